@@ -1,8 +1,8 @@
-//! What an ACP client does with its hands, and what it keeps in mind.
+//! The parts of an ACP client, and the whole of one.
 //!
-//! An agent asks its client to read and write files, to run commands, for permission and for input, and tells what
-//! it does. This crate answers, and puts together what was told, for any client and any runtime of the protocol: it
-//! knows the words, and nothing of connections.
+//! An agent asks its client to read and write files, to run commands, for permission and for input, and reports what
+//! it does. Each part of this crate serves some of these methods, or builds the conversation from the updates. The
+//! parts know nothing of connections, so they work with any runtime of the protocol.
 //!
 //! ```text
 //! session/update              ─▶ Conversation ─ Change ─▶ a view
@@ -13,74 +13,37 @@
 //! elicitation/create          ─▶ Form, or UrlConsent
 //! ```
 //!
-//! A client that can do all of it, with one line a method:
+//! [`Toolkit`] puts them together: it is a client, of both versions of the protocol, and asks a [`UserInterface`] for what
+//! only a person can decide.
 //!
 //! ```no_run
-//! use agentwire_acp_client::{Client, Context, Error};
+//! use agentwire_acp_client::Error;
 //! use agentwire_acp_schema::v1::*;
-//! use agentwire_acp_toolkit::{PermissionPolicy, Permissions, Workspaces};
+//! use agentwire_acp_toolkit::{Applied, Conversation, Toolkit, UserInterface};
 //! use agentwire_transport_stdio::{Child, Command};
 //!
-//! struct Editor {
-//!     workspaces: Workspaces,
-//!     permissions: Permissions,
-//! }
+//! struct Editor;
 //!
-//! impl Client for Editor {
-//!     fn session_update(&self, note: SessionNotification) {
-//!         println!("{:?}", note.update)
-//!     }
-//!     async fn request_permission(
+//! impl UserInterface for Editor {
+//!     async fn choose_permission(
 //!         &self,
-//!         req: RequestPermissionRequest,
-//!         _cx: Context,
+//!         request: &RequestPermissionRequest,
 //!     ) -> Result<RequestPermissionResponse, Error> {
-//!         self.permissions.answer(&req, async |_| Ok(RequestPermissionResponse::cancelled())).await
+//!         Ok(request.select_first())
 //!     }
-//!     async fn read_text_file(&self, req: ReadTextFileRequest, _cx: Context) -> Result<ReadTextFileResponse, Error> {
-//!         self.workspaces.read_text_file(req).await
-//!     }
-//!     async fn write_text_file(&self, req: WriteTextFileRequest, _cx: Context) -> Result<WriteTextFileResponse, Error> {
-//!         self.workspaces.write_text_file(req).await
-//!     }
-//!     async fn create_terminal(&self, req: CreateTerminalRequest, _cx: Context) -> Result<CreateTerminalResponse, Error> {
-//!         self.workspaces.create_terminal(req).await
-//!     }
-//!     async fn terminal_output(&self, req: TerminalOutputRequest, _cx: Context) -> Result<TerminalOutputResponse, Error> {
-//!         self.workspaces.terminal_output(req).await
-//!     }
-//!     async fn wait_for_terminal_exit(
-//!         &self,
-//!         req: WaitForTerminalExitRequest,
-//!         _cx: Context,
-//!     ) -> Result<WaitForTerminalExitResponse, Error> {
-//!         self.workspaces.wait_for_terminal_exit(req).await
-//!     }
-//!     async fn kill_terminal(&self, req: KillTerminalRequest, _cx: Context) -> Result<KillTerminalResponse, Error> {
-//!         self.workspaces.kill_terminal(req).await
-//!     }
-//!     async fn release_terminal(
-//!         &self,
-//!         req: ReleaseTerminalRequest,
-//!         _cx: Context,
-//!     ) -> Result<ReleaseTerminalResponse, Error> {
-//!         self.workspaces.release_terminal(req).await
+//!     fn show(&self, _: &SessionId, conversation: &Conversation, applied: &Applied) {
+//!         println!("{:?}", applied.change.index().and_then(|index| conversation.entry(index)))
 //!     }
 //! }
 //!
 //! # async fn run() -> Result<(), agentwire_acp_client::BoxError> {
-//! let workspaces = Workspaces::new();
-//! let editor = Editor {
-//!     workspaces: workspaces.clone(),
-//!     permissions: Permissions::new(PermissionPolicy::RejectAll),
-//! };
-//! agentwire_acp_client::connect(editor, Child::spawn(Command::new("my-agent"))?, async |agent| {
+//! let toolkit = Toolkit::new(Editor);
+//! let child = Child::spawn(Command::new("my-agent"))?;
+//! agentwire_acp_client::connect(toolkit.clone(), child, async |agent| {
 //!     let hello = InitializeRequest::new(ProtocolVersion::V1);
-//!     agent.initialize(hello.client_capabilities(workspaces.capabilities())).await?;
-//!     let request = NewSessionRequest::new("/repo");
-//!     let session = agent.new_session(request.clone()).await?;
-//!     workspaces.open(&session.session_id, &request);
-//!     agent.prompt(PromptRequest::new(session.session_id, "Fix the bug")).await?;
+//!     agent.initialize(hello.client_capabilities(toolkit.capabilities())).await?;
+//!     let session = toolkit.new_session(&agent, NewSessionRequest::new("/repo")).await?;
+//!     toolkit.prompt(&agent, PromptRequest::new(session.session_id, "Fix the bug")).await?;
 //!     Ok(())
 //! })
 //! .await?;
@@ -90,20 +53,22 @@
 //!
 //! # Invariants
 //!
-//! - No path opens a file outside the session's directories, whatever links are in it and whoever exchanges them.
+//! - No path opens a file outside the session's directories, whatever links are in it, even if they change meanwhile.
 //! - No command outlives its terminal, and no terminal its session, its runtime or its [`Terminals`].
-//! - Nothing that an agent can make large is kept without a limit that says its name.
-//! - Nothing is allowed that neither the user nor a policy of the program allowed.
-//! - Whatever an agent tells, and for however long, a conversation takes no more memory than its limit, and says what
-//!   it has forgotten or left out.
+//! - Everything that an agent can make large has a limit, and errors name it.
+//! - A permission is granted only by the user, or by a policy or rule of the program.
+//! - A conversation takes no more memory than its limit, and reports what it has forgotten or left out.
 //! - No URL of an agent is ever fetched or opened here.
-//! - What the agent wrote is shown in menus without anything that a terminal would obey.
+//! - Menus show an agent's text without control characters.
 //!
 //! # What it will not do
 //!
-//! It confines files, not commands: who may run a shell may read everything that the user may. It does not
-//! draw, beyond a menu as text; whoever draws a conversation on a terminal has to take out what the terminal would
-//! obey.
+//! It confines files, not commands: a command may read everything that the user may. It does not
+//! draw, beyond a menu as text. A program that draws a conversation on a terminal has to remove control characters.
+//!
+//! # Features
+//!
+//! `v2`: the draft of version 2. [`Toolkit`] becomes a client of it too, and [`Update`] is made from its updates.
 //!
 //! # Tasks and threads
 //!
@@ -116,11 +81,12 @@ mod files;
 mod permissions;
 mod roots;
 mod terminals;
+mod toolkit;
 mod workspace;
 
 pub use conversation::{
     Applied, Change, ChangedFields, Compaction, Conversation, ConversationLimits, Entry, Message,
-    MessageKind, ToolCallEntry, memory_estimate,
+    MessageKind, ToolCallEntry, ToolCallPatch, Update, memory_estimate,
 };
 pub use elicitation::{FieldError, FieldFault, Form, FormError, UrlConsent, UrlError, UrlWarning};
 pub use files::{BufferFuture, Buffers, Files};
@@ -128,6 +94,9 @@ pub use permissions::{
     Cancelling, Choices, PermissionPolicy, PermissionPrompt, PermissionRule, Permissions, Remember,
 };
 pub use terminals::Terminals;
+#[cfg(feature = "v2")]
+pub use toolkit::permission_question;
+pub use toolkit::{Toolkit, UserInterface};
 pub use workspace::{Workspace, Workspaces};
 
 /// Compiles the examples of the README.

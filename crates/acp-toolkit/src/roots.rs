@@ -20,7 +20,7 @@ pub(crate) enum Standing<'a> {
     /// A root is somewhere below it. `real` if there are no links on the way to that root.
     Above { real: bool },
     /// It has nothing to do with them.
-    Elsewhere,
+    Outside,
 }
 
 impl Roots {
@@ -66,7 +66,7 @@ impl Roots {
             false if self.named.iter().any(|(name, _)| name.starts_with(path)) => {
                 Standing::Above { real: false }
             }
-            false => Standing::Elsewhere,
+            false => Standing::Outside,
         }
     }
 }
@@ -95,7 +95,7 @@ mod tests {
         assert_eq!(roots.first(), Some(Path::new("/no/such/a/b")));
         assert_eq!(roots.standing(Path::new("/no/such/a")), Standing::Root(Path::new("/no/such/a")));
         assert_eq!(roots.standing(Path::new("/no/such")), Standing::Above { real: true });
-        assert_eq!(roots.standing(Path::new("/no/such/ab")), Standing::Elsewhere);
+        assert_eq!(roots.standing(Path::new("/no/such/ab")), Standing::Outside);
         assert!(!roots.contain(Path::new("/no/such/ab")));
     }
 }

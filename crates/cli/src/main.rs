@@ -7,8 +7,8 @@ mod chat;
 mod connect;
 mod failure;
 mod headers;
-mod outlet;
 mod output;
+mod output_queue;
 mod server;
 mod sessions;
 mod signals;
@@ -33,7 +33,8 @@ fn main() -> ExitCode {
             2
         }
         Err(error) => {
-            if json && !error.chain().any(|cause| cause.is::<call::Failed>() || cause.is::<Told>()) {
+            if json && !error.chain().any(|cause| cause.is::<call::Failed>() || cause.is::<AlreadyPrinted>())
+            {
                 // If stdout is gone too, nobody is left to be told.
                 let _printed = output::JsonLines.print(&failure::to_json(&error));
             }
@@ -52,13 +53,13 @@ pub(crate) struct Usage(pub(crate) String);
 /// A failure that was printed for programs already, as far as anybody reads that.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
-pub(crate) struct Told(pub(crate) anyhow::Error);
+pub(crate) struct AlreadyPrinted(pub(crate) anyhow::Error);
 
 fn run(arguments: Arguments) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let notes = Notes::new();
     let outcome = runtime.block_on(async {
-        let outcome = obey(arguments, &notes).await;
+        let outcome = execute(arguments, &notes).await;
         notes.written().await;
         outcome
     });
@@ -67,7 +68,7 @@ fn run(arguments: Arguments) -> Result<()> {
     outcome
 }
 
-async fn obey(arguments: Arguments, notes: &Notes) -> Result<()> {
+async fn execute(arguments: Arguments, notes: &Notes) -> Result<()> {
     let json = arguments.json;
     signals::survive_file_size_limit()?;
     match arguments.command {

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::arguments::Sessions;
 use crate::output::JsonLines;
-use crate::{Told, text};
+use crate::{AlreadyPrinted, text};
 
 /// Checks or repairs all sessions of a directory. Fails when any is damaged in the end.
 pub(crate) fn run(command: Sessions, json: bool) -> Result<()> {
@@ -33,7 +33,7 @@ pub(crate) fn run(command: Sessions, json: bool) -> Result<()> {
         Sessions::Repair(_) => "",
     };
     let error = anyhow!("{damaged} of {} sessions are damaged{advice}", checks.len());
-    Err(Told(error).into())
+    Err(AlreadyPrinted(error).into())
 }
 
 /// What is damaged, for people: each place and what was done about it.

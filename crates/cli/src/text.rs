@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use agentwire_jsonrpc::Printable;
 
-use crate::outlet::{Held, Outlet};
+use crate::output_queue::{OutputHold, OutputQueue};
 
 /// How many bytes of notes may wait to be written. What comes then is left out, and that is said.
 const NOTES_LIMIT: usize = 64 << 10;
@@ -132,19 +132,19 @@ pub(crate) fn beginning(shown: impl Display, limit: usize) -> String {
 /// What people are told on stderr beside what they asked for. It waits while it is [held](Self::hold). Clones are the same.
 #[derive(Clone)]
 pub(crate) struct Notes {
-    outlet: Outlet,
+    output: OutputQueue,
     left_out: Arc<AtomicUsize>,
 }
 
 impl Notes {
     /// On our stderr.
     pub(crate) fn new() -> Self {
-        Self { outlet: Outlet::new(io::stderr()), left_out: Arc::default() }
+        Self { output: OutputQueue::new(io::stderr()), left_out: Arc::default() }
     }
 
     /// Says a note. If nobody is there to read it, nobody is told.
     pub(crate) fn say(&self, text: &str) {
-        if self.outlet.waiting() > NOTES_LIMIT {
+        if self.output.waiting() > NOTES_LIMIT {
             self.left_out.fetch_add(1, Ordering::Relaxed);
         } else {
             self.say_what_was_left_out();
@@ -153,14 +153,14 @@ impl Notes {
     }
 
     /// Lets no note be written until what this gives is dropped.
-    pub(crate) fn hold(&self) -> Held {
-        self.outlet.hold()
+    pub(crate) fn hold(&self) -> OutputHold {
+        self.output.hold()
     }
 
     /// Waits until the notes are written, or cannot be in time.
     pub(crate) async fn written(&self) {
         self.say_what_was_left_out();
-        let _in_time = tokio::time::timeout(LAST_NOTES, self.outlet.written()).await;
+        let _in_time = tokio::time::timeout(LAST_NOTES, self.output.written()).await;
     }
 
     fn say_what_was_left_out(&self) {
@@ -171,7 +171,7 @@ impl Notes {
     }
 
     fn write(&self, line: &str) {
-        let _nobody = writeln!(self.outlet.clone(), "{line}").and_then(|()| self.outlet.clone().flush());
+        let _nobody = writeln!(self.output.clone(), "{line}").and_then(|()| self.output.clone().flush());
     }
 }
 

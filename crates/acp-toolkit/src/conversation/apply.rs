@@ -1,13 +1,15 @@
 use agentwire_acp_schema::v1::{
-    CompactionId, CompactionSummaryChunk, CompactionUpdate, ContentChunk, ToolCall, ToolCallUpdate,
+    CompactionId, CompactionSummaryChunk, CompactionUpdate, ContentBlock, ContentChunk, MessageId, Meta,
+    Patch, ToolCallContent, ToolCallId,
 };
 
 use super::change::ChangedFields;
-use super::entry::{Grown, as_update};
+use super::entry::Grown;
 use super::limits::ENTRY;
 use super::weight::weight;
 use super::{
     Applied, Change, Compaction, Conversation, Echo, Entry, Message, MessageKind, Slot, ToolCallEntry,
+    ToolCallPatch,
 };
 
 /// What each kind of update does. All say what changed and how much is left out.
@@ -22,18 +24,49 @@ impl Conversation {
             && prompt.content.get(next) == Some(&chunk.content)
         {
             let whole = next + 1 == prompt.content.len();
-            let named = chunk.message_id.filter(|_| prompt.message_id.is_none());
-            if named.is_some() {
-                prompt.message_id.clone_from(&named);
-            }
-            let weight = prompt.weight();
-            self.set_weight(index, weight);
             self.echo = (!whole).then_some(Echo { index, next: next + 1 });
-            let Some(id) = named else { return (Change::Nothing, 0) };
-            self.messages.insert((MessageKind::User, id), index);
-            return (Change::updated(index, ChangedFields { message_id: true, ..Default::default() }), 0);
+            return (self.name_prompt(index, chunk.message_id), 0);
         }
         self.chunk(MessageKind::User, chunk)
+    }
+
+    /// Gives a prompt the agent's id for it, unless it has one.
+    fn name_prompt(&mut self, index: usize, id: Option<MessageId>) -> Change {
+        let Some(Entry::Message(prompt)) = self.entry_mut(index) else { return Change::Nothing };
+        let Some(id) = id.filter(|_| prompt.message_id.is_none()) else { return Change::Nothing };
+        prompt.message_id = Some(id.clone());
+        let weight = prompt.weight();
+        self.set_weight(index, weight);
+        self.messages.insert((MessageKind::User, id), index);
+        Change::updated(index, ChangedFields { message_id: true, ..Default::default() })
+    }
+
+    /// A whole message, which replaces what there is of it.
+    pub(super) fn message(
+        &mut self,
+        kind: MessageKind,
+        id: MessageId,
+        content: Patch<Vec<ContentBlock>>,
+        meta: Patch<Meta>,
+    ) -> (Change, usize) {
+        let limits = self.limits;
+        if id.len() > limits.field {
+            return (Change::Nothing, content.value().map_or(0, weight));
+        }
+        let echo = self.echo.take().filter(|echo| kind == MessageKind::User && echo.next == 0);
+        if let (Some(Echo { index, .. }), Patch::Set(blocks)) = (echo, &content)
+            && matches!(self.entry(index), Some(Entry::Message(prompt)) if prompt.content == *blocks)
+        {
+            return (self.name_prompt(index, Some(id)), 0);
+        }
+        let known = self.messages.get(&(kind, id.clone())).copied();
+        let index = known.unwrap_or_else(|| self.add_message(Message::new(kind, Some(id))));
+        self.open = None;
+        let Some(Entry::Message(message)) = self.entry_mut(index) else { return (Change::Nothing, 0) };
+        let (fields, omitted) = message.patch(content, meta, limits);
+        let weight = message.weight();
+        self.set_weight(index, weight);
+        (if known.is_some() { Change::updated(index, fields) } else { Change::Added(index) }, omitted)
     }
 
     pub(super) fn chunk(&mut self, kind: MessageKind, chunk: ContentChunk) -> (Change, usize) {
@@ -70,16 +103,35 @@ impl Conversation {
         index
     }
 
-    pub(super) fn tool_called(&mut self, call: ToolCall) -> (Change, usize) {
-        self.tool_updated(as_update(call), true)
+    /// A tool call begins or changes. `anew`: the patch holds all of the call.
+    pub(super) fn tool_updated(&mut self, patch: ToolCallPatch, anew: bool) -> (Change, usize) {
+        let (limits, id) = (self.limits, patch.tool_call_id.clone());
+        if id.len() > limits.field {
+            return (Change::Nothing, patch.weight());
+        }
+        self.with_tool_call(id, |entry| {
+            let new = ToolCallEntry::new(patch.tool_call_id.clone());
+            let before = anew.then(|| std::mem::replace(entry, new));
+            let (fields, omitted) = entry.patch(patch, limits);
+            (before.map_or(fields, |before| entry.differences(&before)), omitted)
+        })
     }
 
-    pub(super) fn tool_updated(&mut self, update: ToolCallUpdate, anew: bool) -> (Change, usize) {
+    /// One more thing that a tool call has produced.
+    pub(super) fn tool_produced(&mut self, id: ToolCallId, content: ToolCallContent) -> (Change, usize) {
         let limits = self.limits;
-        let id = update.tool_call_id.clone();
         if id.len() > limits.field {
-            return (Change::Nothing, weight(&update));
+            return (Change::Nothing, weight(&id).saturating_add(weight(&content)));
         }
+        self.with_tool_call(id, |entry| entry.push(content, limits))
+    }
+
+    /// Changes a tool call, which is added if there is none with this id.
+    fn with_tool_call(
+        &mut self,
+        id: ToolCallId,
+        change: impl FnOnce(&mut ToolCallEntry) -> (ChangedFields, usize),
+    ) -> (Change, usize) {
         self.echo = None;
         let known = self.tool_calls.get(&id).copied();
         let index = known.unwrap_or_else(|| {
@@ -87,15 +139,11 @@ impl Conversation {
             let entry = ToolCallEntry::new(id.clone());
             let weight = entry.weight();
             let index = self.add(Entry::ToolCall(Box::new(entry)), weight);
-            self.tool_calls.insert(id.clone(), index);
+            self.tool_calls.insert(id, index);
             index
         });
         let Some(Entry::ToolCall(entry)) = self.entry_mut(index) else { return (Change::Nothing, 0) };
-        let before = anew.then(|| std::mem::replace(&mut **entry, ToolCallEntry::new(id)));
-        let (mut fields, omitted) = entry.patch(update, limits);
-        if let Some(before) = before {
-            fields = entry.differences(&before);
-        }
+        let (fields, omitted) = change(entry);
         let weight = entry.weight();
         self.set_weight(index, weight);
         (if known.is_some() { Change::updated(index, fields) } else { Change::Added(index) }, omitted)

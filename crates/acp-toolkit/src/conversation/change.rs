@@ -13,7 +13,7 @@ pub struct Applied {
 }
 
 impl Applied {
-    pub(super) fn new(change: Change, omitted: usize) -> Self {
+    pub(crate) fn new(change: Change, omitted: usize) -> Self {
         Self { change, forgotten: 0, omitted }
     }
 }
@@ -84,8 +84,8 @@ impl Change {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChangedFields {
-    /// The content of a tool call, or the summary of a compaction: the index of the first block that is different, new or
-    /// gone. The blocks before it are as they were.
+    /// The content of a tool call or a message, or the summary of a compaction: the index of the first block that is
+    /// different, new or gone. The blocks before it are as they were.
     pub content: Option<usize>,
     /// The status of a tool call or a compaction.
     pub status: bool,

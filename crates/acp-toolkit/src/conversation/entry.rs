@@ -1,10 +1,10 @@
 use agentwire_acp_schema::v1::{
-    CompactionId, CompactionStatus, CompactionUpdate, ContentBlock, MessageId, Meta, Notice, Patch, ToolCall,
-    ToolCallId, ToolCallStatus, ToolCallUpdate,
+    CompactionId, CompactionStatus, CompactionUpdate, ContentBlock, MessageId, Meta, Notice, Patch,
 };
 
 use super::change::ChangedFields;
-use super::limits::{ConversationLimits, ENTRY, first_difference, replace, replace_list};
+use super::limits::{ConversationLimits, ENTRY, replace, replace_list};
+use super::tool_call::ToolCallEntry;
 use super::weight::weight;
 
 /// One thing in the flow of a conversation, placed where it was first heard of.
@@ -104,108 +104,58 @@ impl Message {
         }
         (grown, fields, omitted)
     }
-}
 
-/// A tool call, as all that was told about it says.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct ToolCallEntry {
-    /// The call. One that was never announced, only updated, has no title unless an update gave it one.
-    pub call: ToolCall,
-    /// Whether the turn was cancelled before the call had ended. An agent may still say how it ends.
-    pub cancelled: bool,
-    /// How much of what was told, in bytes of memory, was too large to be kept.
-    pub omitted: usize,
-    /// What each of its members weighs.
-    weights: [usize; 9],
-}
-
-impl ToolCallEntry {
-    pub(super) fn new(id: ToolCallId) -> Self {
-        Self { call: ToolCall::new(id, ""), cancelled: false, omitted: 0, weights: [0; 9] }
-    }
-
-    /// Whether it has ended, by itself or with its turn.
-    pub fn has_ended(&self) -> bool {
-        self.cancelled || matches!(self.call.status, ToolCallStatus::Completed | ToolCallStatus::Failed)
-    }
-
-    pub(super) fn weight(&self) -> usize {
-        ENTRY + self.call.tool_call_id.len() + self.weights.iter().sum::<usize>()
-    }
-
-    /// Takes over what the update says. Says what is different, and how much is left out.
+    /// Replaces the content and merges the `_meta`, as an update of a whole message in version 2 does. Returns what is
+    /// different, and how much is left out.
     pub(super) fn patch(
         &mut self,
-        update: ToolCallUpdate,
+        content: Patch<Vec<ContentBlock>>,
+        meta: Patch<Meta>,
         limits: ConversationLimits,
     ) -> (ChangedFields, usize) {
-        let ToolCallUpdate {
-            kind, status, title, name, content, locations, raw_input, raw_output, meta, ..
-        } = update;
-        let ended = matches!(status, Some(ToolCallStatus::Completed | ToolCallStatus::Failed));
-        let (call, mut weights) = (&mut self.call, self.weights.iter_mut());
         let mut fields = ChangedFields::default();
+        let (content_weight, meta_weight) = &mut self.weights;
         let mut omitted = 0;
-        macro_rules! take {
-            ($($replace:ident $member:ident, $limit:ident, $new:ident => $value:expr;)+) => {$(
-                let held = weights.next().expect("there is a weight for each member");
-                if let Some($new) = $member {
-                    omitted += $replace(&mut call.$member, $value, held, limits.$limit, &mut fields.$member);
-                }
-            )+};
+        if let Some(new) = set_or_default(content) {
+            let first = &mut fields.content;
+            omitted = replace_list(&mut self.content, new, content_weight, limits.message, first);
+            // A whole message has no gap. Where it is not kept, chunks that follow would belong to another text.
+            self.omitted = omitted;
         }
-        take! {
-            replace kind, field, new => new;
-            replace status, field, new => new;
-            replace title, field, new => new;
-            replace name, field, new => Some(new);
-            replace_list content, content, new => new;
-            replace locations, field, new => new;
-            replace raw_input, raw, new => Some(new);
-            replace raw_output, raw, new => Some(new);
-            replace meta, field, new => Some(new);
-        }
-        fields.cancelled = self.cancelled && ended;
+        omitted += merge_meta(&mut self.meta, meta, meta_weight, limits, &mut fields.meta);
         fields.omitted = omitted > 0;
-        self.cancelled &= !ended;
-        self.omitted = self.omitted.saturating_add(omitted);
         (fields, omitted)
-    }
-
-    /// What is different from what it was.
-    pub(super) fn differences(&self, before: &Self) -> ChangedFields {
-        let (now, old) = (&self.call, &before.call);
-        ChangedFields {
-            content: first_difference(&old.content, &now.content),
-            status: old.status != now.status,
-            title: old.title != now.title,
-            kind: old.kind != now.kind,
-            name: old.name != now.name,
-            locations: old.locations != now.locations,
-            raw_input: old.raw_input != now.raw_input,
-            raw_output: old.raw_output != now.raw_output,
-            cancelled: before.cancelled != self.cancelled,
-            meta: old.meta != now.meta,
-            omitted: before.omitted != self.omitted,
-            ..ChangedFields::default()
-        }
     }
 }
 
-/// All that a call says, as an update.
-pub(super) fn as_update(call: ToolCall) -> ToolCallUpdate {
-    let mut update = ToolCallUpdate::new(call.tool_call_id)
-        .kind(call.kind)
-        .status(call.status)
-        .title(call.title)
-        .content(call.content)
-        .locations(call.locations);
-    update.name = call.name;
-    update.raw_input = call.raw_input;
-    update.raw_output = call.raw_output;
-    update.meta = call.meta;
-    update
+/// The value that a patch sets, where clearing sets the default. None if the patch keeps the value.
+pub(super) fn set_or_default<T: Default>(patch: Patch<T>) -> Option<T> {
+    match patch {
+        Patch::Keep => None,
+        Patch::Clear => Some(T::default()),
+        Patch::Set(value) => Some(value),
+    }
+}
+
+/// Merges a patch of `_meta` key by key, unless the patch or its result is too large. Returns how much is left out.
+pub(super) fn merge_meta(
+    meta: &mut Option<Meta>,
+    patch: Patch<Meta>,
+    held: &mut usize,
+    limits: ConversationLimits,
+    changed: &mut bool,
+) -> usize {
+    if patch.is_keep() {
+        return 0;
+    }
+    // What the merge comes to is only known afterwards. A patch that is too large by itself costs nothing.
+    let weight = patch.value().map_or(0, weight);
+    if weight > limits.field {
+        return weight;
+    }
+    let mut merged = meta.clone();
+    patch.merge(&mut merged);
+    replace(meta, merged, held, limits.field, changed)
 }
 
 /// A compaction of the context, as all that was told about it says.
@@ -278,12 +228,7 @@ impl Compaction {
         let mut fields = ChangedFields::default();
         let mut omitted =
             replace(&mut self.status, update.status, &mut weights.status, limits.field, &mut fields.status);
-        let summary = match update.summary {
-            Patch::Keep => None,
-            Patch::Clear => Some(Vec::new()),
-            Patch::Set(summary) => Some(summary),
-        };
-        if let Some(summary) = summary {
+        if let Some(summary) = set_or_default(update.summary) {
             let (held, first) = (&mut weights.summary, &mut fields.content);
             let left_out = replace_list(&mut self.summary, summary, held, limits.content, first);
             // What follows would go on with another summary than the one that is kept.
@@ -299,17 +244,7 @@ impl Compaction {
                 replace(&mut self.error, Some(error), &mut weights.error, limits.field, &mut fields.error)
             }
         };
-        if !update.meta.is_keep() {
-            // It is merged key by key, so what it comes to is only known afterwards. What is too large as it is costs nothing.
-            let patch = update.meta.value().map_or(0, weight);
-            if patch > limits.field {
-                omitted += patch;
-            } else {
-                let mut meta = self.meta.clone();
-                update.meta.merge(&mut meta);
-                omitted += replace(&mut self.meta, meta, &mut weights.meta, limits.field, &mut fields.meta);
-            }
-        }
+        omitted += merge_meta(&mut self.meta, update.meta, &mut weights.meta, limits, &mut fields.meta);
         fields.omitted = omitted > 0;
         self.omitted = self.omitted.saturating_add(omitted);
         (fields, omitted)

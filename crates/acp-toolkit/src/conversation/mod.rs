@@ -4,6 +4,10 @@ mod entry;
 mod limits;
 mod settings;
 mod state;
+mod tool_call;
+mod update;
+#[cfg(feature = "v2")]
+pub(crate) mod v2;
 mod weight;
 
 use std::collections::{HashMap, VecDeque};
@@ -14,8 +18,10 @@ use agentwire_acp_schema::v1::{
 };
 
 pub use change::{Applied, Change, ChangedFields};
-pub use entry::{Compaction, Entry, Message, MessageKind, ToolCallEntry};
+pub use entry::{Compaction, Entry, Message, MessageKind};
 pub use limits::ConversationLimits;
+pub use tool_call::{ToolCallEntry, ToolCallPatch};
+pub use update::Update;
 pub use weight::memory_estimate;
 
 use state::State;
@@ -24,13 +30,13 @@ use weight::weight;
 /// How much memory a conversation takes at most unless [`Conversation::limit`] says otherwise: 128 MiB.
 const LIMIT: usize = 128 * 1024 * 1024;
 
-/// A session as its updates tell it: what a view draws.
+/// A session, built from its updates: what a view draws.
 ///
-/// Every update is given to [`apply`](Self::apply), those of a replay as well as those of a turn. What the agent does not
-/// tell is said by whoever knows: what the session began with ([`opened`](Self::opened)), what the person said
-/// ([`prompt`](Self::prompt)), that the turn was cancelled ([`cancelled`](Self::cancelled)) or has ended
-/// ([`turn_ended`](Self::turn_ended)). The answers to `session/set_mode` and `session/set_config_option`, and the call in a
-/// permission request, are updates in all but name:
+/// Give every update to [`apply`](Self::apply), those of a replay as well as those of a turn, and of either version of
+/// the protocol: see [`Update`]. Some facts are in no update. Report the settings that the session began with
+/// ([`opened`](Self::opened)), what the person wrote ([`prompt`](Self::prompt)), and that the turn was cancelled
+/// ([`cancelled`](Self::cancelled)) or has ended ([`turn_ended`](Self::turn_ended)). The answers to `session/set_mode`
+/// and `session/set_config_option`, and the call in a permission request, are applied like updates:
 ///
 /// ```
 /// use agentwire_acp_schema::v1::*;
@@ -141,15 +147,33 @@ impl Conversation {
         self
     }
 
-    /// Takes over one update, and says what it did.
-    pub fn apply(&mut self, update: impl Into<SessionUpdate>) -> Applied {
-        let limits = self.limits;
+    /// Applies one update of either version of the protocol. Returns what it changed.
+    pub fn apply(&mut self, update: impl Into<Update>) -> Applied {
         let (change, omitted) = match update.into() {
+            Update::Common(update) => self.apply_common(update),
+            Update::Message { kind, message_id, content, meta } => {
+                self.message(kind, message_id, content, meta)
+            }
+            Update::ToolCall(patch) => self.tool_updated(*patch, false),
+            Update::ToolCallContent { tool_call_id, content } => self.tool_produced(tool_call_id, content),
+            Update::Usage { mut usage, cost } => {
+                usage.cost = self.usage().and_then(|usage| usage.cost.clone());
+                cost.apply(&mut usage.cost);
+                self.apply_common(usage.into())
+            }
+            Update::Ignored => (Change::Nothing, 0),
+        };
+        self.settle(change, omitted)
+    }
+
+    fn apply_common(&mut self, update: SessionUpdate) -> (Change, usize) {
+        let limits = self.limits;
+        match update {
             SessionUpdate::UserMessageChunk(chunk) => self.user_chunk(chunk),
             SessionUpdate::AgentMessageChunk(chunk) => self.chunk(MessageKind::Agent, chunk),
             SessionUpdate::AgentThoughtChunk(chunk) => self.chunk(MessageKind::Thought, chunk),
-            SessionUpdate::ToolCall(call) => self.tool_called(*call),
-            SessionUpdate::ToolCallUpdate(update) => self.tool_updated(*update, false),
+            SessionUpdate::ToolCall(call) => self.tool_updated((*call).into(), true),
+            SessionUpdate::ToolCallUpdate(update) => self.tool_updated((*update).into(), false),
             SessionUpdate::CompactionUpdate(update) => self.compacted(*update),
             SessionUpdate::CompactionSummaryChunk(chunk) => self.summarized(chunk),
             SessionUpdate::Plan(plan) => (Change::Plan, self.state.plan.set(Some(plan), limits.state)),
@@ -177,10 +201,9 @@ impl Conversation {
                 let weight = weight(&object);
                 self.add_small(Entry::Unknown(object), weight)
             }
-            // A kind that the schema learns is told here until this crate learns it too.
+            // A kind that the schema knows and this crate does not.
             _ => (Change::Nothing, 0),
-        };
-        self.settle(change, omitted)
+        }
     }
 
     /// The person says something: a message of theirs, before the agent is asked. Messages of agents without ids begin

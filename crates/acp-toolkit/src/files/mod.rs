@@ -1,8 +1,8 @@
 mod buffers;
-#[cfg(not(unix))]
-mod elsewhere;
 mod error;
 mod lines;
+#[cfg(not(unix))]
+mod portable;
 #[cfg(unix)]
 mod replace;
 #[cfg(unix)]
@@ -11,7 +11,7 @@ mod unix;
 mod walk;
 
 #[cfg(not(unix))]
-use elsewhere as system;
+use portable as system;
 #[cfg(unix)]
 use unix as system;
 

@@ -149,7 +149,7 @@ impl<'a> Walk<'a> {
                 self.redirect(real)
             }
             Standing::Above { .. } => Ok(()),
-            Standing::Elsewhere => Err(FileError::Outside),
+            Standing::Outside => Err(FileError::Outside),
         }
     }
 

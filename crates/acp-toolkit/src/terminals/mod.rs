@@ -8,7 +8,7 @@ mod signal;
 #[cfg(unix)]
 mod source;
 #[cfg(not(unix))]
-#[path = "source_elsewhere.rs"]
+#[path = "source_portable.rs"]
 mod source;
 mod terminal;
 mod watch;

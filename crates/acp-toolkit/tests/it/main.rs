@@ -1,11 +1,17 @@
-//! Real files, real processes.
+//! Real files, real processes, and an agent of our own.
 #![cfg(unix)]
 
 mod conversations;
 mod elicitations;
 mod files;
+#[path = "../../examples/full_client.rs"]
+#[allow(dead_code, unreachable_pub, reason = "an example has a main function")]
+mod full_client;
 mod permissions;
 mod terminals;
+mod toolkit;
+#[cfg(feature = "v2")]
+mod version_2;
 mod workspaces;
 
 use agentwire_acp_client::Error;

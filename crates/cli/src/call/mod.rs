@@ -1,6 +1,6 @@
 //! `agentwire call`: calls a tool of a server, and answers what that asks meanwhile.
 
-mod patience;
+mod deadline;
 mod questions;
 mod reports;
 
@@ -16,8 +16,8 @@ use futures::FutureExt as _;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use self::patience::Patience;
-use self::questions::{Question, User};
+use self::deadline::Deadline;
+use self::questions::{Question, Responder};
 use self::reports::Report;
 use crate::arguments::Call;
 use crate::connect::with_server;
@@ -28,13 +28,13 @@ use crate::text::{self, Notes};
 pub(crate) async fn run(arguments: Call, json: bool, notes: &Notes) -> Result<()> {
     let Call { connect, tool, arguments } = arguments;
     let limit = connect.timeout;
-    let user = User::find(json, notes);
+    let user = Responder::find(json, notes);
     let (hear, questions) = questions::channel();
     let prepare = |client: Client| hear(client).tasks(Tasks::new());
     with_server(connect, notes, prepare, async move |server| {
-        user.meets(&server.info().name);
+        user.set_asker(&server.info().name);
         let notes = notes.clone();
-        let calling = Calling { user, questions, patience: Patience::new(limit), notes, json };
+        let calling = Calling { user, questions, deadline: Deadline::new(limit), notes, json };
         let result = calling.call(&server, &tool, arguments.unwrap_or(RawJson::EMPTY_OBJECT)).await?;
         show_result(&result, json)?;
         if result.is_error { Err(Failed.into()) } else { Ok(()) }
@@ -42,16 +42,16 @@ pub(crate) async fn run(arguments: Call, json: bool, notes: &Notes) -> Result<()
     .await
 }
 
-/// The tool itself says that it failed; what it said is printed already.
+/// The tool reports that it failed; its text is printed already.
 #[derive(Debug, thiserror::Error)]
 #[error("the tool failed")]
 pub(crate) struct Failed;
 
 /// What goes on while a tool runs.
 struct Calling {
-    user: User,
+    user: Responder,
     questions: mpsc::Receiver<Question>,
-    patience: Patience,
+    deadline: Deadline,
     notes: Notes,
     json: bool,
 }
@@ -66,8 +66,8 @@ impl Calling {
         let json = self.json;
         let (report, mut reports) = reports::channel(json);
         let of_task = report.clone();
-        // Whoever reports faster than we print is not asked to wait for us. How long is waited is known here, where the
-        // user is.
+        // Reports that come faster than we print do not slow the server down. The deadline is kept here, because the time
+        // in which the user answers does not count.
         let call = server
             .call_tool(tool, arguments)
             .timeout(None)
@@ -79,12 +79,12 @@ impl Calling {
         let result = loop {
             tokio::select! {
                 biased;
-                // Whoever interrupts wants to be asked nothing more.
+                // After ^C no question is shown any more.
                 () = self.user.interrupts() => return Err("interrupted".into()),
                 Some(report) = reports.recv() => {
-                    self.patience.renew();
+                    self.deadline.renew();
                     report.show(&mut stands, &self.notes, json)?;
-                    self.patience.check()?;
+                    self.deadline.check()?;
                 }
                 Some(question) = self.questions.recv() => {
                     // Nothing else is shown while one stands there. The call goes on, and takes it back where the server
@@ -92,15 +92,15 @@ impl Calling {
                     let since = Instant::now();
                     tokio::select! {
                         biased;
-                        () = self.user.answer(question) => self.patience.forgive(since),
+                        () = self.user.answer(question) => self.deadline.forgive(since),
                         result = &mut call => {
-                            self.user.is_asked_no_more().await;
+                            self.user.question_withdrawn().await;
                             break result?;
                         }
                     }
                 }
                 result = &mut call => break result?,
-                late = self.patience.over() => return Err(late.into()),
+                late = self.deadline.over() => return Err(late.into()),
             }
         };
         while let Some(report) = reports.recv().now_or_never().flatten() {

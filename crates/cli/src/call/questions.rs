@@ -1,4 +1,4 @@
-//! What a server asks the user while its tool runs, and who answers that.
+//! A server's questions to the user while its tool runs.
 
 use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
@@ -6,6 +6,7 @@ use std::sync::Arc;
 use agentwire_acp_schema::v1::{
     CreateElicitationResponse, ElicitationSchema, ElicitationSessionScope, ElicitationUrlMode,
 };
+use agentwire_acp_toolkit::{Form, UrlConsent};
 use agentwire_jsonrpc::ErrorObject;
 use agentwire_mcp_client::Client;
 use agentwire_mcp_client::schema::{
@@ -15,18 +16,18 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::{Notify, mpsc, oneshot};
 
-use crate::chat::{Person, View};
+use crate::chat::{User, View};
 use crate::text::{self, Notes};
 
 type Outcome = Result<ElicitResult, ErrorObject>;
 
-/// A question of the server's that waits for its answer.
+/// A question of the server that waits for its answer.
 pub(super) struct Question {
     asked: ElicitRequest,
     answer: oneshot::Sender<Outcome>,
 }
 
-/// What lets a client's server ask, by forms and by sending the user to a URL, and where what it asks comes out.
+/// Lets the server ask by forms and URLs. Returns the setter for the client, and the questions.
 pub(super) fn channel() -> (impl FnOnce(Client) -> Client, mpsc::Receiver<Question>) {
     let (forms, questions) = mpsc::channel(1);
     let urls = forms.clone();
@@ -45,31 +46,31 @@ async fn ask(questions: mpsc::Sender<Question>, asked: ElicitRequest) -> Outcome
     answered.await.map_err(|_| nobody())?
 }
 
-/// Who answers.
-pub(super) enum User {
+/// Answers the questions.
+pub(super) enum Responder {
     /// Somebody at the terminal.
-    Present { person: Person, interrupt: Arc<Notify> },
-    /// Nobody: what is asked is declined, and that is told.
+    Present { user: User, interrupt: Arc<Notify> },
+    /// Nobody: questions are declined, with a note.
     Absent(Notes),
 }
 
-impl User {
-    /// The person at the terminal, if there is one who also sees what is asked.
+impl Responder {
+    /// The person at the terminal, if stdin and stdout are one.
     pub(super) fn find(json: bool, notes: &Notes) -> Self {
         if json || !io::stdin().is_terminal() || !io::stdout().is_terminal() {
             return Self::Absent(notes.clone());
         }
         let interrupt = Arc::<Notify>::default();
         Self::Present {
-            person: Person::new(Arc::new(View::new(false, notes.clone())), interrupt.clone()),
+            user: User::new(Arc::new(View::new(false, notes.clone())), interrupt.clone()),
             interrupt,
         }
     }
 
-    /// Says what the server calls itself.
-    pub(super) fn meets(&self, server: &str) {
-        if let Self::Present { person, .. } = self {
-            person.meets(if server.is_empty() { "the server" } else { server });
+    /// Sets the server's name.
+    pub(super) fn set_asker(&self, server: &str) {
+        if let Self::Present { user, .. } = self {
+            user.set_asker(if server.is_empty() { "the server" } else { server });
         }
     }
 
@@ -86,37 +87,37 @@ impl User {
         let Question { asked, mut answer } = question;
         let outcome = tokio::select! {
             outcome = self.decide(asked) => outcome,
-            () = answer.closed() => return self.is_asked_no_more().await,
+            () = answer.closed() => return self.question_withdrawn().await,
         };
-        // Who has gone meanwhile needs no answer.
-        let _gone = answer.send(outcome);
+        // The server may have withdrawn it meanwhile.
+        let _withdrawn = answer.send(outcome);
     }
 
-    /// Says so, where the question still stands.
-    pub(super) async fn is_asked_no_more(&self) {
-        if let Self::Present { person, .. } = self {
-            person.is_asked_no_more().await;
+    /// Shows that the open question needs no answer any more.
+    pub(super) async fn question_withdrawn(&self) {
+        if let Self::Present { user, .. } = self {
+            user.question_withdrawn().await;
         }
     }
 
     async fn decide(&self, asked: ElicitRequest) -> Outcome {
-        let person = match self {
-            Self::Present { person, .. } => person,
+        let user = match self {
+            Self::Present { user, .. } => user,
             Self::Absent(notes) => {
                 notes.say(&declined(&asked));
                 return Ok(ElicitResult::decline());
             }
         };
         let response = match asked {
-            ElicitRequest::Form(form) => fill_in(person, form).await,
-            ElicitRequest::Url(url) => visit(person, url).await,
+            ElicitRequest::Form(form) => fill_in(user, form).await,
+            ElicitRequest::Url(url) => visit(user, url).await,
             _ => Err(ErrorObject::invalid_params("this client knows no such mode of elicitation")),
         };
-        reworded(&response?)
+        convert(&response?)
     }
 }
 
-/// What is said of a question that nobody is there to answer.
+/// The note on a question that nobody is there to answer.
 fn declined(asked: &ElicitRequest) -> String {
     let wants = match asked {
         ElicitRequest::Url(url) => format!("{} ({})", url.message, url.url),
@@ -125,37 +126,38 @@ fn declined(asked: &ElicitRequest) -> String {
     format!("declined, because nobody is at a terminal to be asked: {}", text::one_line(&wants))
 }
 
-async fn fill_in(person: &Person, form: ElicitFormRequest) -> Result<CreateElicitationResponse, ErrorObject> {
+async fn fill_in(user: &User, form: ElicitFormRequest) -> Result<CreateElicitationResponse, ErrorObject> {
     let ElicitFormRequest { message, mut requested_schema, .. } = form;
     let order: Vec<_> = requested_schema.properties.iter().map(|(name, _)| name.clone()).collect();
-    person.fill_in(&message, in_words_of_acp(&mut requested_schema)?, &order).await
+    let form = Form::new(to_acp_schema(&mut requested_schema)?)?;
+    user.fill_in(&message, form, &order).await
 }
 
-async fn visit(person: &Person, url: ElicitUrlRequest) -> Result<CreateElicitationResponse, ErrorObject> {
+async fn visit(user: &User, url: ElicitUrlRequest) -> Result<CreateElicitationResponse, ErrorObject> {
     let ElicitUrlRequest { message, url, elicitation_id, .. } = url;
     let scope = ElicitationSessionScope::new("");
-    person.visit(&message, &ElicitationUrlMode::new(scope, elicitation_id.unwrap_or_default(), url)).await
+    let mode = ElicitationUrlMode::new(scope, elicitation_id.unwrap_or_default(), url);
+    user.visit(&message, UrlConsent::new(&mode)?).await
 }
 
-/// A form as those who fill it in know it. The two protocols write it in the same way but for what older servers send.
-fn in_words_of_acp(schema: &mut ElicitSchema) -> Result<ElicitationSchema, ErrorObject> {
+/// An MCP form as an ACP form. The JSON is the same but for the titles that older servers send.
+fn to_acp_schema(schema: &mut ElicitSchema) -> Result<ElicitationSchema, ErrorObject> {
     for (_, field) in &mut schema.properties {
         if let PrimitiveSchema::SingleSelect(select) = field {
             select.legacy_titles = false;
         }
     }
-    reworded(schema)
+    convert(schema)
 }
 
-/// The same in the types of the other protocol.
-fn reworded<T: DeserializeOwned>(words: &impl Serialize) -> Result<T, ErrorObject> {
+/// Converts between the types of the two protocols, whose JSON is the same.
+fn convert<T: DeserializeOwned>(words: &impl Serialize) -> Result<T, ErrorObject> {
     let value = serde_json::to_value(words).map_err(ErrorObject::internal_error)?;
     serde_json::from_value(value).map_err(ErrorObject::invalid_params)
 }
 
 #[cfg(test)]
 mod tests {
-    use agentwire_acp_toolkit::Form;
     use serde_json::json;
 
     use super::*;
@@ -178,7 +180,7 @@ mod tests {
                 },
             }))
             .unwrap();
-        let mut form = Form::new(in_words_of_acp(&mut schema).unwrap()).unwrap();
+        let mut form = Form::new(to_acp_schema(&mut schema).unwrap()).unwrap();
         assert_eq!(form.fields().count(), 9, "{:?}", form.schema());
         assert_eq!(form.choices("legacy"), Some(vec![("a", "Ah"), ("b", "Be")]));
         let entries =
@@ -186,7 +188,7 @@ mod tests {
         for (field, text) in entries {
             form.enter(field, text).unwrap();
         }
-        let answer: ElicitResult = reworded(&form.accept().unwrap()).unwrap();
+        let answer: ElicitResult = convert(&form.accept().unwrap()).unwrap();
         let content = json!({ "name": "Ada", "age": 7, "sure": true, "titled": "r", "legacy": "b",
             "several": ["x", "y"], "some": ["b"] });
         assert_eq!(serde_json::to_value(answer).unwrap(), json!({ "action": "accept", "content": content }));

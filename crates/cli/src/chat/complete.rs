@@ -12,9 +12,9 @@ use super::commands::COMMANDS;
 /// How many files are offered at most.
 const MOST: usize = 200;
 
-/// What there is to complete, as far as the session has told. Clones are the same.
+/// The names that Tab completes, as far as the session has reported them. Clones are the same.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Words(Arc<Mutex<Known>>);
+pub(super) struct Completions(Arc<Mutex<Known>>);
 
 /// The names that can be completed.
 #[derive(Debug, Default)]
@@ -39,13 +39,13 @@ pub(super) struct Candidate {
     pub(super) is_whole: bool,
 }
 
-impl Words {
+impl Completions {
     pub(super) fn known(&self) -> MutexGuard<'_, Known> {
         self.0.lock()
     }
 
-    /// What the line up to the cursor could go on with. What cannot be shown as it is, is not offered: it would be typed
-    /// unseen.
+    /// The possible continuations of the line up to the cursor, without those that cannot be shown as they are: they would be
+    /// typed unseen.
     pub(super) fn complete(&self, line: &str) -> Vec<Candidate> {
         let mut candidates = self.candidates(line);
         candidates.retain(|candidate| Printable::one_line(&candidate.text).is_plain());
@@ -134,7 +134,7 @@ mod tests {
         for file in ["src/main.rs", "a b.txt", ".hidden"] {
             fs::write(folder.path().join(file), "").unwrap();
         }
-        let words = Words::default();
+        let words = Completions::default();
         *words.known() = Known {
             folder: folder.path().into(),
             commands: [("plan", "Make a plan"), ("play", ""), ("pl\u{9b}2J", ""), ("plan\n:quit", "")]

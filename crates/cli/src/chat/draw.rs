@@ -9,8 +9,8 @@ use agentwire_acp_schema::v1::{
 };
 use agentwire_acp_toolkit::{Change, Compaction, Conversation, Entry, Message, ToolCallEntry};
 
+use super::rendered::short;
 use super::screen::{Screen, Voice};
-use super::shown::short;
 use crate::text::{Painted, one_line};
 
 /// Looks up what a terminal of ours has printed, also when it is gone.
@@ -72,7 +72,7 @@ impl Screen {
                 self.mode(conversation, false)?;
                 self.options(conversation, false)?;
             }
-            // What is not about the flow waits until that rests.
+            // The title and the usage are shown after the turn.
             Change::Info { title } => self.shown.new_title |= title,
             Change::Usage => self.shown.new_usage = true,
             _ => {}
@@ -88,8 +88,8 @@ impl Screen {
         self.flush()
     }
 
-    /// Shows what changed beside the flow: the title and how full the context is.
-    pub(super) fn rest(&mut self, conversation: &Conversation) -> io::Result<()> {
+    /// Shows the title and the usage of the context if they changed.
+    pub(super) fn draw_settings(&mut self, conversation: &Conversation) -> io::Result<()> {
         if std::mem::take(&mut self.shown.new_title)
             && let Some(title) = conversation.title()
         {
@@ -197,12 +197,12 @@ impl Screen {
         self.more(entries.len().saturating_sub(MOST_ENTRIES))
     }
 
-    /// Says how many of something there are that are not shown.
+    /// Shows how many items are left out.
     pub(super) fn more(&mut self, count: usize) -> io::Result<()> {
         if count > 0 { self.dim(&format!("  … {count} more")) } else { Ok(()) }
     }
 
-    /// Takes note of the mode, and shows it if it is new.
+    /// Records the mode, and shows it if it is new.
     fn mode(&mut self, conversation: &Conversation, show: bool) -> io::Result<()> {
         let mode = conversation.current_mode().map(|mode| short(mode.as_str()));
         if show
@@ -215,7 +215,7 @@ impl Screen {
         Ok(())
     }
 
-    /// Takes note of the options, and shows those whose value is new.
+    /// Records the options, and shows those whose value is new.
     fn options(&mut self, conversation: &Conversation, show: bool) -> io::Result<()> {
         let values = conversation.config_options().map(|option| (option.id.as_str(), current_value(option)));
         let mut new = self.shown.options.replace(values).into_iter().peekable();
@@ -268,150 +268,5 @@ pub(super) fn content_text(content: &ContentBlock) -> Cow<'_, str> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::io::Write;
-    use std::sync::{Arc, Mutex};
-
-    use agentwire_acp_schema::v1::{
-        ConfigOptionUpdate, CurrentModeUpdate, Diff, SessionInfoUpdate, SessionNotification, SessionUpdate,
-        Terminal, ToolCall, ToolCallUpdate,
-    };
-
-    use super::*;
-    use crate::outlet::{Later, Out};
-
-    #[derive(Clone, Default)]
-    struct Paper(Arc<Mutex<Vec<u8>>>);
-
-    impl Out for Paper {
-        fn write_later(&mut self, _: usize, write: Later) {
-            write(self).unwrap();
-        }
-    }
-
-    impl Write for Paper {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.lock().unwrap().extend(bytes);
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-
-    fn show(updates: impl IntoIterator<Item = SessionUpdate>) -> String {
-        let paper = Paper::default();
-        let mut screen = Screen::new(Box::new(paper.clone()), false);
-        let mut conversation = Conversation::new();
-        for update in updates {
-            let change = conversation.apply(update).change;
-            screen.draw(&conversation, change, &|_| Some("from the terminal".into())).unwrap();
-        }
-        screen.stop_waiting().unwrap();
-        screen.rest(&conversation).unwrap();
-        let bytes = paper.0.lock().unwrap().clone();
-        String::from_utf8(bytes).unwrap()
-    }
-
-    fn chunk(text: &str) -> SessionUpdate {
-        SessionNotification::message("s", text).update
-    }
-
-    #[test]
-    fn text_streams_and_tools_stand_on_their_own_lines() {
-        let shown = show([
-            chunk("Let me "),
-            chunk("see."),
-            ToolCall::new("1", "Read a.txt").into(),
-            ToolCallUpdate::new("1").status(ToolCallStatus::Completed).into(),
-            chunk("Done."),
-        ]);
-        assert_eq!(shown, "Let me see.\n○ Read a.txt\n● Read a.txt\nDone.\n");
-    }
-
-    #[test]
-    fn a_replay_shows_who_said_what() {
-        let shown = show([SessionNotification::user_message("s", "Hello").update, chunk("Good day.")]);
-        assert_eq!(shown, "> Hello\nGood day.\n");
-    }
-
-    #[test]
-    fn a_diff_shows_what_changed() {
-        let diff = Diff::new("/a.txt", "one\nthree\n").old_text("one\ntwo\n");
-        let shown = show([ToolCall::new("1", "Write").content([diff]).into()]);
-        assert_eq!(shown, "○ Write\n  /a.txt\n   one\n  -two\n  +three\n");
-    }
-
-    #[test]
-    fn a_terminal_is_shown_when_nothing_else_tells_of_it() {
-        let terminal = || ToolCallContent::from(Terminal::new("t"));
-        let ends = || ToolCallUpdate::new("1").status(ToolCallStatus::Completed);
-        let shown = show([ToolCall::new("1", "Run").content([terminal()]).into(), ends().into()]);
-        assert_eq!(shown, "○ Run\n● Run\n  from the terminal\n");
-        let told = ToolCall::new("1", "Run").content([terminal(), ContentBlock::from("told").into()]);
-        assert_eq!(show([told.into(), ends().into()]), "○ Run\n  told\n● Run\n");
-    }
-
-    #[test]
-    fn what_is_beside_the_flow_does_not_break_it() {
-        let titled = SessionInfoUpdate::new().title("A title".to_owned());
-        let usage = UsageUpdate::new(50, 200);
-        let shown = show([chunk("one "), titled.into(), usage.into(), chunk("word")]);
-        assert_eq!(shown, "one word\ntitle: A title\ncontext: 25 % of 200 tokens\n");
-        assert_eq!(show([CurrentModeUpdate::new("plan").into()]), "mode: plan\n");
-    }
-
-    #[test]
-    fn escapes_of_others_do_not_reach_the_terminal() {
-        assert_eq!(show([chunk("\x1b[2Jhel\u{202e}lo\x07")]), "^[[2Jhel<U+202E>lo^G\n");
-    }
-
-    #[test]
-    fn what_has_one_line_does_not_take_more() {
-        let title = "Read\n> yes, delete it";
-        assert_eq!(show([ToolCall::new("1", title).into()]), "○ Read > yes, delete it\n");
-    }
-
-    #[test]
-    fn what_is_told_again_is_not_shown_again() {
-        let text = |text: &str| ToolCallContent::from(ContentBlock::from(text));
-        let ends = || ToolCallUpdate::new("1").status(ToolCallStatus::Completed);
-        let told = |contents: &[&str]| ends().content(contents.iter().map(|content| text(content)));
-        let shown = show([
-            ToolCall::new("1", "Run").content([text("one")]).into(),
-            told(&["one", "two"]).into(),
-            told(&["one", "two"]).into(),
-            ends().into(),
-        ]);
-        assert_eq!(shown, "○ Run\n  one\n● Run\n  two\n");
-        let terminal = || ToolCallContent::from(Terminal::new("t"));
-        let again =
-            |id: &str| ToolCall::new(id, "Run").status(ToolCallStatus::Completed).content([terminal()]);
-        assert_eq!(show([again("1").into(), again("2").into()]), "● Run\n  from the terminal\n● Run\n");
-    }
-
-    #[test]
-    fn options_are_shown_when_their_values_change() {
-        let options = |loud: bool| {
-            ConfigOptionUpdate::new([
-                SessionConfigOption::boolean("loud", "Loud", loud),
-                SessionConfigOption::boolean("new", "New", true),
-            ])
-        };
-        let shown = show([options(true).into(), options(true).into(), options(false).into()]);
-        assert_eq!(shown, "Loud: on\nNew: on\nLoud: off\n");
-    }
-
-    #[test]
-    fn a_title_is_shown_as_far_as_there_is_room() {
-        let shown = show([ToolCall::new("1", "x".repeat(10_000)).into()]);
-        assert_eq!(shown, format!("○ {}…\n", "x".repeat(500)));
-    }
-
-    #[test]
-    fn a_context_may_be_as_full_as_it_wants() {
-        let shown = show([UsageUpdate::new(u64::MAX, 1).into()]);
-        assert_eq!(shown, format!("context: {} % of 1 tokens\n", u128::from(u64::MAX) * 100));
-    }
-}
+#[path = "draw_tests.rs"]
+mod tests;

@@ -12,12 +12,12 @@ use reedline::{
     ReedlineEvent, ReedlineMenu, Signal, Span, Suggestion, default_emacs_keybindings,
 };
 
-use super::complete::Words;
+use super::complete::Completions;
 
 const MENU: &str = "completion";
 
-/// How long it may take to take the terminal away from who reads it.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// How long the line editor may take to give the terminal up.
+const INTERRUPT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Edits lines at the terminal.
 pub(super) struct Editor {
@@ -40,7 +40,7 @@ pub(super) enum Edited {
 }
 
 impl Editor {
-    pub(super) fn new(words: Words) -> Self {
+    pub(super) fn new(completions: Completions) -> Self {
         let stop = Arc::<AtomicBool>::default();
         let menu = reedline::ColumnarMenu::default().with_name(MENU);
         let mut keys = default_emacs_keybindings();
@@ -53,7 +53,7 @@ impl Editor {
             .with_break_signal(stop.clone())
             // Lines that are pasted together are said together.
             .use_bracketed_paste(true)
-            .with_completer(Box::new(words))
+            .with_completer(Box::new(completions))
             .with_quick_completions(true)
             .with_partial_completions(true)
             .with_menu(ReedlineMenu::EngineCompleter(Box::new(menu)))
@@ -79,7 +79,7 @@ impl Editor {
                 self.stop.store(true, Ordering::Relaxed);
                 // At a terminal that was hung up, reading never ends.
                 let gone = |_| io::Error::other("the terminal is gone");
-                tokio::time::timeout(PATIENCE, reading).await.map_err(gone)?
+                tokio::time::timeout(INTERRUPT_TIMEOUT, reading).await.map_err(gone)?
             }
         };
         let (reedline, signal) = read?;
@@ -93,10 +93,10 @@ impl Editor {
     }
 }
 
-impl Completer for Words {
+impl Completer for Completions {
     fn complete(&mut self, line: &str, cursor: usize) -> Vec<Suggestion> {
         let typed = line.get(..cursor).unwrap_or(line);
-        let candidates = Words::complete(self, typed).into_iter();
+        let candidates = Completions::complete(self, typed).into_iter();
         let suggestions = candidates.map(|candidate| Suggestion {
             value: candidate.text,
             description: candidate.about.map(|about| crate::text::one_line(&about)),

@@ -1,38 +1,37 @@
-//! A form that somebody wants to be filled in, field by field.
+//! A form, filled in field by field.
 
 use agentwire_acp_client::Error;
 use agentwire_acp_schema::v1::{
-    CreateElicitationResponse, ElicitationContentValue, ElicitationPropertySchema, ElicitationSchema,
+    CreateElicitationResponse, ElicitationContentValue, ElicitationPropertySchema,
 };
 use agentwire_acp_toolkit::Form;
 
 use super::keyboard::Typed;
-use super::person::Person;
+use super::user::User;
 
 /// Asks for every field, those that `order` names first, and then whether to send it. Escape declines, ^C cancels.
 pub(super) async fn fill_in(
-    person: &Person,
+    user: &User,
     message: &str,
-    schema: ElicitationSchema,
+    mut form: Form,
     order: &[String],
 ) -> Result<CreateElicitationResponse, Error> {
-    let mut form = Form::new(schema)?;
-    person.says(message).await.map_err(Error::internal_error)?;
+    user.show_question(message).await.map_err(Error::internal_error)?;
     let about = [form.schema().title.clone(), form.schema().description.clone()];
     for line in about.into_iter().flatten() {
-        person.tell(&line)?;
+        user.tell(&line)?;
     }
     let mut fields: Vec<_> =
         form.fields().map(|(name, schema)| (name.to_owned(), label(name, schema))).collect();
     fields.sort_by_key(|(name, _)| order.iter().position(|named| named == name).unwrap_or(order.len()));
     for (name, label) in &fields {
-        match ask(person, &mut form, name, label).await? {
+        match ask(user, &mut form, name, label).await? {
             Typed::Line(_) | Typed::Burst => {}
             Typed::Escape => return Ok(CreateElicitationResponse::decline()),
             Typed::Interrupt => return Ok(CreateElicitationResponse::cancel()),
         }
     }
-    match person.yes("Send this? [y/n] ").await? {
+    match user.yes("Send this? [y/n] ").await? {
         Some(true) => form.accept().map_err(|faults| {
             let faults: Vec<_> = faults.iter().map(ToString::to_string).collect();
             Error::internal_error(faults.join("; "))
@@ -42,38 +41,38 @@ pub(super) async fn fill_in(
     }
 }
 
-/// Asks for one field until what is in it will do. Nothing typed leaves it as it is.
-async fn ask(person: &Person, form: &mut Form, name: &str, label: &Label) -> Result<Typed, Error> {
+/// Asks for one field until its value is valid. An empty line leaves it as it is.
+async fn ask(user: &User, form: &mut Form, name: &str, label: &Label) -> Result<Typed, Error> {
     if let Some(about) = &label.about {
-        person.tell(about)?;
+        user.tell(about)?;
     }
     if let Some(choices) = form.choices(name) {
         for (value, title) in &choices {
             let title = if title == value { String::new() } else { format!(" ({title})") };
-            person.tell(&format!("  {value}{title}"))?;
+            user.tell(&format!("  {value}{title}"))?;
         }
     }
     loop {
         let value = form.value(name).map(value_text);
         let value = value.map(|value| format!(" [{value}]")).unwrap_or_default();
         let must = if form.is_required(name) { " *" } else { "" };
-        let typed = person.line(&format!("{}{must}{value}: ", label.title)).await?;
+        let typed = user.line(&format!("{}{must}{value}: ", label.title)).await?;
         let Typed::Line(line) = &typed else { return Ok(typed) };
         if line.is_empty() {
             if form.value(name).is_some() || !form.is_required(name) {
                 return Ok(typed);
             }
-            person.tell("this must be filled in")?;
+            user.tell("this must be filled in")?;
             continue;
         }
         match form.enter(name, line) {
             Ok(()) => return Ok(typed),
-            Err(error) => person.tell(&error.fault.to_string())?,
+            Err(error) => user.tell(&error.fault.to_string())?,
         }
     }
 }
 
-/// What a field is called in front of people.
+/// The name and the description of a field, for people.
 struct Label {
     title: String,
     about: Option<String>,

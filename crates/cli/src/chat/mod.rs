@@ -1,21 +1,24 @@
 //! `agentwire chat`: a conversation with any ACP agent.
 
-mod asides;
+mod agent;
 mod commands;
 mod complete;
-mod converse;
+mod diagnostics;
 mod draw;
 mod editor;
 mod form;
+mod interactive;
 mod keyboard;
 mod opening;
-mod pace;
-mod person;
 mod prompt;
+mod rendered;
 mod screen;
 mod servers;
-mod shown;
+mod session;
+mod sessions;
+mod throttle;
 mod turn;
+mod user;
 mod v1;
 mod v2;
 mod view;
@@ -33,21 +36,21 @@ use agentwire_transport_stdio::{Child, Command, Stderr};
 use anyhow::{Context as _, Result};
 use tokio::sync::Notify;
 
-use self::complete::Words;
-use self::pace::Paced;
-pub(crate) use self::person::Person;
-use self::prompt::{Prompt, Takes};
+use self::complete::Completions;
+use self::prompt::{Prompt, PromptSupport};
 use self::servers::NamedHeaders;
+use self::throttle::Throttle;
+pub(crate) use self::user::User;
 pub(crate) use self::view::View;
-use crate::Told;
+use crate::AlreadyPrinted;
 use crate::arguments::{self, Protocol};
 use crate::signals::Signals;
 use crate::text::Notes;
 
-/// How long a person who has given up a turn still waits for what is shown.
-const A_MOMENT: Duration = Duration::from_millis(200);
+/// How long to wait for the rest of the output after the person has given up a turn.
+const LAST_OUTPUT_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// Talks to an agent, for one turn or for as long as the person wants.
+/// Talks to an agent, for one turn or until the person ends the conversation.
 pub(crate) async fn run(arguments: arguments::Chat, json: bool, notes: &Notes) -> Result<()> {
     let command = agent_command(arguments.agent.as_deref())?;
     let headers = NamedHeaders::read(&arguments.headers, &arguments.header_files)?;
@@ -65,49 +68,58 @@ pub(crate) async fn run(arguments: arguments::Chat, json: bool, notes: &Notes) -
     };
     let mut chat = Chat::new(json, &plan, notes)?;
     let view = chat.view.clone();
-    let person = is_there.then(|| chat.person.clone());
-    let hands = v1::Hands::new(view.clone(), person.clone(), policy, chat.words.clone());
-    let command = command.stderr(Stderr::Lines(Arc::new(view.asides().stderr_of("agent"))));
-    let agent = Paced::new(Child::spawn(command)?, view.outlet().clone());
+    let user = is_there.then(|| chat.user.clone());
+    let toolkit = v1::Client::toolkit(view.clone(), user.clone(), policy, chat.completions.clone());
+    let command = command.stderr(Stderr::Lines(Arc::new(view.diagnostics().stderr_of("agent"))));
+    let transport = Throttle::new(Child::spawn(command)?, view.output());
 
-    let talked = if protocol == Protocol::One {
-        let talk = async |agent: Agent| v1::talk(&mut chat, hands.clone(), agent, &plan, servers).await;
-        connect(hands.clone(), agent, talk).await
+    let outcome = if protocol == Protocol::One {
+        let talk = async |agent: Agent| {
+            let agent = v1::Adapter { agent, toolkit: toolkit.clone() };
+            session::run(&mut chat, agent, &plan, servers).await
+        };
+        connect(toolkit.clone(), transport, talk).await
     } else {
-        let other = v2::Hands::new(view.clone(), person, policy, chat.words.clone());
-        let client =
-            AnyClient::new(our_info(), hands.clone(), other.clone()).v1_capabilities(hands.capabilities());
-        let greeted = Cell::new(false);
+        let client = v2::Client::new(view.clone(), user, policy, chat.completions.clone());
+        let any = AnyClient::new(our_info(), toolkit.clone(), client.clone())
+            .v1_capabilities(toolkit.capabilities());
+        let initialized = Cell::new(false);
         let talk = async |agent: AnyAgent| {
-            greeted.set(true);
+            initialized.set(true);
             match agent {
                 AnyAgent::V1(_) if protocol == Protocol::Two => {
                     Err("the agent speaks version 1 of the protocol, and --protocol 2 wants version 2".into())
                 }
-                AnyAgent::V1(agent) => v1::talk(&mut chat, hands.clone(), agent, &plan, servers).await,
-                AnyAgent::V2(agent) => v2::talk(&mut chat, other.clone(), agent, &plan, servers).await,
+                AnyAgent::V1(agent) => {
+                    let agent = v1::Adapter { agent, toolkit: toolkit.clone() };
+                    session::run(&mut chat, agent, &plan, servers).await
+                }
+                AnyAgent::V2(agent) => {
+                    let agent = v2::Adapter { agent, client: client.clone() };
+                    session::run(&mut chat, agent, &plan, servers).await
+                }
                 _ => Err("the agent speaks a version that this program does not know".into()),
             }
         };
         tokio::select! {
-            talked = connect_any(client, agent, talk) => talked,
-            why = given_up(&greeted, plan.timeout) => Err(why),
+            outcome = connect_any(any, transport, talk) => outcome,
+            why = initialize_failed(&initialized, plan.timeout) => Err(why),
         }
     };
-    let talked = talked.map_err(crate::failure::unboxed);
-    if let Err(error) = &talked {
-        // Where it cannot be shown, `written` says so.
-        let _told_there = view.failure(error);
+    let outcome = outcome.map_err(crate::failure::unboxed);
+    if let Err(error) = &outcome {
+        // Where it cannot be shown, `written` reports that.
+        let _reported_there = view.failure(error);
     }
-    match talked.and(chat.written().await.map_err(crate::failure::unboxed)) {
-        // It stands there already, or cannot be written there.
-        Err(error) if json => Err(Told(error).into()),
+    match outcome.and(chat.written().await.map_err(crate::failure::unboxed)) {
+        // It is printed already, or cannot be printed.
+        Err(error) if json => Err(AlreadyPrinted(error).into()),
         done => done,
     }
 }
 
-/// Completes when an agent has not said in time which version it speaks, or the person does not wait for that.
-async fn given_up(greeted: &Cell<bool>, limit: Duration) -> BoxError {
+/// Completes when `initialize` is not answered in time, or the person interrupts it.
+async fn initialize_failed(initialized: &Cell<bool>, limit: Duration) -> BoxError {
     let interrupted = async {
         match Signals::listen() {
             Ok(mut signals) => signals.next().await,
@@ -118,16 +130,16 @@ async fn given_up(greeted: &Cell<bool>, limit: Duration) -> BoxError {
         () = tokio::time::sleep(limit) => format!("initialize: no answer within {limit:?}"),
         () = interrupted => "interrupted".to_owned(),
     };
-    if greeted.get() {
+    if initialized.get() {
         std::future::pending::<()>().await;
     }
     why.into()
 }
 
-/// What the command line wants.
+/// The command line, interpreted.
 struct Plan {
-    wish: Wish,
-    /// The session's directory, absolute, and the same only if it was named.
+    action: Action,
+    /// The session's directory, absolute; and the same, only if the command line names it.
     cwd: PathBuf,
     named_cwd: Option<PathBuf>,
     mode: Option<String>,
@@ -137,18 +149,18 @@ struct Plan {
     timeout: Duration,
 }
 
-enum Wish {
+enum Action {
     List,
     Delete(String),
-    Talk(Which),
+    Talk(SessionChoice),
 }
 
-/// Which session is talked in.
-enum Which {
+/// Which session to talk in.
+enum SessionChoice {
     New,
     /// The newest one of the directory.
     Newest,
-    Session(String),
+    Id(String),
 }
 
 impl Plan {
@@ -158,15 +170,15 @@ impl Plan {
             Some(cwd) => cwd.clone(),
             None => std::env::current_dir()?,
         };
-        let wish = match (arguments.list, arguments.delete, arguments.resume, arguments.session) {
-            (true, ..) => Wish::List,
-            (_, Some(id), ..) => Wish::Delete(id),
-            (_, _, true, _) => Wish::Talk(Which::Newest),
-            (.., Some(id)) => Wish::Talk(Which::Session(id)),
-            _ => Wish::Talk(Which::New),
+        let action = match (arguments.list, arguments.delete, arguments.resume, arguments.session) {
+            (true, ..) => Action::List,
+            (_, Some(id), ..) => Action::Delete(id),
+            (_, _, true, _) => Action::Talk(SessionChoice::Newest),
+            (.., Some(id)) => Action::Talk(SessionChoice::Id(id)),
+            _ => Action::Talk(SessionChoice::New),
         };
         Ok(Self {
-            wish,
+            action,
             cwd,
             named_cwd,
             mode: arguments.mode,
@@ -178,11 +190,11 @@ impl Plan {
     }
 }
 
-/// Our side of a conversation, in whichever version.
+/// Our side of a conversation.
 struct Chat {
     view: Arc<View>,
-    person: Person,
-    words: Words,
+    user: User,
+    completions: Completions,
     /// ^C as a key, where the terminal makes no signal of it.
     interrupt: Arc<Notify>,
     signals: Signals,
@@ -197,12 +209,12 @@ impl Chat {
     fn new(json: bool, plan: &Plan, notes: &Notes) -> Result<Self> {
         let view = Arc::new(View::new(json, notes.clone()));
         let interrupt = Arc::new(Notify::new());
-        let words = Words::default();
-        words.known().folder = plan.cwd.clone();
+        let completions = Completions::default();
+        completions.known().folder = plan.cwd.clone();
         Ok(Self {
-            person: Person::new(view.clone(), interrupt.clone()),
+            user: User::new(view.clone(), interrupt.clone()),
             view,
-            words,
+            completions,
             interrupt,
             signals: Signals::listen()?.or_terminal_gone(),
             cwd: plan.cwd.clone(),
@@ -211,34 +223,38 @@ impl Chat {
         })
     }
 
-    /// A prompt, with the files that it names where the agent's capabilities are given.
-    fn prompt(&self, text: String, takes: Option<Takes>) -> Result<Prompt, BoxError> {
-        let Some(takes) = takes else { return Ok(Prompt::plain(text)) };
-        let prompt = Prompt::read(&text, &self.cwd, takes);
+    /// Makes a prompt, with the files that the text names if `support` is given.
+    fn prompt(&self, text: String, support: Option<PromptSupport>) -> Result<Prompt, BoxError> {
+        let Some(support) = support else { return Ok(Prompt::plain(text)) };
+        let prompt = Prompt::read(&text, &self.cwd, support);
         for note in &prompt.notes {
             match self.view.is_json() {
-                true => self.view.asides().say(note),
+                true => self.view.diagnostics().say(note),
                 false => self.view.remark(note)?,
             }
         }
         Ok(prompt)
     }
 
-    /// Waits until all is shown, or the person has enough of waiting.
+    /// Waits until everything is shown, or the person interrupts that.
     async fn written(&mut self) -> Result<(), BoxError> {
         let impatient = self.impatient;
         let enough = async {
-            if impatient { tokio::time::sleep(A_MOMENT).await } else { std::future::pending().await }
+            if impatient {
+                tokio::time::sleep(LAST_OUTPUT_TIMEOUT).await
+            } else {
+                std::future::pending().await
+            }
         };
         tokio::select! {
-            written = self.view.outlet().written() => Ok(written?),
+            written = self.view.output().written() => Ok(written?),
             () = enough => Ok(()),
             () = self.signals.next() => Err("interrupted".into()),
         }
     }
 }
 
-/// How the agent is started: as it was said, or as ourselves.
+/// The command that starts the agent: the given one, or our own agent.
 fn agent_command(line: Option<&str>) -> Result<Command> {
     match line {
         Some(line) => Command::parse(line).context("--agent"),
@@ -249,7 +265,7 @@ fn agent_command(line: Option<&str>) -> Result<Command> {
     }
 }
 
-/// The longest id of a session, in bytes. It goes with everything that is said in it.
+/// The longest id of a session, in bytes. Each message of the session repeats it.
 const ID_LIMIT: usize = 4 << 10;
 
 /// Refuses the id of a session that is too long.
@@ -261,12 +277,12 @@ fn check_id(id: &str) -> Result<(), BoxError> {
 }
 
 /// Whether two paths lead to the same directory. An agent may have followed the links in one.
-fn is_same_place(one: &Path, other: &Path) -> bool {
+fn is_same_directory(one: &Path, other: &Path) -> bool {
     let real = |path: &Path| path.canonicalize().ok();
     one == other || real(one).is_some_and(|one| Some(one) == real(other))
 }
 
-/// What we are.
+/// Our name and version for `initialize`.
 fn our_info() -> Implementation {
     Implementation::new("agentwire", env!("CARGO_PKG_VERSION"))
 }

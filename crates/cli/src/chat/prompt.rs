@@ -1,4 +1,4 @@
-//! What a person says, with the files that they name in it.
+//! A prompt, with the files that are named in it.
 //!
 //! `@path` at the start of a word stands for a file: a text is embedded and an image is shown, where the agent takes them,
 //! and what is neither is linked. A path with spaces is written `@"a b.txt"`. `@@` is a plain `@`, and so is one that no
@@ -16,14 +16,14 @@ use base64::prelude::BASE64_STANDARD;
 const TEXT_LIMIT: u64 = 1 << 20;
 const IMAGE_LIMIT: u64 = 8 << 20;
 
-/// What the agent takes beside text and links.
+/// The kinds of content that the agent takes beside text and links.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Takes {
+pub(super) struct PromptSupport {
     pub(super) image: bool,
     pub(super) embedded: bool,
 }
 
-/// One part of a prompt, before it is put in the words of a version of the protocol.
+/// One part of a prompt, before it becomes a content block of a version of the protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Piece {
     Text(String),
@@ -44,7 +44,7 @@ pub(super) enum Piece {
     },
 }
 
-/// A prompt, and what the person should know about it.
+/// A prompt, and remarks on it for the person.
 #[derive(Debug, Default)]
 pub(super) struct Prompt {
     pub(super) pieces: Vec<Piece>,
@@ -52,13 +52,13 @@ pub(super) struct Prompt {
 }
 
 impl Prompt {
-    /// Says a text as it is.
+    /// A text without files.
     pub(super) fn plain(text: String) -> Self {
         Self { pieces: vec![Piece::Text(text)], notes: Vec::new() }
     }
 
     /// Reads a text in which files may be named, relative to `folder`.
-    pub(super) fn read(text: &str, folder: &Path, takes: Takes) -> Self {
+    pub(super) fn read(text: &str, folder: &Path, takes: PromptSupport) -> Self {
         let mut prompt = Self::default();
         let (mut plain, mut rest, mut in_word) = (String::new(), text, false);
         while let Some(character) = rest.chars().next() {
@@ -111,7 +111,7 @@ fn path(text: &str) -> (&str, &str) {
     text.split_at(path.len())
 }
 
-fn piece(path: &Path, takes: Takes) -> io::Result<Piece> {
+fn piece(path: &Path, takes: PromptSupport) -> io::Result<Piece> {
     let path = std::path::absolute(path)?;
     let about = fs::metadata(&path)?;
     let uri = file_uri(&path);
@@ -179,7 +179,7 @@ pub(super) fn embedded_uri(resource: &EmbeddedResource) -> &str {
     }
 }
 
-/// The pieces in the words of a version; both have the same.
+/// The pieces as content blocks of a version; the types have the same names in both.
 macro_rules! into_blocks {
     ($version:ident) => {
         impl From<Piece> for agentwire_acp_schema::$version::ContentBlock {
@@ -208,7 +208,7 @@ into_blocks!(v2);
 mod tests {
     use super::*;
 
-    const ALL: Takes = Takes { image: true, embedded: true };
+    const ALL: PromptSupport = PromptSupport { image: true, embedded: true };
 
     #[test]
     fn files_are_taken_as_what_they_are() {
@@ -229,7 +229,7 @@ mod tests {
         let whole = [see.clone(), embedded, comma.clone(), image, and.clone(), raw.clone(), dot.clone()];
         assert_eq!(read(ALL), whole);
         let links = [see, link("a b.txt", "a%20b.txt"), comma, link("pixel", "pixel"), and, raw, dot];
-        assert_eq!(read(Takes::default()), links);
+        assert_eq!(read(PromptSupport::default()), links);
     }
 
     #[test]

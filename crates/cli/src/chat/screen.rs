@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use agentwire_acp_toolkit::MessageKind;
 use similar::{ChangeTag, TextDiff};
 
-use super::shown::Shown;
-use crate::outlet::Out;
+use super::rendered::Rendered;
+use crate::output_queue::Output;
 use crate::text::{Painted, write_text};
 
 /// The most lines shown of what a tool gave back.
@@ -32,7 +32,7 @@ const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "�
 
 /// What a person sees of a session. What to draw of a conversation is in [`draw`](super::draw).
 pub(super) struct Screen {
-    out: Box<dyn Out>,
+    out: Box<dyn Output>,
     /// Whether to use colours and a spinner.
     lively: bool,
     at_line_start: bool,
@@ -40,7 +40,7 @@ pub(super) struct Screen {
     voice: Option<Voice>,
     spinner: Option<Spinner>,
     /// What stands on the screen already.
-    pub(super) shown: Shown,
+    pub(super) shown: Rendered,
 }
 
 /// Whose words stream, and in which message.
@@ -58,8 +58,8 @@ struct Spinner {
 }
 
 impl Screen {
-    pub(super) fn new(out: Box<dyn Out>, lively: bool) -> Self {
-        Self { out, lively, at_line_start: true, voice: None, spinner: None, shown: Shown::default() }
+    pub(super) fn new(out: Box<dyn Output>, lively: bool) -> Self {
+        Self { out, lively, at_line_start: true, voice: None, spinner: None, shown: Rendered::default() }
     }
 
     /// Begins to wait.

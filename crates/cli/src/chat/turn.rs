@@ -27,7 +27,7 @@ impl Chat {
                 outcome = &mut turn => return Ok(outcome),
                 () = self.signals.next() => {}
                 () = self.interrupt.notified() => {}
-                error = self.view.outlet().failed() => return Err(error.into()),
+                error = self.view.output().failed() => return Err(error.into()),
                 _ = beat.tick() => {
                     self.view.tick()?;
                     continue;

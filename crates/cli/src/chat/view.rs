@@ -11,11 +11,11 @@ use agentwire_sync::Mutex;
 use serde::Serialize;
 use serde_json::json;
 
-use super::asides::Asides;
+use super::diagnostics::Diagnostics;
+use super::rendered::short;
 use super::screen::Screen;
-use super::shown::short;
-use crate::outlet::{Out as _, Outlet};
 use crate::output::{Member, json_line};
+use crate::output_queue::{Output as _, OutputQueue};
 use crate::text::{Notes, beginning, one_line};
 
 /// From how many bytes on a line of JSON is written when its turn comes. It counts as much more than may wait, so that nothing
@@ -45,9 +45,9 @@ impl Write for Short {
 
 /// What everything is shown on.
 pub(crate) struct View {
-    outlet: Outlet,
+    output: OutputQueue,
     notes: Notes,
-    asides: Asides,
+    diagnostics: Diagnostics,
     /// None where programs read.
     screen: Option<Arc<Mutex<Screen>>>,
     /// The kinds of parts that people were told are left out.
@@ -59,11 +59,12 @@ impl View {
     pub(crate) fn new(json: bool, notes: Notes) -> Self {
         let stdout = io::stdout();
         let lively = stdout.is_terminal();
-        let outlet = Outlet::new(stdout);
-        let screen = (!json).then(|| Arc::new(Mutex::new(Screen::new(Box::new(outlet.clone()), lively))));
+        let output = OutputQueue::new(stdout);
+        let screen = (!json).then(|| Arc::new(Mutex::new(Screen::new(Box::new(output.clone()), lively))));
         let is_shared = lively && io::stderr().is_terminal();
-        let asides = Asides::new(screen.clone().filter(|_| is_shared), outlet.clone(), notes.clone());
-        Self { outlet, notes, asides, screen, skipped: Mutex::default() }
+        let diagnostics =
+            Diagnostics::new(screen.clone().filter(|_| is_shared), output.clone(), notes.clone());
+        Self { output, notes, diagnostics, screen, skipped: Mutex::default() }
     }
 
     /// What people are told on stderr.
@@ -72,13 +73,13 @@ impl View {
     }
 
     /// What people are told on stderr, among the rest where that is on the same terminal.
-    pub(super) fn asides(&self) -> &Asides {
-        &self.asides
+    pub(super) fn diagnostics(&self) -> &Diagnostics {
+        &self.diagnostics
     }
 
     /// What it is all written to.
-    pub(super) fn outlet(&self) -> &Outlet {
-        &self.outlet
+    pub(super) fn output(&self) -> &OutputQueue {
+        &self.output
     }
 
     /// Whether programs read it.
@@ -97,7 +98,7 @@ impl View {
     /// Shows an object that programs want to see; to people it says nothing. It is short: see
     /// [`large_fact`](Self::large_fact).
     pub(super) fn fact<T: Serialize>(&self, name: &str, value: &T) -> io::Result<()> {
-        if self.is_json() { json_line(&mut self.outlet.clone(), &Member(name, value)) } else { Ok(()) }
+        if self.is_json() { json_line(&mut self.output.clone(), &Member(name, value)) } else { Ok(()) }
     }
 
     /// The same of what may be as long as a message. Where it is, it is kept as it is until its turn comes, and never there
@@ -109,23 +110,23 @@ impl View {
         if !self.is_json() {
             return Ok(());
         }
-        let mut outlet = self.outlet.clone();
+        let mut output = self.output.clone();
         let mut line = Short(Vec::new());
         if json_line(&mut line, &Member(name, &**value)).is_ok() {
-            outlet.write_all(&line.0)?;
+            output.write_all(&line.0)?;
         } else {
             let value = value.clone();
             let write = move |mut out: &mut dyn Write| json_line(&mut out, &Member(name, &*value));
-            outlet.write_later(LARGE, Box::new(write));
+            output.write_later(LARGE, Box::new(write));
         }
-        outlet.flush()
+        output.flush()
     }
 
     /// Shows that a message of the agent's is lost, because it cannot be read: to programs as a fact, to people on stderr.
     pub(super) fn lost(&self, why: &Error) -> io::Result<()> {
         let why = crate::text::one_line(&why.message);
         if !self.is_json() {
-            self.asides.say(&format!("warning: a message of the agent is lost: {why}"));
+            self.diagnostics.say(&format!("warning: a message of the agent is lost: {why}"));
         }
         self.fact("unreadable", &json!({ "why": why }))
     }
@@ -140,7 +141,7 @@ impl View {
 
         if !self.is_json() {
             let why = crate::text::one_line(&why.message);
-            self.asides.say(&format!("warning: an update of the agent cannot be read: {why}"));
+            self.diagnostics.say(&format!("warning: an update of the agent cannot be read: {why}"));
         }
         self.large_fact("unreadable", &Arc::new(Unreadable { params, why: why.message.to_string() }))
     }
@@ -151,7 +152,7 @@ impl View {
         if !self.is_json() {
             let mut told = self.skipped.lock();
             for part in skipped.parts.iter().filter(|part| told.insert(part.kind)) {
-                self.asides.say(&format!("warning: agent: {method}: skipped {part}"));
+                self.diagnostics.say(&format!("warning: agent: {method}: skipped {part}"));
             }
         }
         let part = |part: &SkippedPart| json!({ "kind": part.kind, "index": part.index, "why": part.why });
@@ -180,7 +181,7 @@ impl View {
     /// Shows programs a failure; people are told on stderr.
     pub(super) fn failure(&self, error: &anyhow::Error) -> io::Result<()> {
         if self.is_json() {
-            json_line(&mut self.outlet.clone(), &crate::failure::to_json(error))
+            json_line(&mut self.output.clone(), &crate::failure::to_json(error))
         } else {
             Ok(())
         }
@@ -204,7 +205,7 @@ impl View {
         if !self.is_json() {
             return self.remark(&format!("! {what}"));
         }
-        self.asides.say(&format!("warning: {what}"));
+        self.diagnostics.say(&format!("warning: {what}"));
         self.fact("leftOut", &what)
     }
 
@@ -220,7 +221,7 @@ impl View {
     /// Says what was rejected because nobody is there to be asked.
     pub(super) fn rejected(&self, what: &str) {
         let why = "because nobody is at a terminal to be asked, and there is no --yes";
-        self.asides.say(&format!("rejected, {why}: {}", crate::text::one_line(what)));
+        self.diagnostics.say(&format!("rejected, {why}: {}", crate::text::one_line(what)));
     }
 
     /// A turn begins.
@@ -244,6 +245,6 @@ impl View {
 
     /// Turns the spinner.
     pub(super) fn tick(&self) -> io::Result<()> {
-        if self.outlet.is_held() { Ok(()) } else { self.on_screen(Screen::tick) }
+        if self.output.is_held() { Ok(()) } else { self.on_screen(Screen::tick) }
     }
 }

@@ -1,35 +1,30 @@
-//! What the agent may do through us.
+//! Our client for an agent of version 1: the part of a [`Toolkit`] that decides, and that shows the conversation.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use agentwire_acp_client::{Call, Client, Context, Error};
+use agentwire_acp_client::{Call, Error};
 use agentwire_acp_schema::v1::{
-    BooleanConfigOptionCapabilities, ClientCapabilities, ClientSessionCapabilities, CompactionCapabilities,
-    CompleteElicitationNotification, Content, ContentBlock, CreateElicitationRequest,
-    CreateElicitationResponse, CreateTerminalRequest, CreateTerminalResponse, ElicitationCapabilities,
-    ElicitationFormCapabilities, ElicitationUrlCapabilities, KillTerminalRequest, KillTerminalResponse,
-    NewSessionRequest, NewSessionResponse, NoticeCapabilities, ReadTextFileRequest, ReadTextFileResponse,
-    ReleaseTerminalRequest, ReleaseTerminalResponse, RequestPermissionRequest, RequestPermissionResponse,
-    SessionConfigOptionsCapabilities, SessionId, SessionNotification, SessionUpdate, StopReason, TerminalId,
-    TerminalOutputRequest, TerminalOutputResponse, ToolCallContent, ToolCallUpdate,
-    WaitForTerminalExitRequest, WaitForTerminalExitResponse, WriteTextFileRequest, WriteTextFileResponse,
+    Content, ContentBlock, CreateElicitationResponse, ElicitationId, NewSessionRequest, NewSessionResponse,
+    RequestPermissionRequest, RequestPermissionResponse, SessionId, SessionNotification, SessionUpdate,
+    StopReason, TerminalId, ToolCallContent, ToolCallUpdate,
 };
 use agentwire_acp_toolkit::{
-    Applied, Change, Conversation, MessageKind, PermissionPolicy, Permissions, Workspace, Workspaces,
+    Applied, Change, Conversation, Form, MessageKind, PermissionPolicy, Permissions, Toolkit, Update,
+    UrlConsent, UserInterface, Workspace, Workspaces,
 };
 use agentwire_jsonrpc::{RawJson, Skipped};
 use agentwire_sync::Mutex;
 
 use super::settings;
 use crate::chat::check_id;
-use crate::chat::complete::Words;
+use crate::chat::complete::Completions;
 use crate::chat::draw::content_text;
 use crate::chat::opening::Opening;
-use crate::chat::person::Person;
 use crate::chat::screen::Voice;
+use crate::chat::user::User;
 use crate::chat::view::View;
 use crate::text::beginning;
 
@@ -43,70 +38,58 @@ const TOOL_TEXT: usize = 128 << 10;
 /// A text of the person's from this length on is not compared with what they have said, in bytes.
 const LONG_ECHO: usize = 1 << 20;
 
-/// The client: files and terminals within the session's roots, a person or a policy that permits, and the conversation as
-/// far as it has been told. Clones are the same.
+/// The client. Clones are the same.
 #[derive(Clone)]
-pub(in crate::chat) struct Hands(Arc<Inner>);
+pub(in crate::chat) struct Client(Arc<Inner>);
 
 struct Inner {
     view: Arc<View>,
     /// None where nobody is there to be asked.
-    person: Option<Person>,
-    permissions: Permissions,
-    /// Whether the agent may run commands and write files: where somebody is there to be asked, or has said that it may.
+    user: Option<User>,
+    /// Whether the agent may run commands and write files: somebody can be asked, or has allowed everything.
     may_act: bool,
     workspaces: Workspaces,
-    words: Words,
+    completions: Completions,
     session: Mutex<Option<SessionId>>,
     opening: Opening<NewSessionResponse>,
     conversation: Mutex<Conversation>,
     hasher: RandomState,
-    /// Whether a turn goes on, or a session is told anew.
+    /// Whether a turn goes on, or a session is replayed.
     in_flow: AtomicBool,
 }
 
-impl Hands {
-    pub(in crate::chat) fn new(
+impl Client {
+    /// A client with all that it serves: files and terminals within the session's roots where the agent may act, and
+    /// elicitations where a person can answer.
+    pub(in crate::chat) fn toolkit(
         view: Arc<View>,
-        person: Option<Person>,
+        user: Option<User>,
         policy: PermissionPolicy,
-        words: Words,
-    ) -> Self {
-        Self(Arc::new(Inner {
+        completions: Completions,
+    ) -> Toolkit<Self> {
+        let (workspaces, is_there) = (Workspaces::new(), user.is_some());
+        let may_act = policy != PermissionPolicy::RejectAll;
+        let client = Self(Arc::new(Inner {
             view,
-            person,
-            permissions: Permissions::new(policy),
-            may_act: policy != PermissionPolicy::RejectAll,
-            workspaces: Workspaces::new(),
-            words,
+            user,
+            may_act,
+            workspaces: workspaces.clone(),
+            completions,
             session: Mutex::default(),
             opening: Opening::new(),
             conversation: Conversation::new().limit(CONVERSATION_LIMIT).into(),
             hasher: RandomState::new(),
             in_flow: AtomicBool::default(),
-        }))
-    }
-
-    /// What we can do. Whoever asks needs somebody to answer.
-    pub(in crate::chat) fn capabilities(&self) -> ClientCapabilities {
-        let boolean = BooleanConfigOptionCapabilities::new();
-        let session = ClientSessionCapabilities::new()
-            .config_options(SessionConfigOptionsCapabilities::new().boolean(boolean))
-            .notices(NoticeCapabilities::new())
-            .compaction(CompactionCapabilities::new());
-        let mut capabilities = self.0.workspaces.capabilities().session(session);
-        if !self.0.may_act {
-            capabilities.terminal = false;
-            capabilities.fs.write_text_file = false;
+        }));
+        let mut toolkit =
+            Toolkit::new(client).with_workspaces(workspaces).with_permissions(Permissions::new(policy));
+        if !may_act {
+            toolkit = toolkit.without_file_writes().without_terminals();
         }
-        match &self.0.person {
-            Some(_) => capabilities.elicitation(
-                ElicitationCapabilities::new()
-                    .form(ElicitationFormCapabilities::new())
-                    .url(ElicitationUrlCapabilities::new()),
-            ),
-            None => capabilities,
+        if !is_there {
+            toolkit = toolkit.without_forms().without_urls();
         }
+        toolkit
     }
 
     /// The agent may work in the session from now on.
@@ -115,8 +98,8 @@ impl Hands {
         *self.0.session.lock() = Some(session.clone());
     }
 
-    /// Opens the session that a call begins when the answer arrives, so that the agent may work in it at once.
-    pub(super) fn begins(
+    /// Opens the workspace of a new session when the answer arrives, so that the agent may work in it at once.
+    pub(super) fn opens_workspace(
         &self,
         call: Call<NewSessionResponse>,
         request: NewSessionRequest,
@@ -127,14 +110,14 @@ impl Hands {
                 workspaces.open(&opened.session_id, &request);
             }
         });
-        self.takes_up(call, |opened| {
+        self.keep_opened(call, |opened| {
             let left = NewSessionResponse::new(&opened.session_id);
             (opened, left)
         })
     }
 
-    /// Keeps what the answer to a call says of its session, for [`set_up`](Self::set_up).
-    pub(super) fn takes_up<R: 'static>(
+    /// Keeps the settings in the answer to a call, for [`take_opened`](Self::take_opened).
+    pub(super) fn keep_opened<R: 'static>(
         &self,
         call: Call<R>,
         split: impl FnOnce(R) -> (NewSessionResponse, R) + Send + 'static,
@@ -142,8 +125,8 @@ impl Hands {
         self.0.opening.keep(call, split)
     }
 
-    /// Takes over the answer that sets up the session, and shows it, once it has arrived.
-    pub(super) fn set_up(&self) -> io::Result<()> {
+    /// Applies and shows the answer that opened the session, once it has arrived.
+    pub(super) fn take_opened(&self) -> io::Result<()> {
         let Some(opened) = self.0.opening.take() else { return Ok(()) };
         if check_id(&opened.session_id).is_err() {
             return Ok(());
@@ -156,55 +139,47 @@ impl Hands {
         self.applied(applied)
     }
 
-    /// Ends what runs in the session.
-    pub(super) async fn close(&self, session: &SessionId) {
-        self.0.workspaces.close(session).await;
-        self.0.permissions.forget(session);
-    }
-
     /// The conversation as it is now.
     pub(super) fn conversation<R>(&self, look: impl FnOnce(&mut Conversation) -> R) -> R {
         look(&mut self.0.conversation.lock())
     }
 
-    /// The person says this, and a turn begins.
+    /// A turn begins with this prompt.
     pub(super) fn turn_begins(&self, prompt: &[ContentBlock]) {
-        self.0.in_flow.store(true, Ordering::Relaxed);
+        self.set_in_flow(true);
         let _not_shown_again = self.conversation(|conversation| conversation.prompt(prompt.iter().cloned()));
     }
 
-    /// The turn is over, for this reason if it did not fail.
-    pub(super) fn turn_ended(&self, reason: Option<&StopReason>) -> io::Result<()> {
-        self.0.in_flow.store(false, Ordering::Relaxed);
-        // A turn that fails has ended, too.
-        let marked = self
-            .conversation(|conversation| conversation.turn_ended(reason.unwrap_or(&StopReason::Cancelled)));
-        for index in marked {
+    /// The turn is over. One that failed counts as cancelled.
+    pub(super) fn turn_ended(&self, was_cancelled: bool) -> io::Result<()> {
+        self.set_in_flow(false);
+        let reason = if was_cancelled { StopReason::Cancelled } else { StopReason::EndTurn };
+        for index in self.conversation(|conversation| conversation.turn_ended(&reason)) {
             let view = &self.0.view;
             view.on_screen(|screen| screen.draw_cancelled(&self.0.conversation.lock(), index))?;
         }
         Ok(())
     }
 
-    /// A session is opened, and may be told anew; what is beside the flow waits until that is over.
-    pub(super) fn opens(&self, opens: bool) {
-        self.0.in_flow.store(opens, Ordering::Relaxed);
+    /// Settings that change in a turn or a replay are shown after it.
+    pub(super) fn set_in_flow(&self, in_flow: bool) {
+        self.0.in_flow.store(in_flow, Ordering::Relaxed);
     }
 
-    /// Shows what changed beside the flow, when that rests.
-    pub(super) fn rest(&self) -> io::Result<()> {
-        self.0.view.on_screen(|screen| screen.rest(&self.0.conversation.lock()))
+    /// Shows the settings that changed.
+    pub(super) fn show_settings(&self) -> io::Result<()> {
+        self.0.view.on_screen(|screen| screen.draw_settings(&self.0.conversation.lock()))
     }
 
-    /// Takes over what an answer says, or anything else that is an update in all but name.
-    pub(super) fn takes(&self, update: impl Into<SessionUpdate>) -> io::Result<()> {
+    /// Applies and shows an update, or an answer that says the same as one.
+    pub(super) fn apply(&self, update: impl Into<Update>) -> io::Result<()> {
         let applied = self.conversation(|conversation| conversation.apply(update));
         self.applied(applied)
     }
 
-    /// Shows what is new, and takes note of what can be typed now.
-    pub(super) fn applied(&self, applied: Applied) -> io::Result<()> {
-        settings::note(&self.0.words, &self.0.conversation.lock(), applied.change);
+    /// Shows what an update changed, and completes the new names.
+    fn applied(&self, applied: Applied) -> io::Result<()> {
+        settings::note(&self.0.completions, &self.0.conversation.lock(), applied.change);
         self.draw(applied.change)?;
         match applied.omitted {
             0 => Ok(()),
@@ -217,7 +192,7 @@ impl Hands {
     fn draw(&self, change: Change) -> io::Result<()> {
         let output = |id: &TerminalId| self.output(id);
         self.0.view.on_screen(|screen| screen.draw(&self.0.conversation.lock(), change, &output))?;
-        if self.0.in_flow.load(Ordering::Relaxed) { Ok(()) } else { self.rest() }
+        if self.0.in_flow.load(Ordering::Relaxed) { Ok(()) } else { self.show_settings() }
     }
 
     /// What a terminal of the session has printed, also when the agent has released it.
@@ -270,7 +245,7 @@ impl Hands {
     }
 }
 
-/// Takes out of a tool call what is never shown: its input, its output and where it is. Of its texts the beginning is.
+/// Removes from a tool call what is never shown: its input, its output and its locations. Long texts are cut.
 fn leave_what_is_not_shown(update: &mut SessionUpdate) {
     let contents = match update {
         SessionUpdate::ToolCall(call) => {
@@ -329,27 +304,78 @@ fn is_setting(update: &SessionUpdate) -> bool {
     )
 }
 
-/// That something cannot be shown is told where the turn waits; see [`Outlet::failed`](crate::outlet::Outlet::failed).
+/// That something cannot be shown is told where the turn waits; see [`OutputQueue::failed`](crate::output_queue::OutputQueue::failed).
 fn shown(outcome: io::Result<()>) {
     let _told_there = outcome;
 }
 
-impl Client for Hands {
-    fn session_update(&self, notification: SessionNotification) {
-        shown(self.set_up());
+impl UserInterface for Client {
+    async fn choose_permission(
+        &self,
+        request: &RequestPermissionRequest,
+    ) -> Result<RequestPermissionResponse, Error> {
+        match &self.0.user {
+            Some(user) => user.permission(request).await,
+            None => Ok(RequestPermissionResponse::cancelled()),
+        }
+    }
+
+    /// The toolkit's conversations stay closed: the text of messages is printed as it arrives, and not kept.
+    fn show(&self, _: &SessionId, _: &Conversation, _: &Applied) {}
+
+    async fn fill_form(&self, message: &str, form: Form) -> Result<CreateElicitationResponse, Error> {
+        match &self.0.user {
+            Some(user) => user.fill_in(message, form, &[]).await,
+            None => Ok(CreateElicitationResponse::decline()),
+        }
+    }
+
+    async fn open_url(&self, message: &str, consent: UrlConsent) -> Result<CreateElicitationResponse, Error> {
+        match &self.0.user {
+            Some(user) => user.visit(message, consent).await,
+            None => Ok(CreateElicitationResponse::decline()),
+        }
+    }
+
+    fn url_completed(&self, _: &ElicitationId) {
+        shown(self.0.view.remark("What was to be done at the URL is done."));
+    }
+
+    fn intercept_update(&self, notification: SessionNotification) -> Option<SessionNotification> {
+        shown(self.take_opened());
         let SessionNotification { session_id, update, .. } = notification;
         let is_ours = self.is_ours(&session_id);
         if !self.0.view.is_json() {
             if is_ours {
                 shown(self.update(update));
             }
-            return;
+            return None;
         }
         let update = Arc::new(update);
         shown(self.0.view.large_fact("update", &update));
         if is_ours && is_setting(&update) {
-            shown(self.takes(Arc::unwrap_or_clone(update)));
+            shown(self.apply(Arc::unwrap_or_clone(update)));
         }
+        None
+    }
+
+    fn permission_requested(&self, request: &RequestPermissionRequest) {
+        shown(self.take_opened());
+        if self.is_ours(&request.session_id) && !self.0.view.is_json() {
+            shown(self.update(what_is_shown(&request.tool_call).into()));
+        }
+    }
+
+    fn permission_answered(
+        &self,
+        request: RequestPermissionRequest,
+        response: &RequestPermissionResponse,
+    ) -> Result<(), Error> {
+        if !self.0.may_act {
+            let title = request.tool_call.title.as_deref().unwrap_or("a tool call without a title");
+            self.0.view.rejected(title);
+        }
+        self.0.view.permission(request, response.outcome.clone()).map_err(Error::internal_error)
     }
 
     fn unreadable_update(&self, params: Option<RawJson>, why: &Error) {
@@ -362,99 +388,5 @@ impl Client for Hands {
 
     fn skipped(&self, method: &str, skipped: Skipped) {
         shown(self.0.view.skipped(method, &skipped));
-    }
-
-    async fn request_permission(
-        &self,
-        request: RequestPermissionRequest,
-        _: Context,
-    ) -> Result<RequestPermissionResponse, Error> {
-        shown(self.set_up());
-        if self.is_ours(&request.session_id) && !self.0.view.is_json() {
-            shown(self.update(what_is_shown(&request.tool_call).into()));
-        }
-        let ask = async |request: &RequestPermissionRequest| match &self.0.person {
-            Some(person) => person.permission(request).await,
-            None => Ok(RequestPermissionResponse::cancelled()),
-        };
-        let response = self.0.permissions.answer(&request, ask).await?;
-        if !self.0.may_act {
-            let title = request.tool_call.title.as_deref().unwrap_or("a tool call without a title");
-            self.0.view.rejected(title);
-        }
-        let outcome = response.outcome.clone();
-        self.0.view.permission(request, outcome).map_err(Error::internal_error)?;
-        Ok(response)
-    }
-
-    async fn create_elicitation(
-        &self,
-        request: CreateElicitationRequest,
-        _: Context,
-    ) -> Result<CreateElicitationResponse, Error> {
-        match &self.0.person {
-            Some(person) => person.elicitation(request).await,
-            None => Ok(CreateElicitationResponse::decline()),
-        }
-    }
-
-    fn complete_elicitation(&self, _: CompleteElicitationNotification) {
-        shown(self.0.view.remark("What was to be done at the URL is done."));
-    }
-
-    async fn read_text_file(
-        &self,
-        request: ReadTextFileRequest,
-        _: Context,
-    ) -> Result<ReadTextFileResponse, Error> {
-        self.0.workspaces.read_text_file(request).await
-    }
-
-    async fn write_text_file(
-        &self,
-        request: WriteTextFileRequest,
-        _: Context,
-    ) -> Result<WriteTextFileResponse, Error> {
-        self.0.workspaces.write_text_file(request).await
-    }
-
-    async fn create_terminal(
-        &self,
-        request: CreateTerminalRequest,
-        _: Context,
-    ) -> Result<CreateTerminalResponse, Error> {
-        self.0.workspaces.create_terminal(request).await
-    }
-
-    async fn terminal_output(
-        &self,
-        request: TerminalOutputRequest,
-        _: Context,
-    ) -> Result<TerminalOutputResponse, Error> {
-        self.0.workspaces.terminal_output(request).await
-    }
-
-    async fn wait_for_terminal_exit(
-        &self,
-        request: WaitForTerminalExitRequest,
-        _: Context,
-    ) -> Result<WaitForTerminalExitResponse, Error> {
-        self.0.workspaces.wait_for_terminal_exit(request).await
-    }
-
-    async fn kill_terminal(
-        &self,
-        request: KillTerminalRequest,
-        _: Context,
-    ) -> Result<KillTerminalResponse, Error> {
-        self.0.workspaces.kill_terminal(request).await
-    }
-
-    async fn release_terminal(
-        &self,
-        request: ReleaseTerminalRequest,
-        _: Context,
-    ) -> Result<ReleaseTerminalResponse, Error> {
-        self.0.workspaces.release_terminal(request).await
     }
 }

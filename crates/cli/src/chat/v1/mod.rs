@@ -1,152 +1,73 @@
-//! A conversation in version 1 of the protocol.
+//! An agent of version 1.
 
 mod client;
-mod sessions;
 mod settings;
 
 use std::future::Future;
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
-use agentwire_acp_client::{Agent, BoxError, CallError, Closed};
+use agentwire_acp_client::{Agent, BoxError, CallError, Closed, Sessions};
 use agentwire_acp_schema::v1::{
-    CancelNotification, ContentBlock, InitializeRequest, McpServer, PromptRequest, ProtocolVersion,
-    SessionId, StopReason, error_code,
+    CancelNotification, ContentBlock, DeleteSessionRequest, Implementation, InitializeRequest,
+    ListSessionsRequest, LoadSessionRequest, LoadSessionResponse, McpServer, NewSessionRequest,
+    NewSessionResponse, PromptRequest, ProtocolVersion, ResumeSessionRequest, ResumeSessionResponse,
+    SessionId, SessionInfo, StopReason, error_code,
 };
+use agentwire_acp_toolkit::Toolkit;
 
-use self::sessions::Sessions;
-use super::commands::Command;
-use super::converse::{Dialogue, converse, say_once};
-use super::prompt::{Prompt, Takes};
-use super::shown::short;
-use super::{Chat, Plan, Wish, our_info};
+use super::agent::{AgentAdapter, SessionRow, StopKind, Stopped};
+use super::prompt::{Piece, PromptSupport};
+use super::view::View;
+use super::{check_id, our_info};
 
-pub(in crate::chat) use self::client::Hands;
+pub(in crate::chat) use self::client::Client;
 
-/// Talks to an agent of version 1 as the command line says. One of which only the version is known is greeted first.
-pub(super) async fn talk(
-    chat: &mut Chat,
-    hands: Hands,
-    agent: Agent,
-    plan: &Plan,
-    servers: Vec<McpServer>,
-) -> Result<(), BoxError> {
-    let mut talk = Talk { chat, hands, agent, session: SessionId::from("") };
-    if !talk.open(plan, servers).await? {
-        return Ok(());
+/// An agent of version 1, and our client for it.
+pub(super) struct Adapter {
+    pub(super) agent: Agent,
+    pub(super) toolkit: Toolkit<Client>,
+}
+
+impl Adapter {
+    fn client(&self) -> &Client {
+        self.toolkit.user_interface()
     }
-    let talked = if plan.interactive {
-        converse(&mut talk).await
-    } else {
-        say_once(&mut talk, plan.prompt.clone()).await
-    };
-    talk.hands.close(&talk.session).await;
-    talked
 }
 
-struct Talk<'a> {
-    chat: &'a mut Chat,
-    hands: Hands,
-    agent: Agent,
-    session: SessionId,
-}
+impl AgentAdapter for Adapter {
+    type SessionInfo = SessionInfo;
+    type Sessions = Sessions;
 
-impl Talk<'_> {
-    /// Agrees on the protocol, and does what the command line wants. Whether a session is open then.
-    async fn open(&mut self, plan: &Plan, servers: Vec<McpServer>) -> Result<bool, BoxError> {
-        let Self { chat, hands, agent, session } = self;
-        let (view, person) = (chat.view.clone(), chat.person.clone());
-        let opening = async {
-            if agent.greeting().is_none() {
-                let hello = InitializeRequest::new(ProtocolVersion::V1)
-                    .client_capabilities(hands.capabilities())
-                    .client_info(our_info());
-                agent.initialize(hello).timeout(plan.timeout).await?;
-            }
-            if let Some(greeting) = agent.greeting()
-                && view.is_json()
-            {
-                view.large_fact("initialized", &Arc::new(greeting.clone()))?;
-            }
-            let sessions = Sessions { agent, view: &view, limit: plan.timeout };
-            match &plan.wish {
-                Wish::List => sessions.list(plan.named_cwd.as_deref()).await?,
-                Wish::Delete(id) => sessions.delete(id).await?,
-                Wish::Talk(which) => {
-                    if let Some(info) = agent.info() {
-                        let name = info.title.as_deref().unwrap_or(&info.name);
-                        let name = short(name);
-                        person.meets(&name);
-                        view.remark(&format!("{name} {}", short(&info.version)))?;
-                    }
-                    hands.opens(true);
-                    let opened = sessions.open(hands, which, &plan.cwd, servers).await;
-                    hands.opens(false);
-                    // What was told anew may have left a line open.
-                    view.turn_ended(None)?;
-                    *session = opened?;
-                    hands.rest()?;
-                    let set = async {
-                        if let Some(mode) = &plan.mode {
-                            settings::set_mode(agent, hands, session, mode).await?;
-                        }
-                        for (id, value) in &plan.options {
-                            settings::set_option(agent, hands, session, id, value).await?;
-                        }
-                        Ok::<_, BoxError>(true)
-                    };
-                    let late =
-                        |_| format!("the agent did not set what was asked for within {:?}", plan.timeout);
-                    return tokio::time::timeout(plan.timeout, set).await.map_err(late)?;
-                }
-            }
-            Ok::<_, BoxError>(false)
-        };
-        tokio::select! {
-            is_open = opening => is_open,
-            () = chat.signals.next() => Err("interrupted".into()),
-            error = view.outlet().failed() => Err(error.into()),
+    async fn initialize(&self, limit: Duration) -> Result<(), BoxError> {
+        if self.agent.greeting().is_none() {
+            let request = InitializeRequest::new(ProtocolVersion::V1)
+                .client_capabilities(self.toolkit.capabilities())
+                .client_info(our_info());
+            self.agent.initialize(request).timeout(limit).await?;
         }
+        Ok(())
     }
 
-    /// One turn, which ^C cancels.
-    async fn turn(&mut self, prompt: Prompt) -> Result<(), BoxError> {
-        let blocks: Vec<ContentBlock> = prompt.pieces.into_iter().map(Into::into).collect();
-        let Self { chat, hands, agent, session } = self;
-        hands.turn_begins(&blocks);
-        let answer = agent.prompt(PromptRequest::new(&*session, blocks));
-        let cancel = async || agent.cancel(CancelNotification::new(&*session)).await;
-        let answered = chat.attend(answer, cancel).await;
-        let reason = match &answered {
-            Ok(Ok(response)) => Some(response.stop_reason.clone()),
-            _ => None,
-        };
-        hands.turn_ended(reason.as_ref())?;
-        let response = match answered? {
-            Ok(response) => response,
-            Err(error) => {
-                chat.view.turn_ended(None)?;
-                return Err(explain(error, agent));
-            }
-        };
-        chat.view.large_fact("stopReason", &Arc::new(response.stop_reason.clone()))?;
-        let reason = short(response.stop_reason.as_str());
-        chat.view.turn_ended(Some(&*reason).filter(|_| response.stop_reason != StopReason::EndTurn))?;
-        hands.rest()?;
-        match response.stop_reason {
-            StopReason::Refusal => Err("the agent refuses to go on".into()),
+    fn show_initialized(&self, view: &View) -> io::Result<()> {
+        match self.agent.greeting() {
+            Some(greeting) if view.is_json() => view.large_fact("initialized", &Arc::new(greeting.clone())),
             _ => Ok(()),
         }
     }
 
-    fn takes(&self) -> Takes {
-        let takes = self.agent.capabilities().map(|agent| &agent.prompt_capabilities);
-        takes.map_or(Takes::default(), |takes| Takes { image: takes.image, embedded: takes.embedded_context })
+    fn info(&self) -> Option<&Implementation> {
+        self.agent.info()
     }
-}
 
-impl Dialogue for Talk<'_> {
-    fn chat(&mut self) -> &mut Chat {
-        self.chat
+    fn prompt_support(&self) -> PromptSupport {
+        let prompt = self.agent.capabilities().map(|agent| &agent.prompt_capabilities);
+        prompt.map_or(PromptSupport::default(), |prompt| PromptSupport {
+            image: prompt.image,
+            embedded: prompt.embedded_context,
+        })
     }
 
     fn closed(&self) -> impl Future<Output = Closed> + 'static {
@@ -158,42 +79,138 @@ impl Dialogue for Talk<'_> {
         self.agent.is_closed()
     }
 
-    async fn say(&mut self, text: String, names_files: bool) -> Result<(), BoxError> {
-        let prompt = self.chat.prompt(text, names_files.then(|| self.takes()))?;
-        self.turn(prompt).await
+    fn can_list(&self) -> bool {
+        self.agent.capabilities().is_some_and(|agent| agent.session_capabilities.list.is_some())
     }
 
-    async fn obey(&mut self, command: Command) -> Result<(), BoxError> {
-        let Self { chat, hands, agent, session } = self;
-        let view = chat.view.clone();
-        let sessions = Sessions { agent, view: &view, limit: chat.timeout };
-        let obeying = async {
-            match command {
-                Command::Mode(None) => settings::show_modes(&view, hands),
-                Command::Mode(Some(id)) => settings::set_mode(agent, hands, session, &id).await,
-                Command::Option(None) => settings::show_options(&view, hands),
-                Command::Option(Some((id, value))) => {
-                    settings::set_option(agent, hands, session, &id, &value).await
-                }
-                Command::Sessions => sessions.list(Some(&chat.cwd)).await,
-                Command::Delete(id) => sessions.delete(&id).await,
-                Command::Help | Command::Quit => Ok(()),
-            }
-        };
-        tokio::select! {
-            done = obeying => done,
-            () = chat.signals.next() => Err("interrupted".into()),
+    fn sessions(&self, cwd: Option<&Path>) -> Sessions {
+        let mut request = ListSessionsRequest::new();
+        request.cwd = cwd.map(Path::to_owned);
+        self.agent.sessions(request)
+    }
+
+    async fn next_session(sessions: &mut Sessions) -> Result<Option<SessionInfo>, CallError> {
+        sessions.try_next().await
+    }
+
+    fn row(session: &SessionInfo) -> SessionRow<'_> {
+        SessionRow {
+            id: &session.session_id,
+            cwd: &session.cwd,
+            title: session.title.as_deref(),
+            updated_at: session.updated_at.as_deref(),
         }
     }
-}
 
-/// Says how to go on where an agent wants to know first who asks.
-fn explain(error: CallError, agent: &Agent) -> BoxError {
-    let wants_login = error.refusal().is_some_and(|refusal| refusal.code == error_code::AUTH_REQUIRED);
-    let methods = agent.greeting().map(|greeting| &*greeting.auth_methods).unwrap_or_default();
-    if !wants_login || methods.is_empty() {
-        return error.into();
+    async fn delete(&self, session: &str, limit: Duration) -> Result<(), CallError> {
+        self.agent.delete_session(DeleteSessionRequest::new(session)).timeout(limit).await.map(drop)
     }
-    let names: Vec<_> = methods.iter().filter_map(|method| method.id()).collect();
-    Box::new(crate::failure::Explained::new(error, format!("it offers: {}", names.join(", "))))
+
+    async fn new_session(
+        &self,
+        cwd: &Path,
+        servers: Vec<McpServer>,
+        limit: Duration,
+    ) -> Result<SessionId, BoxError> {
+        let request = NewSessionRequest::new(cwd).mcp_servers(servers);
+        let call = self.client().opens_workspace(self.agent.new_session(request.clone()), request);
+        let opened = call.timeout(limit).await.map_err(|error| self.explain(error))?;
+        check_id(&opened.session_id)?;
+        self.client().take_opened()?;
+        Ok(opened.session_id)
+    }
+
+    /// Loads the session, with all of its conversation, where the agent can do that, and resumes it otherwise.
+    async fn reopen_session(
+        &self,
+        id: SessionId,
+        cwd: &Path,
+        servers: Vec<McpServer>,
+        limit: Duration,
+    ) -> Result<SessionId, BoxError> {
+        let (agent, client, capabilities) = (&self.agent, self.client(), self.agent.capabilities());
+        let mut opened = NewSessionResponse::new(&id);
+        if capabilities.is_some_and(|agent| agent.load_session) {
+            let request = LoadSessionRequest::new(&id, cwd).mcp_servers(servers);
+            client.open(&id, &request);
+            let call = client.keep_opened(agent.load_session(request), |loaded| {
+                (opened.modes, opened.config_options) = (loaded.modes, loaded.config_options);
+                (opened, LoadSessionResponse::new())
+            });
+            call.timeout(limit).await.map_err(|error| self.explain(error))?;
+        } else if capabilities.is_some_and(|agent| agent.session_capabilities.resume.is_some()) {
+            let request = ResumeSessionRequest::new(&id, cwd).mcp_servers(servers);
+            client.open(&id, &request);
+            let call = client.keep_opened(agent.resume_session(request), |resumed| {
+                (opened.modes, opened.config_options) = (resumed.modes, resumed.config_options);
+                (opened, ResumeSessionResponse::new())
+            });
+            call.timeout(limit).await.map_err(|error| self.explain(error))?;
+        } else {
+            return Err("the agent can neither load nor resume sessions".into());
+        }
+        client.take_opened()?;
+        Ok(id)
+    }
+
+    fn set_opening(&self, opening: bool) {
+        self.client().set_in_flow(opening);
+    }
+
+    fn show_settings(&self) -> io::Result<()> {
+        self.client().show_settings()
+    }
+
+    async fn set_mode(&self, session: &SessionId, mode: &str) -> Result<(), BoxError> {
+        settings::set_mode(&self.agent, self.client(), session, mode).await
+    }
+
+    async fn set_option(&self, session: &SessionId, option: &str, value: &str) -> Result<(), BoxError> {
+        settings::set_option(&self.agent, self.client(), session, option, value).await
+    }
+
+    fn list_modes(&self, view: &View) -> Result<(), BoxError> {
+        settings::list_modes(view, self.client())
+    }
+
+    fn list_options(&self, view: &View) -> Result<(), BoxError> {
+        settings::list_options(view, self.client())
+    }
+
+    async fn prompt(&self, session: &SessionId, prompt: Vec<Piece>) -> Result<Stopped, CallError> {
+        let blocks: Vec<ContentBlock> = prompt.into_iter().map(Into::into).collect();
+        self.client().turn_begins(&blocks);
+        let reason = self.agent.prompt(PromptRequest::new(session, blocks)).await?.stop_reason;
+        let kind = match reason {
+            StopReason::EndTurn => StopKind::EndTurn,
+            StopReason::Cancelled => StopKind::Cancelled,
+            StopReason::Refusal => StopKind::Refusal,
+            _ => StopKind::Other,
+        };
+        Ok(Stopped { reason: Some(reason.as_str().to_owned()), kind })
+    }
+
+    async fn cancel(&self, session: &SessionId) -> Result<(), CallError> {
+        self.agent.cancel(CancelNotification::new(session)).await
+    }
+
+    fn turn_ended(&self, stopped: Option<&Stopped>) -> io::Result<()> {
+        let was_cancelled = stopped.is_none_or(|stopped| stopped.kind == StopKind::Cancelled);
+        self.client().turn_ended(was_cancelled)
+    }
+
+    /// Names the ways to authenticate where the agent requires that.
+    fn explain(&self, error: CallError) -> BoxError {
+        let wants_login = error.refusal().is_some_and(|refusal| refusal.code == error_code::AUTH_REQUIRED);
+        let methods = self.agent.greeting().map(|greeting| &*greeting.auth_methods).unwrap_or_default();
+        if !wants_login || methods.is_empty() {
+            return error.into();
+        }
+        let names: Vec<_> = methods.iter().filter_map(|method| method.id()).collect();
+        Box::new(crate::failure::Explained::new(error, format!("it offers: {}", names.join(", "))))
+    }
+
+    async fn close(&self, session: &SessionId) {
+        self.toolkit.close(session).await;
+    }
 }

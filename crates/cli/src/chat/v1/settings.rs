@@ -8,39 +8,39 @@ use agentwire_acp_schema::v1::{
 };
 use agentwire_acp_toolkit::{Change, Conversation};
 
-use super::client::Hands;
-use crate::chat::complete::Words;
+use super::client::Client;
+use crate::chat::complete::Completions;
 use crate::chat::draw::current_value;
-use crate::chat::shown::short;
+use crate::chat::rendered::short;
 use crate::chat::view::View;
 
-/// Takes note of what can be typed, as far as that is different now.
-pub(super) fn note(words: &Words, conversation: &Conversation, change: Change) {
+/// Completes the names that have changed.
+pub(super) fn note(completions: &Completions, conversation: &Conversation, change: Change) {
     let (settings, options) =
         (change == Change::Settings, matches!(change, Change::Settings | Change::ConfigOptions));
     if change == Change::Commands {
         let commands = conversation.commands().iter();
-        words.known().commands =
+        completions.known().commands =
             commands.map(|command| (command.name.clone(), short(&command.description))).collect();
     }
     if settings {
         let modes = conversation.modes().iter();
-        words.known().modes = modes.map(|mode| (mode.id.to_string(), short(&mode.name))).collect();
+        completions.known().modes = modes.map(|mode| (mode.id.to_string(), short(&mode.name))).collect();
     }
     if options {
         let options = conversation.config_options();
-        words.known().options = options.map(|option| (option.id.to_string(), values(option))).collect();
+        completions.known().options = options.map(|option| (option.id.to_string(), values(option))).collect();
     }
 }
 
 /// Changes the mode. Where the agent has an option for it instead, that is set.
 pub(super) async fn set_mode(
     agent: &Agent,
-    hands: &Hands,
+    client: &Client,
     session: &SessionId,
     mode: &str,
 ) -> Result<(), BoxError> {
-    let (modes, option) = hands.conversation(|conversation| {
+    let (modes, option) = client.conversation(|conversation| {
         let modes: Vec<_> = conversation.modes().iter().map(|mode| mode.id.to_string()).collect();
         let is_mode =
             |option: &&SessionConfigOption| option.category == Some(SessionConfigOptionCategory::Mode);
@@ -48,7 +48,7 @@ pub(super) async fn set_mode(
     });
     if modes.is_empty() {
         return match option {
-            Some(option) => set_option(agent, hands, session, &option, mode).await,
+            Some(option) => set_option(agent, client, session, &option, mode).await,
             None => Err("the agent offers no modes".into()),
         };
     }
@@ -56,18 +56,18 @@ pub(super) async fn set_mode(
         return Err(format!("there is no mode `{mode}`; there are: {}", modes.join(", ")).into());
     }
     agent.set_session_mode(SetSessionModeRequest::new(session, mode)).await?;
-    Ok(hands.takes(CurrentModeUpdate::new(mode))?)
+    Ok(client.apply(CurrentModeUpdate::new(mode))?)
 }
 
 /// Sets an option to a value, which may be named as people do.
 pub(super) async fn set_option(
     agent: &Agent,
-    hands: &Hands,
+    client: &Client,
     session: &SessionId,
     id: &str,
     value: &str,
 ) -> Result<(), BoxError> {
-    let meaning = hands.conversation(|conversation| {
+    let meaning = client.conversation(|conversation| {
         let option = conversation.config_options().find(|option| *option.id == *id);
         let known = || conversation.config_options().map(|option| option.id.to_string()).collect::<Vec<_>>();
         match option {
@@ -78,12 +78,12 @@ pub(super) async fn set_option(
     })?;
     let request = SetSessionConfigOptionRequest::new(session, id, meaning);
     let answer = agent.set_session_config_option(request).await?;
-    Ok(hands.takes(ConfigOptionUpdate::new(answer.config_options))?)
+    Ok(client.apply(ConfigOptionUpdate::new(answer.config_options))?)
 }
 
 /// Shows the modes.
-pub(super) fn show_modes(view: &View, hands: &Hands) -> Result<(), BoxError> {
-    let lines = hands.conversation(|conversation| {
+pub(super) fn list_modes(view: &View, client: &Client) -> Result<(), BoxError> {
+    let lines = client.conversation(|conversation| {
         let current = conversation.current_mode();
         let line = |mode: &agentwire_acp_schema::v1::SessionMode| {
             let mark = if current == Some(&mode.id) { "*" } else { " " };
@@ -100,8 +100,8 @@ pub(super) fn show_modes(view: &View, hands: &Hands) -> Result<(), BoxError> {
 }
 
 /// Shows the options with what each can be set to.
-pub(super) fn show_options(view: &View, hands: &Hands) -> Result<(), BoxError> {
-    let lines = hands.conversation(|conversation| {
+pub(super) fn list_options(view: &View, client: &Client) -> Result<(), BoxError> {
+    let lines = client.conversation(|conversation| {
         let line = |option: &SessionConfigOption| {
             let current = current_value(option).unwrap_or_default();
             format!(

@@ -4,27 +4,26 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use agentwire_acp_client::v2::{Client, Context};
+use agentwire_acp_client::v2::{self, Context};
 use agentwire_acp_client::{Call, Error};
 use agentwire_acp_schema::v1;
 use agentwire_acp_schema::v2::{
-    AvailableCommand, Content, ContentBlock, DiffOperation, NewSessionResponse, Patch,
-    RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse, RequestPermissionSubject,
-    SessionConfigOption, SessionConfigOptionCategory, SessionId, SessionUpdate, ToolCallContent,
+    AvailableCommand, NewSessionResponse, RequestPermissionOutcome, RequestPermissionRequest,
+    RequestPermissionResponse, SessionConfigOption, SessionConfigOptionCategory, SessionId, SessionUpdate,
     UpdateSessionNotification,
 };
-use agentwire_acp_toolkit::{PermissionPolicy, Permissions, memory_estimate};
+use agentwire_acp_toolkit::{PermissionPolicy, Permissions, memory_estimate, permission_question};
 use agentwire_jsonrpc::{RawJson, Skipped};
 use agentwire_sync::Mutex;
 
 use super::draw::Drawn;
 use super::settings::current_value;
 use crate::chat::check_id;
-use crate::chat::complete::Words;
+use crate::chat::complete::Completions;
 use crate::chat::draw::MOST_ENTRIES;
 use crate::chat::opening::Opening;
-use crate::chat::person::Person;
-use crate::chat::shown::{Values, short};
+use crate::chat::rendered::{Values, short};
+use crate::chat::user::User;
 use crate::chat::view::View;
 
 /// How much memory the options take at most, and the names of the commands: 4 MiB each.
@@ -35,16 +34,16 @@ const ENTRY: usize = 128;
 
 /// The client. Clones are the same.
 #[derive(Clone)]
-pub(in crate::chat) struct Hands(Arc<Inner>);
+pub(in crate::chat) struct Client(Arc<Inner>);
 
 struct Inner {
     view: Arc<View>,
     /// None where nobody is there to be asked.
-    person: Option<Person>,
+    user: Option<User>,
     permissions: Permissions,
     /// Whether whatever it is asked is rejected, because nobody is there.
     rejects: bool,
-    words: Words,
+    completions: Completions,
     session: Mutex<Option<SessionId>>,
     opening: Opening<NewSessionResponse>,
     options: Mutex<Vec<SessionConfigOption>>,
@@ -54,19 +53,19 @@ struct Inner {
     in_turn: AtomicBool,
 }
 
-impl Hands {
+impl Client {
     pub(in crate::chat) fn new(
         view: Arc<View>,
-        person: Option<Person>,
+        user: Option<User>,
         policy: PermissionPolicy,
-        words: Words,
+        completions: Completions,
     ) -> Self {
         Self(Arc::new(Inner {
             view,
-            person,
+            user,
             permissions: Permissions::new(policy),
             rejects: policy == PermissionPolicy::RejectAll,
-            words,
+            completions,
             session: Mutex::default(),
             opening: Opening::new(),
             options: Mutex::default(),
@@ -76,13 +75,13 @@ impl Hands {
         }))
     }
 
-    /// This session is being taken up.
-    pub(super) fn opens(&self, session: &SessionId) {
+    /// Updates of this session are shown from now on.
+    pub(super) fn open(&self, session: &SessionId) {
         *self.0.session.lock() = Some(session.clone());
     }
 
-    /// Keeps what the answer to a call says of its session, for [`set_up`](Self::set_up).
-    pub(super) fn takes_up<R: 'static>(
+    /// Keeps the settings in the answer to a call, for [`take_opened`](Self::take_opened).
+    pub(super) fn keep_opened<R: 'static>(
         &self,
         call: Call<R>,
         split: impl FnOnce(R) -> (NewSessionResponse, R) + Send + 'static,
@@ -90,8 +89,8 @@ impl Hands {
         self.0.opening.keep(call, split)
     }
 
-    /// Takes over the answer that sets up the session, and shows it, once it has arrived.
-    pub(super) fn set_up(&self) -> io::Result<()> {
+    /// Applies and shows the answer that opened the session, once it has arrived.
+    pub(super) fn take_opened(&self) -> io::Result<()> {
         let Some(opened) = self.0.opening.take() else { return Ok(()) };
         if check_id(&opened.session_id).is_err() {
             return Ok(());
@@ -99,18 +98,15 @@ impl Hands {
         let opened = Arc::new(opened);
         self.0.view.large_fact("session", &opened)?;
         let opened = Arc::unwrap_or_clone(opened);
-        self.opens(&opened.session_id);
+        self.open(&opened.session_id);
         self.note(&opened.config_options);
         self.note_commands(&opened.available_commands)?;
         self.keep(opened.config_options)
     }
 
-    pub(super) fn turn_begins(&self) {
-        self.0.in_turn.store(true, Ordering::Relaxed);
-    }
-
-    pub(super) fn turn_ended(&self) {
-        self.0.in_turn.store(false, Ordering::Relaxed);
+    /// In a turn the person's own messages are not shown again.
+    pub(super) fn set_in_turn(&self, in_turn: bool) {
+        self.0.in_turn.store(in_turn, Ordering::Relaxed);
     }
 
     /// The options as they are now.
@@ -137,7 +133,7 @@ impl Hands {
         self.keep(options)
     }
 
-    /// Takes note of the options in place of those before. Gives the places of those that are new.
+    /// Records the options in place of those before. Returns the places of the new values.
     fn note(&self, options: &[SessionConfigOption]) -> Vec<usize> {
         let values = options.iter().map(|option| (option.config_id.as_str(), current_value(option)));
         self.0.values.lock().replace(values)
@@ -152,7 +148,7 @@ impl Hands {
             ));
         }
         let ids = options.iter().map(|option| (option.config_id.to_string(), Vec::new()));
-        self.0.words.known().options = ids.collect();
+        self.0.completions.known().options = ids.collect();
         *self.0.options.lock() = options;
         Ok(())
     }
@@ -172,7 +168,7 @@ impl Hands {
         });
         let fits: Vec<_> = fits.map(|(name, description)| (name.to_owned(), description)).collect();
         let count = known_count - fits.len();
-        self.0.words.known().commands = fits;
+        self.0.completions.known().commands = fits;
         if count == 0 {
             return Ok(());
         }
@@ -194,10 +190,10 @@ impl Hands {
     }
 }
 
-impl Client for Hands {
+impl v2::Client for Client {
     fn session_update(&self, notification: UpdateSessionNotification) {
         // That it cannot be shown is told where the turn waits.
-        let _told_there = self.set_up();
+        let _told_there = self.take_opened();
         let UpdateSessionNotification { session_id, update, .. } = notification;
         let is_ours = self.0.session.lock().as_ref().is_none_or(|ours| *ours == session_id);
         if !self.0.view.is_json() {
@@ -232,15 +228,15 @@ impl Client for Hands {
         request: RequestPermissionRequest,
         _: Context,
     ) -> Result<RequestPermissionResponse, Error> {
-        let _told_there = self.set_up();
-        let ask = async |request: &v1::RequestPermissionRequest| match &self.0.person {
-            Some(person) => person.permission(request).await,
+        let _told_there = self.take_opened();
+        let ask = async |request: &v1::RequestPermissionRequest| match &self.0.user {
+            Some(user) => user.permission(request).await,
             None => Ok(v1::RequestPermissionResponse::cancelled()),
         };
         // Programs want to see all of it afterwards, and ask nobody.
         let (question, told) = match self.0.view.is_json() {
             true => (bare_question(&request), Some(request)),
-            false => (question(request), None),
+            false => (permission_question(request), None),
         };
         let answer = self.0.permissions.answer(&question, ask).await?;
         if self.0.rejects {
@@ -261,55 +257,4 @@ impl Client for Hands {
 fn bare_question(request: &RequestPermissionRequest) -> v1::RequestPermissionRequest {
     let call = v1::ToolCallUpdate::new("").title(&request.title);
     v1::RequestPermissionRequest::new(&request.session_id, call, request.options.clone())
-}
-
-/// What a tool call is to do or has done, as far as that is text.
-fn words(content: ToolCallContent) -> Vec<String> {
-    match content {
-        ToolCallContent::Content(Content { content: ContentBlock::Text(text), .. }) => vec![text.text],
-        ToolCallContent::Diff(diff) => {
-            let changes = diff.changes.into_iter().filter_map(|change| match change.operation {
-                DiffOperation::Add(change) => Some(format!("add {}", change.path)),
-                DiffOperation::Delete(change) => Some(format!("delete {}", change.path)),
-                DiffOperation::Modify(change) => Some(format!("modify {}", change.path)),
-                DiffOperation::Move(change) => Some(format!("move {} to {}", change.old_path, change.path)),
-                DiffOperation::Copy(change) => Some(format!("copy {} to {}", change.old_path, change.path)),
-                _ => None,
-            });
-            changes.chain(diff.patch.map(|patch| patch.text)).collect()
-        }
-        _ => Vec::new(),
-    }
-}
-
-/// The same question in the words of version 1, in which the menu is written. It never goes over a wire. Texts are whole,
-/// because what is answered for always is remembered by them, and there once, because a question may stand for long.
-fn question(request: RequestPermissionRequest) -> v1::RequestPermissionRequest {
-    let mut call = v1::ToolCallUpdate::new("");
-    let mut texts: Vec<_> = request.description.into_iter().collect();
-    match request.subject {
-        Some(RequestPermissionSubject::ToolCall(subject)) => {
-            let about = subject.tool_call;
-            call = v1::ToolCallUpdate::new(about.tool_call_id);
-            about.name.apply(&mut call.name);
-            about.raw_input.apply(&mut call.raw_input);
-            if let Patch::Set(locations) = about.locations {
-                texts.extend(locations.into_iter().map(|location| location.path.to_string()));
-            }
-            if let Patch::Set(content) = about.content {
-                texts.extend(content.into_iter().flat_map(words));
-            }
-        }
-        Some(RequestPermissionSubject::Command(subject)) => {
-            texts.push(format!("{} (in {})", subject.command, subject.cwd));
-        }
-        _ => {}
-    }
-    call = call.title(request.title);
-    let content: Vec<_> =
-        texts.into_iter().map(v1::ContentBlock::from).map(v1::ToolCallContent::from).collect();
-    if !content.is_empty() {
-        call = call.content(content);
-    }
-    v1::RequestPermissionRequest::new(request.session_id, call, request.options)
 }

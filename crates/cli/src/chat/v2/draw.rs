@@ -13,8 +13,8 @@ use agentwire_acp_toolkit::MessageKind;
 use agentwire_jsonrpc::RawObject;
 
 use crate::chat::draw::MOST_ENTRIES;
+use crate::chat::rendered::{Seen, short};
 use crate::chat::screen::{Screen, Voice};
-use crate::chat::shown::{Seen, short};
 use crate::text::{Painted, one_line};
 
 /// How many lines of a patch are shown. How many there are more is said.

@@ -7,18 +7,18 @@ use agentwire_acp_schema::v2::{
     SetSessionConfigOptionRequest,
 };
 
-use super::client::Hands;
+use super::client::Client;
 use crate::chat::view::View;
 
 /// Sets an option to a value.
 pub(super) async fn set_option(
     agent: &Agent,
-    hands: &Hands,
+    client: &Client,
     session: &SessionId,
     id: &str,
     value: &str,
 ) -> Result<(), BoxError> {
-    let meaning = hands.options(|options| {
+    let meaning = client.options(|options| {
         let option = options.iter().find(|option| *option.config_id == *id);
         let known: Vec<_> = options.iter().map(|option| option.config_id.to_string()).collect();
         match option.map(|option| &option.kind) {
@@ -34,12 +34,12 @@ pub(super) async fn set_option(
     })?;
     let request = SetSessionConfigOptionRequest::new(session, id, meaning);
     let answer = agent.set_session_config_option(request).await?;
-    Ok(hands.set(answer.config_options)?)
+    Ok(client.set(answer.config_options)?)
 }
 
 /// Shows the options.
-pub(super) fn show(view: &View, hands: &Hands) -> Result<(), BoxError> {
-    let lines: Vec<_> = hands.options(|options| {
+pub(super) fn list_options(view: &View, client: &Client) -> Result<(), BoxError> {
+    let lines: Vec<_> = client.options(|options| {
         let line = |option: &SessionConfigOption| {
             let value = current_value(option).unwrap_or_default();
             format!("{:<16} {value}  {}", option.config_id.to_string(), option.name)

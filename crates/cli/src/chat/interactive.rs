@@ -1,4 +1,4 @@
-//! A conversation with a person, line by line, in whichever version of the protocol.
+//! A conversation with a person, line by line.
 
 use std::future::Future;
 use std::io::{self, IsTerminal as _, Read as _};
@@ -7,68 +7,55 @@ use std::pin::pin;
 use agentwire_acp_client::{BoxError, Closed};
 
 use super::Chat;
+use super::agent::AgentAdapter;
 use super::commands::{COMMANDS, Command};
 use super::editor::{Edited, Editor};
 use super::screen::Screen;
+use super::session::Session;
 
-/// The agent's side of a conversation.
-pub(super) trait Dialogue {
-    /// What both sides of it share.
-    fn chat(&mut self) -> &mut Chat;
-
-    /// Completes when the agent is gone.
-    fn closed(&self) -> impl Future<Output = Closed> + 'static;
-
-    /// Whether the agent is gone.
-    fn is_closed(&self) -> bool;
-
-    /// Says something, in which files may be named if a person typed it, and waits for the end of the turn.
-    async fn say(&mut self, text: String, names_files: bool) -> Result<(), BoxError>;
-
-    /// Does what is not the same in all versions.
-    async fn obey(&mut self, command: Command) -> Result<(), BoxError>;
-}
-
-/// Takes turns until the person has enough.
-pub(super) async fn converse(dialogue: &mut impl Dialogue) -> Result<(), BoxError> {
+/// Reads lines and runs turns until the person ends the conversation.
+pub(super) async fn run_interactive<A: AgentAdapter>(session: &mut Session<'_, A>) -> Result<(), BoxError> {
     let hint = "^C cancels a turn, ^D ends the conversation, :help shows more.";
-    dialogue.chat().view.remark(hint)?;
+    session.chat.view.remark(hint)?;
     // Only a terminal that shows what is edited can be edited at.
-    let can_edit = !dialogue.chat().view.is_json() && io::stdout().is_terminal();
-    let mut editor = can_edit.then(|| Editor::new(dialogue.chat().words.clone()));
+    let can_edit = !session.chat.view.is_json() && io::stdout().is_terminal();
+    let mut editor = can_edit.then(|| Editor::new(session.chat.completions.clone()));
     loop {
-        let closed = dialogue.closed();
-        let Some(line) = dialogue.chat().next_line(editor.as_mut(), closed).await? else { return Ok(()) };
+        let closed = session.agent.closed();
+        let Some(line) = session.chat.next_line(editor.as_mut(), closed).await? else { return Ok(()) };
         if line.trim().is_empty() {
             continue;
         }
         let outcome = match line.starts_with(':').then(|| Command::read(&line)) {
-            None => dialogue.say(line, true).await,
+            None => session.send(line, true).await,
             Some(Ok(Command::Quit)) => return Ok(()),
-            Some(Ok(Command::Help)) => help(dialogue.chat()),
-            Some(Ok(command)) => dialogue.obey(command).await,
+            Some(Ok(Command::Help)) => help(session.chat),
+            Some(Ok(command)) => session.run(command).await,
             Some(Err(why)) => Err(why.into()),
         };
         match outcome {
             Ok(()) => {}
-            Err(error) if dialogue.is_closed() => return Err(error),
-            Err(error) => dialogue.chat().view.remark(&format!("error: {error}"))?,
+            Err(error) if session.agent.is_closed() => return Err(error),
+            Err(error) => session.chat.view.remark(&format!("error: {error}"))?,
         }
     }
 }
 
-/// Says what the command line or stdin says. When that is nothing, the session was all that was wanted.
-pub(super) async fn say_once(dialogue: &mut impl Dialogue, prompt: Option<String>) -> Result<(), BoxError> {
+/// Sends the prompt of the command line or of stdin. An empty prompt only opens the session.
+pub(super) async fn run_once<A: AgentAdapter>(
+    session: &mut Session<'_, A>,
+    prompt: Option<String>,
+) -> Result<(), BoxError> {
     let names_files = prompt.is_some();
     let prompt = match prompt {
         Some(prompt) => prompt,
         None => {
-            let closed = dialogue.closed();
-            // What comes through a pipe was written by whoever: it does not say which files are sent.
-            dialogue.chat().read(closed, read_stdin).await?.ok_or("interrupted")?
+            let closed = session.agent.closed();
+            // Text from a pipe was not typed by the person, so it does not decide which files are sent.
+            session.chat.read(closed, read_stdin).await?.ok_or("interrupted")?
         }
     };
-    if prompt.trim().is_empty() { Ok(()) } else { dialogue.say(prompt, names_files).await }
+    if prompt.trim().is_empty() { Ok(()) } else { session.send(prompt, names_files).await }
 }
 
 fn help(chat: &Chat) -> Result<(), BoxError> {
@@ -118,19 +105,19 @@ impl Chat {
         let mut cleared = false;
         loop {
             let keyboard = tokio::select! {
-                keyboard = self.person.keyboard_after_others() => keyboard,
+                keyboard = self.user.keyboard_after_others() => keyboard,
                 () = self.signals.next() => return Ok(None),
             };
             self.view.on_screen(Screen::stop_waiting)?;
-            let outlet = self.view.outlet();
-            outlet.written().await?;
-            let held = outlet.hold();
+            let output = self.view.output();
+            output.written().await?;
+            let held = output.hold();
             let mut why = None;
             let edited = editor
                 .read(async {
                     why = Some(tokio::select! {
-                        () = outlet.wanted() => Interruption::Terminal,
-                        () = self.person.wanted() => Interruption::Terminal,
+                        () = output.wanted() => Interruption::Terminal,
+                        () = self.user.wanted() => Interruption::Terminal,
                         () = self.signals.next() => Interruption::Signal,
                         closed = &mut closed => Interruption::Closed(closed),
                     });

@@ -5,12 +5,12 @@ use agentwire_mcp_client::CallError;
 use agentwire_mcp_client::schema::CallToolRequest;
 use tokio::time::{Instant, sleep_until};
 
-/// How long a server may keep us waiting in all, if it tells of progress and the limit is no longer than that.
+/// How long a call may last with reports of progress, if the limit is not longer: 10 minutes.
 const MOST: Duration = Duration::from_secs(600);
 
-/// For how long the answer to a call is still waited for. Progress starts the wait anew, and what the user takes to answer
-/// the server does not count.
-pub(super) struct Patience {
+/// When to give up waiting for the answer to a call. Progress moves it, and the time in which the user answers the server
+/// does not count.
+pub(super) struct Deadline {
     limit: Duration,
     /// When it ends; none if never.
     until: Option<Instant>,
@@ -18,18 +18,18 @@ pub(super) struct Patience {
     last: Option<Instant>,
 }
 
-impl Patience {
+impl Deadline {
     pub(super) fn new(limit: Duration) -> Self {
         let now = Instant::now();
         Self { limit, until: now.checked_add(limit), last: now.checked_add(limit.max(MOST)) }
     }
 
-    /// The server is at work.
+    /// Moves the deadline, because the server reports progress.
     pub(super) fn renew(&mut self) {
         self.until = Instant::now().checked_add(self.limit).min(self.last);
     }
 
-    /// Fails when it is over in any case: a server that never stops to report leaves no time to wait for that.
+    /// Fails after the last deadline. Frequent reports of progress may leave no time to poll [`Self::over`].
     pub(super) fn check(&self) -> Result<(), CallError> {
         match self.last {
             Some(last) if last <= Instant::now() => Err(self.late()),
@@ -37,14 +37,14 @@ impl Patience {
         }
     }
 
-    /// The server has waited for us since then.
+    /// Moves the deadline by the time since `since`, in which the server waited for us.
     pub(super) fn forgive(&mut self, since: Instant) {
         let waited = since.elapsed();
         let later = |end: Option<Instant>| end.and_then(|end| end.checked_add(waited));
         (self.until, self.last) = (later(self.until), later(self.last));
     }
 
-    /// Completes when it is over.
+    /// Completes at the deadline.
     pub(super) async fn over(&self) -> CallError {
         match self.until {
             Some(until) => sleep_until(until).await,

@@ -1,4 +1,4 @@
-//! What stands on the screen already, so that only what is new is added to it. All of it has a bound.
+//! The settings and contents that the screen shows already, so that only new ones are added. All of it has a bound.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher as _, Hash, Hasher, RandomState};
@@ -16,9 +16,9 @@ const MOST_CHARACTERS: usize = 500;
 /// How many things are remembered. Of one that is forgotten too much is shown when it changes, and nothing too little.
 const LIMIT: usize = 65_536;
 
-/// What was shown of a session's settings and state.
+/// The settings and state of a session as they were last shown.
 #[derive(Default)]
-pub(super) struct Shown {
+pub(super) struct Rendered {
     /// The mode, shortened.
     pub(super) mode: Option<String>,
     /// The values of the options that there are now, by their ids.
@@ -33,8 +33,8 @@ pub(super) struct Shown {
     pub(super) terminals: HashSet<TerminalId>,
 }
 
-impl Shown {
-    /// Takes note of a terminal whose output is about to be shown. Whether it was not shown before.
+impl Rendered {
+    /// Records that a terminal's output is about to be shown. Returns whether it was not shown before.
     pub(super) fn terminal(&mut self, id: &TerminalId) -> bool {
         if self.terminals.len() >= LIMIT {
             self.terminals.clear();
@@ -51,7 +51,7 @@ pub(super) struct Values {
 }
 
 impl Values {
-    /// Takes note of a list in place of the one before. Gives the places of those whose value is new.
+    /// Records a list in place of the one before. Returns the places of the new values.
     pub(super) fn replace<K: Hash, V: Hash>(&mut self, list: impl IntoIterator<Item = (K, V)>) -> Vec<usize> {
         let hashes = |(key, value): (K, V)| (self.hasher.hash_one(key), self.hasher.hash_one(value));
         let list: Vec<_> = list.into_iter().map(hashes).collect();
@@ -70,12 +70,12 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// Takes note of something. Whether it was not there.
+    /// Records a thing. Returns whether it is new.
     pub(super) fn insert(&mut self, thing: impl Hash) -> bool {
         self.add(self.hasher.hash_one(thing))
     }
 
-    /// Takes note of a piece of content of something. Whether it was not there.
+    /// Records a piece of content of a thing. Returns whether it is new.
     pub(super) fn insert_content<T: Serialize>(&mut self, of: impl Hash, content: &T) -> bool {
         let mut hasher = self.hasher.build_hasher();
         of.hash(&mut hasher);

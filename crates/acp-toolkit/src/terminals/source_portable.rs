@@ -9,7 +9,7 @@ use tokio::time::timeout;
 use super::group::Group;
 
 /// How long the last output of a command that has ended may take to arrive.
-const PATIENCE: Duration = Duration::from_millis(200);
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// Our ends of the pipes that a command writes to.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ impl Source {
                 }
             }
         };
-        timeout(PATIENCE, all).await.is_ok()
+        timeout(DRAIN_TIMEOUT, all).await.is_ok()
     }
 }
 

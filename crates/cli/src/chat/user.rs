@@ -1,14 +1,13 @@
-//! The person at the terminal, who is asked one thing at a time.
+//! The person at the terminal, who answers one question at a time.
 
 use std::io;
 use std::sync::Arc;
 
 use agentwire_acp_client::Error;
 use agentwire_acp_schema::v1::{
-    CreateElicitationRequest, CreateElicitationResponse, ElicitationMode, ElicitationSchema,
-    ElicitationUrlMode, RequestPermissionRequest, RequestPermissionResponse,
+    CreateElicitationResponse, RequestPermissionRequest, RequestPermissionResponse,
 };
-use agentwire_acp_toolkit::{Choices, UrlConsent, UrlWarning};
+use agentwire_acp_toolkit::{Choices, Form, UrlConsent, UrlWarning};
 use tokio::sync::{Mutex, MutexGuard, Notify};
 
 use super::form;
@@ -16,51 +15,47 @@ use super::keyboard::{Typed, deliberate_line, forget_typed, line};
 use super::view::View;
 use crate::text::{Painted, one_line};
 
-/// The longest URL that a person is asked to visit, in bytes.
-const URL_LIMIT: usize = 8 << 10;
-
-/// Who answers for us. Clones are the same person.
+/// The person who answers. Clones are the same person.
 #[derive(Clone)]
-pub(crate) struct Person(Arc<Inner>);
+pub(crate) struct User(Arc<Inner>);
 
 struct Inner {
     view: Arc<View>,
     /// One at a time: there is one keyboard.
     keyboard: Mutex<()>,
-    /// That somebody waits for the keyboard.
+    /// Notified when a question waits for the keyboard.
     wanted: Notify,
     /// ^C as a key, where the terminal makes no signal of it.
     interrupt: Arc<Notify>,
-    /// What whoever asks calls itself.
-    agent: agentwire_sync::Mutex<String>,
+    /// The name of the agent or server that asks.
+    asker: agentwire_sync::Mutex<String>,
 }
 
-impl Person {
+impl User {
     pub(crate) fn new(view: Arc<View>, interrupt: Arc<Notify>) -> Self {
         Self(Arc::new(Inner {
             view,
             keyboard: Mutex::default(),
             wanted: Notify::new(),
             interrupt,
-            agent: agentwire_sync::Mutex::new("the agent".into()),
+            asker: agentwire_sync::Mutex::new("the agent".into()),
         }))
     }
 
-    /// Says what whoever asks calls itself.
-    pub(crate) fn meets(&self, agent: &str) {
-        *self.0.agent.lock() = one_line(agent);
+    /// Sets the name of the agent or server that asks.
+    pub(crate) fn set_asker(&self, name: &str) {
+        *self.0.asker.lock() = one_line(name);
     }
 
-    /// Says that there is nothing to answer any more, below the question that was to be.
-    pub(crate) async fn is_asked_no_more(&self) {
-        // If nobody is there to read it, nobody is told.
+    /// Shows below the open question that it needs no answer any more.
+    pub(crate) async fn question_withdrawn(&self) {
         if self.0.view.remark("The question was taken back.").is_ok() {
-            let _nobody = self.0.view.outlet().written().await;
+            let _closed = self.0.view.output().written().await;
         }
     }
 
-    /// Takes the keyboard to ask something, when nobody else has it any more. Whoever edits a line gives it up. What was
-    /// typed before that answers no question, and is forgotten.
+    /// Takes the keyboard to ask something, when it is free. The line editor gives it up. Keys that were pressed before are
+    /// no answer, and are dropped.
     async fn keyboard(&self) -> Result<MutexGuard<'_, ()>, Error> {
         let keyboard = match self.0.keyboard.try_lock() {
             Ok(keyboard) => keyboard,
@@ -69,16 +64,16 @@ impl Person {
                 self.0.keyboard.lock().await
             }
         };
-        self.0.view.outlet().written().await.and_then(|()| forget_typed()).map_err(Error::internal_error)?;
+        self.0.view.output().written().await.and_then(|()| forget_typed()).map_err(Error::internal_error)?;
         Ok(keyboard)
     }
 
-    /// Takes the keyboard when nobody who asks something has it or waits for it any more.
+    /// Takes the keyboard when no question has it or waits for it.
     pub(super) async fn keyboard_after_others(&self) -> MutexGuard<'_, ()> {
         self.0.keyboard.lock().await
     }
 
-    /// Waits until somebody else wants the keyboard.
+    /// Waits until a question wants the keyboard.
     pub(super) async fn wanted(&self) {
         self.0.wanted.notified().await;
     }
@@ -104,45 +99,28 @@ impl Person {
         }
     }
 
-    /// Asks for something else.
-    pub(super) async fn elicitation(
-        &self,
-        request: CreateElicitationRequest,
-    ) -> Result<CreateElicitationResponse, Error> {
-        match request.mode {
-            ElicitationMode::Form(mode) => self.fill_in(&request.message, mode.requested_schema, &[]).await,
-            ElicitationMode::Url(mode) => self.visit(&request.message, &mode).await,
-            _ => Err(Error::invalid_params("this client knows no such mode of elicitation")),
-        }
-    }
-
-    /// Asks for the fields of a form: those that `order` names first, and as it does.
+    /// Asks for the fields of a form, those in `order` first.
     pub(crate) async fn fill_in(
         &self,
         message: &str,
-        schema: ElicitationSchema,
+        form: Form,
         order: &[String],
     ) -> Result<CreateElicitationResponse, Error> {
         let _keyboard = self.keyboard().await?;
-        form::fill_in(self, message, schema, order).await
+        form::fill_in(self, message, form, order).await
     }
 
-    /// Shows a URL, all of it, and asks whether the person visits it. It is neither opened nor fetched here.
+    /// Shows all of a URL, and asks whether the person visits it. It is neither opened nor fetched here.
     pub(crate) async fn visit(
         &self,
         message: &str,
-        mode: &ElicitationUrlMode,
+        consent: UrlConsent,
     ) -> Result<CreateElicitationResponse, Error> {
-        if mode.url.len() > URL_LIMIT {
-            let why = format_args!("a URL is shown whole, and this one is longer than {URL_LIMIT} bytes");
-            return Err(Error::invalid_params(why));
-        }
         let _keyboard = self.keyboard().await?;
-        let consent = UrlConsent::new(mode)?;
         let place = consent.host_range();
         let (before, rest) = consent.url().split_at(place.start);
         let (host, after) = rest.split_at(place.end - place.start);
-        self.says(message).await.map_err(Error::internal_error)?;
+        self.show_question(message).await.map_err(Error::internal_error)?;
         let shown = self.0.view.on_screen(|screen| {
             let url = Painted::from(before).then(screen.paint("1", host)).then(after);
             screen.line("")?;
@@ -162,15 +140,15 @@ impl Person {
         }
     }
 
-    /// Shows what the agent wants to be told. The keyboard must be held.
-    pub(super) async fn says(&self, message: &str) -> io::Result<()> {
-        let agent = self.0.agent.lock().clone();
+    /// Shows a question's text behind the name of who asks. The keyboard must be held.
+    pub(super) async fn show_question(&self, message: &str) -> io::Result<()> {
+        let asker = self.0.asker.lock().clone();
         self.0.view.on_screen(|screen| {
-            let asks = screen.paint("1", &format!("{agent} asks:"));
+            let asks = screen.paint("1", &format!("{asker} asks:"));
             screen.line(asks.then(" ").then(Painted::set_off(message)))?;
             screen.flush()
         })?;
-        self.0.view.outlet().written().await
+        self.0.view.output().written().await
     }
 
     /// Shows a line of the form.
@@ -228,8 +206,8 @@ impl Person {
             view.notes().written().await;
             view.on_screen(|screen| screen.ask(lines))?;
             // At once, so that nothing comes between the question and its answer.
-            let _held = view.outlet().hold();
-            view.outlet().written().await?;
+            let _held = view.output().hold();
+            view.output().written().await?;
             let typed = typed.await?;
             self.typed()?;
             Ok(typed)

@@ -1,4 +1,4 @@
-//! An agent that is read no faster than what it says can be shown.
+//! Reads the agent no faster than its output can be shown.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -6,30 +6,30 @@ use std::task::{Context, Poll, ready};
 use agentwire_transport::{Packet, Transport, TransportError};
 use futures::{Sink, Stream};
 
-use crate::outlet::Outlet;
+use crate::output_queue::{OutputQueue, RoomWaiter};
 
-/// A transport from which nothing is read while much waits to be shown. What we say to the agent goes out all the same.
-pub(super) struct Paced<T> {
+/// A transport that pauses reading while the output queue is full. Writing goes on.
+pub(super) struct Throttle<T> {
     transport: T,
-    outlet: Outlet,
+    room: RoomWaiter,
 }
 
-impl<T: Transport> Paced<T> {
-    pub(super) fn new(transport: T, outlet: Outlet) -> Self {
-        Self { transport, outlet }
+impl<T: Transport> Throttle<T> {
+    pub(super) fn new(transport: T, output: &OutputQueue) -> Self {
+        Self { transport, room: output.room_waiter() }
     }
 }
 
-impl<T: Transport> Stream for Paced<T> {
+impl<T: Transport> Stream for Throttle<T> {
     type Item = Result<Packet, TransportError>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        ready!(self.outlet.poll_room(cx));
+        ready!(self.room.poll(cx));
         Pin::new(&mut self.transport).poll_next(cx)
     }
 }
 
-impl<T: Transport> Sink<Packet> for Paced<T> {
+impl<T: Transport> Sink<Packet> for Throttle<T> {
     type Error = TransportError;
 
     fn poll_ready(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {

@@ -1,4 +1,4 @@
-//! Where a path can only be checked before it is opened.
+//! Systems on which a path can only be checked before it is opened, and not while it is.
 
 use std::fs::{self, File};
 use std::io::ErrorKind;

@@ -1,0 +1,70 @@
+use agentwire_acp_schema::v1::{
+    AvailableCommandsUpdate, CompactionSummaryChunk, CompactionUpdate, ConfigOptionUpdate, ContentBlock,
+    Cost, CurrentModeUpdate, MessageId, Meta, Notice, Patch, Plan, SessionInfoUpdate, SessionUpdate,
+    ToolCall, ToolCallContent, ToolCallId, ToolCallUpdate, UsageUpdate,
+};
+
+use super::{MessageKind, ToolCallPatch};
+
+/// What a [`Conversation`](super::Conversation) applies: an update of either version of the protocol, in one model.
+///
+/// The types are those of version 1. An update of version 2 becomes one with `Update::from`, behind the feature `v2`.
+/// Version 1 has no place for some parts of version 2:
+///
+/// - The status `paused` of a tool call, and `cancelled` of a task of a plan, become
+///   [`Other`](agentwire_acp_schema::v1::ToolCallStatus::Other). The status `cancelled` of a tool call becomes
+///   [`ToolCallEntry::cancelled`](super::ToolCallEntry::cancelled).
+/// - A diff of version 2 becomes [`ToolCallContent::Unknown`] with the whole object, which `v2::ToolCallContent` decodes.
+/// - Of several plans the last one stays. Icons of links, and what can be cancelled, are left out.
+/// - The state of the agent and the output of its own terminals are [`Ignored`](Self::Ignored).
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Update {
+    /// An update of version 1, or one of version 2 that means the same.
+    Common(SessionUpdate),
+    /// A whole message, which replaces what there is of it: `user_message`, `agent_message` and `agent_thought` of
+    /// version 2.
+    Message {
+        /// Whose message it is.
+        kind: MessageKind,
+        /// Its id.
+        message_id: MessageId,
+        /// All of its content.
+        content: Patch<Vec<ContentBlock>>,
+        /// The `_meta`, to be merged.
+        meta: Patch<Meta>,
+    },
+    /// `tool_call_update` of version 2.
+    ToolCall(Box<ToolCallPatch>),
+    /// `tool_call_content_chunk` of version 2.
+    ToolCallContent {
+        /// The call.
+        tool_call_id: ToolCallId,
+        /// What it has produced.
+        content: ToolCallContent,
+    },
+    /// `usage_update` of version 2.
+    Usage {
+        /// The usage, without its cost.
+        usage: UsageUpdate,
+        /// The cost.
+        cost: Patch<Cost>,
+    },
+    /// An update that changes nothing in a conversation.
+    Ignored,
+}
+
+macro_rules! common {
+    ($($update:ty),+ $(,)?) => {$(
+        impl From<$update> for Update {
+            fn from(update: $update) -> Self {
+                Self::Common(update.into())
+            }
+        }
+    )+};
+}
+
+common! {
+    AvailableCommandsUpdate, CompactionSummaryChunk, CompactionUpdate, ConfigOptionUpdate, CurrentModeUpdate, Notice, Plan, SessionInfoUpdate,
+    SessionUpdate, ToolCall, ToolCallUpdate, UsageUpdate,
+}

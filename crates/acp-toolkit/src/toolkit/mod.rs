@@ -1,0 +1,294 @@
+mod client;
+mod turn;
+mod user_interface;
+#[cfg(feature = "v2")]
+mod v2;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use agentwire_acp_client::{Agent, Call, CallError};
+use agentwire_acp_schema::v1::{
+    BooleanConfigOptionCapabilities, ClientCapabilities, ClientSessionCapabilities, CompactionCapabilities,
+    ElicitationCapabilities, ElicitationFormCapabilities, ElicitationUrlCapabilities, LoadSessionRequest,
+    LoadSessionResponse, NewSessionRequest, NewSessionResponse, NoticeCapabilities, PromptRequest,
+    PromptResponse, ResumeSessionRequest, ResumeSessionResponse, SessionConfigOption,
+    SessionConfigOptionsCapabilities, SessionId, SessionModeState,
+};
+use agentwire_sync::Mutex;
+
+use crate::{Conversation, ConversationLimits, Permissions, Update, Workspace, Workspaces};
+
+pub use user_interface::UserInterface;
+#[cfg(feature = "v2")]
+pub use v2::permission_question;
+
+/// A full ACP client: it serves files, terminals, permissions and elicitations, keeps the conversations, and asks a
+/// [`UserInterface`] for what only a person can decide.
+///
+/// It is a [`Client`](agentwire_acp_client::Client) of version 1 and, with the feature `v2`, of version 2. Clones are
+/// handles on the same sessions: give one to [`connect`](agentwire_acp_client::connect), and keep one to begin sessions.
+///
+/// Each part can be replaced by a setter or switched off. What is off is neither advertised by
+/// [`capabilities`](Self::capabilities) nor served.
+///
+/// | part | setter | off |
+/// |---|---|---|
+/// | files and terminals | [`with_workspaces`](Self::with_workspaces) | [`without_files`](Self::without_files), [`without_file_writes`](Self::without_file_writes), [`without_terminals`](Self::without_terminals) |
+/// | permissions | [`with_permissions`](Self::with_permissions) | – |
+/// | elicitations | the methods of [`UserInterface`] | [`without_forms`](Self::without_forms), [`without_urls`](Self::without_urls) |
+/// | conversations | [`with_limits`](Self::with_limits) | [`UserInterface::intercept_update`] |
+///
+/// The example `full_client` is a whole program.
+pub struct Toolkit<U> {
+    user_interface: Arc<U>,
+    workspaces: Workspaces,
+    permissions: Arc<Permissions>,
+    services: Services,
+    sessions: Sessions,
+}
+
+/// What is served and advertised.
+#[derive(Clone, Copy, Debug)]
+struct Services {
+    reads: bool,
+    writes: bool,
+    terminals: bool,
+    forms: bool,
+    urls: bool,
+}
+
+/// The conversations of the open sessions. Clones are the same.
+#[derive(Clone, Debug)]
+struct Sessions {
+    conversations: Arc<Mutex<HashMap<SessionId, Conversation>>>,
+    limits: Option<ConversationLimits>,
+}
+
+impl Sessions {
+    /// Begins a conversation with these settings, in place of an earlier one of the session.
+    fn open(&self, session: &SessionId) {
+        let conversation = Conversation::new();
+        let conversation = match self.limits {
+            Some(limits) => conversation.limits(limits),
+            None => conversation,
+        };
+        self.conversations.lock().insert(session.clone(), conversation);
+    }
+
+    /// Takes the settings of an answer that opened a session.
+    fn set(
+        &self,
+        session: &SessionId,
+        modes: Option<SessionModeState>,
+        options: Option<Vec<SessionConfigOption>>,
+    ) {
+        if let Some(conversation) = self.conversations.lock().get_mut(session) {
+            let _drawn_when_it_is_open = conversation.opened(modes, options);
+        }
+    }
+}
+
+impl<U: UserInterface> Toolkit<U> {
+    /// Serves everything. Permissions are the person's to decide, and conversations have their default limits.
+    pub fn new(user_interface: U) -> Self {
+        Self {
+            user_interface: Arc::new(user_interface),
+            workspaces: Workspaces::new(),
+            permissions: Arc::default(),
+            services: Services { reads: true, writes: true, terminals: true, forms: true, urls: true },
+            sessions: Sessions { conversations: Arc::default(), limits: None },
+        }
+    }
+
+    /// Sets the files and terminals (default [`Workspaces::new`]), for example to serve text that is not saved.
+    #[must_use]
+    pub fn with_workspaces(mut self, workspaces: Workspaces) -> Self {
+        self.workspaces = workspaces;
+        self
+    }
+
+    /// Sets who decides about permissions (default: the person).
+    #[must_use]
+    pub fn with_permissions(mut self, permissions: Permissions) -> Self {
+        self.permissions = Arc::new(permissions);
+        self
+    }
+
+    /// Sets the limits of each conversation (default: 128 MiB and its shares).
+    #[must_use]
+    pub fn with_limits(mut self, limits: ConversationLimits) -> Self {
+        self.sessions.limits = Some(limits);
+        self
+    }
+
+    /// Serves no files.
+    #[must_use]
+    pub fn without_files(mut self) -> Self {
+        (self.services.reads, self.services.writes) = (false, false);
+        self
+    }
+
+    /// Lets the agent read files and not write them.
+    #[must_use]
+    pub fn without_file_writes(mut self) -> Self {
+        self.services.writes = false;
+        self
+    }
+
+    /// Serves no terminals.
+    #[must_use]
+    pub fn without_terminals(mut self) -> Self {
+        self.services.terminals = false;
+        self
+    }
+
+    /// Shows no forms.
+    #[must_use]
+    pub fn without_forms(mut self) -> Self {
+        self.services.forms = false;
+        self
+    }
+
+    /// Opens no URLs.
+    #[must_use]
+    pub fn without_urls(mut self) -> Self {
+        self.services.urls = false;
+        self
+    }
+
+    /// What `initialize` is to advertise: what is on, and the updates that a [`Conversation`] understands.
+    pub fn capabilities(&self) -> ClientCapabilities {
+        let boolean = BooleanConfigOptionCapabilities::new();
+        let session = ClientSessionCapabilities::new()
+            .config_options(SessionConfigOptionsCapabilities::new().boolean(boolean))
+            .notices(NoticeCapabilities::new())
+            .compaction(CompactionCapabilities::new());
+        let mut capabilities = ClientCapabilities::new().session(session).terminal(self.services.terminals);
+        capabilities.fs.read_text_file = self.services.reads;
+        capabilities.fs.write_text_file = self.services.writes;
+        capabilities.elicitation = self.elicitation_capabilities();
+        capabilities
+    }
+
+    fn elicitation_capabilities(&self) -> Option<ElicitationCapabilities> {
+        let Services { forms, urls, .. } = self.services;
+        let mut elicitation = ElicitationCapabilities::new();
+        elicitation.form = forms.then(ElicitationFormCapabilities::new);
+        elicitation.url = urls.then(ElicitationUrlCapabilities::new);
+        (forms || urls).then_some(elicitation)
+    }
+
+    /// The user interface.
+    pub fn user_interface(&self) -> &U {
+        &self.user_interface
+    }
+
+    /// The files and terminals of the sessions.
+    pub fn workspaces(&self) -> &Workspaces {
+        &self.workspaces
+    }
+
+    /// The permissions.
+    pub fn permissions(&self) -> &Permissions {
+        &self.permissions
+    }
+
+    /// Looks at a conversation. None if the session is not open. `look` must not call the toolkit.
+    pub fn conversation<R>(
+        &self,
+        session: &SessionId,
+        look: impl FnOnce(&mut Conversation) -> R,
+    ) -> Option<R> {
+        self.sessions.conversations.lock().get_mut(session).map(look)
+    }
+
+    /// Applies an update to a conversation and shows it: for example the answer to `session/set_mode`, as a
+    /// `CurrentModeUpdate`. Does nothing if the session is not open.
+    pub fn apply(&self, session: &SessionId, update: impl Into<Update>) {
+        let mut conversations = self.sessions.conversations.lock();
+        if let Some(conversation) = conversations.get_mut(session) {
+            let applied = conversation.apply(update);
+            self.user_interface.show(session, conversation, &applied);
+        }
+    }
+
+    /// Opens a session: its conversation, and its files and terminals. The methods that begin a session call it.
+    pub fn open(&self, session: &SessionId, workspace: impl Into<Workspace>) {
+        self.workspaces.open(session, workspace);
+        self.sessions.open(session);
+    }
+
+    /// Closes a session: ends its terminals, and forgets its conversation and what was decided in it.
+    pub async fn close(&self, session: &SessionId) {
+        self.workspaces.close(session).await;
+        self.permissions.forget(session);
+        self.sessions.conversations.lock().remove(session);
+    }
+
+    /// `session/new`. The session is open when the answer arrives, so nothing that follows is missed.
+    pub fn new_session(&self, agent: &Agent, request: NewSessionRequest) -> Call<NewSessionResponse> {
+        let (workspaces, sessions) = (self.workspaces.clone(), self.sessions.clone());
+        agent.new_session(request.clone()).on_answer(move |opened| {
+            workspaces.open(&opened.session_id, &request);
+            sessions.open(&opened.session_id);
+            sessions.set(&opened.session_id, opened.modes.clone(), opened.config_options.clone());
+        })
+    }
+
+    /// `session/load`. The session is open before the call is sent, for the replay comes before the answer.
+    pub fn load_session(&self, agent: &Agent, request: LoadSessionRequest) -> Call<LoadSessionResponse> {
+        let (sessions, session) = (self.sessions.clone(), request.session_id.clone());
+        self.open(&session, &request);
+        agent.load_session(request).on_answer(move |loaded| {
+            sessions.set(&session, loaded.modes.clone(), loaded.config_options.clone());
+        })
+    }
+
+    /// `session/resume`. The session is open before the call is sent.
+    pub fn resume_session(
+        &self,
+        agent: &Agent,
+        request: ResumeSessionRequest,
+    ) -> Call<ResumeSessionResponse> {
+        let (sessions, session) = (self.sessions.clone(), request.session_id.clone());
+        self.open(&session, &request);
+        agent.resume_session(request).on_answer(move |resumed| {
+            sessions.set(&session, resumed.modes.clone(), resumed.config_options.clone());
+        })
+    }
+
+    /// `session/prompt`: shows the prompt in the conversation, and marks there how the turn ends. Dropping the future
+    /// cancels the turn.
+    ///
+    /// # Errors
+    ///
+    /// Those of the call.
+    pub async fn prompt(&self, agent: &Agent, request: PromptRequest) -> Result<PromptResponse, CallError> {
+        let mut turn = self.begin_turn(&request.session_id, || request.prompt.clone());
+        let answer = agent.prompt(request).await;
+        if let Ok(answer) = &answer {
+            turn.stop_reason = answer.stop_reason.clone();
+        }
+        answer
+    }
+}
+
+impl<U> Clone for Toolkit<U> {
+    fn clone(&self) -> Self {
+        Self {
+            user_interface: self.user_interface.clone(),
+            workspaces: self.workspaces.clone(),
+            permissions: self.permissions.clone(),
+            services: self.services,
+            sessions: self.sessions.clone(),
+        }
+    }
+}
+
+impl<U> fmt::Debug for Toolkit<U> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Toolkit").field("services", &self.services).finish_non_exhaustive()
+    }
+}

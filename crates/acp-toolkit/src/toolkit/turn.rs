@@ -1,0 +1,40 @@
+use agentwire_acp_schema::v1::{ContentBlock, SessionId, StopReason};
+
+use super::{Toolkit, UserInterface};
+use crate::{Applied, Change, ChangedFields};
+
+/// A turn of a conversation, which ends when this is dropped.
+pub(super) struct Turn<'a, U: UserInterface> {
+    toolkit: &'a Toolkit<U>,
+    session: SessionId,
+    /// How it ends: as cancelled unless the agent says otherwise.
+    pub(super) stop_reason: StopReason,
+}
+
+impl<U: UserInterface> Toolkit<U> {
+    /// Shows a prompt in its conversation. `content` is called only if there is one.
+    pub(super) fn begin_turn(
+        &self,
+        session: &SessionId,
+        content: impl FnOnce() -> Vec<ContentBlock>,
+    ) -> Turn<'_, U> {
+        if let Some(conversation) = self.sessions.conversations.lock().get_mut(session) {
+            let applied = conversation.prompt(content());
+            self.user_interface.show(session, conversation, &applied);
+        }
+        Turn { toolkit: self, session: session.clone(), stop_reason: StopReason::Cancelled }
+    }
+}
+
+impl<U: UserInterface> Drop for Turn<'_, U> {
+    fn drop(&mut self) {
+        let Self { toolkit, session, stop_reason } = self;
+        if let Some(conversation) = toolkit.sessions.conversations.lock().get_mut(session) {
+            let fields = ChangedFields { cancelled: true, ..ChangedFields::default() };
+            for index in conversation.turn_ended(stop_reason) {
+                let applied = Applied::new(Change::Updated { index, fields }, 0);
+                toolkit.user_interface.show(session, conversation, &applied);
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+use std::future::{Future, ready};
+
+use agentwire_acp_schema::v1::{
+    CreateElicitationResponse, ElicitationId, RequestPermissionRequest, RequestPermissionResponse, SessionId,
+    SessionNotification,
+};
+use agentwire_jsonrpc::{ErrorObject as Error, RawJson, Skipped};
+
+use crate::{Applied, Conversation, Form, UrlConsent};
+
+/// What only a person can decide, and what they see. A [`Toolkit`](crate::Toolkit) calls it.
+///
+/// The first four methods are the interface. The others report what a program may want to log; they do nothing unless
+/// they are written.
+pub trait UserInterface: Send + Sync {
+    /// Lets the person choose one of the options of a permission request. It is called only where no rule, no earlier
+    /// choice and no policy decides; see [`Permissions`](crate::Permissions). [`Choices`](crate::Choices) makes a menu.
+    ///
+    /// The future is dropped when the turn is cancelled.
+    fn choose_permission(
+        &self,
+        request: &RequestPermissionRequest,
+    ) -> impl Future<Output = Result<RequestPermissionResponse, Error>> + Send;
+
+    /// Shows that a conversation has changed. `applied` names what to draw, and what was left out or forgotten.
+    ///
+    /// It is called in the order of the updates, and must not call the toolkit: the conversations are locked.
+    fn show(&self, session: &SessionId, conversation: &Conversation, applied: &Applied);
+
+    /// Lets the person fill in a form. Declines unless it is written.
+    fn fill_form(
+        &self,
+        message: &str,
+        form: Form,
+    ) -> impl Future<Output = Result<CreateElicitationResponse, Error>> + Send {
+        let _ = (message, form);
+        ready(Ok(CreateElicitationResponse::decline()))
+    }
+
+    /// Asks the person whether they visit a URL, and opens it if they agree. Declines unless it is written.
+    fn open_url(
+        &self,
+        message: &str,
+        consent: UrlConsent,
+    ) -> impl Future<Output = Result<CreateElicitationResponse, Error>> + Send {
+        let _ = (message, consent);
+        ready(Ok(CreateElicitationResponse::decline()))
+    }
+
+    /// The person has done at a URL what was to be done there.
+    fn url_completed(&self, id: &ElicitationId) {
+        let _ = id;
+    }
+
+    /// Takes an update of version 1 before the conversation applies it. None keeps it out of the conversation.
+    fn intercept_update(&self, notification: SessionNotification) -> Option<SessionNotification> {
+        Some(notification)
+    }
+
+    /// An agent of version 1 asks for permission. Nothing is decided yet.
+    fn permission_requested(&self, request: &RequestPermissionRequest) {
+        let _ = request;
+    }
+
+    /// A permission request of version 1 is about to be answered.
+    ///
+    /// # Errors
+    ///
+    /// The error is sent in place of the answer.
+    fn permission_answered(
+        &self,
+        request: RequestPermissionRequest,
+        response: &RequestPermissionResponse,
+    ) -> Result<(), Error> {
+        let _ = (request, response);
+        Ok(())
+    }
+
+    /// An update cannot be read; see [`Client::unreadable_update`](agentwire_acp_client::Client::unreadable_update).
+    fn unreadable_update(&self, params: Option<RawJson>, why: &Error) {
+        let _ = (params, why);
+    }
+
+    /// A message cannot be read; see [`Client::unreadable_message`](agentwire_acp_client::Client::unreadable_message).
+    fn unreadable_message(&self, why: &Error) {
+        let _ = why;
+    }
+
+    /// Parts of a message were left out; see [`Client::skipped`](agentwire_acp_client::Client::skipped).
+    fn skipped(&self, method: &str, skipped: Skipped) {
+        let _ = (method, skipped);
+    }
+}

@@ -1,0 +1,220 @@
+//! The same client in version 2 of the protocol, in which files and terminals are the agent's own.
+
+use agentwire_acp_client::v2::{Agent, Client, Context, Stopped};
+use agentwire_acp_client::{Call, CallError, Error};
+use agentwire_acp_schema::v1::{self, SessionId, StopReason};
+use agentwire_acp_schema::v2::{
+    ClientCapabilities, CompleteElicitationNotification, Content, ContentBlock, CreateElicitationRequest,
+    CreateElicitationResponse, DiffOperation, ElicitationAcceptAction, ElicitationContentValue,
+    ElicitationMode, ElicitationSchema, NewSessionRequest, NewSessionResponse, Patch, PromptRequest,
+    RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse, RequestPermissionSubject,
+    ResumeSessionRequest, ResumeSessionResponse, ToolCallContent, UpdateSessionNotification,
+};
+use agentwire_jsonrpc::{RawJson, Skipped};
+
+use super::{Sessions, Toolkit, UserInterface};
+use crate::conversation::v2::{commands, config_options, content_block};
+use crate::{Form, UrlConsent};
+
+impl<U: UserInterface> Toolkit<U> {
+    /// What `initialize` of version 2 is to advertise.
+    pub fn capabilities_v2(&self) -> ClientCapabilities {
+        let mut capabilities = ClientCapabilities::new();
+        capabilities.elicitation = self.elicitation_capabilities();
+        capabilities
+    }
+
+    /// `session/new` of version 2. The conversation is open when the answer arrives.
+    pub fn new_session_v2(&self, agent: &Agent, request: NewSessionRequest) -> Call<NewSessionResponse> {
+        let sessions = self.sessions.clone();
+        agent.new_session(request).on_answer(move |opened| {
+            sessions.open(&opened.session_id);
+            sessions.set_v2(&opened.session_id, &opened.config_options, &opened.available_commands);
+        })
+    }
+
+    /// `session/resume` of version 2. The conversation is open before the call is sent, for a replay comes before the
+    /// answer.
+    pub fn resume_session_v2(
+        &self,
+        agent: &Agent,
+        request: ResumeSessionRequest,
+    ) -> Call<ResumeSessionResponse> {
+        let (sessions, session) = (self.sessions.clone(), request.session_id.clone());
+        sessions.open(&session);
+        agent.resume_session(request).on_answer(move |resumed| {
+            sessions.set_v2(&session, &resumed.config_options, &resumed.available_commands);
+        })
+    }
+
+    /// A turn of version 2: shows the prompt in the conversation. Dropping the future cancels the turn. The agent reports
+    /// which tool calls end with it.
+    ///
+    /// # Errors
+    ///
+    /// Those of the turn.
+    pub async fn prompt_v2(&self, agent: &Agent, request: PromptRequest) -> Result<Stopped, CallError> {
+        let prompt = || request.prompt.iter().cloned().map(content_block).collect();
+        let mut turn = self.begin_turn(&request.session_id, prompt);
+        turn.stop_reason = StopReason::EndTurn;
+        agent.prompt(request).await
+    }
+}
+
+impl Sessions {
+    fn set_v2(
+        &self,
+        session: &SessionId,
+        options: &[agentwire_acp_schema::v2::SessionConfigOption],
+        available: &[agentwire_acp_schema::v2::AvailableCommand],
+    ) {
+        self.set(session, None, Some(config_options(options.to_vec())));
+        if let Some(conversation) = self.conversations.lock().get_mut(session) {
+            let commands = v1::AvailableCommandsUpdate::new(commands(available.to_vec()));
+            let _drawn_when_it_is_open = conversation.apply(commands);
+        }
+    }
+}
+
+impl<U: UserInterface> Client for Toolkit<U> {
+    fn session_update(&self, notification: UpdateSessionNotification) {
+        self.apply(&notification.session_id, notification.update);
+    }
+
+    async fn request_permission(
+        &self,
+        request: RequestPermissionRequest,
+        _: Context,
+    ) -> Result<RequestPermissionResponse, Error> {
+        let ask = async |request: &v1::RequestPermissionRequest| {
+            self.user_interface.choose_permission(request).await
+        };
+        let answer = self.permissions.answer(&permission_question(request), ask).await?;
+        Ok(RequestPermissionResponse::new(match answer.outcome {
+            v1::RequestPermissionOutcome::Selected(selected) => RequestPermissionOutcome::from(selected),
+            _ => RequestPermissionResponse::cancelled().outcome,
+        }))
+    }
+
+    async fn create_elicitation(
+        &self,
+        request: CreateElicitationRequest,
+        _: Context,
+    ) -> Result<CreateElicitationResponse, Error> {
+        let response = match request.mode {
+            ElicitationMode::Form(mode) if self.services.forms => {
+                let form = Form::new(schema(mode.requested_schema))?;
+                self.user_interface.fill_form(&request.message, form).await?
+            }
+            ElicitationMode::Url(mode) if self.services.urls => {
+                self.user_interface.open_url(&request.message, UrlConsent::new(&mode)?).await?
+            }
+            _ => return Err(Error::invalid_params("this client knows no such mode of elicitation")),
+        };
+        Ok(elicitation_response(response))
+    }
+
+    fn complete_elicitation(&self, notification: CompleteElicitationNotification) {
+        self.user_interface.url_completed(&notification.elicitation_id);
+    }
+
+    fn unreadable_update(&self, params: Option<RawJson>, why: &Error) {
+        self.user_interface.unreadable_update(params, why);
+    }
+
+    fn unreadable_message(&self, why: &Error) {
+        self.user_interface.unreadable_message(why);
+    }
+
+    fn skipped(&self, method: &str, skipped: Skipped) {
+        self.user_interface.skipped(method, skipped);
+    }
+}
+
+/// A permission request of version 2 as one of version 1, for [`Permissions`](crate::Permissions) and
+/// [`Choices`](crate::Choices). Its description, command, paths, texts and patches become text content of the call.
+///
+/// Texts are whole, because a choice for always is remembered by them. They are moved and not copied, because a question
+/// may wait for long.
+pub fn permission_question(request: RequestPermissionRequest) -> v1::RequestPermissionRequest {
+    let mut call = v1::ToolCallUpdate::new("");
+    let mut texts: Vec<_> = request.description.into_iter().collect();
+    match request.subject {
+        Some(RequestPermissionSubject::ToolCall(subject)) => {
+            let about = subject.tool_call;
+            call = v1::ToolCallUpdate::new(about.tool_call_id);
+            about.name.apply(&mut call.name);
+            about.raw_input.apply(&mut call.raw_input);
+            if let Patch::Set(locations) = about.locations {
+                texts.extend(locations.into_iter().map(|location| location.path.to_string()));
+            }
+            if let Patch::Set(content) = about.content {
+                texts.extend(content.into_iter().flat_map(content_texts));
+            }
+        }
+        Some(RequestPermissionSubject::Command(subject)) => {
+            texts.push(format!("{} (in {})", subject.command, subject.cwd));
+        }
+        _ => {}
+    }
+    call = call.title(request.title);
+    let content: Vec<_> =
+        texts.into_iter().map(v1::ContentBlock::from).map(v1::ToolCallContent::from).collect();
+    if !content.is_empty() {
+        call = call.content(content);
+    }
+    v1::RequestPermissionRequest::new(request.session_id, call, request.options)
+}
+
+/// The texts of a tool call's content.
+fn content_texts(content: ToolCallContent) -> Vec<String> {
+    match content {
+        ToolCallContent::Content(Content { content: ContentBlock::Text(text), .. }) => vec![text.text],
+        ToolCallContent::Diff(diff) => {
+            let changes = diff.changes.into_iter().filter_map(|change| match change.operation {
+                DiffOperation::Add(change) => Some(format!("add {}", change.path)),
+                DiffOperation::Delete(change) => Some(format!("delete {}", change.path)),
+                DiffOperation::Modify(change) => Some(format!("modify {}", change.path)),
+                DiffOperation::Move(change) => Some(format!("move {} to {}", change.old_path, change.path)),
+                DiffOperation::Copy(change) => Some(format!("copy {} to {}", change.old_path, change.path)),
+                _ => None,
+            });
+            changes.chain(diff.patch.map(|patch| patch.text)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn schema(schema: ElicitationSchema) -> v1::ElicitationSchema {
+    let mut same = v1::ElicitationSchema::new();
+    (same.title, same.description) = (schema.title, schema.description);
+    (same.properties, same.required, same.meta) = (schema.properties, schema.required, schema.meta);
+    same
+}
+
+fn elicitation_response(response: v1::CreateElicitationResponse) -> CreateElicitationResponse {
+    let mut same = match response.action {
+        v1::ElicitationAction::Accept(accepted) => {
+            let mut same = ElicitationAcceptAction::new();
+            same.content = accepted.content.map(|content| {
+                content.into_iter().map(|(name, value)| (name, content_value(value))).collect()
+            });
+            CreateElicitationResponse::accept(same)
+        }
+        v1::ElicitationAction::Decline => CreateElicitationResponse::decline(),
+        _ => CreateElicitationResponse::cancel(),
+    };
+    same.meta = response.meta;
+    same
+}
+
+fn content_value(value: v1::ElicitationContentValue) -> ElicitationContentValue {
+    match value {
+        v1::ElicitationContentValue::String(text) => text.into(),
+        v1::ElicitationContentValue::Integer(number) => number.into(),
+        v1::ElicitationContentValue::Number(number) => number.into(),
+        v1::ElicitationContentValue::Boolean(value) => value.into(),
+        v1::ElicitationContentValue::StringArray(values) => values.into(),
+        _ => String::new().into(),
+    }
+}

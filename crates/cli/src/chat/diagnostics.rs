@@ -1,0 +1,52 @@
+//! Messages to the person that are no part of the conversation. They go to stderr.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use agentwire_sync::Mutex;
+
+use super::screen::Screen;
+use crate::output_queue::OutputQueue;
+use crate::text::Notes;
+
+/// How many bytes of output may be queued before diagnostics are left out, and counted: 64 KiB.
+const LIMIT: usize = 64 << 10;
+
+/// Shows diagnostics: in order with the conversation where stderr is the same terminal, and otherwise as [`Notes`]. Clones
+/// are the same.
+#[derive(Clone)]
+pub(super) struct Diagnostics {
+    /// None where stderr is something else.
+    screen: Option<Arc<Mutex<Screen>>>,
+    output: OutputQueue,
+    notes: Notes,
+    left_out: Arc<AtomicUsize>,
+}
+
+impl Diagnostics {
+    pub(super) fn new(screen: Option<Arc<Mutex<Screen>>>, output: OutputQueue, notes: Notes) -> Self {
+        Self { screen, output, notes, left_out: Arc::default() }
+    }
+
+    /// Shows a message.
+    pub(super) fn say(&self, text: &str) {
+        let Some(screen) = &self.screen else { return self.notes.say(text) };
+        if self.output.waiting() > LIMIT {
+            self.left_out.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+        let mut screen = screen.lock();
+        // Where nothing can be shown, the turn ends and says why.
+        let _reported_there = match self.left_out.swap(0, Ordering::Relaxed) {
+            0 => Ok(()),
+            count => screen.dim(&format!("[{count} notes are left out here]")),
+        };
+        let _reported_there = screen.dim(text);
+    }
+
+    /// Shows the lines of a child's stderr, each behind the child's name.
+    pub(super) fn stderr_of(&self, name: &'static str) -> impl Fn(&str) + Send + Sync + 'static {
+        let diagnostics = self.clone();
+        move |line| diagnostics.say(&format!("{name}: {line}"))
+    }
+}

@@ -1,0 +1,144 @@
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+
+use agentwire_acp_schema::v1::{
+    ConfigOptionUpdate, CurrentModeUpdate, Diff, SessionInfoUpdate, SessionNotification, SessionUpdate,
+    Terminal, ToolCall, ToolCallUpdate,
+};
+
+use super::*;
+use crate::output_queue::{DeferredWrite, Output};
+
+#[derive(Clone, Default)]
+struct Paper(Arc<Mutex<Vec<u8>>>);
+
+impl Output for Paper {
+    fn write_later(&mut self, _: usize, write: DeferredWrite) {
+        write(self).unwrap();
+    }
+}
+
+impl Write for Paper {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn show(updates: impl IntoIterator<Item = SessionUpdate>) -> String {
+    let paper = Paper::default();
+    let mut screen = Screen::new(Box::new(paper.clone()), false);
+    let mut conversation = Conversation::new();
+    for update in updates {
+        let change = conversation.apply(update).change;
+        screen.draw(&conversation, change, &|_| Some("from the terminal".into())).unwrap();
+    }
+    screen.stop_waiting().unwrap();
+    screen.draw_settings(&conversation).unwrap();
+    let bytes = paper.0.lock().unwrap().clone();
+    String::from_utf8(bytes).unwrap()
+}
+
+fn chunk(text: &str) -> SessionUpdate {
+    SessionNotification::message("s", text).update
+}
+
+#[test]
+fn text_streams_and_tools_stand_on_their_own_lines() {
+    let shown = show([
+        chunk("Let me "),
+        chunk("see."),
+        ToolCall::new("1", "Read a.txt").into(),
+        ToolCallUpdate::new("1").status(ToolCallStatus::Completed).into(),
+        chunk("Done."),
+    ]);
+    assert_eq!(shown, "Let me see.\n○ Read a.txt\n● Read a.txt\nDone.\n");
+}
+
+#[test]
+fn a_replay_shows_who_said_what() {
+    let shown = show([SessionNotification::user_message("s", "Hello").update, chunk("Good day.")]);
+    assert_eq!(shown, "> Hello\nGood day.\n");
+}
+
+#[test]
+fn a_diff_shows_what_changed() {
+    let diff = Diff::new("/a.txt", "one\nthree\n").old_text("one\ntwo\n");
+    let shown = show([ToolCall::new("1", "Write").content([diff]).into()]);
+    assert_eq!(shown, "○ Write\n  /a.txt\n   one\n  -two\n  +three\n");
+}
+
+#[test]
+fn a_terminal_is_shown_when_nothing_else_tells_of_it() {
+    let terminal = || ToolCallContent::from(Terminal::new("t"));
+    let ends = || ToolCallUpdate::new("1").status(ToolCallStatus::Completed);
+    let shown = show([ToolCall::new("1", "Run").content([terminal()]).into(), ends().into()]);
+    assert_eq!(shown, "○ Run\n● Run\n  from the terminal\n");
+    let told = ToolCall::new("1", "Run").content([terminal(), ContentBlock::from("told").into()]);
+    assert_eq!(show([told.into(), ends().into()]), "○ Run\n  told\n● Run\n");
+}
+
+#[test]
+fn what_is_beside_the_flow_does_not_break_it() {
+    let titled = SessionInfoUpdate::new().title("A title".to_owned());
+    let usage = UsageUpdate::new(50, 200);
+    let shown = show([chunk("one "), titled.into(), usage.into(), chunk("word")]);
+    assert_eq!(shown, "one word\ntitle: A title\ncontext: 25 % of 200 tokens\n");
+    assert_eq!(show([CurrentModeUpdate::new("plan").into()]), "mode: plan\n");
+}
+
+#[test]
+fn escapes_of_others_do_not_reach_the_terminal() {
+    assert_eq!(show([chunk("\x1b[2Jhel\u{202e}lo\x07")]), "^[[2Jhel<U+202E>lo^G\n");
+}
+
+#[test]
+fn what_has_one_line_does_not_take_more() {
+    let title = "Read\n> yes, delete it";
+    assert_eq!(show([ToolCall::new("1", title).into()]), "○ Read > yes, delete it\n");
+}
+
+#[test]
+fn what_is_told_again_is_not_shown_again() {
+    let text = |text: &str| ToolCallContent::from(ContentBlock::from(text));
+    let ends = || ToolCallUpdate::new("1").status(ToolCallStatus::Completed);
+    let told = |contents: &[&str]| ends().content(contents.iter().map(|content| text(content)));
+    let shown = show([
+        ToolCall::new("1", "Run").content([text("one")]).into(),
+        told(&["one", "two"]).into(),
+        told(&["one", "two"]).into(),
+        ends().into(),
+    ]);
+    assert_eq!(shown, "○ Run\n  one\n● Run\n  two\n");
+    let terminal = || ToolCallContent::from(Terminal::new("t"));
+    let again = |id: &str| ToolCall::new(id, "Run").status(ToolCallStatus::Completed).content([terminal()]);
+    assert_eq!(show([again("1").into(), again("2").into()]), "● Run\n  from the terminal\n● Run\n");
+}
+
+#[test]
+fn options_are_shown_when_their_values_change() {
+    let options = |loud: bool| {
+        ConfigOptionUpdate::new([
+            SessionConfigOption::boolean("loud", "Loud", loud),
+            SessionConfigOption::boolean("new", "New", true),
+        ])
+    };
+    let shown = show([options(true).into(), options(true).into(), options(false).into()]);
+    assert_eq!(shown, "Loud: on\nNew: on\nLoud: off\n");
+}
+
+#[test]
+fn a_title_is_shown_as_far_as_there_is_room() {
+    let shown = show([ToolCall::new("1", "x".repeat(10_000)).into()]);
+    assert_eq!(shown, format!("○ {}…\n", "x".repeat(500)));
+}
+
+#[test]
+fn a_context_may_be_as_full_as_it_wants() {
+    let shown = show([UsageUpdate::new(u64::MAX, 1).into()]);
+    assert_eq!(shown, format!("context: {} % of 1 tokens\n", u128::from(u64::MAX) * 100));
+}

@@ -1,0 +1,99 @@
+//! The agent's sessions: listing, deleting, and opening one.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use agentwire_acp_client::BoxError;
+use agentwire_acp_schema::v1::{McpServer, SessionId};
+
+use super::agent::{AgentAdapter, SessionRow};
+use super::view::View;
+use super::{SessionChoice, is_same_directory};
+
+/// An agent, and how long it may take for each answer.
+pub(super) struct Sessions<'a, A> {
+    pub(super) agent: &'a A,
+    pub(super) view: &'a View,
+    pub(super) limit: Duration,
+}
+
+impl<A: AgentAdapter> Sessions<'_, A> {
+    /// Shows the sessions, those of a directory if one is given, as they arrive: there may be more than fit in memory.
+    pub(super) async fn list(&self, cwd: Option<&Path>) -> Result<(), BoxError> {
+        let mut any = false;
+        self.each(cwd, |session| {
+            any = true;
+            let session = Arc::new(session);
+            self.view.large_fact("sessionInfo", &session)?;
+            let SessionRow { id, cwd, title, updated_at } = A::row(&session);
+            self.view.session(id, updated_at.unwrap_or("-"), &cwd.display(), title.unwrap_or("-"))
+        })
+        .await?;
+        if any { Ok(()) } else { Ok(self.view.remark("There are no sessions.")?) }
+    }
+
+    pub(super) async fn delete(&self, session: &str) -> Result<(), BoxError> {
+        let deleted = self.agent.delete(session, self.limit).await;
+        deleted.map_err(|error| self.agent.explain(error))?;
+        self.view.fact("deleted", &session)?;
+        Ok(self.view.remark(&format!("deleted {session}"))?)
+    }
+
+    /// Begins a session, or opens an existing one.
+    pub(super) async fn open(
+        &self,
+        choice: &SessionChoice,
+        cwd: &Path,
+        servers: Vec<McpServer>,
+    ) -> Result<SessionId, BoxError> {
+        let id = match choice {
+            SessionChoice::New => return self.agent.new_session(cwd, servers, self.limit).await,
+            SessionChoice::Newest => self.newest(cwd).await?,
+            SessionChoice::Id(id) => id.as_str().into(),
+        };
+        self.agent.reopen_session(id, cwd, servers, self.limit).await
+    }
+
+    /// The session of this directory that was last active.
+    async fn newest(&self, cwd: &Path) -> Result<SessionId, BoxError> {
+        if !self.agent.can_list() {
+            return Err("the agent cannot list its sessions; say which one with --session".into());
+        }
+        let mut newest: Option<A::SessionInfo> = None;
+        self.each(Some(cwd), |session| {
+            let row = A::row(&session);
+            // Times of one agent have one form, so that the later is the greater. Without times the first counts.
+            let is_newer = newest.as_ref().is_none_or(|newest| row.updated_at > A::row(newest).updated_at);
+            if is_newer && is_same_directory(row.cwd, cwd) {
+                newest = Some(session);
+            }
+            Ok(())
+        })
+        .await?;
+        let none = || format!("there is no session of {} to go on with", cwd.display());
+        Ok(A::row(newest.as_ref().ok_or_else(none)?).id.clone())
+    }
+
+    /// Calls `take` with each session. The limit is for all answers together, without the time that `take` needs.
+    async fn each(
+        &self,
+        cwd: Option<&Path>,
+        mut take: impl FnMut(A::SessionInfo) -> io::Result<()>,
+    ) -> Result<(), BoxError> {
+        let mut sessions = self.agent.sessions(cwd);
+        let mut left = self.limit;
+        loop {
+            let since = Instant::now();
+            let next = tokio::time::timeout(left, A::next_session(&mut sessions)).await;
+            let next =
+                next.map_err(|_| format!("session/list: the sessions did not come within {:?}", self.limit))?;
+            let Some(session) = next.map_err(|error| self.agent.explain(error))? else { return Ok(()) };
+            left = left.saturating_sub(since.elapsed());
+            take(session)?;
+            // A slow reader of our output makes us wait here, and not the agent.
+            self.view.output().room().await;
+        }
+    }
+}
