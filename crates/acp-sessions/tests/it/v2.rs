@@ -7,7 +7,7 @@ use agentwire_acp_sessions::schema::{
     SessionConfigOptionValue, SessionMode, SessionModeState, StopReason, ToolCall, ToolCallStatus,
     ToolCallUpdate, UsageUpdate,
 };
-use agentwire_acp_sessions::{Auth, Error, SessionAgent, Turn, TurnError, agent};
+use agentwire_acp_sessions::{Auth, SessionAgent, Turn, TurnError, TurnHandler, agent};
 use serde_json::{Value, json};
 
 use crate::peer::{Peer, capable, play};

@@ -6,7 +6,7 @@ use agentwire_acp_sessions::schema::{
     Content, CreateTerminalRequest, StopReason, Terminal, ToolCall, ToolCallContent, ToolCallStatus,
     ToolCallUpdate,
 };
-use agentwire_acp_sessions::{Error, FileStore, SessionAgent, Turn, agent};
+use agentwire_acp_sessions::{FileStore, SessionAgent, Turn, TurnHandler, agent};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};

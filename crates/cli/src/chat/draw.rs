@@ -268,5 +268,4 @@ pub(super) fn content_text(content: &ContentBlock) -> Cow<'_, str> {
 }
 
 #[cfg(test)]
-#[path = "draw_tests.rs"]
 mod tests;

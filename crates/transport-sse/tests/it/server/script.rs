@@ -39,7 +39,8 @@ where
     }
 
     fn exchange(&self, exchange: Exchange) -> impl Future<Output = Response> + Send + 'static {
-        async move { unreachable!("{exchange:?}") }
+        let unexpected = format!("{exchange:?}");
+        std::future::poll_fn(move |_| panic!("{unexpected}"))
     }
 }
 
