@@ -131,13 +131,13 @@ impl<F: TurnHandler> SessionAgent<F> {
         self.set(|settings| settings.info = info)
     }
 
-    /// Sets the modes of sessions, and the mode in which they begin (default: no modes). [`Turn::mode`] returns the current
+    /// Sets the modes of sessions, and the mode in which they begin (default: no modes). [`Turn::mode`](crate::Turn::mode) returns the current
     /// one.
     pub fn modes(self, modes: SessionModeState) -> Self {
         self.set(|settings| settings.state.set_modes(modes))
     }
 
-    /// Sets the options of sessions, with their initial values (default: no options). [`Turn::option`] returns a current
+    /// Sets the options of sessions, with their initial values (default: no options). [`Turn::option`](crate::Turn::option) returns a current
     /// value. A select of the category `mode` whose values are the ids of the modes always shows the mode. Boolean options
     /// are shown only to clients that support them.
     pub fn config_options(self, options: impl IntoIterator<Item = SessionConfigOption>) -> Self {
@@ -172,7 +172,7 @@ impl<F: TurnHandler> SessionAgent<F> {
         self.set(|settings| settings.servers.push(server))
     }
 
-    /// Sets whether the user is asked before [`Turn::call_tool`] calls a tool (default: [`PermissionPolicy::Ask`]).
+    /// Sets whether the user is asked before [`Turn::call_tool`](crate::Turn::call_tool) calls a tool (default: [`PermissionPolicy::Ask`]).
     pub fn permissions(self, policy: PermissionPolicy) -> Self {
         self.set(|settings| settings.permissions = policy)
     }

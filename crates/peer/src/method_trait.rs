@@ -38,9 +38,11 @@
 /// }
 ///
 /// fn main() {
+///     use futures::FutureExt;
+///
 ///     let erased: std::sync::Arc<dyn DynCalculator> = std::sync::Arc::new(Mine);
-///     assert_eq!(futures::executor::block_on(erased.add((2, 3), Context)), Ok(5));
-///     assert_eq!(futures::executor::block_on(erased.subtract((2, 3), Context)), Ok(-1));
+///     assert_eq!(erased.add((2, 3), Context).now_or_never(), Some(Ok(5)));
+///     assert_eq!(erased.subtract((2, 3), Context).now_or_never(), Some(Ok(-1)));
 /// }
 /// ```
 ///

@@ -54,9 +54,12 @@
 //! #[derive(Default)]
 //! struct Durations(Mutex<BTreeMap<String, Duration>>);
 //!
-//! impl Observer for Arc<Durations> {
+//! /// Has `Durations` observe each call that the peer makes.
+//! struct Incoming(Arc<Durations>);
+//!
+//! impl Observer for Incoming {
 //!     fn call_began(&self, call: &CallBegin<'_>) -> Option<Arc<dyn CallObserver>> {
-//!         (call.direction == Direction::In).then(|| self.clone() as Arc<dyn CallObserver>)
+//!         (call.direction == Direction::In).then(|| self.0.clone() as Arc<dyn CallObserver>)
 //!     }
 //! }
 //!
@@ -68,7 +71,7 @@
 //! }
 //!
 //! let durations = Arc::new(Durations::default());
-//! let config = Config::new(Dialect::MCP).observer(Arc::new(durations.clone()));
+//! let config = Config::new(Dialect::MCP).observer(Arc::new(Incoming(durations.clone())));
 //! # let _ = config;
 //! ```
 
