@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use agentwire_jsonrpc::{ErrorObject, RawJson, read};
-use agentwire_mcp_wire::{Member, ParamsIndex};
+use agentwire_mcp_wire::{Member, ParamsIndex, ParamsMembers};
 use agentwire_transport::MessageSource;
 use serde::de::DeserializeOwned;
 
@@ -58,18 +58,16 @@ impl<'a> Params<'a> {
     /// read once.
     pub(crate) fn of(params: Option<&'a RawJson>, source: Option<&dyn MessageSource>) -> Self {
         let Some(whole) = params else { return Self::default() };
-        let known = source.and_then(|source| source.extension::<ParamsIndex>());
-        match known.filter(|index| index.is_of(params)) {
-            Some(index) => Self::at(whole, index),
-            None => Self::at(whole, &ParamsIndex::read(params)),
-        }
+        let index = source.and_then(|source| source.extension::<ParamsIndex>());
+        let members = index.and_then(|index| index.members_of(whole));
+        Self::select(whole, &members.unwrap_or_else(|| ParamsMembers::read(params)))
     }
 
-    fn at(whole: &'a RawJson, index: &ParamsIndex) -> Self {
-        if index.repeats_any(UNIQUE) {
+    fn select(whole: &'a RawJson, members: &ParamsMembers<'a>) -> Self {
+        if members.repeats_any(UNIQUE) {
             return Self::default();
         }
-        let text = |member| index.get(whole, member);
+        let text = |member| members.get(member);
         let present = |member| text(member).filter(|value| *value != "null");
         let meta_fields = MetaFields {
             protocol_version: text(Member::MetaProtocolVersion),
@@ -81,7 +79,7 @@ impl<'a> Params<'a> {
         Self {
             whole: Some(whole),
             meta: present(Member::Meta),
-            meta_fields: Some(meta_fields).filter(|_| !index.repeats_any(UNIQUE_IN_META)),
+            meta_fields: Some(meta_fields).filter(|_| !members.repeats_any(UNIQUE_IN_META)),
             name: present(Member::Name),
             arguments: present(Member::Arguments),
             input_responses: present(Member::InputResponses),

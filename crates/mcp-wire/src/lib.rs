@@ -7,23 +7,23 @@
 //! these are here, and the messages' types are in `mcp-schema`.
 //!
 //! ```text
-//!   body ── ParamsIndex::of ──▶ Routing { protocol version, method, name } ◀── compared with ──▶ headers
+//!   body ── ParamsMembers::of ──▶ Routing { protocol version, method, name } ◀── compared with ──▶ headers
 //!                │
-//!                └── carried with the message ──▶ mcp-server reads the same members without another pass
+//!                └── as ParamsIndex beside the message ──▶ mcp-server reads the same members without another pass
 //!
 //!   tool schema ── HeaderMark::all_in ──▶ which arguments a client writes into `Mcp-Param-*`, and a server compares
 //! ```
 //!
 //! ```
 //! use agentwire_jsonrpc::Request;
-//! use agentwire_mcp_wire::{ParamsIndex, Revision};
+//! use agentwire_mcp_wire::{ParamsMembers, Revision};
 //!
 //! # fn main() -> Result<(), serde_json::Error> {
 //! let params = r#"{"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}, "name": "echo"}"#;
 //! let params = agentwire_jsonrpc::RawJson::parse(params.into())?;
 //! let message = Request::new(1_u64, "tools/call", Some(params)).into();
-//! let index = ParamsIndex::of(&message);
-//! let routing = index.routing(&message).unwrap();
+//! let members = ParamsMembers::of(&message);
+//! let routing = members.routing(&message).unwrap();
 //! assert_eq!(routing.revision(), Some(Revision::V2026_07_28));
 //! assert_eq!((routing.method, routing.name.as_deref()), ("tools/call", Some("echo")));
 //! # Ok(())
@@ -37,9 +37,9 @@
 //!
 //! # Invariants
 //!
-//! - Reading never fails. Params of another shape have an empty index, and their reader reports what is wrong.
+//! - Reading never fails. Params of another shape have no members, and their reader reports what is wrong.
 //! - A member that stands twice, which two readers could read differently, routes nothing.
-//! - An index is used only for the text that it was made of. It holds positions, and none of the text.
+//! - A `ParamsIndex` holds the text that it was made of, and is used for that text only.
 
 pub mod code;
 pub mod header;
@@ -51,7 +51,7 @@ mod revision;
 mod routing;
 
 pub use header_marks::{HeaderMark, HeaderMismatch, InvalidHeaderMark};
-pub use params::{Member, ParamsIndex};
+pub use params::{Member, ParamsIndex, ParamsMembers};
 pub use revision::Revision;
 pub use routing::{Routing, cancelled_request, initialize_version};
 

@@ -67,39 +67,38 @@ impl Member {
     }
 }
 
-/// Where each [`Member`] stands in the params of one message: found in one pass over the text, without memory on the heap.
-///
-/// It holds positions, so a transport can carry it with the message, and whoever gets the message need not read the params
-/// again:
+/// The members of the params of one message, found in one pass over the text, without memory on the heap.
 ///
 /// ```
 /// use agentwire_jsonrpc::RawJson;
-/// use agentwire_mcp_wire::{Member, ParamsIndex};
+/// use agentwire_mcp_wire::{Member, ParamsMembers};
 ///
 /// # fn main() -> Result<(), serde_json::Error> {
 /// let params = RawJson::parse(r#"{"name": "echo", "arguments": {"text": "hi"}}"#.into())?;
-/// let index = ParamsIndex::read(Some(&params));
-/// assert_eq!(index.get(&params, Member::Name), Some(r#""echo""#));
-/// assert_eq!(index.get(&params, Member::Arguments), Some(r#"{"text": "hi"}"#));
-/// assert_eq!(index.get(&params, Member::Task), None);
+/// let members = ParamsMembers::read(Some(&params));
+/// assert_eq!(members.get(Member::Name), Some(r#""echo""#));
+/// assert_eq!(members.get(Member::Arguments), Some(r#"{"text": "hi"}"#));
+/// assert_eq!(members.get(Member::Task), None);
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct ParamsIndex {
-    /// The address and the length of the text, by which it is known again.
-    text: (usize, usize),
-    /// From where to where; an empty span for a member that is not there.
+pub struct ParamsMembers<'a> {
+    text: &'a str,
+    positions: Positions,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Positions {
+    /// The start and the end of each value; an empty span for an absent member.
     spans: [(u32, u32); Member::COUNT],
     /// A bit for each member that stands more than once.
     repeated: u16,
 }
 
-impl ParamsIndex {
-    /// Reads params, or a result. What is no object has no members.
-    pub fn read(params: Option<&RawJson>) -> Self {
-        let text = params.map_or("", RawJson::as_str);
-        let mut index = Self { text: identity(text), spans: [(0, 0); Member::COUNT], repeated: 0 };
+impl Positions {
+    fn read(text: &str) -> Self {
+        let mut positions = Self::default();
         for found in Members::of(text).within("_meta") {
             let Some(member) = Member::find(&found.name, found.is_inner) else { continue };
             let start = found.value.as_ptr().addr() - text.as_ptr().addr();
@@ -107,48 +106,72 @@ impl ParamsIndex {
             else {
                 break;
             };
-            let span = &mut index.spans[member as usize];
+            let span = &mut positions.spans[member as usize];
             if *span != (0, 0) {
-                index.repeated |= member.bit();
+                positions.repeated |= member.bit();
             }
             *span = (start, end);
         }
-        index
+        positions
+    }
+}
+
+impl<'a> ParamsMembers<'a> {
+    /// Reads params, or a result. A value that is not an object has no members.
+    pub fn read(params: Option<&'a RawJson>) -> Self {
+        let text = params.map_or("", RawJson::as_str);
+        Self { text, positions: Positions::read(text) }
     }
 
     /// Reads the params of a message.
-    pub fn of(message: &Message) -> Self {
+    pub fn of(message: &'a Message) -> Self {
         Self::read(params_of(message))
     }
 
-    /// Whether this is the index of these params: of the same text, at the same place in memory.
-    pub fn is_of(&self, params: Option<&RawJson>) -> bool {
-        self.text == identity(params.map_or("", RawJson::as_str))
-    }
-
-    /// The text of a member's value; of a member that is [repeated](Self::repeats_any), that of the last. None for a member
-    /// that is not there, and for other params than the index was made of.
+    /// The text of a member's value, or `None` if the member is absent. Of a [repeated](Self::repeats_any) member, the last
+    /// value.
     #[inline]
-    pub fn get<'a>(&self, params: &'a RawJson, member: Member) -> Option<&'a str> {
-        let text = params.as_str();
-        let (start, end) = self.spans[member as usize];
-        if start == end || self.text != identity(text) {
-            return None;
-        }
-        text.get(start as usize..end as usize)
+    pub fn get(&self, member: Member) -> Option<&'a str> {
+        let (start, end) = self.positions.spans[member as usize];
+        if start == end { None } else { self.text.get(start as usize..end as usize) }
     }
 
-    /// The string that a member's value is, borrowed if it has no escapes. None for any other value too.
-    pub fn string<'a>(&self, params: &'a RawJson, member: Member) -> Option<Cow<'a, str>> {
-        let text = self.get(params, member)?;
+    /// A member's value if it is a string, borrowed if it has no escapes. `None` for any other value.
+    pub fn string(&self, member: Member) -> Option<Cow<'a, str>> {
+        let text = self.get(member)?;
         let plain = text.strip_prefix('"')?.strip_suffix('"')?;
         if plain.contains('\\') { read(text).ok().map(Cow::Owned) } else { Some(Cow::Borrowed(plain)) }
     }
 
     /// Whether one of these members stands more than once.
+    #[inline]
     pub fn repeats_any(&self, members: &[Member]) -> bool {
-        let wanted = members.iter().fold(0, |bits, member| bits | member.bit());
-        self.repeated & wanted != 0
+        let repeated = self.positions.repeated;
+        repeated != 0 && members.iter().any(|member| repeated & member.bit() != 0)
+    }
+}
+
+/// The positions of [`ParamsMembers`], to carry beside the message, so that its receiver does not read the params again.
+///
+/// It holds the text that it was made of. So it can tell for sure whether other params are the same.
+#[derive(Clone, Debug)]
+pub struct ParamsIndex {
+    params: Option<RawJson>,
+    positions: Positions,
+}
+
+impl ParamsIndex {
+    /// Reads the params of a message.
+    pub fn of(message: &Message) -> Self {
+        let positions = ParamsMembers::of(message).positions;
+        Self { params: params_of(message).cloned(), positions }
+    }
+
+    /// The members of these params if the index was made of the same text, at the same place in memory.
+    pub fn members_of<'a>(&self, params: &'a RawJson) -> Option<ParamsMembers<'a>> {
+        let text = params.as_str();
+        let is_same = self.params.as_ref().is_some_and(|held| std::ptr::eq(held.as_str(), text));
+        is_same.then_some(ParamsMembers { text, positions: self.positions })
     }
 }
 
@@ -161,12 +184,10 @@ pub(crate) fn params_of(message: &Message) -> Option<&RawJson> {
     }
 }
 
-fn identity(text: &str) -> (usize, usize) {
-    (text.as_ptr().addr(), text.len())
-}
-
 #[cfg(test)]
 mod tests {
+    use agentwire_jsonrpc::Request;
+
     use super::*;
 
     fn params(text: &str) -> RawJson {
@@ -179,15 +200,12 @@ mod tests {
             r#"{"na\u006de": "a\u0062", "_meta": {"progressToken": 7, "name": "inner", "x": {"progressToken": 8}},
                "progressToken": 9, "taskId": 5}"#,
         );
-        let index = ParamsIndex::read(Some(&params));
-        assert_eq!(index.string(&params, Member::Name).as_deref(), Some("ab"), "escapes are read");
-        assert_eq!(index.get(&params, Member::MetaProgressToken), Some("7"), "that of `_meta` alone");
-        assert!(index.get(&params, Member::Meta).unwrap().starts_with(r#"{"progressToken": 7"#));
-        assert_eq!(
-            (index.get(&params, Member::TaskId), index.string(&params, Member::TaskId)),
-            (Some("5"), None)
-        );
-        assert!(!index.repeats_any(&[Member::Name, Member::MetaProgressToken]));
+        let members = ParamsMembers::read(Some(&params));
+        assert_eq!(members.string(Member::Name).as_deref(), Some("ab"), "escapes are read");
+        assert_eq!(members.get(Member::MetaProgressToken), Some("7"), "that of `_meta` alone");
+        assert!(members.get(Member::Meta).unwrap().starts_with(r#"{"progressToken": 7"#));
+        assert_eq!((members.get(Member::TaskId), members.string(Member::TaskId)), (Some("5"), None));
+        assert!(!members.repeats_any(&[Member::Name, Member::MetaProgressToken]));
     }
 
     #[test]
@@ -195,23 +213,33 @@ mod tests {
         let params = params(
             r#"{"name": "a", "uri": "u", "name": "b", "_meta": {"progressToken": 1, "progressToken": 1}}"#,
         );
-        let index = ParamsIndex::read(Some(&params));
+        let members = ParamsMembers::read(Some(&params));
         assert!(
-            index.repeats_any(&[Member::Uri, Member::Name])
-                && index.repeats_any(&[Member::MetaProgressToken])
+            members.repeats_any(&[Member::Uri, Member::Name])
+                && members.repeats_any(&[Member::MetaProgressToken])
         );
-        assert!(!index.repeats_any(&[Member::Uri, Member::Meta]));
+        assert!(!members.repeats_any(&[Member::Uri, Member::Meta]));
     }
 
     #[test]
     fn an_index_is_of_one_text_only() {
-        let (one, other) = (params(r#"{"name": "a"}"#), params(r#"{"name": "a"}"#));
-        let index = ParamsIndex::read(Some(&one));
-        assert!(index.is_of(Some(&one.clone())) && !index.is_of(Some(&other)) && !index.is_of(None));
-        assert_eq!(index.get(&other, Member::Name), None);
+        let request =
+            |text: &str| -> Message { Request::new(1_u64, "tools/call", Some(params(text))).into() };
+        let (one, other) = (request(r#"{"name": "a"}"#), request(r#"{"name": "a"}"#));
+        let index = ParamsIndex::of(&one);
+        let name = |message: &Message| {
+            let members = index.members_of(params_of(message).unwrap())?;
+            members.get(Member::Name).map(str::to_owned)
+        };
+        assert_eq!(name(&one.clone()).as_deref(), Some(r#""a""#), "a clone shares the text");
+        assert_eq!(name(&other), None);
+        // The text stays where it is for as long as the index, so no other text takes its place.
+        drop(one);
+        for _ in 0..100 {
+            assert_eq!(name(&request(r#"{"name": "b"}"#)), None);
+        }
         for nothing in ["[]", "null", r#""name""#, "{}"] {
-            let params = params(nothing);
-            assert_eq!(ParamsIndex::read(Some(&params)).get(&params, Member::Name), None, "{nothing}");
+            assert_eq!(ParamsMembers::read(Some(&params(nothing))).get(Member::Name), None, "{nothing}");
         }
     }
 }

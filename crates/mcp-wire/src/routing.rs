@@ -4,7 +4,7 @@ use agentwire_jsonrpc::{Message, Notification, RawJson, RequestId};
 use serde::Deserialize;
 
 use crate::params::params_of;
-use crate::{Member, ParamsIndex, Revision, method};
+use crate::{Member, ParamsIndex, ParamsMembers, Revision, method};
 
 /// The members that route a message. Where one of them stands twice, all of them mean nothing.
 const ROUTES: &[Member] = &[
@@ -36,26 +36,35 @@ impl Routing<'_> {
     }
 }
 
-impl ParamsIndex {
-    /// What routes the message, whose params these are. None for a response.
-    pub fn routing<'a>(&self, message: &'a Message) -> Option<Routing<'a>> {
+impl<'a> ParamsMembers<'a> {
+    /// What routes the message that has these params. `None` for a response.
+    pub fn routing(&self, message: &'a Message) -> Option<Routing<'a>> {
         let method = match message {
             Message::Request(request) => &*request.method,
             Message::Notification(notification) => &*notification.method,
             Message::Response(_) => return None,
         };
-        let params = params_of(message).filter(|_| !self.repeats_any(ROUTES));
-        let string = |member| self.string(params?, member);
+        let string = |member| if self.repeats_any(ROUTES) { None } else { self.string(member) };
         let protocol_version = string(Member::MetaProtocolVersion);
         let name = method::named_by(method).and_then(string);
         Some(Routing { protocol_version, method, name })
     }
 }
 
+impl ParamsIndex {
+    /// What routes the message that the index was made of. `None` for a response, and for another message.
+    pub fn routing<'a>(&self, message: &'a Message) -> Option<Routing<'a>> {
+        match params_of(message) {
+            Some(params) => self.members_of(params)?.routing(message),
+            None => ParamsMembers::read(None).routing(message),
+        }
+    }
+}
+
 /// The version that the params of `initialize` offer, or that its result settles on.
 pub fn initialize_version(body: &RawJson) -> Option<Cow<'_, str>> {
-    let index = ParamsIndex::read(Some(body));
-    if index.repeats_any(ROUTES) { None } else { index.string(body, Member::ProtocolVersion) }
+    let members = ParamsMembers::read(Some(body));
+    if members.repeats_any(ROUTES) { None } else { members.string(Member::ProtocolVersion) }
 }
 
 /// The request that a notification cancels. None for any other notification.
@@ -90,7 +99,7 @@ mod tests {
             ("tools/list", None),
         ] {
             let message = request(method, params);
-            let routing = ParamsIndex::of(&message).routing(&message).unwrap();
+            let routing = ParamsMembers::of(&message).routing(&message).unwrap();
             assert_eq!((routing.name.as_deref(), routing.protocol_version), (name, None), "{method}");
         }
     }
@@ -110,7 +119,7 @@ mod tests {
             ),
         ] {
             let message = request("tools/call", &params);
-            let routing = ParamsIndex::of(&message).routing(&message).unwrap();
+            let routing = ParamsMembers::of(&message).routing(&message).unwrap();
             assert_eq!((routing.name.as_deref(), routing.revision()), (name, revision), "{params}");
         }
     }

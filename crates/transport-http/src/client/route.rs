@@ -1,6 +1,6 @@
 use agentwire_jsonrpc::{Frame, Intent, Message, RawJson, RequestId};
 use agentwire_mcp_wire::header::encode_value;
-use agentwire_mcp_wire::{ParamsIndex, Routing, cancelled_request, initialize_version, method};
+use agentwire_mcp_wire::{ParamsMembers, Routing, cancelled_request, initialize_version, method};
 use http::{HeaderMap, HeaderValue};
 
 use crate::header;
@@ -62,7 +62,8 @@ impl Route {
     }
 
     fn look_into(&mut self, message: &Message) {
-        let Some(Routing { protocol_version, method, name, .. }) = ParamsIndex::of(message).routing(message)
+        let Some(Routing { protocol_version, method, name, .. }) =
+            ParamsMembers::of(message).routing(message)
         else {
             return;
         };

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use agentwire_jsonrpc::{ErrorObject, Frame, Malformed, Message, RawJson, Request, RequestId};
 use agentwire_mcp_wire::header::decode_value;
-use agentwire_mcp_wire::{ParamsIndex, Revision, Routing, initialize_version, method};
+use agentwire_mcp_wire::{ParamsMembers, Revision, Routing, initialize_version, method};
 use bytes::Bytes;
 use bytestring::ByteString;
 use http::HeaderName;
@@ -136,7 +136,7 @@ fn stands_alone(frame: &Frame) -> bool {
     if !memchr2_iter(b'/', b'\\', text).any(names_version) {
         return false;
     }
-    let Some(routing) = ParamsIndex::of(message).routing(message) else { return false };
+    let Some(routing) = ParamsMembers::of(message).routing(message) else { return false };
     routing.protocol_version.is_some() && routing.revision().is_none_or(Revision::is_stateless)
 }
 
@@ -166,7 +166,7 @@ fn initialize(frame: Frame) -> Result<Routed, Refusal> {
     let Frame::Single(message) = frame else {
         return Err(Refusal::no_session());
     };
-    let routing = ParamsIndex::of(&message).routing(&message);
+    let routing = ParamsMembers::of(&message).routing(&message);
     let is_stateless = routing.is_some_and(|routing| routing.protocol_version.is_some());
     match message {
         _ if is_stateless => {
