@@ -2,41 +2,35 @@ use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::task::{Context, Poll};
 
+use agentwire_transport::Direction;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
 #[cfg(target_os = "linux")]
 use crate::method::Choice;
 use crate::method::Method;
+use crate::runtime::require_runtime;
 
-/// After this many calls without a pause others get their turn. A file, or a peer that is faster than we
-/// are, would otherwise always be ready.
+/// The number of calls in a row after which other tasks run. A file, or a peer that is faster than this process, would
+/// otherwise always be ready.
 const MOST_CALLS: u8 = 32;
-
-/// Which way the bytes of a descriptor go.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Way {
-    In,
-    Out,
-}
 
 /// One direction of a pipe, a socket, a terminal or a file, used without ever blocking.
 #[derive(Debug)]
 pub(crate) struct Descriptor {
-    state: State,
-    way: Way,
+    registration: Registration,
+    direction: Direction,
     method: Method,
-    /// Whether a call that did less than asked says that the next would have to wait. Believing it saves the
-    /// call that only finds that out.
+    /// Whether the next call would have to wait after one that moved less than it could. Then that call is saved.
     short_is_last: bool,
     calls: u8,
 }
 
 #[derive(Debug)]
-enum State {
-    /// No call has had to wait yet. A file, or stdout to somebody who reads it, may stay so for ever.
+enum Registration {
+    /// No call has had to wait yet. A file, or a stdout whose reader keeps up, stays so for ever.
     Fresh(OwnedFd),
-    /// The runtime says when the next call is worth its while.
+    /// The runtime reports when the next call will not have to wait.
     Watched(AsyncFd<OwnedFd>),
     Closed,
 }
@@ -44,23 +38,23 @@ enum State {
 impl Descriptor {
     /// A descriptor whose file description may be shared: its flags stay as they are.
     #[cfg(target_os = "linux")]
-    pub(crate) fn shared(fd: OwnedFd, way: Way) -> io::Result<Self> {
-        let Choice { fd, method, short_is_last } = Choice::of(fd, way)?;
-        Ok(Self { state: State::Fresh(fd), way, method, short_is_last, calls: 0 })
+    pub(crate) fn shared(fd: OwnedFd, direction: Direction) -> io::Result<Self> {
+        let Choice { fd, method, short_is_last } = Choice::of(fd, direction)?;
+        Ok(Self { registration: Registration::Fresh(fd), direction, method, short_is_last, calls: 0 })
     }
 
     /// Our end of a pipe that we made ourselves.
     #[cfg(feature = "process")]
-    pub(crate) fn own(fd: OwnedFd, way: Way) -> io::Result<Self> {
+    pub(crate) fn own(fd: OwnedFd, direction: Direction) -> io::Result<Self> {
         #[cfg(target_os = "linux")]
-        return Self::shared(fd, way);
+        return Self::shared(fd, direction);
         #[cfg(not(target_os = "linux"))]
         {
             let flags = rustix::fs::fcntl_getfl(&fd)? | rustix::fs::OFlags::NONBLOCK;
             rustix::fs::fcntl_setfl(&fd, flags)?;
             Ok(Self {
-                state: State::Fresh(fd),
-                way,
+                registration: Registration::Fresh(fd),
+                direction,
                 method: Method::Nonblocking,
                 short_is_last: false,
                 calls: 0,
@@ -69,7 +63,7 @@ impl Descriptor {
     }
 
     pub(crate) fn close(&mut self) {
-        self.state = State::Closed;
+        self.registration = Registration::Closed;
     }
 
     pub(crate) fn poll_read(&mut self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
@@ -77,13 +71,13 @@ impl Descriptor {
         self.poll(cx, wanted, |method, fd| method.read(fd, buffer))
     }
 
-    /// Reads what is there now, whatever the runtime knows of it. Nothing being there is an error.
+    /// Reads what is there now, also where the runtime has not reported it yet. Fails if nothing is there.
     #[cfg(feature = "process")]
     pub(crate) fn try_read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let fd = match &self.state {
-            State::Fresh(fd) => fd.as_fd(),
-            State::Watched(fd) => fd.get_ref().as_fd(),
-            State::Closed => return Err(io::ErrorKind::BrokenPipe.into()),
+        let fd = match &self.registration {
+            Registration::Fresh(fd) => fd.as_fd(),
+            Registration::Watched(fd) => fd.get_ref().as_fd(),
+            Registration::Closed => return Err(io::ErrorKind::BrokenPipe.into()),
         };
         self.method.read(fd, buffer)
     }
@@ -108,12 +102,12 @@ impl Descriptor {
         }
         while self.calls < MOST_CALLS {
             self.calls += 1;
-            let (result, ready) = match &self.state {
-                State::Fresh(fd) => (call(self.method, fd.as_fd()), None),
-                State::Watched(fd) => {
-                    let ready = match self.way {
-                        Way::In => fd.poll_read_ready(cx),
-                        Way::Out => fd.poll_write_ready(cx),
+            let (result, ready) = match &self.registration {
+                Registration::Fresh(fd) => (call(self.method, fd.as_fd()), None),
+                Registration::Watched(fd) => {
+                    let ready = match self.direction {
+                        Direction::In => fd.poll_read_ready(cx),
+                        Direction::Out => fd.poll_write_ready(cx),
                     };
                     let Poll::Ready(ready) = ready else {
                         self.calls = 0;
@@ -122,7 +116,7 @@ impl Descriptor {
                     let ready = ready?;
                     (call(self.method, fd.as_fd()), Some(ready))
                 }
-                State::Closed => return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into())),
+                Registration::Closed => return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into())),
             };
             let error = match result {
                 Ok(count) => {
@@ -154,15 +148,17 @@ impl Descriptor {
         Poll::Pending
     }
 
-    /// Asks the runtime to watch the descriptor, the first time it has to be waited for.
+    /// Has the runtime watch the descriptor, the first time that a call has to wait.
     fn watch(&mut self) -> io::Result<()> {
-        crate::require_runtime()?;
-        let State::Fresh(fd) = std::mem::replace(&mut self.state, State::Closed) else { return Ok(()) };
-        let interest = match self.way {
-            Way::In => Interest::READABLE,
-            Way::Out => Interest::WRITABLE,
+        require_runtime()?;
+        let Registration::Fresh(fd) = std::mem::replace(&mut self.registration, Registration::Closed) else {
+            return Ok(());
         };
-        self.state = State::Watched(register(fd, interest)?);
+        let interest = match self.direction {
+            Direction::In => Interest::READABLE,
+            Direction::Out => Interest::WRITABLE,
+        };
+        self.registration = Registration::Watched(register(fd, interest)?);
         Ok(())
     }
 }

@@ -3,25 +3,25 @@ use std::io::{self, IoSlice, IoSliceMut};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+#[cfg(all(target_os = "linux", feature = "nonblocking"))]
+use agentwire_transport::Direction;
 use futures::{AsyncRead, AsyncWrite};
 
 #[cfg(all(unix, feature = "nonblocking"))]
 use crate::descriptor::Descriptor;
-#[cfg(all(target_os = "linux", feature = "nonblocking"))]
-use crate::descriptor::Way;
 use crate::threaded;
 
-/// Bytes that come in: our own stdin, or whatever else can be read.
+/// Bytes that come in: our own stdin, or any other descriptor that can be read.
 ///
 /// On Linux nothing blocks, no thread is involved, and the flags of the descriptor stay as they are, because
 /// other processes may share them. It has to be polled within a tokio runtime with I/O enabled; making it
 /// needs none.
 pub struct Input(Source);
 
-/// Bytes that go out: our own stdout or stderr, or whatever else can be written to. See [`Input`].
+/// Bytes that go out: our own stdout or stderr, or any other descriptor that can be written. See [`Input`].
 ///
 /// Closing it gives our duplicate of the descriptor back. It does not close the process's own stdout.
-pub struct Output(Drainage);
+pub struct Output(Target);
 
 enum Source {
     #[cfg(all(unix, feature = "nonblocking"))]
@@ -29,7 +29,7 @@ enum Source {
     Other(threaded::Reader),
 }
 
-enum Drainage {
+enum Target {
     #[cfg(all(unix, feature = "nonblocking"))]
     Descriptor(Descriptor),
     Other(threaded::Writer),
@@ -55,10 +55,10 @@ impl Input {
     /// When the descriptor cannot be looked at.
     #[cfg(all(target_os = "linux", feature = "nonblocking"))]
     pub fn of(descriptor: impl Into<std::os::fd::OwnedFd>) -> io::Result<Self> {
-        Descriptor::shared(descriptor.into(), Way::In).map(Self::from)
+        Descriptor::shared(descriptor.into(), Direction::In).map(Self::from)
     }
 
-    /// Reads what is there now, also where the runtime has not heard of it yet. Nothing being there is an error.
+    /// Reads what is there now, also where the runtime has not reported it yet. Fails if nothing is there.
     #[cfg(feature = "process")]
     pub(crate) fn try_read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match &mut self.0 {
@@ -107,7 +107,7 @@ impl Output {
     /// When the descriptor cannot be looked at.
     #[cfg(all(target_os = "linux", feature = "nonblocking"))]
     pub fn of(descriptor: impl Into<std::os::fd::OwnedFd>) -> io::Result<Self> {
-        Descriptor::shared(descriptor.into(), Way::Out).map(Self::from)
+        Descriptor::shared(descriptor.into(), Direction::Out).map(Self::from)
     }
 }
 
@@ -144,27 +144,27 @@ impl AsyncWrite for Output {
     ) -> Poll<io::Result<usize>> {
         match &mut self.get_mut().0 {
             #[cfg(all(unix, feature = "nonblocking"))]
-            Drainage::Descriptor(descriptor) => descriptor.poll_write(cx, pieces),
-            Drainage::Other(writer) => Pin::new(writer).poll_write_vectored(cx, pieces),
+            Target::Descriptor(descriptor) => descriptor.poll_write(cx, pieces),
+            Target::Other(writer) => Pin::new(writer).poll_write_vectored(cx, pieces),
         }
     }
 
     fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match &mut self.get_mut().0 {
             #[cfg(all(unix, feature = "nonblocking"))]
-            Drainage::Descriptor(_) => Poll::Ready(Ok(())),
-            Drainage::Other(writer) => Pin::new(writer).poll_flush(_cx),
+            Target::Descriptor(_) => Poll::Ready(Ok(())),
+            Target::Other(writer) => Pin::new(writer).poll_flush(_cx),
         }
     }
 
     fn poll_close(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match &mut self.get_mut().0 {
             #[cfg(all(unix, feature = "nonblocking"))]
-            Drainage::Descriptor(descriptor) => {
+            Target::Descriptor(descriptor) => {
                 descriptor.close();
                 Poll::Ready(Ok(()))
             }
-            Drainage::Other(writer) => Pin::new(writer).poll_close(_cx),
+            Target::Other(writer) => Pin::new(writer).poll_close(_cx),
         }
     }
 }
@@ -179,7 +179,7 @@ impl From<Descriptor> for Input {
 #[cfg(all(unix, feature = "nonblocking"))]
 impl From<Descriptor> for Output {
     fn from(descriptor: Descriptor) -> Self {
-        Self(Drainage::Descriptor(descriptor))
+        Self(Target::Descriptor(descriptor))
     }
 }
 
@@ -191,7 +191,7 @@ impl From<threaded::Reader> for Input {
 
 impl From<threaded::Writer> for Output {
     fn from(writer: threaded::Writer) -> Self {
-        Self(Drainage::Other(writer))
+        Self(Target::Other(writer))
     }
 }
 
@@ -209,8 +209,8 @@ impl fmt::Debug for Output {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             #[cfg(all(unix, feature = "nonblocking"))]
-            Drainage::Descriptor(descriptor) => f.debug_tuple("Output").field(descriptor).finish(),
-            Drainage::Other(_) => f.debug_struct("Output").finish_non_exhaustive(),
+            Target::Descriptor(descriptor) => f.debug_tuple("Output").field(descriptor).finish(),
+            Target::Other(_) => f.debug_struct("Output").finish_non_exhaustive(),
         }
     }
 }

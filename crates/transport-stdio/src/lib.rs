@@ -1,8 +1,8 @@
 //! JSON-RPC over stdin and stdout: our own, or those of a child process.
 //!
-//! Every agent and most tools speak this way, and most of what goes wrong between them goes wrong here: a
-//! stream that blocks, a terminal left broken, a child that stalls on its stderr or outlives its client.
-//! This crate has two transports that do not:
+//! Every agent and most tools speak this way, and most failures between them happen here: a stream that blocks, a terminal
+//! that is left broken, a child that stalls on its stderr or outlives its client. This crate has two transports without these
+//! failures:
 //!
 //! ```text
 //!  our client ── stdin ──▶ stdio() ──▶ packets            Child::spawn(command) ──▶ packets
@@ -21,7 +21,7 @@
 //! # #[cfg(feature = "process")]
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! // Stands between a client and its agent, and passes on what both say.
+//! // Stands between a client and its agent, and forwards the packets of both.
 //! let (client_sink, client) = stdio()?.split();
 //! let (agent_sink, agent) = Child::spawn(Command::parse("my-agent --verbose")?)?.split();
 //! futures::try_join!(client.forward(agent_sink), agent.forward(client_sink))?;
@@ -31,9 +31,9 @@
 //!
 //! # Our own stdin and stdout
 //!
-//! Whoever started us shares the descriptions behind our stdin and stdout, perhaps with others. `O_NONBLOCK`
-//! would be set for all of them, so it is never set. On Linux each call says for itself that it will not
-//! wait, and no thread is needed:
+//! The file descriptions behind our stdin and stdout belong to the process that started this one, and perhaps to others.
+//! `O_NONBLOCK` would be set for all of them, so it is never set. On Linux each call carries a flag that keeps it from
+//! waiting, and no thread is needed:
 //!
 //! | what it is | how it is used |
 //! |---|---|
@@ -122,6 +122,7 @@ mod method;
 mod method;
 #[cfg(feature = "process")]
 mod process;
+mod runtime;
 #[cfg(any(not(all(target_os = "linux", feature = "nonblocking")), test))]
 mod stdin;
 mod stdio;
@@ -131,11 +132,3 @@ pub use ends::{Input, Output};
 #[cfg(feature = "process")]
 pub use process::{Child, Command, Exited, ParseCommandError, SpawnError, Stderr};
 pub use stdio::{Stdio, stdio};
-
-/// An error, rather than tokio's panic, where there is no runtime.
-fn require_runtime() -> std::io::Result<()> {
-    match tokio::runtime::Handle::try_current() {
-        Ok(_) => Ok(()),
-        Err(error) => Err(std::io::Error::other(error)),
-    }
-}

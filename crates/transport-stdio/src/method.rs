@@ -1,19 +1,18 @@
 use std::io::{self, IoSlice, IoSliceMut};
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
+use agentwire_transport::Direction;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fs::{CWD, FileType, Mode, OFlags};
 use rustix::io::{Errno, ReadWriteFlags};
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, SocketType};
 use rustix::pipe::PIPE_BUF;
 
-use crate::descriptor::Way;
-
 /// How a call is kept from blocking.
 ///
-/// `O_NONBLOCK` belongs to the file description, which stdin and stdout share with whoever gave them to us:
-/// setting it would make the reads and writes of other processes fail. So it is the call that says it will
-/// not wait, wherever the kernel lets it.
+/// `O_NONBLOCK` belongs to the file description, which stdin and stdout share with the process that started this one:
+/// setting it would make the reads and writes of other processes fail. So each call carries a flag of its own, wherever
+/// the kernel has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Method {
     /// A pipe: the call carries `RWF_NOWAIT`.
@@ -22,13 +21,13 @@ pub(crate) enum Method {
     DontWait,
     /// A description that is ours alone, with `O_NONBLOCK`.
     Nonblocking,
-    /// Anything that can only be asked first: `poll` without waiting before each plain call.
+    /// Anything without such a flag: `poll` with a time-out of zero before each plain call.
     Polled,
     /// Something that never waits, such as a regular file.
     Plain,
 }
 
-/// A descriptor, how to use it, and whether a call that did less than asked has done all there was to do.
+/// A descriptor, how to use it, and whether a call that moved less than it could has emptied or filled it.
 pub(crate) struct Choice {
     pub(crate) fd: OwnedFd,
     pub(crate) method: Method,
@@ -36,8 +35,8 @@ pub(crate) struct Choice {
 }
 
 impl Choice {
-    /// Looks at what `fd` is.
-    pub(crate) fn of(fd: OwnedFd, way: Way) -> io::Result<Self> {
+    /// Chooses by the type of the file behind `fd`.
+    pub(crate) fn of(fd: OwnedFd, direction: Direction) -> io::Result<Self> {
         let kind = FileType::from_raw_mode(rustix::fs::fstat(&fd)?.st_mode);
         let (method, short_is_last) = match kind {
             // A pipe with O_DIRECT keeps writes apart, and a read ends at the end of one.
@@ -46,24 +45,24 @@ impl Choice {
                 (Method::DontWait, rustix::net::sockopt::socket_type(&fd)? == SocketType::STREAM)
             }
             // In line mode a terminal gives one line a read, however many wait.
-            FileType::CharacterDevice if rustix::termios::isatty(&fd) => match reopen(&fd, way) {
+            FileType::CharacterDevice if rustix::termios::isatty(&fd) => match reopen(&fd, direction) {
                 Some(fd) => return Ok(Self { fd, method: Method::Nonblocking, short_is_last: false }),
                 None => (Method::Polled, false),
             },
             FileType::RegularFile | FileType::BlockDevice | FileType::Directory => (Method::Plain, false),
-            // Such as /dev/null, of which the kernel says that it never waits.
+            // Such as /dev/null, which the kernel always reports as ready.
             _ => (Method::Polled, false),
         };
         Ok(Self { fd, method, short_is_last })
     }
 }
 
-/// Opens a terminal anew, so that `O_NONBLOCK` is on a description that nobody shares. None where that is
-/// forbidden, or would open something else.
-fn reopen(fd: &OwnedFd, way: Way) -> Option<OwnedFd> {
-    let access = match way {
-        Way::In => OFlags::RDONLY,
-        Way::Out => OFlags::WRONLY,
+/// Opens a terminal anew, so that `O_NONBLOCK` is on a description that is not shared. None where that is forbidden, or
+/// would open something else.
+fn reopen(fd: &OwnedFd, direction: Direction) -> Option<OwnedFd> {
+    let access = match direction {
+        Direction::In => OFlags::RDONLY,
+        Direction::Out => OFlags::WRONLY,
     };
     let before = rustix::fs::fstat(fd).ok()?;
     if before.st_rdev == rustix::fs::makedev(5, 2) {
@@ -111,7 +110,7 @@ impl Method {
         Ok(count?)
     }
 
-    /// What to use in its place when the kernel, or this file, knows no such call.
+    /// Returns the method to use instead, if the error says that the kernel or the file does not support this one.
     pub(crate) fn instead(self, error: &io::Error) -> Option<Self> {
         let unknown = [Errno::OPNOTSUPP, Errno::NOSYS, Errno::INVAL].map(Errno::raw_os_error);
         (self == Self::NoWait && error.raw_os_error().is_some_and(|code| unknown.contains(&code)))

@@ -1,7 +1,7 @@
-//! Our own stdin, read by a thread that nobody waits for.
+//! Our own stdin, read by a thread that ends with the process.
 //!
-//! A read of stdin may never end, and cannot be taken back. A runtime waits for what its own threads do, and with it
-//! the end of the program would; a thread that is not the runtime's just ends with the process.
+//! A read of stdin may never end, and cannot be cancelled. A runtime waits for its own threads when it is dropped, so a read
+//! on one of those would keep the program from ending.
 
 use std::io::{self, Read};
 use std::mem;
@@ -13,34 +13,36 @@ use std::thread;
 use agentwire_sync::{Mutex, MutexGuard};
 use futures::AsyncRead;
 
-/// How much is read at once.
-const PIECE: usize = 64 << 10;
+use crate::runtime::require_runtime;
 
-/// Reads when it is polled, and nothing ahead of that.
+/// The size of one read, in bytes.
+const CHUNK: usize = 64 << 10;
+
+/// Stdin as an [`AsyncRead`]. The thread reads only while a poll waits.
 #[derive(Default)]
 pub(crate) struct Stdin {
-    desk: Arc<Desk>,
+    slot: Arc<ReadSlot>,
     has_thread: bool,
 }
 
-/// Where the reader asks its thread, and finds what was read.
+/// Passes one read at a time between [`Stdin`] and its thread.
 #[derive(Default)]
-struct Desk {
-    state: Mutex<State>,
+struct ReadSlot {
+    state: Mutex<ReadState>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-enum State {
+enum ReadState {
     #[default]
     Idle,
-    /// Something is to be read, or is being read.
-    Asked(Waker),
-    /// What was read, from a place on.
-    Read(Vec<u8>, usize),
+    /// A read is requested, or runs.
+    Requested(Waker),
+    /// The bytes of a read, and how many of them have been taken.
+    Filled(Vec<u8>, usize),
     Failed(io::Error),
-    /// Nobody will ask any more.
-    Gone,
+    /// [`Stdin`] was dropped.
+    Closed,
 }
 
 impl AsyncRead for Stdin {
@@ -49,51 +51,51 @@ impl AsyncRead for Stdin {
         cx: &mut Context<'_>,
         buffer: &mut [u8],
     ) -> Poll<io::Result<usize>> {
-        crate::require_runtime()?;
+        require_runtime()?;
         if buffer.is_empty() {
             return Poll::Ready(Ok(0));
         }
         if !self.has_thread {
-            let desk = self.desk.clone();
-            thread::Builder::new().name("stdin".to_owned()).spawn(move || desk.serve(io::stdin()))?;
+            let slot = self.slot.clone();
+            thread::Builder::new().name("stdin".to_owned()).spawn(move || slot.serve(io::stdin()))?;
             self.has_thread = true;
         }
-        self.desk.poll_read(cx, buffer)
+        self.slot.poll_read(cx, buffer)
     }
 }
 
 impl Drop for Stdin {
     fn drop(&mut self) {
-        *self.desk.lock() = State::Gone;
-        self.desk.changed.notify_one();
+        *self.slot.lock() = ReadState::Closed;
+        self.slot.changed.notify_one();
     }
 }
 
-impl Desk {
+impl ReadSlot {
     fn poll_read(&self, cx: &Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
         let mut state = self.lock();
         match mem::take(&mut *state) {
-            State::Read(bytes, at) => {
+            ReadState::Filled(bytes, at) => {
                 let count = buffer.len().min(bytes.len() - at);
                 buffer[..count].copy_from_slice(&bytes[at..at + count]);
                 if at + count < bytes.len() {
-                    *state = State::Read(bytes, at + count);
+                    *state = ReadState::Filled(bytes, at + count);
                 }
                 Poll::Ready(Ok(count))
             }
-            State::Failed(error) => Poll::Ready(Err(error)),
-            State::Idle | State::Asked(_) | State::Gone => {
-                *state = State::Asked(cx.waker().clone());
+            ReadState::Failed(error) => Poll::Ready(Err(error)),
+            ReadState::Idle | ReadState::Requested(_) | ReadState::Closed => {
+                *state = ReadState::Requested(cx.waker().clone());
                 self.changed.notify_one();
                 Poll::Pending
             }
         }
     }
 
-    /// Reads as often as it is asked to.
+    /// Runs on the thread: reads whenever that is requested, until [`Stdin`] is dropped.
     fn serve(&self, mut input: impl Read) {
-        let mut buffer = vec![0; PIECE];
-        while self.is_asked() {
+        let mut buffer = vec![0; CHUNK];
+        while self.wait_for_request() {
             let read = loop {
                 match input.read(&mut buffer) {
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -101,28 +103,28 @@ impl Desk {
                 }
             };
             let mut state = self.lock();
-            if let State::Asked(waker) = mem::take(&mut *state) {
+            if let ReadState::Requested(waker) = mem::take(&mut *state) {
                 *state = match read {
-                    Ok(count) => State::Read(buffer[..count].to_vec(), 0),
-                    Err(error) => State::Failed(error),
+                    Ok(count) => ReadState::Filled(buffer[..count].to_vec(), 0),
+                    Err(error) => ReadState::Failed(error),
                 };
                 drop(state);
                 waker.wake();
             } else {
-                // While it is asked only the end of the reader changes that.
+                // Only the drop of `Stdin` changes a requested read.
                 return;
             }
         }
     }
 
-    /// Waits until there is something to do. False if there never will be.
-    fn is_asked(&self) -> bool {
-        let idle = |state: &mut State| !matches!(state, State::Asked(_) | State::Gone);
+    /// Blocks until a read is requested. False once [`Stdin`] is dropped.
+    fn wait_for_request(&self) -> bool {
+        let idle = |state: &mut ReadState| !matches!(state, ReadState::Requested(_) | ReadState::Closed);
         let state = self.changed.wait_while(self.lock(), idle).expect("no panic while it was held");
-        matches!(*state, State::Asked(_))
+        matches!(*state, ReadState::Requested(_))
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, ReadState> {
         self.state.lock()
     }
 }
@@ -149,8 +151,8 @@ mod tests {
         let script = vec![refused(), Ok(b"fgh".to_vec()), again(), Ok(b"abcde".to_vec())];
         let mut stdin = Stdin::default();
         stdin.has_thread = true;
-        let desk = stdin.desk.clone();
-        let thread = thread::spawn(move || desk.serve(Script(script)));
+        let slot = stdin.slot.clone();
+        let thread = thread::spawn(move || slot.serve(Script(script)));
         let mut read = [0; 8];
         for expected in [&b"abc"[..], b"de", b"fgh"] {
             let count = stdin.read(&mut read[..3]).await.unwrap();

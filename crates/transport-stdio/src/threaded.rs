@@ -8,6 +8,8 @@ use std::task::{Context, Poll, ready};
 use futures::{AsyncRead, AsyncWrite};
 use tokio::io::ReadBuf;
 
+use crate::runtime::require_runtime;
+
 pub(crate) type Reader = Box<dyn AsyncRead + Send + Unpin>;
 pub(crate) type Writer = Box<dyn AsyncWrite + Send + Unpin>;
 
@@ -26,10 +28,10 @@ pub(crate) fn stderr() -> Writer {
     Box::new(Adapted(tokio::io::stderr()))
 }
 
-/// What tokio can read or write, as the traits of `futures` have it.
+/// A reader or writer of tokio's, with the traits of `futures`.
 #[cfg_attr(
     all(target_os = "linux", feature = "nonblocking", not(test)),
-    allow(dead_code, reason = "there all is used by descriptors")
+    allow(dead_code, reason = "only descriptors are used there")
 )]
 pub(crate) struct Adapted<T>(pub(crate) T);
 
@@ -39,7 +41,7 @@ impl<T: tokio::io::AsyncRead + Unpin> AsyncRead for Adapted<T> {
         cx: &mut Context<'_>,
         buffer: &mut [u8],
     ) -> Poll<io::Result<usize>> {
-        crate::require_runtime()?;
+        require_runtime()?;
         let mut buffer = ReadBuf::new(buffer);
         ready!(Pin::new(&mut self.0).poll_read(cx, &mut buffer))?;
         Poll::Ready(Ok(buffer.filled().len()))
@@ -48,17 +50,17 @@ impl<T: tokio::io::AsyncRead + Unpin> AsyncRead for Adapted<T> {
 
 impl<T: tokio::io::AsyncWrite + Unpin> AsyncWrite for Adapted<T> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &[u8]) -> Poll<io::Result<usize>> {
-        crate::require_runtime()?;
+        require_runtime()?;
         Pin::new(&mut self.0).poll_write(cx, buffer)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        crate::require_runtime()?;
+        require_runtime()?;
         Pin::new(&mut self.0).poll_flush(cx)
     }
 
     fn poll_close(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        crate::require_runtime()?;
+        require_runtime()?;
         Pin::new(&mut self.0).poll_shutdown(cx)
     }
 }
@@ -88,7 +90,7 @@ mod tests {
             .spawn()
             .unwrap();
         let line = r#"{"jsonrpc":"2.0","method":"hello"}"#;
-        // It stays open: whoever waits for the program would else close it first.
+        // It stays open: `wait` would close it first.
         let mut stdin = program.stdin.take().unwrap();
         writeln!(stdin, "{line}").unwrap();
         let output = BufReader::new(program.stdout.take().unwrap());
@@ -97,7 +99,7 @@ mod tests {
         drop(stdin);
     }
 
-    /// What a program on another system does. It ends while stdin is open, and a thread reads it.
+    /// Acts as a program on another system. It ends while stdin is open and a thread reads it.
     fn echo() {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
@@ -107,7 +109,7 @@ mod tests {
             transport.send(packet).await.unwrap();
             assert!(transport.next().now_or_never().is_none(), "no more comes");
         });
-        // The thread is in its read by then, of which nothing tells.
+        // By then the thread is in its read. Nothing reports that.
         std::thread::sleep(std::time::Duration::from_millis(100));
         // As at the end of an asynchronous `main`.
         drop(runtime);

@@ -31,10 +31,10 @@ pub struct Command {
     pub(super) batch_limit: Option<usize>,
 }
 
-/// What becomes of what a child writes to its stderr.
+/// What happens to the stderr of a child.
 ///
 /// In every case but `Discard` the last 20 lines (8 KiB at most) are kept, to say why a process ended. It is
-/// always read as fast as it comes: a child that writes much of it stalls nobody.
+/// always read as fast as it comes, so a child that writes much never blocks on it.
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub enum Stderr {
@@ -200,7 +200,7 @@ impl Command {
         &self.arguments
     }
 
-    /// What the standard library starts.
+    /// The command for the standard library.
     pub(super) fn to_std(&self) -> process::Command {
         let mut command = process::Command::new(&self.program);
         command.args(&self.arguments);

@@ -98,7 +98,7 @@ pub enum SpawnError {
     Start {
         /// The program, as the command named it.
         program: String,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }

@@ -9,23 +9,23 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 
 use crate::process::watch::Watch;
 
-/// How long something that was killed may take to be gone. The kernel needs microseconds, unless the process
-/// hangs in a system call that cannot be interrupted.
+/// How long to wait for a killed process to end. The kernel needs microseconds, unless the process hangs in a system call
+/// that cannot be interrupted.
 const REAP_LIMIT: Duration = Duration::from_secs(1);
 
-/// A process, those that it started (as long as they stay in its group), and the guard that outlives us.
+/// A process group: the child as its leader, the processes that it started and that stay in the group, and the guard.
 ///
-/// The leader is waited for last: while it is a zombie its id, which is also that of the group, cannot be
-/// given to anybody else, so that no signal of ours hits a stranger.
+/// The leader is reaped last. While it is a zombie, the system gives its id, which is also that of the group, to no other
+/// process, so no signal of ours hits one.
 #[derive(Debug)]
 pub(super) struct Group {
     leader: process::Child,
     #[cfg(unix)]
     guard: Option<super::guard::Guard>,
     watch: Watch,
-    /// Whether the watch has said that the leader has ended, which it does once.
-    told: bool,
-    /// Something else in our process waited for the leader, so that its id may be a stranger's by now.
+    /// Whether the watch has reported the end of the leader, which it does once.
+    is_reported: bool,
+    /// Whether other code of this process has reaped the leader, so that its id may belong to another process by now.
     lost: bool,
     finished: bool,
     status: Option<ExitStatus>,
@@ -46,7 +46,7 @@ impl Group {
             #[cfg(unix)]
             guard,
             watch: Watch::default(),
-            told: false,
+            is_reported: false,
             lost: false,
             finished: false,
             status: None,
@@ -62,18 +62,17 @@ impl Group {
         self.leader.id()
     }
 
-    /// How the leader ended, after [`finish`](Self::finish). None when something else took that.
+    /// How the leader ended, after [`finish`](Self::finish). None if other code of this process has reaped it.
     pub(super) fn status(&self) -> Option<ExitStatus> {
         self.status
     }
 
-    /// Whether nothing is left of it.
+    /// Whether all of it was killed and reaped.
     pub(super) fn is_finished(&self) -> bool {
         self.finished
     }
 
-    /// Waits until the leader has ended. Only [`finish`](Self::finish) waits for it in the sense of the
-    /// system.
+    /// Waits until the leader has ended. Only [`finish`](Self::finish) reaps it.
     pub(super) fn poll_ended(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         loop {
             if self.has_ended() {
@@ -83,17 +82,16 @@ impl Group {
         }
     }
 
-    /// Likewise, without asking the system before it said that there is something to ask for. Where it does not
-    /// say so, this never completes.
-    pub(super) fn poll_told(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        while !self.told {
-            std::task::ready!(self.watch.poll_told(self.leader.id(), cx));
-            self.told = self.has_ended();
+    /// Waits until the system reports the end of the leader. Never completes where the system has no such report.
+    pub(super) fn poll_reported(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        while !self.is_reported {
+            std::task::ready!(self.watch.poll_reported(self.leader.id(), cx));
+            self.is_reported = self.has_ended();
         }
         Poll::Ready(())
     }
 
-    /// Asks all of them to end. Where there are no groups or no such request, the leader is killed.
+    /// Sends SIGTERM to the group. On systems without groups the leader is killed.
     pub(super) fn terminate(&mut self) {
         #[cfg(unix)]
         self.signal(Signal::TERM);
@@ -101,7 +99,7 @@ impl Group {
         self.kill();
     }
 
-    /// Ends all of them.
+    /// Kills the group.
     pub(super) fn kill(&mut self) {
         #[cfg(unix)]
         self.signal(Signal::KILL);
@@ -111,8 +109,8 @@ impl Group {
         }
     }
 
-    /// Kills what is left and waits for it in the sense of the system, so that no zombie remains. Blocks for
-    /// as long as a killed process needs to be gone, and for a second at most.
+    /// Kills and reaps what is left, so that no zombie remains. Blocks until the killed processes have ended, for
+    /// [`REAP_LIMIT`] at most.
     pub(super) fn finish(&mut self) {
         if self.finished {
             return;
@@ -164,7 +162,7 @@ impl Drop for Group {
     }
 }
 
-/// Waits for a process that was killed.
+/// Reaps a process that was killed.
 fn reap(process: &mut process::Child) -> Option<ExitStatus> {
     let start = Instant::now();
     let mut pause = Duration::from_micros(50);

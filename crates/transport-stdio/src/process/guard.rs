@@ -2,10 +2,10 @@ use std::io::{PipeWriter, pipe};
 use std::os::unix::process::CommandExt;
 use std::process::{self, Command, Stdio};
 
-/// A process in the group of a child that kills the group when we are gone.
+/// A process in the group of a child that kills the group when this process has ended.
 ///
-/// However we end, the system closes our end of the pipe that it reads from. It ignores the signals with
-/// which a group is asked to end, so that it is there until the group is killed, and it with it.
+/// However this process ends, the system closes its end of the pipe that the guard reads from. The guard ignores the signals
+/// that ask a group to end, so it lives until the group is killed.
 #[derive(Debug)]
 pub(super) struct Guard {
     process: process::Child,
@@ -14,7 +14,7 @@ pub(super) struct Guard {
     line: PipeWriter,
 }
 
-/// `kill … 0` means the whole group of whoever says it.
+/// `kill … 0` signals the whole group of the shell that runs it.
 const SCRIPT: &str = "trap '' TERM INT HUP QUIT; read _; kill -KILL 0";
 
 impl Guard {

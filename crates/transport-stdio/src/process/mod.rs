@@ -7,6 +7,7 @@ mod group;
 mod guard;
 mod pipes;
 mod stderr;
+mod streams;
 mod waker;
 mod watch;
 

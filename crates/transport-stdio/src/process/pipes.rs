@@ -13,12 +13,14 @@ pub(super) struct Pipes {
 /// Takes our ends out of `child`.
 #[cfg(unix)]
 pub(super) fn take(child: &mut Child) -> io::Result<Pipes> {
-    use crate::descriptor::{Descriptor, Way};
+    use agentwire_transport::Direction;
+
+    use crate::descriptor::Descriptor;
 
     let missing = || io::Error::from(io::ErrorKind::NotFound);
-    let input = |fd| Descriptor::own(fd, Way::In).map(Input::from);
+    let input = |fd| Descriptor::own(fd, Direction::In).map(Input::from);
     Ok(Pipes {
-        stdin: Descriptor::own(child.stdin.take().ok_or_else(missing)?.into(), Way::Out)?.into(),
+        stdin: Descriptor::own(child.stdin.take().ok_or_else(missing)?.into(), Direction::Out)?.into(),
         stdout: input(child.stdout.take().ok_or_else(missing)?.into())?,
         stderr: child.stderr.take().map(|pipe| input(pipe.into())).transpose()?,
     })
@@ -29,9 +31,10 @@ pub(super) fn take(child: &mut Child) -> io::Result<Pipes> {
 pub(super) fn take(child: &mut Child) -> io::Result<Pipes> {
     use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 
+    use crate::runtime::require_runtime;
     use crate::threaded::{Adapted, Reader, Writer};
 
-    crate::require_runtime()?;
+    require_runtime()?;
     let missing = || io::Error::from(io::ErrorKind::NotFound);
     let stdin = ChildStdin::from_std(child.stdin.take().ok_or_else(missing)?)?;
     let stdout = ChildStdout::from_std(child.stdout.take().ok_or_else(missing)?)?;

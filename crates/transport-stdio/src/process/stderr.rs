@@ -10,23 +10,23 @@ use futures::{AsyncRead, AsyncWrite};
 use crate::process::Stderr;
 use crate::{Input, Output};
 
-/// How much is kept for the report of an end.
+/// How much of stderr is kept for [`Exited`](super::Exited), in bytes and in lines.
 const TAIL_BYTES: usize = 8 << 10;
 const TAIL_LINES: usize = 20;
 
 /// The longest line that is passed on in one part, in bytes.
 const LONGEST_LINE: usize = 8 << 10;
 
-/// How much may wait for our own stderr.
+/// How many bytes may wait for our own stderr.
 const MOST_WAITING: usize = 64 << 10;
 
-/// How much is read at once.
+/// The size of one read, in bytes.
 const CHUNK: usize = 16 << 10;
 
-/// What a pipe holds at most, unless an administrator allows for more.
+/// The capacity of a pipe in bytes, at most, unless an administrator allows more.
 const LARGEST_PIPE: usize = 1 << 20;
 
-/// Reads a child's stderr, so that the child never waits for us to.
+/// Reads a child's stderr at once, so that the child never blocks on it. Forwards the lines and keeps the last ones.
 #[derive(Debug)]
 pub(super) struct Drain {
     input: Option<Input>,
@@ -55,7 +55,7 @@ impl Drain {
         Self { input, buffer: Vec::new(), tail: Vec::new(), target }
     }
 
-    /// Takes all that is there, and asks to be woken for more.
+    /// Reads all that is there. The task of `cx` is woken for more.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) {
         while let Some(input) = &mut self.input {
             self.buffer.resize(CHUNK, 0);
@@ -69,9 +69,9 @@ impl Drain {
         self.pass_on(cx);
     }
 
-    /// Takes what those who are dead have left in the pipe. The runtime may not have heard of it yet.
+    /// Takes what the killed processes have left in the pipe, also where the runtime has not reported it yet.
     pub(super) fn take_rest(&mut self) {
-        // Somebody who left the group may still write, but the dead left no more than fits into a pipe.
+        // A process that left the group may still write, but the killed ones left no more than fits into a pipe.
         for _ in 0..LARGEST_PIPE / CHUNK {
             let Some(input) = &mut self.input else { break };
             self.buffer.resize(CHUNK, 0);
@@ -133,7 +133,7 @@ impl Target {
         }
     }
 
-    /// No more will come.
+    /// Passes on the line that stderr ended in.
     fn end(&mut self) {
         if let Self::Ours(started, _) | Self::Lines(started, _) = self
             && !started.is_empty()
@@ -142,7 +142,7 @@ impl Target {
         }
     }
 
-    /// Passes the line on that was begun.
+    /// Passes on the current line.
     fn give_line(&mut self) {
         let (Self::Ours(started, _) | Self::Lines(started, _)) = self else { return };
         let line = std::mem::take(started);
@@ -166,11 +166,11 @@ impl std::fmt::Debug for Target {
     }
 }
 
-/// Passes lines on to our own stderr, which may be slower than they come.
+/// Forwards lines to our own stderr through a bounded buffer, because that may be slower than the child.
 #[derive(Debug)]
 struct Forward {
     ours: Output,
-    /// What each line begins with, so that none passes for one of ours.
+    /// The beginning of each line, so that none looks like one of ours.
     name: String,
     waiting: Vec<u8>,
     /// How many lines were left out.

@@ -8,10 +8,10 @@ use std::os::fd::OwnedFd;
 use tokio::io::{Interest, unix::AsyncFd};
 use tokio::time::Sleep;
 
-/// How often to look where the system cannot be asked to tell.
+/// How often to look where the system has no descriptor for a process.
 const INTERVAL: Duration = Duration::from_millis(10);
 
-/// Says when it is time to look whether a process has ended.
+/// Completes when a process may have ended: by a descriptor of the process on Linux, else at intervals.
 #[derive(Debug, Default)]
 pub(super) enum Watch {
     #[default]
@@ -22,7 +22,7 @@ pub(super) enum Watch {
 }
 
 impl Watch {
-    /// Waits until `process`, which must not have been waited for, has ended or may have.
+    /// Waits until `process`, which must not be reaped yet, has ended or may have.
     pub(super) fn poll(&mut self, process: u32, cx: &mut Context<'_>) -> Poll<()> {
         loop {
             match self {
@@ -44,8 +44,8 @@ impl Watch {
         }
     }
 
-    /// Likewise, but never completes where one would have to look every so often.
-    pub(super) fn poll_told(&mut self, process: u32, cx: &mut Context<'_>) -> Poll<()> {
+    /// As [`poll`](Self::poll), but never completes where it would look at intervals.
+    pub(super) fn poll_reported(&mut self, process: u32, cx: &mut Context<'_>) -> Poll<()> {
         if let Self::Fresh = self
             && let Some(descriptor) = Self::descriptor(process)
         {
