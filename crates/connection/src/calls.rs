@@ -53,15 +53,9 @@ pub(crate) struct Call {
 /// The calls that this side made and that are not over.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
-    /// Made for the first call: many connections never make one.
-    open: Option<Box<Open>>,
-    last: u64,
-}
-
-#[derive(Debug, Default)]
-struct Open {
-    calls: BTreeMap<CallId, Call>,
+    open: BTreeMap<CallId, Call>,
     deadlines: BTreeSet<(Instant, CallId)>,
+    last: u64,
 }
 
 impl Calls {
@@ -84,31 +78,25 @@ impl Calls {
         self.remove(id);
         // A time-out that the clock cannot represent is none.
         let deadline = options.timeout.and_then(|timeout| now.checked_add(timeout));
-        let open = self.open.get_or_insert_default();
-        if let Some(deadline) = deadline {
-            open.deadlines.insert((deadline, id));
-        }
+        self.deadlines.extend(deadline.map(|deadline| (deadline, id)));
         let uncancellable = dialect.uncancellable.contains(&method);
         let ended_by_cancel = dialect.ended_by_cancel.contains(&method);
         let call = Call { uncancellable, ended_by_cancel, in_reply_to, options, made: now, deadline };
-        open.calls.insert(id, call);
+        self.open.insert(id, call);
     }
 
     pub(crate) fn remove(&mut self, id: CallId) -> Option<Call> {
-        let open = self.open.as_mut()?;
-        let call = open.calls.remove(&id)?;
+        let call = self.open.remove(&id)?;
         if let Some(deadline) = call.deadline {
-            open.deadlines.remove(&(deadline, id));
+            self.deadlines.remove(&(deadline, id));
         }
         Some(call)
     }
 
     /// Starts the wait anew. Returns false for a call that is over.
     pub(crate) fn progress(&mut self, now: Instant, id: CallId) -> bool {
-        let Some(Open { calls, deadlines }) = self.open.as_deref_mut() else {
-            return false;
-        };
-        let Some(call) = calls.get_mut(&id) else {
+        let Self { open, deadlines, .. } = self;
+        let Some(call) = open.get_mut(&id) else {
             return false;
         };
         if let (Some(timeout), Some(maximum)) = (call.options.timeout, call.options.progress_maximum)
@@ -124,27 +112,27 @@ impl Calls {
     }
 
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
-        self.open.as_ref()?.deadlines.first().map(|(deadline, _)| *deadline)
+        self.deadlines.first().map(|(deadline, _)| *deadline)
     }
 
     /// Takes one call whose deadline has passed, and how long it waited.
     pub(crate) fn take_expired(&mut self, now: Instant) -> Option<(CallId, Call, Duration)> {
-        let (deadline, id) =
-            *self.open.as_ref()?.deadlines.first().filter(|(deadline, _)| *deadline <= now)?;
+        let (deadline, id) = *self.deadlines.first().filter(|(deadline, _)| *deadline <= now)?;
         let call = self.remove(id)?;
         let waited = deadline - call.made;
         Some((id, call, waited))
     }
 
     pub(crate) fn take_all(&mut self) -> impl Iterator<Item = CallId> + use<> {
-        self.open.take().into_iter().flat_map(|open| open.calls.into_keys())
+        self.deadlines.clear();
+        std::mem::take(&mut self.open).into_keys()
     }
 
     pub(crate) fn find(&self, id: CallId) -> Option<&Call> {
-        self.open.as_ref()?.calls.get(&id)
+        self.open.get(&id)
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.open.as_ref().map_or(0, |open| open.calls.len())
+        self.open.len()
     }
 }

@@ -1,3 +1,4 @@
+use std::collections::VecDeque;
 use std::time::Instant;
 
 use agentwire_jsonrpc::{ErrorObject, Frame, Message, Notification, RawJson, Request, RequestId, Response};
@@ -8,9 +9,8 @@ use crate::config::Config;
 use crate::event::{CallFailure, CallId, Event, IncomingId};
 use crate::pending_requests::PendingRequests;
 use crate::queue::{Kind, Queue, Transmit};
-use crate::small_queue::SmallQueue;
 
-/// The memory of more empty places than this is released.
+/// How many empty places of each collection keep their memory while the connection is idle.
 const MANY: usize = 16;
 
 /// One side of an exchange, from the first message to the last.
@@ -35,7 +35,7 @@ pub struct Connection {
     pub(crate) calls: Calls,
     pub(crate) requests: PendingRequests,
     pub(crate) queue: Queue,
-    pub(crate) events: SmallQueue<Event>,
+    pub(crate) events: VecDeque<Event>,
     ended: bool,
 }
 
@@ -47,7 +47,7 @@ impl Connection {
             calls: Calls::default(),
             requests: PendingRequests::default(),
             queue: Queue::default(),
-            events: SmallQueue::default(),
+            events: VecDeque::new(),
             ended: false,
         }
     }
@@ -59,7 +59,7 @@ impl Connection {
             Frame::Malformed(malformed) => self.handle_malformed(malformed, None),
             Frame::Batch(_) if !self.config.dialect.batches => {
                 let error = ErrorObject::invalid_request("an array of messages is not taken here");
-                self.events.push(Event::Unreadable(error.clone()));
+                self.events.push_back(Event::Unreadable(error.clone()));
                 self.refuse(RequestId::NULL, error, None);
             }
             Frame::Batch(messages) => self.handle_batch(now, messages),
@@ -71,7 +71,7 @@ impl Connection {
         if let Some((incoming, entry)) = self.requests.find(id) {
             entry.abandoned = true;
             if !std::mem::replace(&mut entry.cancelled, true) {
-                self.events.push(Event::Cancelled(incoming));
+                self.events.push_back(Event::Cancelled(incoming));
             }
         }
     }
@@ -80,7 +80,7 @@ impl Connection {
     /// peer gets no cancel: it may never have received the request.
     pub fn handle_failure(&mut self, id: &RequestId) -> Option<CallId> {
         let call = self.take_call(id)?;
-        self.events.push(Event::Answered { call, outcome: Err(CallFailure::Failed) });
+        self.events.push_back(Event::Answered { call, outcome: Err(CallFailure::Failed) });
         Some(call)
     }
 
@@ -88,7 +88,7 @@ impl Connection {
     pub fn handle_timeout(&mut self, now: Instant) {
         while let Some((id, call, waited)) = self.calls.take_expired(now) {
             self.withdraw(id, call, "timed out");
-            self.events.push(Event::Answered { call: id, outcome: Err(CallFailure::TimedOut(waited)) });
+            self.events.push_back(Event::Answered { call: id, outcome: Err(CallFailure::TimedOut(waited)) });
         }
     }
 
@@ -97,14 +97,14 @@ impl Connection {
         self.ended = true;
         for call in self.calls.take_all() {
             self.queue.take_back(call);
-            self.events.push(Event::Answered { call, outcome: Err(CallFailure::Closed) });
+            self.events.push_back(Event::Answered { call, outcome: Err(CallFailure::Closed) });
         }
     }
 
     /// Returns the next thing that happened.
     #[inline]
     pub fn poll_event(&mut self) -> Option<Event> {
-        self.events.pop()
+        self.events.pop_front()
     }
 
     /// Returns the next frame to send.
@@ -136,7 +136,7 @@ impl Connection {
         in_reply_to: Option<RequestId>,
     ) {
         if self.ended {
-            self.events.push(Event::Answered { call: id, outcome: Err(CallFailure::Closed) });
+            self.events.push_back(Event::Answered { call: id, outcome: Err(CallFailure::Closed) });
             return;
         }
         let method = method.into();
@@ -221,7 +221,9 @@ impl Connection {
     /// Releases memory that is no longer in use, unless it is little. Call it while the connection is idle: it may stay
     /// idle for hours.
     pub fn shrink(&mut self) {
-        self.events.shrink(MANY);
+        if self.events.capacity() > MANY {
+            self.events.shrink_to_fit();
+        }
         self.queue.shrink(MANY);
         self.requests.shrink(MANY);
     }

@@ -1,4 +1,4 @@
-/// The differences between protocols. Everything else about the exchange is the same for all of them.
+/// The differences between protocols in how calls are made, cancelled and reported on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Dialect {

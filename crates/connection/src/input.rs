@@ -30,7 +30,7 @@ impl Connection {
             ErrorObject::internal_error(format_args!("{limit} requests are unanswered, which is the limit"))
                 .with_data(&Limit { limit })
         } else if let Some(incoming) = self.requests.insert(id.clone(), batch) {
-            self.events.push(Event::Request { incoming, request, in_batch: batch.is_some() });
+            self.events.push_back(Event::Request { incoming, request, in_batch: batch.is_some() });
             return;
         } else {
             ErrorObject::invalid_request(format_args!("a request with the id {id} is unanswered"))
@@ -46,7 +46,7 @@ impl Connection {
         } else if dialect.progress_method == Some(method) {
             self.handle_progress(now, notification);
         } else {
-            self.events.push(Event::Notification(notification));
+            self.events.push_back(Event::Notification(notification));
         }
     }
 
@@ -58,13 +58,13 @@ impl Connection {
         };
         if let Some((incoming, entry)) = self.requests.find(&id) {
             if !std::mem::replace(&mut entry.cancelled, true) {
-                self.events.push(Event::Cancelled(incoming));
+                self.events.push_back(Event::Cancelled(incoming));
             }
         } else if let Some(call) = id.as_u64().map(CallId)
             && self.calls.find(call).is_some_and(|entry| entry.ended_by_cancel)
         {
             self.calls.remove(call);
-            self.events.push(Event::Answered { call, outcome: Err(CallFailure::Cancelled) });
+            self.events.push_back(Event::Answered { call, outcome: Err(CallFailure::Cancelled) });
         }
     }
 
@@ -77,10 +77,12 @@ impl Connection {
         };
         match progress_token.as_u64().map(CallId) {
             Some(call) if self.calls.progress(now, call) => {
-                self.events.push(Event::Progress { call, params })
+                self.events.push_back(Event::Progress { call, params })
             }
             // Calls have numbers. A token that is a string belongs to work that outlives a call; the runtime knows it.
-            None if progress_token.as_str().is_some() => self.events.push(Event::Notification(notification)),
+            None if progress_token.as_str().is_some() => {
+                self.events.push_back(Event::Notification(notification))
+            }
             _ => {}
         }
     }
@@ -89,9 +91,9 @@ impl Connection {
         match self.take_call(&response.id) {
             Some(call) => {
                 let outcome = response.outcome.map_err(CallFailure::Refused);
-                self.events.push(Event::Answered { call, outcome });
+                self.events.push_back(Event::Answered { call, outcome });
             }
-            None => self.events.push(Event::UnmatchedResponse(response)),
+            None => self.events.push_back(Event::UnmatchedResponse(response)),
         }
     }
 
@@ -100,7 +102,7 @@ impl Connection {
             Intent::Request(id) => {
                 // In a batch the sender reads with the other answers which element it was.
                 if id.is_null() && batch.is_none() {
-                    self.events.push(Event::Unreadable(malformed.error.clone()));
+                    self.events.push_back(Event::Unreadable(malformed.error.clone()));
                 }
                 self.refuse(id, malformed.error, batch);
             }
@@ -112,10 +114,10 @@ impl Connection {
                     }
                     None => Event::UnmatchedResponse(Response::new(id, Err(malformed.error))),
                 };
-                self.events.push(event);
+                self.events.push_back(event);
             }
             // A notification is never answered, whatever is wrong with it.
-            _ => self.events.push(Event::Unreadable(malformed.error)),
+            _ => self.events.push_back(Event::Unreadable(malformed.error)),
         }
     }
 

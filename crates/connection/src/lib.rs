@@ -49,7 +49,6 @@ mod event;
 mod input;
 mod pending_requests;
 mod queue;
-mod small_queue;
 
 pub use calls::CallOptions;
 pub use config::Config;

@@ -29,59 +29,10 @@ struct Batch {
     bytes: usize,
 }
 
-/// Requests by an index. The first takes no memory of its own: many connections never have more than one at a time.
-#[derive(Debug, Default)]
-struct Places {
-    /// At the index 0.
-    first: Option<IncomingRequest>,
-    /// From the index 1 on.
-    rest: Slab<IncomingRequest>,
-}
-
-impl Places {
-    fn insert(&mut self, incoming: IncomingRequest) -> usize {
-        if self.first.is_some() {
-            return 1 + self.rest.insert(incoming);
-        }
-        self.first = Some(incoming);
-        0
-    }
-
-    fn get(&self, index: usize) -> Option<&IncomingRequest> {
-        match index.checked_sub(1) {
-            None => self.first.as_ref(),
-            Some(index) => self.rest.get(index),
-        }
-    }
-
-    fn get_mut(&mut self, index: usize) -> Option<&mut IncomingRequest> {
-        match index.checked_sub(1) {
-            None => self.first.as_mut(),
-            Some(index) => self.rest.get_mut(index),
-        }
-    }
-
-    fn remove(&mut self, index: usize) -> Option<IncomingRequest> {
-        match index.checked_sub(1) {
-            None => self.first.take(),
-            Some(index) => self.rest.try_remove(index),
-        }
-    }
-
-    fn iter(&self) -> impl Iterator<Item = (usize, &IncomingRequest)> {
-        let rest = self.rest.iter().map(|(index, entry)| (index + 1, entry));
-        self.first.iter().map(|entry| (0, entry)).chain(rest)
-    }
-
-    fn len(&self) -> usize {
-        usize::from(self.first.is_some()) + self.rest.len()
-    }
-}
-
 /// The unanswered requests of the peer's, and the batches that some of them came in.
 #[derive(Debug, Default)]
 pub(crate) struct PendingRequests {
-    unanswered: Places,
+    unanswered: Slab<IncomingRequest>,
     /// The index of each, once there are more than [`FEW`]. Empty until then, and again when it has become empty. The null
     /// id is not here: it names no request.
     by_id: HashMap<RequestId, usize>,
@@ -128,7 +79,7 @@ impl PendingRequests {
 
     pub(crate) fn remove(&mut self, incoming: IncomingId) -> Option<IncomingRequest> {
         self.unanswered.get(incoming.index).filter(|entry| entry.serial == incoming.serial)?;
-        let entry = self.unanswered.remove(incoming.index)?;
+        let entry = self.unanswered.remove(incoming.index);
         if !self.by_id.is_empty() && !entry.id.is_null() {
             self.by_id.remove(&entry.id);
         }
@@ -155,8 +106,8 @@ impl PendingRequests {
 
     /// Releases the memory of empty places, if there are more than `many`.
     pub(crate) fn shrink(&mut self, many: usize) {
-        if self.unanswered.rest.capacity() > many {
-            self.unanswered.rest.shrink_to_fit();
+        if self.unanswered.capacity() > many {
+            self.unanswered.shrink_to_fit();
             self.by_id.shrink_to_fit();
         }
     }

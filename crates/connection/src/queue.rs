@@ -1,7 +1,8 @@
+use std::collections::VecDeque;
+
 use agentwire_jsonrpc::{Frame, RequestId};
 
 use crate::event::CallId;
-use crate::small_queue::SmallQueue;
 
 /// A frame to send, and the request of the peer's that it belongs to, for transports with a stream for each request.
 #[derive(Debug, PartialEq)]
@@ -34,7 +35,7 @@ struct Entry {
 /// The frames to send: one FIFO for all, so that nothing overtakes.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
-    entries: SmallQueue<Entry>,
+    entries: VecDeque<Entry>,
     size: usize,
     answers: usize,
 }
@@ -48,12 +49,12 @@ impl Queue {
         if let Kind::Answer(count) = kind {
             self.answers += count;
         }
-        self.entries.push(Entry { transmit: Transmit { frame, in_reply_to, size }, kind });
+        self.entries.push_back(Entry { transmit: Transmit { frame, in_reply_to, size }, kind });
     }
 
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<Transmit> {
-        let entry = self.entries.pop()?;
+        let entry = self.entries.pop_front()?;
         self.forget(&entry);
         Some(entry.transmit)
     }
@@ -71,7 +72,8 @@ impl Queue {
 
     /// Withdraws a request that has not left yet. Returns false when it has.
     pub(crate) fn take_back(&mut self, call: CallId) -> bool {
-        let entry = self.entries.take(|entry| entry.kind == Kind::Call(call));
+        let index = self.entries.iter().position(|entry| entry.kind == Kind::Call(call));
+        let entry = index.and_then(|index| self.entries.remove(index));
         if let Some(entry) = &entry {
             self.forget(entry);
         }
@@ -80,7 +82,9 @@ impl Queue {
 
     /// Releases the memory of empty places, if there are more than `many`.
     pub(crate) fn shrink(&mut self, many: usize) {
-        self.entries.shrink(many);
+        if self.entries.capacity() > many {
+            self.entries.shrink_to_fit();
+        }
     }
 
     fn forget(&mut self, entry: &Entry) {
