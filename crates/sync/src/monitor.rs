@@ -27,12 +27,12 @@ struct Inner<T> {
 }
 
 impl<T> Monitor<T> {
-    /// Holds a value that nobody waits for yet.
+    /// Makes a monitor without waiters.
     pub fn new(value: T) -> Self {
         Self(Mutex::new(Inner { value, waiting: BTreeMap::new(), next_key: 0, ready: 0 }))
     }
 
-    /// Reads the value, or changes what no condition depends on. Wakes nobody.
+    /// Reads the value, or changes a part that no condition depends on. Wakes no waiter.
     pub fn with<R>(&self, look: impl FnOnce(&mut T) -> R) -> R {
         look(&mut self.lock().value)
     }
@@ -52,7 +52,8 @@ impl<T> Monitor<T> {
         result
     }
 
-    /// Waits until the closure returns a value. It runs at each poll, and may change the value; that wakes nobody.
+    /// Waits until the closure returns a value. It runs at each poll, and may change the value, which wakes no
+    /// waiter.
     ///
     /// Dropping the future leaves the value as the last run of the closure left it.
     pub fn wait_until<R, F>(&self, look: F) -> WaitUntil<T, &Self, F>
@@ -62,7 +63,7 @@ impl<T> Monitor<T> {
         Waiter::new(self).until(look)
     }
 
-    /// Returns the value of a monitor that nobody shares any more.
+    /// Returns the value.
     pub fn into_inner(self) -> T {
         self.0.into_inner().value
     }

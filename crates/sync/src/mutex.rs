@@ -11,7 +11,7 @@ pub use std::sync::MutexGuard;
 pub struct Mutex<T: ?Sized>(sync::Mutex<T>);
 
 impl<T> Mutex<T> {
-    /// Holds a value.
+    /// Makes a lock around a value.
     pub const fn new(value: T) -> Self {
         Self(sync::Mutex::new(value))
     }
@@ -23,13 +23,13 @@ impl<T> Mutex<T> {
 }
 
 impl<T: ?Sized> Mutex<T> {
-    /// Blocks the thread until nobody else holds the lock, then holds it.
+    /// Blocks the thread until the lock is free, and takes it.
     #[inline]
     pub fn lock(&self) -> MutexGuard<'_, T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Holds the lock, unless somebody else does.
+    /// Takes the lock if it is free.
     #[inline]
     pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
         match self.0.try_lock() {
@@ -39,7 +39,7 @@ impl<T: ?Sized> Mutex<T> {
         }
     }
 
-    /// Returns the value, which nobody else can hold meanwhile.
+    /// Returns the value. The exclusive borrow replaces the lock.
     pub fn get_mut(&mut self) -> &mut T {
         self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
     }

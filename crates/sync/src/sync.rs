@@ -1,3 +1,3 @@
-//! What threads share. `tests/model` puts types of the same names here that try each order in which threads can run.
+//! The locks of this crate. `tests/model` replaces this file by types that run each possible order of the threads.
 
 pub(crate) use crate::mutex::{Mutex, MutexGuard};

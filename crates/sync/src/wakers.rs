@@ -5,8 +5,8 @@ use futures_util::task::AtomicWaker;
 
 /// One waker for `N` tasks, such as the one that reads a connection and the one that writes it.
 ///
-/// Where two tasks poll the same source, the source knows the waker of the last poll only, and that task may never poll
-/// again. So each registers its own waker here, and the source gets this one, which wakes all of them.
+/// A source that two tasks poll keeps only the waker of the last poll, and that task may never poll again. So each task
+/// registers its waker here, and the source gets this one, which wakes all of them.
 #[derive(Debug)]
 pub struct Wakers<const N: usize>([AtomicWaker; N]);
 

@@ -129,7 +129,7 @@ impl Sink<Packet> for Duplex {
     }
 
     fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
-        // What was taken is already where the other side finds it.
+        // A packet is in the other side's queue as soon as it is taken.
         Poll::Ready(Ok(()))
     }
 

@@ -10,10 +10,10 @@ use futures::Stream;
 
 use crate::MessageSource;
 
-/// One request that stands alone: the second shape in which a transport delivers what it carries, beside a connection.
+/// One request that stands alone: the second shape of the seam, beside a connection.
 ///
-/// The response is what the [`Service`] returns for it. Dropping the service's future is how a caller that has left cancels
-/// the request.
+/// The [`Service`] returns the response. The transport drops the service's future to cancel the request when the caller has
+/// left.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Exchange {
@@ -41,7 +41,7 @@ impl Exchange {
     }
 }
 
-/// What answers the peers of a transport in both shapes: `C` is the transport's connection.
+/// Answers the peers of a transport in both shapes of the seam. `C` is the transport's connection.
 ///
 /// ```
 /// use agentwire_jsonrpc::{RawJson, Response};

@@ -43,7 +43,7 @@ enum Reading {
     Open,
     /// The reader has ended; what it left in the buffer is still given.
     Ended,
-    /// The reader has failed, which was the last thing said.
+    /// The reader has failed, and the stream has returned that.
     Failed,
 }
 
@@ -125,7 +125,7 @@ impl<R: Unpin, W: AsyncWrite + Unpin> Sink<Packet> for Lines<R, W> {
     }
 
     fn start_send(self: Pin<&mut Self>, packet: Packet) -> Result<(), TransportError> {
-        // On one stream of lines a caller cannot leave alone, so there is nothing to say of it.
+        // A stream of lines has one caller, so these packets have no form on it.
         if let Packet::Frame { frame, .. } = packet {
             self.get_mut().output.push(&frame);
         }

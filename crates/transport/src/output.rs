@@ -119,7 +119,7 @@ impl Output {
         if self.written == self.tail.len() {
             self.tail.clear();
             self.written = 0;
-            // What one large message took is not kept for ever.
+            // The memory of one large message is freed.
             self.tail.shrink_to(2 * HIGH_WATER);
         }
     }

@@ -6,30 +6,29 @@ use futures::{Sink, Stream};
 
 use crate::{MessageSource, TransportError};
 
-/// What a transport moves.
+/// One item that a transport moves: a frame, or a report on a request.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Packet {
     /// A frame of JSON-RPC.
     Frame {
-        /// The message, the batch, or what could not be read as either.
+        /// A message, a batch, or malformed text.
         frame: Frame,
-        /// The peer's request that this is said in the course of, where there is one. A transport with a
-        /// stream for each request chooses the stream by it.
+        /// The peer's request that the frame answers or belongs to, if any. A transport with a stream for each request
+        /// chooses the stream by it.
         in_reply_to: Option<RequestId>,
-        /// How it came in, where there is more to say of it than that it came over this transport. None for what
-        /// is sent.
+        /// How the frame arrived, if the transport knows more than that. None for frames to send.
         source: Option<Arc<dyn MessageSource>>,
     },
-    /// Whoever sent the request with this id no longer waits for its answer, and cannot be told anything.
-    /// A transport on which callers cannot leave one by one, such as stdio, neither sends nor makes it.
+    /// The caller of the request with this id has left, and can receive nothing more. Transports with one caller, such as
+    /// stdio, ignore it and never produce it.
     Cancelled(RequestId),
-    /// Our request with this id gets no answer, because what carried it failed. The transport goes on.
-    /// A transport whose requests share one fate, such as stdio, ends instead, and never makes it.
+    /// Our request with this id gets no answer, because its own stream failed. The transport goes on. A transport with one
+    /// stream, such as stdio, ends instead, and never produces it.
     RequestFailed {
         /// The request.
         id: RequestId,
-        /// What failed.
+        /// The failure.
         error: Arc<TransportError>,
     },
 }

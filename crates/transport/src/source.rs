@@ -4,8 +4,8 @@ use std::fmt::Debug;
 
 /// How a message came in, as far as its transport can tell: an HTTP request, a socket, …
 ///
-/// Every transport has a type of its own for it, which says what there is to know, and to which
-/// [`downcast_ref`](#method.downcast_ref) leads. What whoever knows no transport asks for is a method here.
+/// Each transport has a type of its own for it, which [`downcast_ref`](#method.downcast_ref) returns. The methods here serve
+/// code that depends on no transport.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -32,15 +32,14 @@ pub trait MessageSource: Any + Debug + Send + Sync {
         None
     }
 
-    /// A name for whoever sent the message, the same for all of its messages: a caller that authentication names, or
-    /// else a network address. Limits for each sender count by it. It proves nothing, and several may share it. None
-    /// where the transport knows none.
+    /// A name for the sender, the same for all of its messages: the authenticated caller, or else a network address. Limits
+    /// for each sender count by it. It proves nothing, and several senders may share it. None if the transport has none.
     fn sender(&self) -> Option<Cow<'_, str>> {
         None
     }
 
-    /// What else the transport knows of the message, by its type; see [`extension`](#method.extension). The default knows
-    /// nothing.
+    /// A value of this type that the transport has for the message; see [`extension`](#method.extension). The default has
+    /// none.
     fn extension_of(&self, kind: TypeId) -> Option<&dyn Any> {
         let _ = kind;
         None
@@ -48,14 +47,13 @@ pub trait MessageSource: Any + Debug + Send + Sync {
 }
 
 impl dyn MessageSource {
-    /// What the transport says of it, if it is a transport that says this.
+    /// The transport's own type, if it is `T`.
     pub fn downcast_ref<T: MessageSource>(&self) -> Option<&T> {
         let any: &dyn Any = self;
         any.downcast_ref()
     }
 
-    /// A value of that type that the transport has found out about the message, for layers above that would otherwise find it
-    /// out again.
+    /// A value of type `T` that the transport has derived from the message, so that layers above need not derive it again.
     pub fn extension<T: Any>(&self) -> Option<&T> {
         self.extension_of(TypeId::of::<T>())?.downcast_ref()
     }

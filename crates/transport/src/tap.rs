@@ -6,9 +6,9 @@ use futures::{Sink, Stream};
 
 use crate::{Packet, Transport, TransportError};
 
-/// Which way a packet goes, seen from whoever holds the transport.
+/// The direction of a packet or of bytes, seen from this side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "there are two ways")]
+#[allow(clippy::exhaustive_enums, reason = "there are two directions")]
 pub enum Direction {
     /// From us to the peer.
     Out,
