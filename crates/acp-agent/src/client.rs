@@ -10,6 +10,7 @@ use agentwire_acp_schema::v1::{
     WaitForTerminalExitResponse, WriteTextFileRequest, WriteTextFileResponse,
 };
 use agentwire_jsonrpc::{NotificationMethod, RequestMethod};
+use agentwire_peer::runtime::PeerExt;
 use agentwire_peer::{Call, CallError, Notify, Peer, RequestContext};
 use serde::Serialize;
 use serde::de::DeserializeOwned;

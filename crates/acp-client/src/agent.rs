@@ -8,6 +8,7 @@ use agentwire_acp_schema::v1::{
     SetSessionModeResponse,
 };
 use agentwire_jsonrpc::{NotificationMethod, RequestMethod};
+use agentwire_peer::runtime::{CallExt, PeerExt};
 use agentwire_peer::{Call, CallError, Notify};
 
 use crate::handle::handle;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use agentwire_acp_schema::{v1, v2 as schema};
 use agentwire_jsonrpc::{ErrorObject, Notification, RawJson, Request, RequestMethod, Response, Skipped};
+use agentwire_peer::runtime::{CallExt, PeerExt};
 use agentwire_peer::{CallError, Handler, Peer, RequestContext, TokioClock, driver};
 use agentwire_transport::{Packet, Transport, tap};
 use serde::Serialize;

@@ -144,7 +144,7 @@ macro_rules! drafts {
                 let (peer, initialized) = (self.agent.peer(), &self.agent.shared().initialized);
                 match initialized.check(method, |agent| crate::rules::advertised(MCP, takes_mcp(agent))) {
                     Ok(()) => peer.notify(&notification),
-                    Err(error) => peer.refuse_notify(error),
+                    Err(error) => agentwire_peer::runtime::PeerExt::refuse_notify(peer, error),
                 }
             }
 

@@ -2,6 +2,7 @@ use std::sync::{Arc, OnceLock};
 
 use agentwire_acp_schema::v1::ProtocolVersion;
 use agentwire_jsonrpc::RequestMethod;
+use agentwire_peer::runtime::PeerExt;
 use agentwire_peer::{Call, CallError, Peer};
 use agentwire_sync::Mutex;
 

@@ -2,6 +2,7 @@ use std::collections::HashMap;
 
 use agentwire_acp_schema::v1::{ClientCapabilities, InitializeResponse, SessionId, SessionUpdate};
 use agentwire_jsonrpc::RequestId;
+use agentwire_peer::runtime::PeerExt;
 use agentwire_peer::{CallId, Peer, RequestContext};
 use agentwire_sync::{Mutex, MutexGuard};
 

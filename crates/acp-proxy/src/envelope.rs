@@ -1,6 +1,7 @@
 use agentwire_acp_schema::v1::unstable::{ProxySuccessorNotification, ProxySuccessorRequest};
+use agentwire_jsonrpc::runtime::Members;
 use agentwire_jsonrpc::{
-    Frame, Malformed, Members, Message, Notification, RawJson, Request, RequestId, decode_params,
+    Frame, Malformed, Message, Notification, RawJson, Request, RequestId, decode_params,
 };
 use agentwire_peer::Dialect;
 use bytestring::ByteString;

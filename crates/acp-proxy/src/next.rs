@@ -2,7 +2,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
 
-use agentwire_jsonrpc::{ErrorObject, Members, RawJson, Request};
+use agentwire_jsonrpc::runtime::Members;
+use agentwire_jsonrpc::{ErrorObject, RawJson, Request};
 use agentwire_peer::{Call, CallId, runtime};
 
 use crate::names::is_initialize;

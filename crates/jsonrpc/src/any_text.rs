@@ -76,7 +76,7 @@ impl ObjectText {
 /// # Errors
 ///
 /// When the deserializer fails, or is of another format than `serde_json`'s and of none that serde buffers.
-pub fn value_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Cow<'de, str>, D::Error> {
+pub(crate) fn value_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Cow<'de, str>, D::Error> {
     AnyText.deserialize(deserializer).map(|Text(text)| text)
 }
 

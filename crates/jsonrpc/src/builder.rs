@@ -7,13 +7,13 @@ use crate::any_text::ObjectText;
 use crate::raw::RawJson;
 use crate::raw_object::RawObject;
 
-/// Builds a [`RawObject`] member by member, for a visitor that has read a part of an object before it knows that the text is
-/// needed.
+/// Builds a [`RawObject`] member by member, for a visitor that needs the text after it has read a part of the object.
 ///
 /// Values keep their text, and members their order. White space between members is left out, and names are escaped anew.
 ///
 /// ```
-/// use agentwire_jsonrpc::{RawJson, RawObjectBuilder};
+/// use agentwire_jsonrpc::RawJson;
+/// use agentwire_jsonrpc::wire::RawObjectBuilder;
 ///
 /// let mut object = RawObjectBuilder::new();
 /// object.push("type", &RawJson::encode("x")?);

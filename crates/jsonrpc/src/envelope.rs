@@ -1,4 +1,4 @@
-//! Reads the outside of a message: which members it has, and where in the text they stand.
+//! Reads the envelope of a message: the members that JSON-RPC defines, and where in the text their values stand.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use crate::malformed::{Intent, Malformed};
 use crate::reader::{self, Reserved};
 use crate::{ErrorObject, Message, Notification, RawJson, Request, RequestId, Response};
 
-/// The members of a message that JSON-RPC gives a meaning, undecoded. Others are passed over.
+/// The members of a message that JSON-RPC defines, undecoded. Others are ignored.
 #[derive(Default)]
 pub(crate) struct Envelope<'a> {
     jsonrpc: Option<&'a RawValue>,
@@ -23,7 +23,7 @@ pub(crate) struct Envelope<'a> {
     repeated: Option<&'static str>,
     /// Whether that happened to the id, so that there is none to answer under.
     ambiguous_id: bool,
-    /// What the members reached so far say of the kind, even where the value of the last is cut off.
+    /// The members whose names were reached so far, even if the value of the last is cut off.
     reached: Reached,
 }
 
@@ -106,7 +106,7 @@ impl Visitor<'_> for MemberSeed {
         f.write_str("the name of a member")
     }
 
-    /// The names are case-sensitive: `Method` is a member that nobody knows.
+    /// The names are case-sensitive: `Method` is an unknown member.
     fn visit_str<E>(self, name: &str) -> Result<Member, E> {
         Ok(match name {
             "jsonrpc" => Member::Jsonrpc,
@@ -126,7 +126,7 @@ impl Envelope<'_> {
         self.id.filter(|_| !self.ambiguous_id).and_then(|id| RequestId::from_json(id.get()))
     }
 
-    /// What a message that breaks off seems to have been.
+    /// The kind of a message whose end is missing, as far as its members show it.
     pub(crate) fn intent_so_far(&self) -> Option<Intent> {
         match self.reached {
             Reached { call: true, answer: false } => self.id().map(Intent::Request),
@@ -214,8 +214,8 @@ fn is_version_two(version: &RawValue) -> bool {
     text == "\"2.0\"" || text.contains('\\') && reader::decode::<String>(text).is_ok_and(|v| v == "2.0")
 }
 
-/// A frame from this length on is not kept for the name of its method: whoever handles a request holds that for as long as it
-/// takes.
+/// From this length on, in bytes, a frame's method name is copied: a handler holds the name while it works, and a slice would
+/// hold the frame.
 const LONG_FRAME: usize = 64 << 10;
 
 /// The string that `raw` stands for, sharing the frame's memory where it has no escapes and the frame is short.

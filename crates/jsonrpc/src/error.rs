@@ -13,7 +13,7 @@ pub mod code {
     pub const PARSE_ERROR: i64 = -32700;
     /// It was JSON, but no JSON-RPC message.
     pub const INVALID_REQUEST: i64 = -32600;
-    /// Nobody here answers that method.
+    /// The receiver has no such method.
     pub const METHOD_NOT_FOUND: i64 = -32601;
     /// The method exists, its parameters were wrong.
     pub const INVALID_PARAMS: i64 = -32602;
@@ -25,8 +25,8 @@ pub mod code {
 
 /// An error as it travels: the `error` member of a response.
 ///
-/// This is what one peer tells the other. It is not this library's error type: what can go wrong with a call
-/// has one of its own, in which a peer's refusal is one case.
+/// One peer sends it to the other. It is not this library's error type: the error of a call is a type of its own, and a
+/// peer's refusal is one of its variants.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[non_exhaustive]
 pub struct ErrorObject {
@@ -62,7 +62,7 @@ impl ErrorObject {
         Self::new(code::INVALID_REQUEST, format!("invalid request: {why}"))
     }
 
-    /// `-32601`: nobody here answers that method.
+    /// `-32601`: the receiver has no such method.
     pub fn method_not_found(method: &str) -> Self {
         Self::new(code::METHOD_NOT_FOUND, format!("method not found: {method}"))
     }

@@ -12,7 +12,7 @@ use crate::line::LineError;
 use crate::malformed::{Intent, Malformed};
 use crate::{ErrorObject, Message, RequestId, reader};
 
-/// The most messages a batch may hold unless a caller says otherwise.
+/// The maximum number of messages in a batch, unless a caller sets another.
 pub const DEFAULT_BATCH_LIMIT: usize = 1024;
 
 /// The content of one line, one HTTP body or one SSE event.
@@ -125,7 +125,7 @@ impl From<Result<ByteString, LineError>> for Frame {
     }
 }
 
-/// The data of an error that says which limit was too low.
+/// The data of an error that names an exceeded limit.
 #[derive(Serialize)]
 struct Exceeded {
     limit: usize,
@@ -137,7 +137,7 @@ fn parse_message(frame: &ByteString, text: &str) -> Result<Message, Malformed> {
         Ok(envelope) => envelope.into_message(frame, text),
         Err(error) => match reader::whole_pairs(text) {
             Cow::Borrowed(_) => Err(Malformed::request(RequestId::NULL, ErrorObject::parse_error(error))),
-            // A name of the envelope that is cut inside a character is one that nobody knows.
+            // A member name of the envelope with half a surrogate pair is an unknown name.
             Cow::Owned(text) => {
                 let text = ByteString::from(text);
                 parse_message(&text, &text)
@@ -154,7 +154,7 @@ fn read_envelope(text: &str) -> Result<Envelope<'_>, serde_json::Error> {
     Ok(envelope)
 }
 
-/// What to say of text that begins neither an object nor an array.
+/// The fault of text that begins neither an object nor an array.
 fn not_an_object(text: &str) -> Malformed {
     let error = match serde_json::from_str::<IgnoredAny>(text) {
         Ok(_) => ErrorObject::invalid_request("a message is a JSON object"),

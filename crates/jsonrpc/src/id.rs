@@ -119,8 +119,8 @@ fn decode_text(text: &str) -> Option<Cow<'_, str>> {
     }
 }
 
-/// What two spellings of one string have in common. Strings with half a surrogate pair, which decode to the same
-/// replacement character, are told apart by their text.
+/// A key that is equal for two spellings of one string. Strings with half a surrogate pair decode to the same replacement
+/// character, so their key is their text.
 fn identity(text: &str) -> (bool, Option<Cow<'_, str>>) {
     match reader::whole_pairs(text) {
         Cow::Borrowed(_) => (true, decode_text(text)),
@@ -220,13 +220,13 @@ struct IdVisitor;
 impl<'de> Visitor<'de> for IdVisitor {
     type Value = RequestId;
 
-    /// What `serde_json` makes of a raw value: an object whose one member is the text.
+    /// Reads the form that `serde_json` gives a raw value: an object with one member, the text.
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RequestId, A::Error> {
         map.next_key::<IgnoredAny>()?;
         map.next_value_seed(JsonText)
     }
 
-    /// Other formats know no raw values.
+    /// Reads other formats, which have no raw values.
     fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<RequestId, D::Error> {
         deserializer.deserialize_any(self)
     }

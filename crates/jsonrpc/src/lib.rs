@@ -1,9 +1,9 @@
 //! JSON-RPC 2.0 without I/O: bytes in, messages out, and back.
 //!
 //! The protocols on top (ACP, MCP) send each other a great many small messages and now and then a very large
-//! one, and the program at the other end may be anything. So this crate reads the outside of a message
-//! once, leaves its inside as a slice of the text that arrived, and turns whatever it cannot read into a value
-//! that says how to answer it. It has no opinion on who asks whom.
+//! one, and the program at the other end may be anything. So this crate reads the envelope of a message once, and leaves
+//! params and results as slices of the text that arrived. Text that it cannot read becomes a value that names the answer. Both
+//! sides of a connection may make calls.
 //!
 //! ```text
 //!  bytes ─▶ LineDecoder ─▶ text ─▶ Frame::parse ─▶ Message ─▶ RawJson ─▶ decode() ─▶ your type
@@ -36,7 +36,7 @@
 //! invalid request (`-32600`), answered under its own id where it has one that can be read. [`Intent`] says
 //! which of the three kinds it seems to have been, because only requests may be answered.
 //!
-//! The reading is lenient where nothing is at stake: members nobody knows, members in any order, `params`
+//! The reading is lenient where nothing is at stake: unknown members, members in any order, `params`
 //! that is null, a null `result` beside an `error`, escapes in names. It is strict where two readers could
 //! disagree: a member of the envelope that stands twice, an id that is no integer (`1.0`, `1e2`, `-0`) or
 //! longer than 1,024 bytes, and a member anywhere in it whose name begins with `$serde_json::private::`, which
@@ -45,13 +45,13 @@
 //! # What it will not do
 //!
 //! It does no I/O, has no clock and starts nothing. It matches no answers to calls and remembers no ids: that is
-//! `agentwire-connection`. It knows no method, and offers no `serde_json::Value` between the wire and your type.
+//! `agentwire-connection`. It defines no method, and offers no `serde_json::Value` between the wire and your type.
 //!
 //! # Invariants
 //!
 //! - No text makes it panic or use the stack in proportion to the text's nesting.
-//! - Nothing that arrives is lost: each line gives a frame or an error, and each frame says how to go on. What a list is
-//!   read without is named: [`noting`].
+//! - Nothing that arrives is lost: each line gives a frame or an error, and each malformed frame names its answer. Items
+//!   that a list is read without are named: [`noting`].
 //! - A string id goes back with the escapes it came with; `1` and `"1"` are two ids.
 //! - What is written is one line, whatever it was made of.
 //! - What was written is read back equal.
@@ -77,6 +77,7 @@ mod raw;
 mod raw_object;
 mod raw_object_reader;
 mod reader;
+pub mod runtime;
 mod scan;
 #[cfg(feature = "schema")]
 mod schema;
@@ -85,21 +86,18 @@ mod text;
 mod tree_cost;
 pub mod wire;
 
-pub use any_text::value_text;
-pub use builder::RawObjectBuilder;
 pub use error::{ErrorObject, code};
 pub use frame::{DEFAULT_BATCH_LIMIT, Frame};
 pub use id::RequestId;
 pub use line::{DEFAULT_LINE_LIMIT, LineDecoder, LineError};
 pub use malformed::{Intent, Malformed};
-pub use members::{Member, Members, MembersWithin};
 pub use message::{Message, Notification, Request, Response};
 pub use method::{NotificationMethod, RequestMethod, decode_params};
 pub use printable::Printable;
 pub use raw::{Encoder, RawJson};
 pub use raw_object::RawObject;
-pub use reader::{read, read_bytes, readable};
-pub use skipped::{Skipped, SkippedPart, note_skipped, noting, read_items};
+pub use reader::{read, read_bytes};
+pub use skipped::{Skipped, SkippedPart, noting};
 pub use tree_cost::TreeCost;
 
 /// Compiles the example of the README.

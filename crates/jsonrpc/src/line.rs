@@ -6,27 +6,27 @@ use crate::RequestId;
 use crate::envelope::{Envelope, EnvelopeSeed};
 use crate::malformed::Intent;
 
-/// The longest line taken unless a caller says otherwise: 32 MiB.
+/// The maximum length of a line, unless a caller sets another: 32 MiB.
 pub const DEFAULT_LINE_LIMIT: usize = 32 << 20;
 
-/// How much room a reader is offered at once.
+/// How much room a reader gets for one read, in bytes.
 const CHUNK: usize = 64 << 10;
 
-/// Below this much room the buffer is tidied or grows.
+/// With less room than this, in bytes, the buffer is compacted or grows.
 const LEAST_ROOM: usize = 4 << 10;
 
 /// A line up to this length is copied, so that keeping a small message does not keep the buffer it came in.
 const COPY_LIMIT: usize = 16 << 10;
 
-/// A buffer that grew beyond this for one long line is given back when nothing is left in it.
+/// A buffer that grew beyond this for one long line is freed when it is empty.
 const MOST_KEPT: usize = 4 * CHUNK;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// Cuts a stream of bytes into lines, one message each.
 ///
-/// It does no I/O. Whoever reads asks for [`room`](Self::room), says how much of it was
-/// [`filled`](Self::filled), and takes complete lines with [`next_line`](Self::next_line):
+/// It does no I/O. A reader fills the [`room`](Self::room), reports how much of it was [`filled`](Self::filled), and takes
+/// complete lines with [`next_line`](Self::next_line):
 ///
 /// ```
 /// # use agentwire_jsonrpc::LineDecoder;
@@ -54,12 +54,12 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 pub struct LineDecoder {
     limit: usize,
     buffer: Vec<u8>,
-    /// What has been read and not taken: `buffer[start..end]`.
+    /// Bytes that were read and not yet taken: `buffer[start..end]`.
     start: usize,
     end: usize,
     /// Up to here the buffer is known to hold no line end.
     scanned: usize,
-    /// Whether the rest of the current line is thrown away.
+    /// Whether the rest of the current line is dropped.
     skipping: bool,
     /// Whether anything was taken yet, after which a byte order mark means nothing.
     started: bool,
@@ -118,7 +118,7 @@ impl LineDecoder {
     }
 
     fn grow(&mut self) {
-        // A long line grows by a quarter: its memory is touched, so a half would be felt.
+        // A long line grows by a quarter, because all of the new memory is zeroed.
         let mut length = self.buffer.len() + (self.buffer.len() / 4).max(CHUNK);
         if self.end <= self.limit {
             length = length.min(self.limit.saturating_add(CHUNK));
@@ -127,7 +127,7 @@ impl LineDecoder {
         self.buffer.resize(length, 0);
     }
 
-    /// Says that the first `count` bytes of the last [`room`](Self::room) were read.
+    /// Reports that a reader filled the first `count` bytes of the last [`room`](Self::room).
     ///
     /// # Panics
     ///
@@ -205,8 +205,8 @@ impl LineDecoder {
         error
     }
 
-    /// What to say of a line that is over the limit. It looks no further than that, so that how the line
-    /// happened to be cut when it was read makes no difference.
+    /// The error for a line over the limit. It reads the line only up to the limit, so the error does not depend on how the
+    /// stream was cut into reads.
     fn too_long(&self, line: &[u8]) -> LineError {
         let (id, is_response) = match recover_intent(&line[..self.limit]) {
             Some(Intent::Request(id)) => (Some(id), false),
@@ -246,7 +246,7 @@ impl LineDecoder {
     }
 }
 
-/// What the message that `bytes` begins was meant as, if that and its id stand before whatever is cut off.
+/// The kind of the message that begins with `bytes`, if its kind and its id stand before the cut.
 fn recover_intent(bytes: &[u8]) -> Option<Intent> {
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => text,

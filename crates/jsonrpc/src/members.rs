@@ -9,7 +9,8 @@ use crate::scan::{skip_space, string_end, value_end};
 /// end of a value takes only a part of the time that parsing it takes.
 ///
 /// ```
-/// use agentwire_jsonrpc::{Members, RawJson};
+/// use agentwire_jsonrpc::RawJson;
+/// use agentwire_jsonrpc::runtime::Members;
 ///
 /// # fn main() -> Result<(), serde_json::Error> {
 /// let params = RawJson::parse(r#"{"name": "echo", "arguments": {"text": "}"}}"#.into())?;
@@ -21,8 +22,7 @@ use crate::scan::{skip_space, string_end, value_end};
 #[derive(Clone, Debug)]
 pub struct Members<'a> {
     text: &'a str,
-    /// Where the brace or comma is that the next member follows; behind the last member, where the brace is that
-    /// ends the object.
+    /// The index of the brace or comma before the next member. Behind the last member, the index of the closing brace.
     at: usize,
     over: bool,
 }
@@ -33,7 +33,7 @@ pub struct Members<'a> {
 pub struct MembersWithin<'a> {
     members: Members<'a>,
     name: &'static str,
-    /// Where the inner object begins, while its members are given.
+    /// Where the inner object begins, while its members are returned.
     inner: Option<usize>,
 }
 
@@ -41,7 +41,7 @@ pub struct MembersWithin<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Member<'a> {
-    /// What it is called.
+    /// The name.
     pub name: Cow<'a, str>,
     /// The text of its value.
     pub value: &'a str,
@@ -50,16 +50,16 @@ pub struct Member<'a> {
 }
 
 impl<'a> Members<'a> {
-    /// The members of the object that the text is; none where it is something else. The text begins with its first
-    /// token. What is found in text that is not JSON means nothing.
+    /// The members of an object; none if the text is another value. The text begins with its first token. In text that is
+    /// not JSON the members mean nothing.
     pub fn of(text: &'a str) -> Self {
         Self { text, at: 0, over: !text.starts_with('{') }
     }
 
-    /// Goes into the member of this name too, where it is an object: its members are given, and then itself.
+    /// Also returns the members of the member with this name, if that is an object, and then the member itself.
     ///
     /// ```
-    /// use agentwire_jsonrpc::Members;
+    /// use agentwire_jsonrpc::runtime::Members;
     ///
     /// let members = Members::of(r#"{"_meta":{"a":1},"b":2}"#).within("_meta");
     /// let found: Vec<_> = members.map(|member| (member.name, member.value, member.is_inner)).collect();
@@ -88,13 +88,13 @@ impl<'a> Members<'a> {
         }
         let value = skip_space(bytes, colon + 1);
         let plain = self.text.get(name + 1..name_end.at - 1)?;
-        // What is escaped wrongly is no name that anybody looks for.
+        // A name with an invalid escape equals no name that a caller looks for.
         let decoded =
             if name_end.escapes { reader::decode(self.text.get(name..name_end.at)?).ok() } else { None };
         Some((decoded.map_or(Cow::Borrowed(plain), Cow::Owned), value))
     }
 
-    /// The value that begins there, which is passed.
+    /// Returns the value that begins at `start`, and goes on behind it.
     #[inline]
     fn take_value(&mut self, start: usize) -> Option<&'a str> {
         let end = value_end(self.text.as_bytes(), start)?;
@@ -155,8 +155,8 @@ impl<'a> Iterator for MembersWithin<'a> {
     }
 }
 
-/// The elements of the array that the text is, each as text; none where it is something else. As [`Members`], it finds
-/// nothing that means anything in text that is not JSON.
+/// The elements of an array, each as text; none if the text is another value. As with [`Members`], the elements mean nothing
+/// in text that is not JSON.
 pub(crate) fn elements(text: &str) -> impl Iterator<Item = &str> {
     let bytes = text.as_bytes();
     let mut at = if bytes.first() == Some(&b'[') { Some(skip_space(bytes, 1)) } else { None };
@@ -178,7 +178,7 @@ mod tests {
 
     use super::{Member, Members};
 
-    /// What the members say, put together again, is what the text says.
+    /// The members, put together again, equal the parsed text.
     fn check(text: &str) {
         let read: Map<String, Value> = serde_json::from_str(text).expect("the text is an object");
         let found: Map<String, Value> = Members::of(text)

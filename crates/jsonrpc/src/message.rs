@@ -2,7 +2,7 @@ use bytestring::ByteString;
 
 use crate::{ErrorObject, RawJson, RequestId};
 
-/// One JSON-RPC message whose contents nobody has decoded yet.
+/// One JSON-RPC message. Params, result and error data are undecoded text.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::exhaustive_enums, reason = "JSON-RPC 2.0 has these three and is finished")]
 pub enum Message {
@@ -18,7 +18,7 @@ pub enum Message {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Request {
-    /// What ties the answer to this request.
+    /// The id, which the answer repeats.
     pub id: RequestId,
     /// The method's name.
     pub method: ByteString,
@@ -42,7 +42,7 @@ pub struct Notification {
 pub struct Response {
     /// The id of the request; null where the sender could not tell which one it was.
     pub id: RequestId,
-    /// What came of it.
+    /// The result, or the error.
     pub outcome: Result<RawJson, ErrorObject>,
 }
 

@@ -5,8 +5,8 @@ use crate::{ErrorObject, RawJson};
 
 /// A request, named by the type of its parameters.
 ///
-/// The type that travels as `params` says which method it belongs to and what comes back, so a call needs
-/// no second name and an answer no annotation:
+/// The type of the `params` names the method and the type of the result, so a call needs neither a name nor a type
+/// annotation:
 ///
 /// ```
 /// use agentwire_jsonrpc::RequestMethod;
@@ -27,7 +27,7 @@ pub trait RequestMethod: Serialize + DeserializeOwned {
     /// The name on the wire, for example `session/new`.
     const NAME: &'static str;
 
-    /// What a successful answer carries as `result`.
+    /// The type of the `result`.
     type Response: Serialize + DeserializeOwned + Send + 'static;
 }
 

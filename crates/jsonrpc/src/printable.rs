@@ -1,7 +1,7 @@
 use std::fmt;
 
-/// Text that a peer wrote, for a person to read: nothing in it steers a terminal, reorders what stands around it, or is
-/// there without being seen.
+/// Shows text that a peer wrote to a person. The shown text cannot steer a terminal, reorder the text around it, or hide
+/// characters.
 ///
 /// | in the text | shown as |
 /// |---|---|
@@ -11,8 +11,8 @@ use std::fmt;
 /// | a tab | a tab, or a space in one line |
 /// | anything else | itself |
 ///
-/// The joiners U+200C and U+200D and variation selectors stay, because scripts and emoji need them. What was shown once can be
-/// shown again without a change.
+/// The joiners U+200C and U+200D and variation selectors stay, because scripts and emoji need them. Showing the result again
+/// changes nothing.
 ///
 /// ```
 /// use agentwire_jsonrpc::Printable;
@@ -33,7 +33,7 @@ impl<'a> Printable<'a> {
         Self { text, one_line: false }
     }
 
-    /// Shows spaces for line breaks and tabs, so that the text cannot pass for a line that somebody else wrote.
+    /// Shows spaces for line breaks and tabs, so that the text cannot look like a line of its own.
     pub fn one_line(text: &'a str) -> Self {
         Self { text, one_line: true }
     }

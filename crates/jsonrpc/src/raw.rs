@@ -16,17 +16,16 @@ use crate::plain::plain;
 use crate::reader;
 use crate::text::Text;
 
-/// One JSON value that nobody has decoded yet: a cheap, shared slice of the text it arrived in.
+/// One undecoded JSON value: a cheap, shared slice of the text it arrived in.
 ///
 /// Cloning copies no text. The text is always one complete and well-formed JSON value, without white space
 /// around it and on one line: where it came with line breaks between its tokens, each of them is a space here,
-/// so that no text can break the framing of a transport that it is passed on to. Decoding it into a type may
+/// so that no text can break the line framing of a transport. Decoding it into a type may
 /// still fail, because the type may want something else or because it is nested deeper than 128 levels, which
 /// `serde_json` refuses.
 ///
-/// What was read holds no member that `serde_json` would take for something else than a member (see
-/// [`read`](crate::read)), so it means the same to whoever decodes it, into whichever type. Values of one's own are
-/// encoded unseen.
+/// A value that was read holds no member name that `serde_json` gives a meaning of its own (see [`read`](crate::read)), so
+/// every type decodes the same members. Values that this side encodes are not checked.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RawJson(ByteString);
 
@@ -36,7 +35,7 @@ impl RawJson {
     /// The JSON value `{}`.
     pub const EMPTY_OBJECT: Self = Self(ByteString::from_static("{}"));
 
-    /// How much room most values take, so that it need not be made in steps.
+    /// The initial capacity for a value, in bytes: enough for most.
     const USUAL: usize = 256;
 
     /// Encodes a value.
@@ -85,11 +84,12 @@ impl RawJson {
         }))
     }
 
-    /// A value within this one, sharing the memory: one that [`Members`](crate::Members) found in this text. It need not be
+    /// A value within this one, sharing the memory: one that [`Members`](crate::runtime::Members) found in this text. It need not be
     /// checked again.
     ///
     /// ```
-    /// use agentwire_jsonrpc::{Members, RawJson};
+    /// use agentwire_jsonrpc::RawJson;
+    /// use agentwire_jsonrpc::runtime::Members;
     ///
     /// let params = RawJson::parse(r#"{"name":"add","arguments":{"a":2}}"#.into())?;
     /// let (_, arguments) = Members::of(params.as_str()).last().unwrap();
@@ -105,7 +105,7 @@ impl RawJson {
         Self(self.0.slice_ref(text))
     }
 
-    /// What `serde_json` has written.
+    /// Wraps text that `serde_json` has written.
     fn written(text: Bytes) -> Self {
         Self(on_one_line(ByteString::try_from(text).expect("serde_json writes UTF-8 only")))
     }
@@ -163,7 +163,7 @@ impl RawJson {
     }
 
     /// The text for people who judge it: without white space between its tokens, and with no escape in a string that JSON
-    /// does not require, so that nobody can hide a word by the way it is written.
+    /// does not require, so that no escape hides a word.
     ///
     /// ```
     /// use agentwire_jsonrpc::RawJson;
@@ -237,20 +237,20 @@ impl fmt::Display for RawJson {
     }
 }
 
-/// Encodes many values into shared memory, for whoever sends a lot of small ones.
+/// Encodes many small values into shared memory.
 ///
-/// [`RawJson::encode`] takes memory for each value; an encoder takes it for about a hundred at once, and has
-/// it back when they are gone.
+/// [`RawJson::encode`] allocates for each value. An encoder allocates for about a hundred values at once, and reuses the
+/// memory when they are dropped.
 #[derive(Debug, Default)]
 pub struct Encoder {
-    /// Where a value is written: pushing onto a vector is what `serde_json` does fastest.
+    /// The current value: `serde_json` writes fastest into a vector.
     text: Vec<u8>,
-    /// Where it is kept, behind those before it.
+    /// The values written so far, one behind the other.
     shared: BytesMut,
 }
 
 impl Encoder {
-    /// How much memory is taken at once, and from which size on a value has its own.
+    /// The size of one allocation in bytes. A value from this size on has one of its own.
     const CHUNK: usize = 16 << 10;
 
     /// Encodes a value.

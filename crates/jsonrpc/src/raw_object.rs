@@ -176,7 +176,7 @@ impl RawObject {
 
     /// Gives members other values, or none. Of several changes to a member the last counts.
     fn change<'a>(&mut self, changes: impl Iterator<Item = (Cow<'a, str>, Option<&'a str>)> + Clone) {
-        // What is written is taken out, so that a name stands once.
+        // A written member is removed here, so that a name stands once.
         let mut left: HashMap<_, _> = changes.clone().map(|(name, value)| (name, Some(value))).collect();
         let mut changed = ObjectText::default();
         for (name, value) in self.members() {
@@ -267,7 +267,8 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::RawObject;
-    use crate::{RawJson, RawObjectBuilder, read};
+    use crate::builder::RawObjectBuilder;
+    use crate::{RawJson, read};
 
     fn object(text: &str) -> RawObject {
         read(text).unwrap()

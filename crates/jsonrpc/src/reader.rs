@@ -17,10 +17,10 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 use serde::de::{DeserializeOwned, Error};
 
-/// What the names begin with that `serde_json` gives a meaning.
+/// The beginning of the member names that `serde_json` gives a meaning of its own.
 const RESERVED: &str = "$serde_json::private::";
 
-/// By this name `serde_json` is asked for a value's text.
+/// The name by which a `Deserialize` requests a value's text from `serde_json`.
 pub(crate) const RAW_VALUE: &str = "$serde_json::private::RawValue";
 
 static RESERVED_NAME: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(RESERVED));
@@ -87,7 +87,7 @@ pub(crate) fn refuse_reserved(text: &str) -> Result<(), serde_json::Error> {
     if has_reserved_name(text) { Err(Error::custom(Reserved)) } else { Ok(()) }
 }
 
-/// Says that a name is reserved.
+/// The reason to refuse a reserved name.
 pub(crate) struct Reserved;
 
 impl std::fmt::Display for Reserved {
@@ -99,7 +99,7 @@ impl std::fmt::Display for Reserved {
 /// Whether a member of some object in the text has a name that `serde_json` gives a meaning.
 #[inline]
 pub(crate) fn has_reserved_name(text: &str) -> bool {
-    // Most texts have neither of the bytes that such a name begins with, and one pass tells.
+    // Most texts have neither of the bytes that such a name begins with. One pass finds that out.
     memchr::memchr2(b'$', b'\\', text.as_bytes()).is_some_and(|at| may_have_reserved_name(text, at))
 }
 

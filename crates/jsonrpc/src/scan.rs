@@ -31,7 +31,7 @@ pub(crate) fn string_end(bytes: &[u8], open: usize) -> Option<StringEnd> {
         if bytes[at] == b'"' {
             return Some(StringEnd { at: at + 1, escapes });
         }
-        // What follows a backslash is no end.
+        // A quotation mark behind a backslash does not end the string.
         escapes = true;
         at += 2;
     }

@@ -1,4 +1,4 @@
-//! What a JSON Schema says of the types that every protocol on JSON-RPC shares.
+//! The JSON Schemas of the types that all protocols on JSON-RPC share.
 
 use std::borrow::Cow;
 

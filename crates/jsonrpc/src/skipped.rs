@@ -11,7 +11,7 @@ use crate::Printable;
 use crate::reader;
 
 thread_local! {
-    /// What the decoding that goes on in this thread has left out. None while nobody wants to know.
+    /// The parts that the current decoding of this thread has left out. None outside of [`noting`].
     static NOTES: RefCell<Option<Skipped>> = const { RefCell::new(None) };
 }
 
@@ -73,14 +73,15 @@ impl fmt::Display for SkippedPart {
 /// How many characters of a reason are kept.
 const MOST_OF_REASON: usize = 256;
 
-/// Runs a decoding, and gives what it left out beside what it gives.
+/// Runs a decoding, and returns the parts that it left out beside its result.
 ///
 /// Protocols ask for readers that go on without an item that they cannot read. A `Deserialize` has no room for a second
-/// result, so it notes such a part in its thread with [`note_skipped`], where it is kept only while this runs. Where nothing
-/// is left out this takes no memory.
+/// result, so it notes such a part for its thread, where it is kept only while this function runs. Where nothing is left out
+/// this allocates nothing.
 ///
 /// ```
-/// use agentwire_jsonrpc::{noting, read_items};
+/// use agentwire_jsonrpc::noting;
+/// use agentwire_jsonrpc::runtime::read_items;
 ///
 /// let (numbers, skipped) = noting(|| read_items::<u8>("[1, 2000, 3]").unwrap());
 /// assert_eq!(numbers, [1, 3]);
@@ -104,7 +105,7 @@ pub fn noting<R>(decode: impl FnOnce() -> R) -> (R, Skipped) {
 }
 
 /// Notes that a part of type `T` is left out, and which item of a list it was. Does nothing outside of [`noting`].
-pub fn note_skipped<T>(index: Option<usize>, why: &serde_json::Error) {
+pub(crate) fn note_skipped<T>(index: Option<usize>, why: &serde_json::Error) {
     if NOTES.with_borrow(Option::is_none) {
         return;
     }
@@ -123,7 +124,7 @@ fn kind_of<T>() -> &'static str {
     name.rsplit([':', '<']).next().unwrap_or(name)
 }
 
-/// Reads an array, and leaves out items that cannot be read, each of which is [noted](note_skipped).
+/// Reads an array, and leaves out items that cannot be read, each of which is noted for [`noting`].
 ///
 /// # Errors
 ///

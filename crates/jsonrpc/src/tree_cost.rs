@@ -1,7 +1,7 @@
 use crate::scan::{skip_space, string_end, value_end};
 
-/// What a JSON text costs as a tree of values, such as a `serde_json::Value`: an estimate that is rather too high, found
-/// in one pass over the text without building anything.
+/// The memory that a JSON text takes as a tree of values, such as a `serde_json::Value`. The estimate is rather too high. It
+/// takes one pass over the text, and builds nothing.
 ///
 /// A tree takes up to 130 bytes of memory for each byte of text, so a peer's text is looked at before it becomes one. The
 /// text of strings is not counted: it takes as much in the tree as it did before.
@@ -33,9 +33,9 @@ impl TreeCost {
     const MEMBER: usize = 144;
     /// An array that is not empty.
     const ARRAY: usize = 144;
-    /// What follows a comma: a value in an array that grows by doubling, while it is moved.
+    /// A value behind a comma, in an array that grows by doubling, while its values are moved.
     const NEXT: usize = 96;
-    /// A string: what its allocation takes beside the text.
+    /// A string: the overhead of its allocation.
     const STRING: usize = 32;
 
     /// Estimates the cost of a text that is JSON. For any other text the figures mean nothing.

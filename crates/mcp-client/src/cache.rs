@@ -5,7 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use agentwire_jsonrpc::{Members, RawJson, RequestMethod, read};
+use agentwire_jsonrpc::runtime::Members;
+use agentwire_jsonrpc::{RawJson, RequestMethod, read};
 use agentwire_mcp_schema::{
     CacheScope, ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest, ListToolsRequest,
     ReadResourceRequest,

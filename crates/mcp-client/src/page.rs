@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use agentwire_jsonrpc::{Members, RawJson, TreeCost};
+use agentwire_jsonrpc::runtime::Members;
+use agentwire_jsonrpc::{RawJson, TreeCost};
 use agentwire_mcp_schema::{Cursor, Paginated};
 use agentwire_peer::CallError;
 use bytestring::ByteString;

@@ -3,7 +3,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agentwire_jsonrpc::{Members, RawJson, RawObject, RequestMethod};
+use agentwire_jsonrpc::runtime::Members;
+use agentwire_jsonrpc::{RawJson, RawObject, RequestMethod};
 use agentwire_mcp_schema::CallToolRequest;
 use bytestring::ByteString;
 

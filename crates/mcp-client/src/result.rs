@@ -1,6 +1,7 @@
 //! Decoding results within the limit on memory.
 
-use agentwire_jsonrpc::{Members, RawJson, TreeCost};
+use agentwire_jsonrpc::runtime::Members;
+use agentwire_jsonrpc::{RawJson, TreeCost};
 use agentwire_mcp_schema::ResultType;
 use agentwire_peer::CallError;
 use bytestring::ByteString;

@@ -9,6 +9,7 @@ use agentwire_jsonrpc::{Notification, RawJson, RequestId, RequestMethod};
 use agentwire_mcp_schema::{
     NotificationMeta, SubscriptionFilter, SubscriptionsListenRequest, SubscriptionsListenResult,
 };
+use agentwire_peer::runtime::{CallExt, PeerExt};
 use agentwire_peer::{CallError, Clock, Peer, TokioClock};
 use agentwire_sync::{Mutex, MutexGuard};
 use bytestring::ByteString;

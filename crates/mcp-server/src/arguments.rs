@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use agentwire_jsonrpc::{RawJson, readable};
+use agentwire_jsonrpc::RawJson;
+use agentwire_jsonrpc::runtime::readable;
 use agentwire_mcp_schema::JsonSchema;
 use schemars::Schema;
 use schemars::generate::{SchemaGenerator, SchemaSettings};

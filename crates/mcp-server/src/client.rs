@@ -6,6 +6,7 @@ use agentwire_mcp_schema::{
     ClientCapabilities, Downgrade, ElicitationCompleteNotification, EmptyResult, HasMeta, Implementation,
     ListRootsRequest, ListRootsResult, MethodInfo, PingRequest, Revision,
 };
+use agentwire_peer::runtime::PeerExt;
 use agentwire_peer::{Call, CallError, Peer};
 
 use crate::client_context::ClientContext;

@@ -11,6 +11,7 @@ use agentwire_mcp_schema::{
     Revision, code,
 };
 use agentwire_mcp_wire::header;
+use agentwire_peer::runtime::CallExt;
 use agentwire_peer::{Call, CallError, Peer};
 use agentwire_transport::MessageSource;
 use serde::Serialize;

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use agentwire_jsonrpc::{ErrorObject, Members, RawJson, read};
+use agentwire_jsonrpc::runtime::Members;
+use agentwire_jsonrpc::{ErrorObject, RawJson, read};
 use agentwire_mcp_schema::code::UnsupportedVersion;
 use agentwire_mcp_schema::{
     ClientCapabilities, Implementation, LoggingLevel, ProgressToken, ProtocolVersion, RequestMeta, Revision,

@@ -5,6 +5,7 @@ use agentwire_jsonrpc::{ErrorObject, RawJson, RequestId};
 use agentwire_mcp_schema::core_tasks::RelatedTaskMetadata;
 use agentwire_mcp_schema::{Downgrade, HasMeta, Meta, Revision};
 use agentwire_peer::Peer;
+use agentwire_peer::runtime::PeerExt;
 use agentwire_transport::MessageSource;
 use serde::Serialize;
 

@@ -6,6 +6,7 @@ use std::task::Poll;
 
 use agentwire_jsonrpc::{NotificationMethod, RawJson};
 use agentwire_mcp_schema::{LoggingLevel, LoggingMessageNotification, ProgressNotification};
+use agentwire_peer::runtime::PeerExt;
 use agentwire_peer::{CallError, Peer};
 use futures::future::Either;
 use serde::Serialize;

@@ -8,6 +8,7 @@ use agentwire_mcp_schema::{
     ResourceListChangedNotification, ResourceUpdatedNotification, Revision, ServerCapabilities,
     ToolListChangedNotification,
 };
+use agentwire_peer::runtime::{CallExt, PeerExt};
 use agentwire_peer::{Call, CallError, Peer};
 use agentwire_sync::{Mutex, MutexGuard};
 use agentwire_transport::MessageSource;

@@ -1,6 +1,7 @@
 //! How much memory a client's JSON may take once it is decoded.
 
-use agentwire_jsonrpc::{ErrorObject, Members, RawJson, Request, RequestId, RequestMethod, TreeCost};
+use agentwire_jsonrpc::runtime::Members;
+use agentwire_jsonrpc::{ErrorObject, RawJson, Request, RequestId, RequestMethod, TreeCost};
 use agentwire_mcp_schema::CallToolRequest;
 use serde::de::{DeserializeOwned, Error};
 

@@ -1,7 +1,8 @@
 use std::collections::HashSet;
 use std::fmt;
 
-use agentwire_jsonrpc::{Members, read};
+use agentwire_jsonrpc::read;
+use agentwire_jsonrpc::runtime::Members;
 use serde_json::{Map, Value};
 
 use crate::header::{PARAM_PREFIX, decode_value, is_token};

@@ -1,6 +1,7 @@
 use std::borrow::Cow;
 
-use agentwire_jsonrpc::{Members, Message, RawJson, read};
+use agentwire_jsonrpc::runtime::Members;
+use agentwire_jsonrpc::{Message, RawJson, read};
 
 use crate::meta;
 

@@ -1,25 +1,23 @@
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::resume_unwind;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use agentwire_connection::{CallFailure, CallId, CallOptions};
-use agentwire_jsonrpc::{RawJson, TreeCost, noting};
+use agentwire_jsonrpc::{RawJson, RequestMethod};
 use bytestring::ByteString;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::Peer;
-use crate::call_slots::{AnswerHook, ProgressHook};
+use crate::call_slots::{CallSlot, ProgressHook};
 use crate::error::CallError;
+use crate::peer::Peer;
+use crate::result::{Check, Decode, Received, read, read_on_arrival};
 use crate::send_capacity::Ticket;
-use crate::shared::Shared;
-use crate::state::{State, Wait};
-use crate::sync::Mutex;
+use crate::state::{PeerState, Wait};
 
 /// A call to the peer: a value until it is awaited, which sends it.
 ///
@@ -27,33 +25,25 @@ use crate::sync::Mutex;
 /// one is set.
 #[must_use = "a call is not made until it is awaited"]
 pub struct Call<R> {
-    /// None for a call that [failed](Call::failed) without one.
+    /// None for a call that [failed](Self::without_peer) without one.
     peer: Option<Peer>,
-    outgoing: Outgoing<R>,
+    pub(crate) outgoing: Outgoing<R>,
     stage: Stage,
-    on_drop: Option<Box<dyn FnOnce() + Send>>,
+    /// Runs when the answer is no longer awaited.
+    pub(crate) on_drop: Option<Box<dyn FnOnce() + Send>>,
     result: PhantomData<fn() -> R>,
 }
 
 /// The parts of a call that are needed to send it and to read its result.
-struct Outgoing<R> {
+pub(crate) struct Outgoing<R> {
     method: ByteString,
     options: CallOptions,
     progress: Option<ProgressHook>,
-    decode: Option<Decode<R>>,
+    pub(crate) decode: Option<Decode<R>>,
     check: Option<Check<R>>,
     /// Where the result is put when it arrives, if there is a check. Set when the request is sent.
     received: Option<Received<R>>,
 }
-
-/// Reads a result.
-type Decode<R> = fn(&RawJson) -> Result<R, serde_json::Error>;
-
-/// Accepts, changes or refuses a result when it arrives.
-type Check<R> = Box<dyn FnOnce(R) -> Result<R, CallError> + Send>;
-
-/// The result after decoding and checks, or the panic of a check.
-type Received<R> = Arc<Mutex<Option<thread::Result<Result<R, CallError>>>>>;
 
 enum Stage {
     /// Not sent; under this id, if one was reserved.
@@ -65,9 +55,12 @@ enum Stage {
         ticket: Option<Ticket>,
     },
     /// Cannot be sent.
-    Failed(CallError),
-    /// Cannot be sent, has no peer, and was not polled. It is pending once, so that a loop of such calls lets others run.
-    FailedUnpolled(CallError),
+    Failed {
+        error: CallError,
+        /// Whether it must be pending for one poll, so that a loop of such calls lets others run. A call with a peer asks
+        /// the [state](PeerState::must_yield) instead.
+        must_yield: bool,
+    },
     Waiting(CallId),
     Done,
 }
@@ -75,18 +68,37 @@ enum Stage {
 /// Why a call that can be sent, or was, has a peer.
 const HAS_PEER: &str = "only a call that has failed has no peer";
 
+/// Calls.
+impl Peer {
+    /// Makes a call, to be awaited.
+    pub fn call<M: RequestMethod>(&self, params: &M) -> Call<M::Response> {
+        self.call_method(ByteString::from_static(M::NAME), Some(params))
+    }
+
+    /// Makes a call of a method that has no type, to be awaited.
+    pub fn call_method<P, R>(&self, method: impl Into<ByteString>, params: Option<&P>) -> Call<R>
+    where
+        P: Serialize + ?Sized,
+        R: DeserializeOwned + Send + 'static,
+    {
+        let method = method.into();
+        let params = self.encode(&method, params);
+        Call::new(self.clone(), method, params)
+    }
+}
+
 impl<R> Call<R> {
     pub(crate) fn new(peer: Peer, method: ByteString, params: Result<Option<RawJson>, CallError>) -> Self {
         let stage = match params {
             Ok(params) => Stage::New { id: None, params, since: None, ticket: None },
-            Err(error) => Stage::Failed(error),
+            Err(error) => Stage::Failed { error, must_yield: false },
         };
         Self::at(stage, Some(peer), method)
     }
 
-    /// A call that fails when it is awaited, and is never sent.
-    pub fn failed(error: CallError) -> Self {
-        Self::at(Stage::FailedUnpolled(error), None, ByteString::new())
+    /// Makes a call that fails when it is awaited, and has no peer.
+    pub(crate) fn without_peer(error: CallError) -> Self {
+        Self::at(Stage::Failed { error, must_yield: true }, None, ByteString::new())
     }
 
     fn at(stage: Stage, peer: Option<Peer>, method: ByteString) -> Self {
@@ -101,12 +113,11 @@ impl<R> Call<R> {
         Self { peer, outgoing, stage, on_drop: None, result: PhantomData }
     }
 
-    /// Sends the call under an id that was [reserved](Peer::reserve_call).
-    pub fn reserved(mut self, call: CallId) -> Self {
+    /// Sets the id under which the call is sent.
+    pub(crate) fn set_id(&mut self, call: CallId) {
         if let Stage::New { id, .. } = &mut self.stage {
             *id = Some(call);
         }
-        self
     }
 
     /// Sets how long to wait for the answer, counted from when the call is first awaited. Then the call fails, and is
@@ -125,12 +136,6 @@ impl<R> Call<R> {
     /// Calls the hook with the params of each progress notification on this call, in order, before the answer.
     pub fn on_progress(mut self, hook: impl FnMut(RawJson) + Send + 'static) -> Self {
         self.outgoing.progress = Some(Box::new(hook));
-        self
-    }
-
-    /// Decodes the result with this function, for results whose text decides their type.
-    pub fn decode_by(mut self, decode: fn(&RawJson) -> Result<R, serde_json::Error>) -> Self {
-        self.outgoing.decode = Some(decode);
         self
     }
 
@@ -162,13 +167,6 @@ impl<R> Call<R> {
             Ok(result)
         })
     }
-
-    /// Runs when the answer is no longer awaited: when the call is dropped after it was sent and before it was answered,
-    /// just before the cancel, and when its time-out has passed. For protocols that send more than a cancel.
-    pub fn on_drop(mut self, hook: impl FnOnce() + Send + 'static) -> Self {
-        self.on_drop = Some(Box::new(hook));
-        self
-    }
 }
 
 impl<R: DeserializeOwned + Send + 'static> Call<R> {
@@ -176,7 +174,7 @@ impl<R: DeserializeOwned + Send + 'static> Call<R> {
     pub(crate) fn start(&mut self, cx: &Context<'_>) -> Result<(CallId, Option<Waker>), CallError> {
         let (id, params) = match std::mem::replace(&mut self.stage, Stage::Done) {
             Stage::New { id, params, ticket: None, .. } => (id, params),
-            Stage::Failed(error) | Stage::FailedUnpolled(error) => return Err(error),
+            Stage::Failed { error, .. } => return Err(error),
             _ => panic!("a call was started again"),
         };
         let peer = self.peer.as_ref().expect(HAS_PEER);
@@ -192,20 +190,8 @@ impl<R: DeserializeOwned + Send + 'static> Call<R> {
 
     /// Sends the request once there is room for it. Ready means that it was sent in this poll.
     fn poll_send(&mut self, cx: &Context<'_>) -> Poll<Result<(), CallError>> {
-        if matches!(self.stage, Stage::Failed(_))
-            && self.peer.as_ref().is_some_and(|peer| peer.shared.lock().must_yield())
-        {
-            return Wait::Yield.into_poll(cx.waker());
-        }
         let Stage::New { id, params, since, ticket } = &mut self.stage else {
-            return match std::mem::replace(&mut self.stage, Stage::Done) {
-                Stage::Failed(error) => Poll::Ready(Err(error)),
-                Stage::FailedUnpolled(error) => {
-                    self.stage = Stage::Failed(error);
-                    Wait::Yield.into_poll(cx.waker())
-                }
-                _ => panic!("a call was awaited again after it had completed"),
-            };
+            return self.poll_failed(cx).map(Err);
         };
         let peer = self.peer.as_ref().expect(HAS_PEER);
         let now = peer.shared.now();
@@ -218,19 +204,16 @@ impl<R: DeserializeOwned + Send + 'static> Call<R> {
             Some(closed.into())
         } else if let Some(deadline) = late {
             Some(CallError::TimedOut { method: method.clone(), after: deadline - since })
-        } else if id.is_some_and(|id| state.is_known(id)) {
+        } else if id.is_some_and(|id| state.calls.is_known(id)) {
             Some(CallError::not_allowed(method.clone(), "another call has the id that was reserved"))
         } else {
             None
         };
         if let Some(error) = failed {
-            if state.must_yield() {
-                drop(state);
-                return Wait::Yield.into_poll(cx.waker());
-            }
             state.forget_capacity(ticket);
-            self.stage = Stage::Done;
-            return Poll::Ready(Err(error));
+            drop(state);
+            self.stage = Stage::Failed { error, must_yield: false };
+            return self.poll_failed(cx).map(Err);
         }
         let due = state.next_deadline();
         if state.poll_capacity(ticket, cx.waker(), deadline).is_pending() {
@@ -250,12 +233,28 @@ impl<R: DeserializeOwned + Send + 'static> Call<R> {
     }
 }
 
+impl<R> Call<R> {
+    /// Fails a call that cannot be sent. Pending for one poll where other futures must run first.
+    #[cold]
+    fn poll_failed(&mut self, cx: &Context<'_>) -> Poll<CallError> {
+        let Stage::Failed { error, must_yield } = std::mem::replace(&mut self.stage, Stage::Done) else {
+            panic!("a call was awaited again after it had completed");
+        };
+        let must_yield = self.peer.as_ref().map_or(must_yield, |peer| peer.shared.lock().must_yield());
+        if must_yield {
+            self.stage = Stage::Failed { error, must_yield: false };
+            return Wait::Yield.into_poll(cx.waker());
+        }
+        Poll::Ready(error)
+    }
+}
+
 impl<R: DeserializeOwned + Send + 'static> Outgoing<R> {
     /// Queues the request, and opens a slot for its outcome with the waker of `cx` in it.
     fn send(
         &mut self,
         peer: &Peer,
-        state: &mut State,
+        state: &mut PeerState,
         cx: &Context<'_>,
         id: Option<CallId>,
         params: Option<RawJson>,
@@ -267,7 +266,7 @@ impl<R: DeserializeOwned + Send + 'static> Outgoing<R> {
             read_on_arrival(peer.shared.clone(), self.method.clone(), self.decode, check, received)
         });
         let call = id.unwrap_or_else(|| state.connection.reserve_call());
-        state.open_slot(call, self.progress.take(), on_answer, cx.waker(), peer.shared.is_in_main());
+        state.calls.open(call, self.progress.take(), on_answer, cx.waker(), peer.shared.is_in_main());
         let in_reply_to = peer.in_reply_to().cloned();
         state.connection.call(since, call, self.method.clone(), params, self.options, in_reply_to);
         call
@@ -286,9 +285,9 @@ impl<R: DeserializeOwned + Send + 'static> Future for Call<R> {
         };
         let Peer { shared, .. } = this.peer.as_ref().expect(HAS_PEER);
         let mut state = shared.lock();
-        let outcome = ready!(state.poll_slot(call, cx.waker(), shared.is_in_main()));
-        let closed = state.reason();
+        let slot = ready!(state.poll_call(call, cx.waker(), shared.is_in_main()));
         drop(state);
+        let outcome = slot.map_or(Err((CallFailure::Closed, None)), CallSlot::into_outcome);
         this.stage = Stage::Done;
         let Outgoing { method, decode, received, .. } = &mut this.outgoing;
         Poll::Ready(match outcome {
@@ -308,59 +307,10 @@ impl<R: DeserializeOwned + Send + 'static> Future for Call<R> {
                 let method = method.clone();
                 Err(match fault {
                     Some(fault) => CallError::Failed { method, fault },
-                    None => CallError::from_failure(failure, method, closed),
+                    None => CallError::from_failure(failure, method, shared.lock().reason()),
                 })
             }
         })
-    }
-}
-
-/// Makes the hook that decodes and checks a result when it arrives.
-fn read_on_arrival<R: DeserializeOwned + Send + 'static>(
-    shared: Arc<Shared>,
-    method: ByteString,
-    decode: Option<Decode<R>>,
-    check: Check<R>,
-    received: Received<R>,
-) -> AnswerHook {
-    Box::new(move |result| {
-        let read = || read(&shared, &method, decode, result).and_then(check);
-        let outcome = catch_unwind(AssertUnwindSafe(read));
-        *received.lock() = Some(outcome);
-    })
-}
-
-/// Decodes a result. The handler gets the parts that had to be left out of it.
-fn read<R: DeserializeOwned>(
-    shared: &Shared,
-    method: &ByteString,
-    by: Option<Decode<R>>,
-    result: RawJson,
-) -> Result<R, CallError> {
-    let limit = shared.value_limit();
-    let (decoded, skipped) = noting(|| match by {
-        Some(by) => by(&result),
-        None => decode(&result, limit),
-    });
-    // It may be long, and is no longer needed.
-    drop(result);
-    if decoded.is_ok() && !skipped.is_empty() {
-        let waker = shared.lock().skipped(method.clone(), skipped);
-        waker.into_iter().for_each(Waker::wake);
-    }
-    decoded.map_err(|why| CallError::Decode { method: method.clone(), why: why.to_string() })
-}
-
-/// Decodes a result, unless that takes more memory than `limit`. Some peers write null where the protocols want an empty
-/// object.
-fn decode<R: DeserializeOwned>(result: &RawJson, limit: usize) -> Result<R, serde_json::Error> {
-    if TreeCost::is_over(result.as_str(), limit) {
-        let why = format_args!("it takes more than {limit} bytes of memory (Config::value_limit)");
-        return Err(serde::de::Error::custom(why));
-    }
-    match result.decode() {
-        Err(_) if result.is_null() => RawJson::EMPTY_OBJECT.decode(),
-        decoded => decoded,
     }
 }
 
@@ -370,11 +320,11 @@ impl<R> Drop for Call<R> {
         match &mut self.stage {
             Stage::Waiting(call) => {
                 if let Some(hook) = self.on_drop.take()
-                    && shared.lock().is_open(*call)
+                    && shared.lock().calls.is_open(*call)
                 {
                     hook();
                 }
-                let (slot, waker) = shared.lock().drop_slot(*call);
+                let (slot, waker) = shared.lock().drop_call(*call);
                 drop(slot);
                 waker.into_iter().for_each(Waker::wake);
             }

@@ -1,99 +1,76 @@
 //! The cancellation of the peer's requests.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::task::Waker;
 
 use agentwire_connection::IncomingId;
-use slab::Slab;
 
-use crate::locked::DeferredDrop;
-use crate::state::{State, Wait, replace};
+use crate::waker_slots::WakerSlots;
+
+/// The cancelled requests of the peer's, and the futures that wait for the cancellation of a request.
+#[derive(Default)]
+pub(crate) struct Cancellations {
+    /// Requests that are cancelled, or whose cancellation a future waits for.
+    unanswered: HashMap<IncomingId, Cancellation>,
+    /// Requests whose handlers were dropped because the connection ends.
+    aborted: HashSet<IncomingId>,
+}
 
 /// Whether a request is cancelled, and the wakers of the futures that wait for it.
 #[derive(Default)]
-pub(crate) struct Cancellation {
+struct Cancellation {
     is_cancelled: bool,
-    wakers: Slab<Waker>,
+    wakers: WakerSlots,
 }
 
-impl State {
+impl Cancellations {
     pub(crate) fn is_cancelled(&self, incoming: IncomingId) -> bool {
-        self.cancellations.get(&incoming).is_some_and(|cancellation| cancellation.is_cancelled)
-            || self.is_aborted(incoming)
-    }
-
-    /// Whether the connection ended before the request was answered, or its handler was dropped for that reason.
-    fn is_aborted(&self, incoming: IncomingId) -> bool {
-        self.is_closed && self.connection.incoming_request_id(incoming).is_some()
+        self.unanswered.get(&incoming).is_some_and(|cancellation| cancellation.is_cancelled)
             || self.aborted.contains(&incoming)
     }
 
-    /// Records that a handler was dropped because the connection ends. Returns the wakers to wake.
+    /// Cancels an unanswered request. Returns the wakers to wake.
+    #[must_use]
+    pub(crate) fn cancel(&mut self, incoming: IncomingId) -> Vec<Waker> {
+        let cancellation = self.unanswered.entry(incoming).or_default();
+        cancellation.is_cancelled = true;
+        cancellation.wakers.take_all()
+    }
+
+    /// Cancels a request whose handler was dropped because the connection ends. It stays cancelled after its answer. Returns
+    /// the wakers to wake.
     #[must_use]
     pub(crate) fn abort(&mut self, incoming: IncomingId) -> Vec<Waker> {
-        // A request that was answered while its handler went on is not aborted.
-        if self.connection.incoming_request_id(incoming).is_none() {
-            return Vec::new();
-        }
         self.aborted.insert(incoming);
         self.cancel(incoming)
     }
 
-    /// Cancels a request, unless it is answered. Returns the wakers to wake.
-    #[must_use]
-    pub(crate) fn cancel(&mut self, incoming: IncomingId) -> Vec<Waker> {
-        if self.connection.incoming_request_id(incoming).is_none() {
-            return Vec::new();
-        }
-        let cancellation = self.cancellations.entry(incoming).or_default();
-        cancellation.is_cancelled = true;
-        cancellation.wakers.drain().collect()
-    }
-
-    pub(crate) fn poll_cancelled(
+    /// Registers a future that waits for the cancellation of an unanswered request. Returns the waker that it replaces.
+    pub(crate) fn register(
         &mut self,
         incoming: IncomingId,
         key: &mut Option<usize>,
         waker: &Waker,
-    ) -> Wait<()> {
-        if self.is_aborted(incoming) {
-            *key = None;
-            return if self.must_yield() { Wait::Yield } else { Wait::Ready(()) };
-        }
-        if self.connection.incoming_request_id(incoming).is_none() {
-            return Wait::Pending;
-        }
-        let cancellation = self.cancellations.entry(incoming).or_default();
-        if cancellation.is_cancelled {
-            *key = None;
-            return if self.must_yield() { Wait::Yield } else { Wait::Ready(()) };
-        }
-        match key.and_then(|key| cancellation.wakers.get_mut(key)) {
-            Some(place) => self.deferred_drops.extend(replace(place, waker)),
-            None => *key = Some(cancellation.wakers.insert(waker.clone())),
-        }
-        Wait::Pending
+    ) -> Option<Waker> {
+        self.unanswered.entry(incoming).or_default().wakers.register(key, waker)
     }
 
-    pub(crate) fn forget_cancelled(&mut self, incoming: IncomingId, key: usize) {
-        if let Some(cancellation) = self.cancellations.get_mut(&incoming) {
-            self.deferred_drops.extend(cancellation.wakers.try_remove(key).map(DeferredDrop::Waker));
-        }
+    /// Forgets a future that waited.
+    pub(crate) fn deregister(&mut self, incoming: IncomingId, key: usize) -> Option<Waker> {
+        self.unanswered.get_mut(&incoming)?.wakers.remove(key)
     }
 
-    /// Forgets a request that is answered: its cancellation can no longer happen.
-    pub(crate) fn forget_incoming(&mut self, incoming: IncomingId) {
-        if !self.cancellations.is_empty() {
-            let cancellation = self.cancellations.remove(&incoming);
-            self.deferred_drops.extend(cancellation.map(DeferredDrop::Cancellation));
+    /// Forgets a request that is answered: it can no longer be cancelled. Returns the wakers to drop.
+    #[inline]
+    pub(crate) fn forget(&mut self, incoming: IncomingId) -> Vec<Waker> {
+        if self.unanswered.is_empty() {
+            return Vec::new();
         }
+        self.unanswered.remove(&incoming).map_or_else(Vec::new, |mut forgotten| forgotten.wakers.take_all())
     }
 
-    /// Takes all cancellations, to drop them without the lock, and the wakers in them.
-    pub(crate) fn take_cancellations(&mut self) -> (HashMap<IncomingId, Cancellation>, Vec<Waker>) {
-        let mut cancellations = std::mem::take(&mut self.cancellations);
-        let wakers =
-            cancellations.values_mut().flat_map(|cancellation| cancellation.wakers.drain()).collect();
-        (cancellations, wakers)
+    /// Forgets all requests, because the connection has ended. Returns the wakers to wake.
+    pub(crate) fn forget_all(&mut self) -> Vec<Waker> {
+        self.unanswered.drain().flat_map(|(_, mut forgotten)| forgotten.wakers.take_all()).collect()
     }
 }

@@ -16,13 +16,13 @@ pub struct Config {
     pub request_bytes_limit: usize,
     /// How much memory the result of a call may take once decoded, in bytes (default: no limit). A call whose result would
     /// take more fails with an error that names the limit. [`TreeCost`](agentwire_jsonrpc::TreeCost) estimates it: rather
-    /// too high, and without the text of strings. Functions of [`Call::decode_by`](crate::Call::decode_by) are not checked.
+    /// too high, and without the text of strings. Functions of [`CallExt::decode_by`](crate::runtime::CallExt::decode_by) are not checked.
     pub value_limit: usize,
     /// How long handlers may take to end and answers to leave after the peer has closed its side (default 1 s).
     pub drain: Duration,
     /// How long the transport may take to close before it is dropped (default 10 s).
     pub close: Duration,
-    /// What observes the connection (default: nothing).
+    /// The observer of the connection (default: none).
     pub observer: Option<Arc<dyn Observer>>,
 }
 
@@ -53,7 +53,7 @@ impl Config {
         self
     }
 
-    /// Sets what observes the connection (default: nothing); see [`observe`](crate::observe).
+    /// Sets the observer of the connection (default: none); see [`observe`](crate::observe).
     #[must_use]
     pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
         self.observer = Some(observer);

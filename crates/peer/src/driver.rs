@@ -1,110 +1,31 @@
-use std::future::{Future, Pending, poll_fn};
-use std::pin::pin;
 use std::sync::Arc;
 
 use agentwire_connection::Connection;
-use agentwire_transport::Transport;
-use futures::future::select;
 
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::error::Closed;
-use crate::event_loop::EventLoop;
-use crate::handler::Handler;
 use crate::peer::Peer;
-use crate::port::Port;
-use crate::shared::Shared;
+use crate::peer_inner::PeerInner;
 
 /// Runs a connection: reads, writes, calls the handler, keeps the time.
 ///
 /// It becomes one future. Nothing is spawned, so dropping the future ends everything that it started.
 #[derive(Debug)]
 pub struct Driver {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<PeerInner>,
     pub(crate) config: Config,
 }
 
 /// Makes a driver, and a handle on the peer that it will connect to.
 pub fn driver(config: Config, clock: impl Clock + 'static) -> (Peer, Driver) {
     let connection = Connection::new(config.connection.clone());
-    let shared = Arc::new(Shared::new(connection, Box::new(clock), config.value_limit));
+    let shared = Arc::new(PeerInner::new(connection, Box::new(clock), config.value_limit));
     (Peer::new(shared.clone()), Driver { shared, config })
-}
-
-impl Driver {
-    /// Serves the peer until it closes the connection.
-    ///
-    /// Handlers that are still at work then have [`Config::drain`] to end. The transport is closed at the end.
-    ///
-    /// # Errors
-    ///
-    /// The error that the transport reported last.
-    #[allow(clippy::manual_async_fn, reason = "the future of an async function holds its arguments twice")]
-    pub fn serve<H: Handler, T: Transport>(
-        self,
-        handler: H,
-        transport: T,
-    ) -> impl Future<Output = Result<(), Closed>> {
-        let mut port = Port::new(self, transport);
-        async move {
-            let (_, closed) = drive(&mut port, &handler, None::<Pending<()>>).await;
-            if closed.reason.is_some() { Err(closed) } else { Ok(()) }
-        }
-    }
-
-    /// Serves the peer until `main` completes, which ends the connection.
-    ///
-    /// If the peer closes first, `main` goes on, and its calls of the peer fail. Returns the output of `main`, and why
-    /// the connection closed if that came first.
-    #[allow(clippy::manual_async_fn, reason = "the future of an async function holds its arguments twice")]
-    pub fn run<H: Handler, T: Transport, F: Future>(
-        self,
-        handler: H,
-        transport: T,
-        main: F,
-    ) -> impl Future<Output = (F::Output, Closed)> {
-        let mut port = Port::new(self, transport);
-        async move {
-            let (output, closed) = drive(&mut port, &handler, Some(main)).await;
-            (output.expect("the loop ends after the main future"), closed)
-        }
-    }
 }
 
 /// Closes the connection for all handles, also when the driver is dropped half-way or never runs.
 impl Drop for Driver {
     fn drop(&mut self) {
         self.shared.close();
-    }
-}
-
-async fn drive<H: Handler, T: Transport, F: Future>(
-    port: &mut Port<T>,
-    handler: &H,
-    main: Option<F>,
-) -> (Option<F::Output>, Closed) {
-    let start = |request, context| handler.request(request, context);
-    let mut main = pin!(main);
-    let mut event_loop = EventLoop::new(port, handler, start);
-    let mut output = None;
-    poll_fn(|cx| event_loop.poll(cx, main.as_mut(), &mut output)).await;
-    drop(event_loop);
-    port.close();
-    close_transport(port).await;
-    (output, port.reason())
-}
-
-/// Closes the transport within [`Config::close`].
-async fn close_transport<T: Transport>(port: &mut Port<T>) {
-    // Most have nothing to wait for, so no timer is made for them.
-    if futures::poll!(poll_fn(|cx| port.poll_close(cx))).is_ready() {
-        return;
-    }
-    let deadline = port.clock().now().checked_add(port.config().close);
-    let timer = deadline.map(|deadline| port.clock().sleep_until(deadline));
-    let close = pin!(poll_fn(|cx| port.poll_close(cx)));
-    match timer {
-        Some(timer) => drop(select(close, timer).await),
-        None => close.await,
     }
 }

@@ -38,7 +38,7 @@ pub enum CallError {
     #[error("{method}: no answer within {after:?}")]
     #[non_exhaustive]
     TimedOut {
-        /// What was called.
+        /// The method.
         method: ByteString,
         /// The time-out.
         after: Duration,
@@ -48,7 +48,7 @@ pub enum CallError {
     #[error("{method}: {fault}")]
     #[non_exhaustive]
     Failed {
-        /// What was called.
+        /// The method.
         method: ByteString,
         /// The transport's report, which can be downcast.
         #[source]
@@ -58,14 +58,14 @@ pub enum CallError {
     #[error("{method}: the peer ended the call")]
     #[non_exhaustive]
     Cancelled {
-        /// What was called.
+        /// The method.
         method: ByteString,
     },
     /// The peer answered with an error.
     #[error("{method}: the peer refused: {error}")]
     #[non_exhaustive]
     Refused {
-        /// What was called.
+        /// The method.
         method: ByteString,
         /// The error that the peer answered.
         #[source]
@@ -75,40 +75,41 @@ pub enum CallError {
     #[error("{method}: the answer cannot be read: {why}")]
     #[non_exhaustive]
     Decode {
-        /// What was called.
+        /// The method.
         method: ByteString,
-        /// What is wrong with the answer.
+        /// The fault of the answer.
         why: String,
     },
     /// The peer's answer can be read, but is no result that the caller can use, such as a question back.
     #[error("{method}: {why}")]
     #[non_exhaustive]
     Unusable {
-        /// What was called.
+        /// The method.
         method: ByteString,
-        /// What the peer answered instead.
+        /// The answer that came instead.
         why: Cow<'static, str>,
     },
     /// The parameters have no JSON form; nothing was sent.
     #[error("{method}: the parameters cannot be encoded: {why}")]
     #[non_exhaustive]
     Encode {
-        /// What was to be called.
+        /// The method.
         method: ByteString,
-        /// What is wrong with the parameters.
+        /// The fault of the parameters.
         why: String,
     },
     /// A rule forbids the call on this connection; nothing was sent.
     #[error("{method}: {why}")]
     #[non_exhaustive]
     NotAllowed {
-        /// What was to be called.
+        /// The method.
         method: ByteString,
         /// The rule, such as a capability that the peer did not advertise.
         why: Cow<'static, str>,
     },
 }
 
+/// Constructors for runtimes, and for layers around calls.
 impl CallError {
     /// Makes the error of a call that a rule forbids, such as a capability that the peer did not advertise.
     pub fn not_allowed(method: impl Into<ByteString>, why: impl Into<Cow<'static, str>>) -> Self {

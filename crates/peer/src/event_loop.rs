@@ -16,7 +16,8 @@ use futures::{FutureExt, StreamExt};
 use crate::error::Closed;
 use crate::handler::{Handler, RequestContext};
 use crate::handler_future::{Answer, HandlerFuture};
-use crate::port::{Input, Port, guarded};
+use crate::panics::guarded;
+use crate::port::{Input, Port};
 use crate::timer::Timer;
 
 /// How many frames are read before what they caused is written.
@@ -30,8 +31,8 @@ pub(crate) struct EventLoop<'a, H, T, S, C> {
     port: &'a mut Port<T>,
     handler: &'a H,
     start: S,
-    /// The handlers that are at work. Made for the first that has to wait: many connections never have one.
-    handlers: Option<FuturesUnordered<HandlerFuture<C>>>,
+    /// The handlers that have not answered at once.
+    handlers: FuturesUnordered<HandlerFuture<C>>,
     /// The size of the params of their requests in bytes.
     request_bytes: usize,
     /// Whether `handlers` may hold some that have not been polled, because no answers were taken.
@@ -53,7 +54,7 @@ where
             port,
             handler,
             start,
-            handlers: None,
+            handlers: FuturesUnordered::new(),
             request_bytes: 0,
             has_unstarted: false,
             until: None,
@@ -108,18 +109,15 @@ where
 
     /// Drops the handlers that are still at work when the time is up. The peer gets errors, if it still reads.
     fn give_up(&mut self, cx: &mut Context<'_>) {
-        if !self.is_calm() {
+        if !self.handlers.is_empty() {
             self.drop_handlers();
             self.poll_write(cx);
         }
     }
 
     fn drop_handlers(&mut self) {
-        let Some(handlers) = &mut self.handlers else {
-            return;
-        };
-        let dropped: Vec<_> = handlers.iter().map(|handler| handler.incoming).collect();
-        handlers.clear();
+        let dropped: Vec<_> = self.handlers.iter().map(|handler| handler.incoming).collect();
+        self.handlers.clear();
         self.request_bytes = 0;
         for incoming in dropped {
             self.port.abort(incoming);
@@ -131,13 +129,8 @@ where
         if self.until.is_some_and(|until| until <= self.port.clock().now()) {
             return true;
         }
-        let is_idle = || self.is_calm() && self.port.is_idle();
+        let is_idle = || self.handlers.is_empty() && self.port.is_idle();
         !self.port.is_reading() && (!self.port.is_writing() || is_idle())
-    }
-
-    /// Whether no handler is at work.
-    fn is_calm(&self) -> bool {
-        self.handlers.as_ref().is_none_or(FuturesUnordered::is_empty)
     }
 
     /// Lets the main future go on without a peer, once the time to learn why the peer is gone is over.
@@ -152,16 +145,15 @@ where
 
     /// Polls the handlers while [answers are taken](Port::takes_answers).
     fn poll_handlers(&mut self, cx: &mut Context<'_>) {
-        while self.port.takes_answers()
-            && let Some(handlers) = &mut self.handlers
-        {
-            let Poll::Ready(Some(((incoming, outcome), bytes))) = handlers.poll_next_unpin(cx) else {
+        while !self.handlers.is_empty() && self.port.takes_answers() {
+            let Poll::Ready(Some(((incoming, outcome), bytes))) = self.handlers.poll_next_unpin(cx) else {
                 self.has_unstarted = false;
                 return;
             };
             self.request_bytes -= bytes;
             self.port.answer(incoming, outcome);
         }
+        self.has_unstarted &= !self.handlers.is_empty();
     }
 
     fn poll_read(&mut self, cx: &mut Context<'_>) {
@@ -259,7 +251,7 @@ where
         }
         self.has_unstarted |= !self.port.takes_answers();
         self.request_bytes += bytes;
-        self.handlers.get_or_insert_default().push(handler);
+        self.handlers.push(handler);
         self.poll_handlers(cx);
         None
     }
@@ -271,7 +263,7 @@ where
             self.until = self.until.or_else(|| self.drain_deadline());
             self.port.close_write(Closed { reason: Some(Arc::new(error)) });
         }
-        if self.port.takes_answers() && !took_answers && !self.is_calm() {
+        if self.port.takes_answers() && !took_answers && !self.handlers.is_empty() {
             self.port.request_round();
         }
     }

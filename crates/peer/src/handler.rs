@@ -7,7 +7,7 @@ use agentwire_connection::IncomingId;
 use agentwire_jsonrpc::{ErrorObject, Notification, RawJson, Request, RequestId, Response, Skipped};
 use agentwire_transport::MessageSource;
 
-use crate::Peer;
+use crate::peer::Peer;
 
 /// Answers the peer's requests and receives its notifications.
 ///
@@ -75,8 +75,7 @@ impl RequestContext {
         self.in_batch
     }
 
-    /// How the request came in, for transports that know more of a request than its message: over HTTP, the head of the
-    /// HTTP request.
+    /// How the request arrived, if the transport has more than the message: over HTTP, the head of the HTTP request.
     pub fn source(&self) -> Option<&Arc<dyn MessageSource>> {
         self.source.as_ref()
     }
@@ -99,8 +98,7 @@ impl RequestContext {
     /// counts against [`Config::request_limit`](crate::Config::request_limit): the caller sets a bound of its own.
     pub fn answer(&self, outcome: Result<RawJson, ErrorObject>) {
         let mut state = self.peer.shared.lock();
-        state.connection.answer(self.incoming, outcome);
-        state.forget_incoming(self.incoming);
+        state.answer(self.incoming, outcome);
         let waker = state.changed();
         drop(state);
         if let Some(waker) = waker {

@@ -80,7 +80,7 @@
 //!                                  Connection + Transport + what it shares with handles
 //! ```
 //!
-//! [`runtime`] has the port, for crates that build protocol runtimes.
+//! [`runtime`] has the port and further methods of [`Peer`] and [`Call`], for crates that build protocol runtimes.
 //!
 //! # Observing
 //!
@@ -136,12 +136,6 @@
 //! - Dropping the future of [`Driver::serve`] or [`Driver::run`] drops the handlers, `main` and the transport with it.
 //!   Messages that were queued and not yet written are lost.
 
-// Files that refer to each other: `state`, `locked`, `call_slots` and `cancellations`, because the state keeps what must be
-// dropped after its lock; `peer`, `call` and `notify`, because a handle makes calls and a call has a handle; `driver`,
-// `event_loop` and `port`, because a driver becomes a port, which an event loop drives; `observe` and its files, because the
-// first has the traits and what they are given, and the others call them; `shared`, `port` and `observe`, because the
-// observation of a port ends with the reason that the connection has ended for.
-
 // Its facade would bring crates that are not needed here. Tests have that, and so the same paths.
 #[cfg(not(test))]
 extern crate futures_util as futures;
@@ -157,19 +151,23 @@ mod error;
 mod event_loop;
 mod handler;
 mod handler_future;
-mod locked;
 mod method_trait;
 mod notify;
 pub mod observe;
+mod panics;
 mod peer;
+mod peer_inner;
 mod port;
+mod result;
+mod run;
 pub mod runtime;
 mod runtime_config;
 mod send_capacity;
-mod shared;
 mod state;
+mod state_guard;
 mod sync;
 mod timer;
+mod waker_slots;
 
 pub use agentwire_connection::{CallId, Dialect};
 pub use call::Call;

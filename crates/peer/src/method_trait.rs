@@ -175,7 +175,7 @@ macro_rules! method_trait {
     ) => {
         type Boxed<'a, R> = ::std::pin::Pin<Box<dyn ::std::future::Future<Output = R> + Send + 'a>>;
 
-        #[allow(unnameable_types, unreachable_pub, missing_docs, reason = "nobody needs to name it")]
+        #[allow(unnameable_types, unreachable_pub, missing_docs, reason = "no code names it outside of this module")]
         pub trait Methods: Send + Sync {
             $(fn $method(&self, $request: $Request, $context: $Context) -> Boxed<'_, $Answer>;)*
             $(fn $notify(&self, $($arg: $Arg),*) $(-> $Value)?;)*

@@ -2,11 +2,12 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
 
-use agentwire_jsonrpc::RawJson;
+use agentwire_jsonrpc::{NotificationMethod, RawJson};
 use bytestring::ByteString;
+use serde::Serialize;
 
-use crate::Peer;
 use crate::error::CallError;
+use crate::peer::Peer;
 use crate::send_capacity::Ticket;
 use crate::state::Wait;
 
@@ -19,6 +20,25 @@ pub struct Notify<'a> {
     /// None once it is sent.
     params: Option<Result<Option<RawJson>, CallError>>,
     ticket: Option<Ticket>,
+}
+
+/// Notifications.
+impl Peer {
+    /// Makes a notification, to be awaited: it waits while [`Config::high_water`](crate::Config::high_water) bytes are
+    /// queued.
+    pub fn notify<N: NotificationMethod>(&self, params: &N) -> Notify<'_> {
+        self.notify_method(ByteString::from_static(N::NAME), Some(params))
+    }
+
+    /// Makes a notification that has no type, to be awaited.
+    pub fn notify_method<P>(&self, method: impl Into<ByteString>, params: Option<&P>) -> Notify<'_>
+    where
+        P: Serialize + ?Sized,
+    {
+        let method = method.into();
+        let params = self.encode(&method, params);
+        Notify::new(self, method, params)
+    }
 }
 
 impl<'a> Notify<'a> {

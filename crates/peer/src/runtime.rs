@@ -1,8 +1,9 @@
 //! For protocol runtimes: parts of the driver that a runtime builds on. **Exempt from semver**: they change in any release.
 //!
 //! A [`Port`] is one connection over one transport without handlers. [`Driver::serve`](crate::Driver::serve) and
-//! [`Driver::run`](crate::Driver::run) drive one port; `agentwire-acp-proxy` joins two into a relay. The functions send
-//! params that are JSON text already, byte for byte.
+//! [`Driver::run`](crate::Driver::run) drive one port; `agentwire-acp-proxy` joins two into a relay. [`PeerExt`] and
+//! [`CallExt`] are methods of handles and calls that only runtimes need. The functions send params that are JSON text already,
+//! byte for byte.
 //!
 //! A loop that answers each request with its own params:
 //!
@@ -70,9 +71,10 @@
 
 use std::task::{Context, Waker};
 
-use agentwire_connection::CallId;
-use agentwire_jsonrpc::RawJson;
+use agentwire_connection::{CallId, Connection};
+use agentwire_jsonrpc::{NotificationMethod, RawJson};
 use bytestring::ByteString;
+use serde::Serialize;
 
 use crate::call::Call;
 use crate::error::{CallError, Closed};
@@ -86,9 +88,142 @@ pub use crate::port::{Input, Port};
 pub use crate::timer::Timer;
 pub use agentwire_connection::{CallFailure, Event, IncomingId};
 
+/// Methods of [`Peer`] for protocol runtimes.
+pub trait PeerExt {
+    /// Returns a handle whose messages belong to no request.
+    #[must_use]
+    fn unrelated(&self) -> Peer;
+
+    /// Encodes the parameters of a call, sharing memory with other messages.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::Encode`] when they have no JSON form.
+    fn encode_params<P>(&self, method: &ByteString, params: &P) -> Result<RawJson, CallError>
+    where
+        P: Serialize + ?Sized;
+
+    /// Makes a call whose parameters are JSON text.
+    fn call_encoded<R>(&self, method: impl Into<ByteString>, params: Option<RawJson>) -> Call<R>;
+
+    /// Makes a call that fails when it is awaited, without being sent.
+    fn refuse_call<R>(&self, error: CallError) -> Call<R>;
+
+    /// Makes a notification that fails when it is awaited, without being sent.
+    fn refuse_notify(&self, error: CallError) -> Notify<'_>;
+
+    /// Queues a notification without waiting for room, unless an identical one is already queued. So the queue grows only
+    /// with the number of different notifications, however slowly the peer reads.
+    ///
+    /// # Errors
+    ///
+    /// As [`Peer::notify_now`].
+    fn notify_coalesced<N: NotificationMethod>(&self, params: &N) -> Result<(), CallError>;
+
+    /// Reserves an id for a call whose parameters carry it; see [`CallExt::reserved`].
+    fn reserve_call(&self) -> CallId;
+
+    /// Whether a call was sent and is unanswered. False once the answer has arrived, even if its caller has not taken it,
+    /// and once the call was dropped.
+    fn is_unanswered(&self, call: CallId) -> bool;
+
+    /// Whether the request of a call is still in the queue. Then dropping the call withdraws the request.
+    fn is_queued(&self, call: CallId) -> bool;
+
+    /// Sets whether the peer may send batches from now on.
+    fn take_batches(&self, batches: bool);
+}
+
+impl PeerExt for Peer {
+    fn unrelated(&self) -> Peer {
+        Peer::new(self.shared.clone())
+    }
+
+    fn encode_params<P>(&self, method: &ByteString, params: &P) -> Result<RawJson, CallError>
+    where
+        P: Serialize + ?Sized,
+    {
+        self.encode_value(method, params)
+    }
+
+    fn call_encoded<R>(&self, method: impl Into<ByteString>, params: Option<RawJson>) -> Call<R> {
+        Call::new(self.clone(), method.into(), Ok(params))
+    }
+
+    fn refuse_call<R>(&self, error: CallError) -> Call<R> {
+        Call::new(self.clone(), ByteString::new(), Err(error))
+    }
+
+    fn refuse_notify(&self, error: CallError) -> Notify<'_> {
+        Notify::new(self, ByteString::new(), Err(error))
+    }
+
+    fn notify_coalesced<N: NotificationMethod>(&self, params: &N) -> Result<(), CallError> {
+        let method = ByteString::from_static(N::NAME);
+        let params = self.encode(&method, Some(params))?;
+        Ok(self.queue_by(method, params, Connection::notify_coalesced)?)
+    }
+
+    fn reserve_call(&self) -> CallId {
+        self.shared.lock().connection.reserve_call()
+    }
+
+    fn is_unanswered(&self, call: CallId) -> bool {
+        self.shared.lock().calls.is_open(call)
+    }
+
+    fn is_queued(&self, call: CallId) -> bool {
+        self.shared.lock().connection.is_queued(call)
+    }
+
+    fn take_batches(&self, batches: bool) {
+        self.shared.lock().connection.take_batches(batches);
+    }
+}
+
+/// Methods of [`Call`] for protocol runtimes.
+pub trait CallExt<R>: Sized {
+    /// Makes a call that fails when it is awaited, and is never sent.
+    fn failed(error: CallError) -> Self;
+
+    /// Sends the call under an id that was [reserved](PeerExt::reserve_call).
+    #[must_use]
+    fn reserved(self, call: CallId) -> Self;
+
+    /// Decodes the result with this function, for results whose text decides their type.
+    #[must_use]
+    fn decode_by(self, decode: fn(&RawJson) -> Result<R, serde_json::Error>) -> Self;
+
+    /// Runs when the answer is no longer awaited: when the call is dropped after it was sent and before it was answered,
+    /// just before the cancel, and when its time-out has passed. For protocols that send more than a cancel.
+    #[must_use]
+    fn on_drop(self, hook: impl FnOnce() + Send + 'static) -> Self;
+}
+
+impl<R> CallExt<R> for Call<R> {
+    fn failed(error: CallError) -> Self {
+        Self::without_peer(error)
+    }
+
+    fn reserved(mut self, call: CallId) -> Self {
+        self.set_id(call);
+        self
+    }
+
+    fn decode_by(mut self, decode: fn(&RawJson) -> Result<R, serde_json::Error>) -> Self {
+        self.outgoing.decode = Some(decode);
+        self
+    }
+
+    fn on_drop(mut self, hook: impl FnOnce() + Send + 'static) -> Self {
+        self.on_drop = Some(Box::new(hook));
+        self
+    }
+}
+
 /// Makes a call whose params and result are JSON text.
 pub fn call_raw(peer: &Peer, method: impl Into<ByteString>, params: Option<RawJson>) -> Call<RawJson> {
-    Call::new(peer.clone(), method.into(), Ok(params)).decode_by(|result| Ok(result.clone()))
+    peer.call_encoded(method, params).decode_by(|result| Ok(result.clone()))
 }
 
 /// Sends a call now, even while [`Config::high_water`](crate::Config::high_water) bytes are queued. Awaiting the call then

@@ -1,17 +1,17 @@
-use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 use std::task::{Poll, Waker};
 use std::time::Instant;
 
-use agentwire_connection::{Connection, IncomingId};
-use agentwire_jsonrpc::Skipped;
+use agentwire_connection::{CallId, Connection, IncomingId};
+use agentwire_jsonrpc::{ErrorObject, RawJson, RequestId, Skipped};
+use agentwire_transport::TransportError;
 use bytestring::ByteString;
-use slab::Slab;
 
-use crate::call_slots::CallSlots;
-use crate::cancellations::Cancellation;
+use crate::call_slots::{CallSlot, CallSlots};
+use crate::cancellations::Cancellations;
 use crate::error::Closed;
-use crate::locked::DeferredDrop;
 use crate::send_capacity::{SendCapacity, Ticket};
+use crate::waker_slots::{WakerSlots, replace};
 
 /// Of the futures of a connection that complete at once, one in so many is pending for one poll first.
 const READY_IN_A_ROW: u32 = 128;
@@ -19,22 +19,22 @@ const READY_IN_A_ROW: u32 = 128;
 /// Of how many results the parts that could not be decoded are kept until the handler gets them.
 const MOST_SKIPPED: usize = 16;
 
-/// What the event loop is doing, as seen by handles that have work for it.
+/// Whether the event loop must be woken for a change.
 #[derive(Debug)]
 enum LoopState {
-    /// It runs, and will look at everything once more before it waits.
-    Looking,
-    /// It runs, and something has changed since it last looked.
+    /// It runs, and has seen all changes so far or will see them before it waits.
+    UpToDate,
+    /// It runs, and has not seen the last change. It makes another round before it waits.
     Behind,
     /// It waits for its waker.
     Waiting,
 }
 
-/// What a future finds that waits for one thing.
+/// The result of polling for one condition.
 pub(crate) enum Wait<T> {
     Ready(T),
     Pending,
-    /// It is ready, but [other futures run first](State::must_yield).
+    /// It is ready, but [other futures run first](PeerState::must_yield).
     Yield,
 }
 
@@ -52,23 +52,13 @@ impl<T> Wait<T> {
     }
 }
 
-/// The futures that wait for the peer.
-#[derive(Default)]
-pub(crate) struct Waiters {
+pub(crate) struct PeerState {
+    pub(crate) connection: Connection,
     pub(crate) calls: CallSlots,
     send_capacity: SendCapacity,
-}
-
-pub(crate) struct State {
-    pub(crate) connection: Connection,
-    /// Made when it is first needed: many connections only answer, and send little.
-    waiters: Option<Box<Waiters>>,
-    /// Wakers of [`WhenClosed`](crate::WhenClosed).
-    close_wakers: Slab<Waker>,
-    /// Requests of the peer's that are cancelled, or whose cancellation a future waits for.
-    pub(crate) cancellations: HashMap<IncomingId, Cancellation>,
-    /// Requests whose handlers were dropped because the connection ends.
-    pub(crate) aborted: HashSet<IncomingId>,
+    /// Of [`WhenClosed`](crate::WhenClosed).
+    close_wakers: WakerSlots,
+    cancellations: Cancellations,
     event_loop: LoopState,
     /// Wakes the event loop. It is kept while the loop runs: mostly the loop waits with the same waker again.
     waker: Option<Waker>,
@@ -80,27 +70,27 @@ pub(crate) struct State {
     pub(crate) is_closed: bool,
     /// Counts the futures that completed at once.
     ready: u32,
-    /// Values to drop without the lock.
-    pub(crate) deferred_drops: Vec<DeferredDrop>,
+    /// Wakers to drop without the lock.
+    pub(crate) unused_wakers: Vec<Waker>,
     /// Parts that were left out of decoded results, by the methods of their calls, until the handler gets them.
     skipped: Vec<(ByteString, Skipped)>,
 }
 
-impl State {
+impl PeerState {
     pub(crate) fn new(connection: Connection) -> Self {
         Self {
             connection,
-            waiters: None,
-            close_wakers: Slab::new(),
-            cancellations: HashMap::new(),
-            aborted: HashSet::new(),
-            event_loop: LoopState::Looking,
+            calls: CallSlots::default(),
+            send_capacity: SendCapacity::default(),
+            close_wakers: WakerSlots::default(),
+            cancellations: Cancellations::default(),
+            event_loop: LoopState::UpToDate,
             waker: None,
             read_closed: None,
             write_closed: None,
             is_closed: false,
             ready: 0,
-            deferred_drops: Vec::new(),
+            unused_wakers: Vec::new(),
             skipped: Vec::new(),
         }
     }
@@ -141,7 +131,7 @@ impl State {
     pub(crate) fn close_read(&mut self, reason: Closed) -> Vec<Waker> {
         self.connection.handle_end();
         self.read_closed.get_or_insert(reason);
-        if self.close_wakers.is_empty() { Vec::new() } else { self.close_wakers.drain().collect() }
+        self.close_wakers.take_all()
     }
 
     /// Records that nothing more can be sent. The first reason stays; that a peer which closed in good order no longer
@@ -150,7 +140,7 @@ impl State {
     pub(crate) fn close_write(&mut self, reason: Closed) -> Vec<Waker> {
         let reason = self.read_closed.clone().unwrap_or(reason);
         self.write_closed.get_or_insert(reason);
-        self.waiters.as_mut().map_or_else(Vec::new, |waiters| waiters.send_capacity.take_all())
+        self.send_capacity.take_all()
     }
 
     /// Waits until nothing more will arrive. `key` is the caller's place among the waiters.
@@ -159,25 +149,22 @@ impl State {
             *key = None;
             return if self.must_yield() { Wait::Yield } else { Wait::Ready(self.reason()) };
         }
-        match key.and_then(|key| self.close_wakers.get_mut(key)) {
-            Some(place) => self.deferred_drops.extend(replace(place, waker)),
-            None => *key = Some(self.close_wakers.insert(waker.clone())),
-        }
+        self.unused_wakers.extend(self.close_wakers.register(key, waker));
         Wait::Pending
     }
 
     pub(crate) fn forget_closed(&mut self, key: usize) {
-        self.deferred_drops.extend(self.close_wakers.try_remove(key).map(DeferredDrop::Waker));
+        self.unused_wakers.extend(self.close_wakers.remove(key));
     }
 
     /// Called when the event loop is about to wait. Returns none if it must look once more first, else whether the
     /// connection is idle.
     pub(crate) fn rest(&mut self, waker: &Waker) -> Option<bool> {
-        let rested = matches!(self.event_loop, LoopState::Looking);
-        self.event_loop = if rested { LoopState::Waiting } else { LoopState::Looking };
+        let rested = matches!(self.event_loop, LoopState::UpToDate);
+        self.event_loop = if rested { LoopState::Waiting } else { LoopState::UpToDate };
         if rested {
             match &mut self.waker {
-                Some(place) => self.deferred_drops.extend(replace(place, waker)),
+                Some(place) => self.unused_wakers.extend(replace(place, waker)),
                 place => *place = Some(waker.clone()),
             }
         }
@@ -190,7 +177,7 @@ impl State {
 
     /// Called when the event loop looks at everything from here on.
     pub(crate) fn look(&mut self) {
-        self.event_loop = LoopState::Looking;
+        self.event_loop = LoopState::UpToDate;
     }
 
     /// Records a change that the event loop must see. The caller wakes the waker without the lock.
@@ -199,7 +186,7 @@ impl State {
     pub(crate) fn changed(&mut self) -> Option<Waker> {
         match std::mem::replace(&mut self.event_loop, LoopState::Behind) {
             LoopState::Waiting => self.waker.take(),
-            LoopState::Looking | LoopState::Behind => None,
+            LoopState::UpToDate | LoopState::Behind => None,
         }
     }
 
@@ -220,45 +207,27 @@ impl State {
             self.forget_capacity(ticket);
             return Poll::Ready(());
         }
-        let replaced = self.waiters_mut().send_capacity.wait(ticket, waker, deadline);
-        self.deferred_drops.extend(replaced.map(DeferredDrop::Waker));
+        self.unused_wakers.extend(self.send_capacity.wait(ticket, waker, deadline));
         Poll::Pending
     }
 
     pub(crate) fn forget_capacity(&mut self, ticket: &mut Option<Ticket>) {
-        let waker = self.waiters.as_mut().and_then(|waiters| waiters.send_capacity.leave(ticket));
-        self.deferred_drops.extend(waker.map(DeferredDrop::Waker));
+        self.unused_wakers.extend(self.send_capacity.leave(ticket));
     }
 
     /// Takes the wakers of the futures that wait for room, if there is room again.
     pub(crate) fn take_capacity_wakers(&mut self) -> Vec<Waker> {
-        match &mut self.waiters {
-            Some(waiters) if self.connection.has_room() => waiters.send_capacity.take_all(),
-            _ => Vec::new(),
-        }
+        if self.connection.has_room() { self.send_capacity.take_all() } else { Vec::new() }
     }
 
     /// Takes the wakers of the futures that have waited for room for too long.
     pub(crate) fn take_late_wakers(&mut self, now: Instant) -> Vec<Waker> {
-        self.waiters.as_mut().map_or_else(Vec::new, |waiters| waiters.send_capacity.take_due(now))
+        self.send_capacity.take_due(now)
     }
 
     /// When the event loop must act, whatever happens until then.
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
-        let capacity = self.waiters.as_ref().and_then(|waiters| waiters.send_capacity.next_deadline());
-        self.connection.poll_timeout().into_iter().chain(capacity).min()
-    }
-
-    pub(crate) fn waiters(&self) -> Option<&Waiters> {
-        self.waiters.as_deref()
-    }
-
-    pub(crate) fn waiters_if_any(&mut self) -> Option<&mut Waiters> {
-        self.waiters.as_deref_mut()
-    }
-
-    pub(crate) fn waiters_mut(&mut self) -> &mut Waiters {
-        self.waiters.get_or_insert_default()
+        self.connection.poll_timeout().into_iter().chain(self.send_capacity.next_deadline()).min()
     }
 
     /// Keeps the parts that were left out of a result, until the event loop passes them to its handler.
@@ -274,8 +243,89 @@ impl State {
     }
 }
 
-/// Puts a waker in the place of another. Returns the other, unless both wake the same task.
-pub(crate) fn replace(place: &mut Waker, waker: &Waker) -> Option<DeferredDrop> {
-    let differs = !place.will_wake(waker);
-    differs.then(|| DeferredDrop::Waker(std::mem::replace(place, waker.clone())))
+/// Calls of ours.
+impl PeerState {
+    /// Waits for the outcome of a call; see [`CallSlots::poll`].
+    pub(crate) fn poll_call(&mut self, call: CallId, waker: &Waker, is_main: bool) -> Poll<Option<CallSlot>> {
+        self.calls.poll(call, waker, is_main, &mut self.unused_wakers)
+    }
+
+    /// Forgets a call whose future was dropped, and cancels it if it is unanswered. The caller drops the slot and wakes the
+    /// waker without the lock.
+    pub(crate) fn drop_call(&mut self, call: CallId) -> (Option<CallSlot>, Option<Waker>) {
+        let slot = self.calls.remove(call);
+        let waker = match &slot {
+            Some(slot) if slot.is_open() => {
+                self.connection.cancel(call, "the caller no longer waits");
+                self.changed()
+            }
+            _ => None,
+        };
+        (slot, waker)
+    }
+
+    /// Fails a call that the transport could not carry.
+    pub(crate) fn fail_call(&mut self, id: &RequestId, error: Arc<TransportError>) {
+        if let Some(call) = self.connection.handle_failure(id) {
+            self.calls.set_error(call, error);
+        }
+    }
+}
+
+/// Requests of the peer's.
+impl PeerState {
+    /// Answers a request, which can no longer be cancelled then.
+    pub(crate) fn answer(&mut self, incoming: IncomingId, outcome: Result<RawJson, ErrorObject>) {
+        self.connection.answer(incoming, outcome);
+        self.unused_wakers.extend(self.cancellations.forget(incoming));
+    }
+
+    /// Whether the peer has cancelled a request, or the connection ended before its answer.
+    pub(crate) fn is_cancelled(&self, incoming: IncomingId) -> bool {
+        self.cancellations.is_cancelled(incoming) || (self.is_closed && self.is_unanswered(incoming))
+    }
+
+    /// Cancels a request, unless it is answered. Returns the wakers to wake.
+    #[must_use]
+    pub(crate) fn cancel(&mut self, incoming: IncomingId) -> Vec<Waker> {
+        if self.is_unanswered(incoming) { self.cancellations.cancel(incoming) } else { Vec::new() }
+    }
+
+    /// Cancels a request whose handler was dropped because the connection ends. Returns the wakers to wake.
+    #[must_use]
+    pub(crate) fn abort(&mut self, incoming: IncomingId) -> Vec<Waker> {
+        // A request that was answered while its handler went on is not aborted.
+        if self.is_unanswered(incoming) { self.cancellations.abort(incoming) } else { Vec::new() }
+    }
+
+    /// Waits until a request is cancelled. `key` is the caller's place among the waiters.
+    pub(crate) fn poll_cancelled(
+        &mut self,
+        incoming: IncomingId,
+        key: &mut Option<usize>,
+        waker: &Waker,
+    ) -> Wait<()> {
+        if self.is_cancelled(incoming) {
+            *key = None;
+            return if self.must_yield() { Wait::Yield } else { Wait::Ready(()) };
+        }
+        if self.is_unanswered(incoming) {
+            self.unused_wakers.extend(self.cancellations.register(incoming, key, waker));
+        }
+        Wait::Pending
+    }
+
+    pub(crate) fn forget_cancelled(&mut self, incoming: IncomingId, key: usize) {
+        self.unused_wakers.extend(self.cancellations.deregister(incoming, key));
+    }
+
+    /// Forgets all cancellations, because the connection has ended. Returns the wakers to wake.
+    #[must_use]
+    pub(crate) fn forget_cancellations(&mut self) -> Vec<Waker> {
+        self.cancellations.forget_all()
+    }
+
+    fn is_unanswered(&self, incoming: IncomingId) -> bool {
+        self.connection.incoming_request_id(incoming).is_some()
+    }
 }

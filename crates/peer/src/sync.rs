@@ -1,4 +1,4 @@
-//! What threads share. `tests/model` puts types of the same names here that try each order in which threads can run.
+//! The locks of this crate. `tests/model` replaces this file by types that run each possible order of the threads.
 
 pub(crate) use agentwire_sync::{Mutex, MutexGuard};
 pub(crate) use std::sync::atomic::AtomicBool;

@@ -133,7 +133,7 @@ impl<'a> Object<'a> {
                 }
             }
         };
-        let begin = quote! { let mut others = ::agentwire_jsonrpc::RawObjectBuilder::new(); };
+        let begin = quote! { let mut others = ::agentwire_jsonrpc::wire::RawObjectBuilder::new(); };
         let (place, kind) = (place(at), &rest.source.ty);
         let value = match (&rest.kind, &rest.options.read) {
             (Kind::Extra, _) => quote! {

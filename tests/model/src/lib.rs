@@ -45,28 +45,36 @@ mod event_loop;
 mod handler;
 #[path = "../../../crates/peer/src/handler_future.rs"]
 mod handler_future;
-#[path = "../../../crates/peer/src/locked.rs"]
-mod locked;
 #[path = "../../../crates/sync/src/monitor.rs"]
 mod monitor;
 #[path = "../../../crates/peer/src/notify.rs"]
 mod notify;
 #[path = "../../../crates/peer/src/observe/mod.rs"]
 pub mod observe;
+#[path = "../../../crates/peer/src/panics.rs"]
+mod panics;
 #[path = "../../../crates/peer/src/peer.rs"]
 mod peer;
+#[path = "../../../crates/peer/src/peer_inner.rs"]
+mod peer_inner;
 #[path = "../../../crates/peer/src/port/mod.rs"]
 mod port;
+#[path = "../../../crates/peer/src/result.rs"]
+mod result;
+#[path = "../../../crates/peer/src/run.rs"]
+mod run;
 #[path = "../../../crates/peer/src/runtime.rs"]
 pub mod runtime;
 #[path = "../../../crates/peer/src/send_capacity.rs"]
 mod send_capacity;
-#[path = "../../../crates/peer/src/shared.rs"]
-mod shared;
 #[path = "../../../crates/peer/src/state.rs"]
 mod state;
+#[path = "../../../crates/peer/src/state_guard.rs"]
+mod state_guard;
 #[path = "../../../crates/peer/src/timer.rs"]
 mod timer;
+#[path = "../../../crates/peer/src/waker_slots.rs"]
+mod waker_slots;
 
 /// Of `transport-http`.
 mod server {

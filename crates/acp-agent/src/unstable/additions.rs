@@ -8,6 +8,7 @@ use agentwire_acp_schema::v1::unstable::{
 };
 use agentwire_acp_schema::v1::{self, AgentCapabilities, SessionId, SessionNotification};
 use agentwire_jsonrpc::{NotificationMethod, RawJson, RequestMethod};
+use agentwire_peer::runtime::PeerExt;
 use agentwire_peer::{Call, CallError, Notify, Peer};
 use agentwire_sync::{Mutex, MutexGuard};
 

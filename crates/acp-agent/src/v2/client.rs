@@ -7,6 +7,7 @@ use agentwire_acp_schema::v2::{
     UpdateSessionNotification,
 };
 use agentwire_jsonrpc::{NotificationMethod, RequestMethod};
+use agentwire_peer::runtime::PeerExt;
 use agentwire_peer::{Call, CallError, Notify, Peer};
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use agentwire_acp_schema::v2::{IdleStopReason, SessionId};
 use agentwire_jsonrpc::RawJson;
 use agentwire_peer::Peer;
+use agentwire_peer::runtime::PeerExt;
 use futures::FutureExt;
 use futures::future::AbortHandle;
 

@@ -8,6 +8,7 @@ use agentwire_acp_schema::v2::{
     SetSessionConfigOptionResponse,
 };
 use agentwire_jsonrpc::{NotificationMethod, RawJson, RequestMethod};
+use agentwire_peer::runtime::{CallExt, PeerExt};
 use agentwire_peer::{Call, CallError, Notify};
 use serde::Deserialize;
 

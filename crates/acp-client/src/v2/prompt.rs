@@ -10,6 +10,7 @@ use agentwire_acp_schema::v2::{
     SessionUpdate,
 };
 use agentwire_jsonrpc::RequestMethod;
+use agentwire_peer::runtime::CallExt;
 use agentwire_peer::{Call, CallError, Clock, Peer, TokioClock, WhenClosed};
 use futures::Stream;
 use futures::stream::FusedStream;

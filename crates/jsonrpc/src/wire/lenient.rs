@@ -22,7 +22,8 @@ use serde_json::value::RawValue;
 
 use super::Patch;
 use super::undecoded::undecoded;
-use crate::{RawJson, note_skipped, read, read_items};
+use crate::skipped::{note_skipped, read_items};
+use crate::{RawJson, read};
 
 /// A way to read a value of the type `T`.
 pub trait ReadAs<'de, T> {
@@ -179,7 +180,7 @@ fn decode_items<T: DeserializeOwned>(raw: &RawValue) -> Option<Vec<T>> {
     read_items(raw.get()).inspect_err(|why| note::<Vec<T>>(raw, why)).ok()
 }
 
-/// What is null is no more than missing.
+/// Null counts as missing.
 fn note<T>(raw: &RawValue, why: &serde_json::Error) {
     if raw.get() != "null" {
         note_skipped::<T>(None, why);

@@ -13,8 +13,10 @@ use serde::de::value::{BorrowedStrDeserializer, MapAccessDeserializer};
 use serde::de::{DeserializeOwned, DeserializeSeed, Error, IgnoredAny, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
+use crate::any_text::value_text;
+use crate::builder::RawObjectBuilder;
 use crate::text::Text;
-use crate::{RawJson, RawObject, RawObjectBuilder, read, value_text};
+use crate::{RawJson, RawObject, read};
 
 // read: it has been read as text, and halves of surrogate pairs are mended where the whole message is read.
 type TextDeserializer<'de> = serde_json::Deserializer<serde_json::de::StrRead<'de>>;

@@ -9,6 +9,7 @@ use crate::versions::{best, named};
 use agentwire_jsonrpc::{ErrorObject, RequestMethod};
 use agentwire_mcp_schema::code::{self, MissingCapabilities, UnsupportedVersion};
 use agentwire_mcp_schema::{DiscoverRequest, DiscoverResult, Implementation, ResultMeta, Revision};
+use agentwire_peer::runtime::CallExt;
 use agentwire_peer::{CallError, Peer};
 
 /// The outcome of `server/discover`.

@@ -5,7 +5,7 @@ use agentwire_mcp_schema::code::UnsupportedVersion;
 use agentwire_mcp_schema::{
     InitializeRequest, InitializedNotification, LoggingLevel, Revision, SetLevelRequest,
 };
-use agentwire_peer::runtime::set_revision;
+use agentwire_peer::runtime::{CallExt, PeerExt, set_revision};
 use agentwire_peer::{CallError, Peer};
 
 use super::{Handshake, HandshakeError};

@@ -5,6 +5,7 @@ use std::task::{Context, Poll};
 
 use agentwire_jsonrpc::RawJson;
 use agentwire_peer::CallError;
+use agentwire_peer::runtime::PeerExt;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 

@@ -3,6 +3,7 @@
 use agentwire_jsonrpc::RequestMethod;
 use agentwire_mcp_schema::HasMeta;
 use agentwire_peer::CallError;
+use agentwire_peer::runtime::PeerExt;
 use bytestring::ByteString;
 
 use crate::connection::Connection;

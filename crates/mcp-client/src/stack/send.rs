@@ -3,6 +3,7 @@
 use agentwire_jsonrpc::RawJson;
 use agentwire_mcp_wire::meta::PROGRESS_TOKEN;
 use agentwire_peer::CallError;
+use agentwire_peer::runtime::{CallExt, PeerExt};
 
 use crate::connection::Connection;
 use crate::raw::{RawAnswer, RawCall, with_meta};

@@ -11,6 +11,7 @@ use agentwire_mcp_schema::task_extension::TaskStatus;
 use agentwire_mcp_schema::{CallToolRequest, ProgressNotification, ProgressToken, TaskSupport};
 use agentwire_mcp_wire::meta::PROGRESS_TOKEN;
 use agentwire_peer::CallError;
+use agentwire_peer::runtime::PeerExt;
 use bytestring::ByteString;
 use futures::{FutureExt, select_biased};
 use serde::de::IgnoredAny;

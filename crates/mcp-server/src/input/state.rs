@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use agentwire_jsonrpc::{ErrorObject, Members, RawJson, read_bytes};
+use agentwire_jsonrpc::runtime::Members;
+use agentwire_jsonrpc::{ErrorObject, RawJson, read_bytes};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

@@ -7,7 +7,7 @@ use agentwire_mcp_schema::{
     Downgrade, InitializeRequest, InitializeResult, METHODS, MethodInfo, MethodKind, PingRequest, Revision,
     SetLevelRequest,
 };
-use agentwire_peer::runtime::set_revision;
+use agentwire_peer::runtime::{PeerExt, set_revision};
 
 use crate::Server;
 use crate::capability::{Capability, CapabilitySet};

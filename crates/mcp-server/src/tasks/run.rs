@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use agentwire_jsonrpc::{ErrorObject, Members, RawJson};
+use agentwire_jsonrpc::runtime::Members;
+use agentwire_jsonrpc::{ErrorObject, RawJson};
 use agentwire_mcp_schema::CallToolResult;
 use agentwire_peer::{Clock, Peer, TokioClock};
 use futures::FutureExt;

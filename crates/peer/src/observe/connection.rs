@@ -10,13 +10,13 @@ use agentwire_transport::{MessageSource, Packet, TransportError};
 
 use super::open_call::OpenCall;
 use super::{CallBegin, CallObserver, ConnectionEnd, Direction, Observer, Outcome};
-use crate::port::guarded;
-use crate::shared::Shared;
+use crate::panics::guarded;
+use crate::peer_inner::PeerInner;
 
-/// What the observer of one connection needs beside the connection's own state. It exists only where an observer is set.
+/// Reports one connection to its observer, and keeps the calls that are open. It exists only where an observer is set.
 pub(crate) struct ConnectionObservation {
     observer: Arc<dyn Observer>,
-    shared: Arc<Shared>,
+    shared: Arc<PeerInner>,
     began: Instant,
     /// Calls of ours whose requests have left.
     ours: HashMap<RequestId, OpenCall>,
@@ -35,7 +35,7 @@ impl ConnectionObservation {
     /// Reports the begin of a connection.
     pub(crate) fn begin(
         observer: &Arc<dyn Observer>,
-        shared: &Arc<Shared>,
+        shared: &Arc<PeerInner>,
         dialect: &agentwire_connection::Dialect,
     ) -> Self {
         let mut own = None;
@@ -53,6 +53,7 @@ impl ConnectionObservation {
     }
 
     /// Reports a packet that has arrived, before the connection handles it.
+    #[inline(never)]
     pub(crate) fn received(&mut self, packet: &Packet, now: Instant) {
         match packet {
             Packet::Frame { frame, source, .. } => {
@@ -121,6 +122,7 @@ impl ConnectionObservation {
     }
 
     /// Reports an event of the connection, before the event loop delivers it.
+    #[inline(never)]
     pub(crate) fn event(&mut self, event: &Event) {
         match event {
             Event::Unreadable(error) => guarded(|| self.observer.malformed(error)),
@@ -144,6 +146,7 @@ impl ConnectionObservation {
     }
 
     /// Reports a frame that leaves.
+    #[inline(never)]
     pub(crate) fn sent(&mut self, frame: &Frame, bytes: usize) {
         guarded(|| self.observer.frame(Direction::Out, bytes));
         let now = self.shared.now();

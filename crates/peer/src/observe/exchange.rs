@@ -9,7 +9,7 @@ use bytestring::ByteString;
 use super::connection::outcome;
 use super::open_call::OpenCall;
 use super::{CallBegin, CallObserver, Direction, Observer, Outcome};
-use crate::port::guarded;
+use crate::panics::guarded;
 
 /// Reports one request that stands alone in the way of a connection: its frames, its call, its notifications.
 ///

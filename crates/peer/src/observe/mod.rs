@@ -107,7 +107,7 @@ pub trait Observer: Send + Sync {
         let _ = end;
     }
 
-    /// Called when a call begins. Returns the observer of this call, or none if the rest of it is of no interest.
+    /// Called when a call begins. Returns the observer of this call, or none to ignore the rest of it.
     fn call_began(&self, call: &CallBegin<'_>) -> Option<Arc<dyn CallObserver>> {
         let _ = call;
         None

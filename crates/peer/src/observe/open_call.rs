@@ -6,7 +6,7 @@ use agentwire_jsonrpc::RequestId;
 use bytestring::ByteString;
 
 use super::{CallBegin, CallEnd, CallObserver, Direction, Observer, Outcome};
-use crate::port::guarded;
+use crate::panics::guarded;
 
 /// A call that has an observer and has not ended.
 pub(crate) struct OpenCall {
@@ -19,7 +19,7 @@ pub(crate) struct OpenCall {
 }
 
 impl OpenCall {
-    /// Reports the begin of a call. Returns none if the observer does not want to know its end.
+    /// Reports the begin of a call. Returns none if the observer ignores the rest of the call.
     pub(crate) fn begin(
         observer: &dyn Observer,
         call: &CallBegin<'_>,
@@ -54,7 +54,15 @@ impl OpenCall {
 /// Runs work on a call within the observer's scope, once, whatever the observer does. A panic of the work goes on from here.
 #[inline]
 pub fn in_scope<R>(observer: Option<&dyn CallObserver>, work: impl FnOnce() -> R) -> R {
-    let Some(observer) = observer else { return work() };
+    match observer {
+        None => work(),
+        Some(observer) => in_observer_scope(observer, work),
+    }
+}
+
+// Never inlined: a poll without an observer must stay small.
+#[inline(never)]
+fn in_observer_scope<R>(observer: &dyn CallObserver, work: impl FnOnce() -> R) -> R {
     let (mut work, mut output) = (Some(work), None);
     guarded(|| {
         observer.in_scope(&mut || {

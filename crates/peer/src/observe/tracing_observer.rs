@@ -177,7 +177,7 @@ impl fmt::Display for Shown<'_> {
     }
 }
 
-/// What a value shows of itself, in one line, escaped and cut.
+/// The `Display` text of a value in one line, escaped and cut.
 struct ShownDisplay<T>(T);
 
 impl<T: fmt::Display> fmt::Display for ShownDisplay<T> {

@@ -52,7 +52,9 @@ impl<T: Transport> Port<T> {
                     (self.update(|state| state.connection.handle_frame(now, frame)), source)
                 }
                 Packet::Cancelled(id) => (self.update(|state| state.connection.handle_cancelled(&id)), None),
-                Packet::RequestFailed { id, error } => (self.update(|state| state.fail(&id, error)), None),
+                Packet::RequestFailed { id, error } => {
+                    (self.update(|state| state.fail_call(&id, error)), None)
+                }
                 _ => continue,
             };
             return Poll::Ready(Input::Packet { event, source });
@@ -132,7 +134,7 @@ impl<T: Transport> Port<T> {
 
     /// Closes the transport. Ready when that is done, or has failed.
     pub fn poll_close(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        // A error while closing is ignored: the error that ended the connection explains more.
+        // An error while closing is ignored: the error that ended the connection explains more.
         self.transport.poll_close_unpin(cx).map(drop)
     }
 }

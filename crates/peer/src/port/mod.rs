@@ -1,7 +1,6 @@
 mod io;
 
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::{Context, Waker};
 use std::time::Instant;
@@ -10,15 +9,16 @@ use agentwire_connection::{CallFailure, CallId, Event, IncomingId};
 use agentwire_jsonrpc::{ErrorObject, RawJson, RequestId};
 use agentwire_transport::{MessageSource, TransportError};
 
-use crate::call_slots::Settled;
+use crate::call_slots::SettleAction;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::driver::Driver;
 use crate::error::Closed;
 use crate::observe::{CallObserver, ConnectionObservation};
+use crate::panics::guarded;
 use crate::peer::Peer;
-use crate::shared::Shared;
-use crate::state::State;
+use crate::peer_inner::PeerInner;
+use crate::state::PeerState;
 
 /// One connection over one transport, without handlers: reads, writes, settles calls, and keeps the bounds.
 ///
@@ -67,7 +67,7 @@ pub struct Port<T> {
     observation: Option<Box<ConnectionObservation>>,
 }
 
-/// What stopped reading.
+/// The reason why reading paused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pause {
     /// The limits of the connection.
@@ -76,14 +76,14 @@ enum Pause {
     Gate,
 }
 
-/// What [`Port::poll_read`] found.
+/// The result of [`Port::poll_read`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Input {
     /// A packet.
     #[non_exhaustive]
     Packet {
-        /// What it caused first, if anything. [`Port::next_event`] returns the rest.
+        /// The first event that it caused, if any. [`Port::next_event`] returns the rest.
         event: Option<Event>,
         /// How it came in, if the transport knows.
         source: Option<Arc<dyn MessageSource>>,
@@ -217,7 +217,7 @@ impl<T> Port<T> {
 
     /// Whether a call has an outcome that its caller has not taken yet, or none yet.
     pub fn is_awaited(&self, call: CallId) -> bool {
-        self.shared().lock().is_known(call)
+        self.shared().lock().calls.is_known(call)
     }
 
     /// Returns the next thing that happened.
@@ -228,8 +228,7 @@ impl<T> Port<T> {
     /// Answers a request of the peer's.
     pub fn answer(&mut self, incoming: IncomingId, outcome: Result<RawJson, ErrorObject>) {
         let mut state = self.driver.shared.lock();
-        state.connection.answer(incoming, outcome);
-        state.forget_incoming(incoming);
+        state.answer(incoming, outcome);
         self.takes_answers = !self.writing || state.connection.takes_answers(self.last_sent);
     }
 
@@ -239,10 +238,7 @@ impl<T> Port<T> {
         incoming: IncomingId,
         outcome: Result<RawJson, ErrorObject>,
     ) -> Option<Event> {
-        self.update(|state| {
-            state.connection.answer(incoming, outcome);
-            state.forget_incoming(incoming);
-        })
+        self.update(|state| state.answer(incoming, outcome))
     }
 
     /// Answers a request whose handler was dropped because the connection ends. Its cancellation completes.
@@ -261,10 +257,10 @@ impl<T> Port<T> {
 
     /// Handles [`Event::Progress`]: calls the call's hook.
     pub fn progress(&mut self, call: CallId, params: RawJson) {
-        let hook = self.shared().lock().take_hook(call);
+        let hook = self.shared().lock().calls.take_progress_hook(call);
         if let Some(mut hook) = hook {
             guarded(|| hook(params));
-            let unwanted = self.shared().lock().put_hook(call, hook);
+            let unwanted = self.shared().lock().calls.put_progress_hook(call, hook);
             drop(unwanted);
         }
     }
@@ -273,15 +269,15 @@ impl<T> Port<T> {
     /// of this loop is not woken, because the next round polls it.
     pub fn settle(&mut self, cx: &Context<'_>, call: CallId, outcome: Result<RawJson, CallFailure>) {
         if let (Some(observation), Err(failure)) = (&mut self.observation, &outcome) {
-            let error = self.driver.shared.lock().transport_error(call);
+            let error = self.driver.shared.lock().calls.error(call);
             observation.settled(call, failure, error.as_deref());
         }
-        let mut settled = self.shared().lock().settle(call, outcome);
-        if let Settled::Read(hook, result) = settled {
+        let mut settled = self.shared().lock().calls.settle(call, outcome);
+        if let SettleAction::Read(hook, result) = settled {
             hook(result);
-            settled = self.shared().lock().settle(call, Ok(RawJson::EMPTY_OBJECT));
+            settled = self.shared().lock().calls.settle(call, Ok(RawJson::EMPTY_OBJECT));
         }
-        if let Settled::Wake(waker, is_main) = settled {
+        if let SettleAction::Wake(waker, is_main) = settled {
             self.again = true;
             if !(is_main && waker.will_wake(cx.waker())) {
                 waker.wake();
@@ -339,12 +335,13 @@ impl<T> Port<T> {
         self.observation.as_ref()?.call_observer(id)
     }
 
-    pub(crate) fn shared(&self) -> &Shared {
+    pub(crate) fn shared(&self) -> &PeerInner {
         &self.driver.shared
     }
 
     /// Changes the connection, and returns the first event.
-    fn update(&mut self, change: impl FnOnce(&mut State)) -> Option<Event> {
+    #[inline]
+    fn update(&mut self, change: impl FnOnce(&mut PeerState)) -> Option<Event> {
         let mut state = self.driver.shared.lock();
         change(&mut state);
         self.takes_answers = !self.writing || state.connection.takes_answers(self.last_sent);
@@ -370,9 +367,4 @@ impl<T> fmt::Debug for Port<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Port").finish_non_exhaustive()
     }
-}
-
-/// Calls code of the user's. A panic in it ends nothing else; the panic hook has reported it.
-pub(crate) fn guarded(call: impl FnOnce()) {
-    let _panicked = catch_unwind(AssertUnwindSafe(call));
 }

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 
 use agentwire_jsonrpc::{ErrorObject, RawJson, Request};
+use agentwire_peer::runtime::PeerExt;
 use agentwire_peer::{CallError, Handler, Peer, RequestContext};
 use agentwire_transport::duplex;
 use serde_json::{Value, json};

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::task::Context;
 use std::time::Duration;
 
+use agentwire_peer::runtime::{CallExt, PeerExt};
 use agentwire_peer::{Call, CallError, Peer};
 use futures::FutureExt;
 use futures::task::{ArcWake, waker};

@@ -9,7 +9,7 @@ use agentwire_jsonrpc::{ErrorObject, Notification, Response};
 use agentwire_peer::observe::{
     CallBegin, CallEnd, CallObserver, ConnectionEnd, Direction, Observer, Outcome,
 };
-use agentwire_peer::runtime::set_revision;
+use agentwire_peer::runtime::{PeerExt, set_revision};
 use agentwire_peer::{CallError, Config};
 use agentwire_transport::Packet;
 use serde_json::{Value, json};

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::future::ready;
 
+use agentwire_peer::runtime::PeerExt;
 use serde_json::{Value, json};
 
 use crate::support::{

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use agentwire_jsonrpc::Frame;
 use agentwire_peer::RequestContext;
+use agentwire_peer::runtime::PeerExt;
 use agentwire_transport::{MessageSource, Packet};
 use serde_json::{Value, json};
 

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use agentwire_peer::runtime::{CallExt, PeerExt};
 use agentwire_peer::{CallError, Clock, Peer, TokioClock};
 use futures::future::join_all;
 use serde_json::{Value, json};

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use agentwire_peer::runtime::PeerExt;
 use agentwire_peer::{CallError, Peer};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;

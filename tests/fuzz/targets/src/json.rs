@@ -1,6 +1,7 @@
 //! Messages of JSON-RPC, and the members of objects.
 
-use agentwire_jsonrpc::{Frame, Members, RawJson};
+use agentwire_jsonrpc::runtime::Members;
+use agentwire_jsonrpc::{Frame, RawJson};
 use bytes::Bytes;
 use bytestring::ByteString;
 use serde_json::Value;

@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use agentwire_acp_schema::v1::{ContentBlock, SessionUpdate, ToolCall};
-use agentwire_jsonrpc::{Frame, Members, Message, RawJson, code, read};
+use agentwire_jsonrpc::runtime::Members;
+use agentwire_jsonrpc::{Frame, Message, RawJson, code, read};
 use agentwire_mcp_schema::ContentBlock as McpContentBlock;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};

@@ -9,17 +9,17 @@ use agentwire_jsonrpc::RawJson;
 use bytestring::ByteString;
 use serde::Serialize;
 
-use crate::call_slots::Settled;
+use crate::call_slots::SettleAction;
 use crate::clock::Clock;
 use crate::encode_buffer::EncodeBuffer;
 use crate::error::Closed;
-use crate::locked::Locked;
-use crate::state::State;
+use crate::state::PeerState;
+use crate::state_guard::StateGuard;
 use crate::sync::{AtomicBool, Mutex, MutexGuard};
 
 /// The part of a connection that the event loop and all handles share.
-pub(crate) struct Shared {
-    state: Mutex<State>,
+pub(crate) struct PeerInner {
+    state: Mutex<PeerState>,
     encode_buffer: Mutex<EncodeBuffer>,
     clock: Box<dyn Clock>,
     /// How much memory a result may take once decoded, in bytes.
@@ -30,16 +30,16 @@ pub(crate) struct Shared {
     revision: OnceLock<ByteString>,
 }
 
-impl fmt::Debug for Shared {
+impl fmt::Debug for PeerInner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shared").finish_non_exhaustive()
+        f.debug_struct("PeerInner").finish_non_exhaustive()
     }
 }
 
-impl Shared {
+impl PeerInner {
     pub(crate) fn new(connection: Connection, clock: Box<dyn Clock>, value_limit: usize) -> Self {
         Self {
-            state: Mutex::new(State::new(connection)),
+            state: Mutex::new(PeerState::new(connection)),
             encode_buffer: Mutex::default(),
             clock,
             value_limit,
@@ -50,9 +50,9 @@ impl Shared {
 
     /// No code of a user's runs while this is held, and no waker is woken or dropped.
     #[inline]
-    pub(crate) fn lock(&self) -> Locked<'_> {
+    pub(crate) fn lock(&self) -> StateGuard<'_> {
         let state = self.state.lock();
-        Locked::new(state)
+        StateGuard::new(state)
     }
 
     /// Ends the connection for all handles: fails calls, and completes what waits. The second call does nothing.
@@ -66,17 +66,16 @@ impl Shared {
         while let Some(event) = state.connection.poll_event() {
             // Nothing arrives any more, so a call that is settled here has failed.
             if let Event::Answered { call, outcome: Err(failure) } = event
-                && let Settled::Wake(waker, _) = state.settle(call, Err(failure))
+                && let SettleAction::Wake(waker, _) = state.calls.settle(call, Err(failure))
             {
                 wakers.push(waker);
             }
         }
         state.look();
         let waker = state.take_waker();
-        let (cancellations, waiting) = state.take_cancellations();
+        wakers.extend(state.forget_cancellations());
         drop(state);
-        wakers.extend(waiting);
-        drop((cancellations, waker));
+        drop(waker);
         wakers.into_iter().for_each(Waker::wake);
     }
 
