@@ -3,7 +3,7 @@ use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
-/// What is said on a pipe between two programs, in a file, for the test to check when they have ended.
+/// The lines of a pipe between two programs, in a file, for the test to check when they have ended.
 ///
 /// The file is called `PROTOCOL.OURS.PROCESS`; each of its lines is `client` or `server`, a space, and the line as it
 /// was said. A request stands before its answer.

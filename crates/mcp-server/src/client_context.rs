@@ -10,7 +10,7 @@ use agentwire_mcp_schema::{
     ClientCapabilities, Downgrade, HasMeta, HeaderMark, Implementation, LoggingLevel, ProgressToken,
     Revision, code,
 };
-use agentwire_mcp_wire::header;
+use agentwire_mcp_wire::{Member, header};
 use agentwire_peer::runtime::CallExt;
 use agentwire_peer::{Call, CallError, Peer};
 use agentwire_transport::MessageSource;
@@ -68,7 +68,7 @@ impl ClientContext {
     /// The token for progress notifications about a request with those params. A malformed one counts as none.
     pub(crate) fn progress_token(&self, params: &Params<'_>) -> Option<ProgressToken> {
         match self {
-            Self::Session(_) => read(params.meta_fields?.progress_token?).ok(),
+            Self::Session(_) => read(params.in_meta(Member::MetaProgressToken)?).ok(),
             Self::Request(meta) => meta.progress_token().cloned(),
         }
     }
@@ -128,7 +128,7 @@ impl ClientContext {
         source: Option<&dyn MessageSource>,
     ) -> Result<Option<Box<InputRound>>, ErrorObject> {
         let Self::Request(meta) = self else { return Ok(None) };
-        let (responses, state) = (params.input_responses, params.request_state);
+        let (responses, state) = (params.get(Member::InputResponses), params.get(Member::RequestState));
         if !meta.can_be_asked() && state.is_none() {
             return Ok(None);
         }

@@ -8,11 +8,12 @@ use agentwire_mcp_schema::code::UnsupportedVersion;
 use agentwire_mcp_schema::{
     ClientCapabilities, Implementation, LoggingLevel, ProgressToken, ProtocolVersion, RequestMeta, Revision,
 };
+use agentwire_mcp_wire::Member;
 use serde::Deserialize;
 
 use crate::lazy_capabilities::LazyCapabilities;
 use crate::lazy_json::LazyJson;
-use crate::params::{MetaFields, Params};
+use crate::params::Params;
 
 /// The client of a stateless request, as the request describes it.
 pub(crate) struct ClientMeta {
@@ -30,31 +31,32 @@ impl ClientMeta {
     ///
     /// When a required member is missing or malformed, or the version is not supported.
     pub(crate) fn of(params: &Params<'_>, in_session: bool) -> Result<Option<Arc<Self>>, ErrorObject> {
-        let Some(text) = params.meta else {
+        let Some(text) = params.get(Member::Meta) else {
             return Ok(None);
         };
-        if params.meta_fields.is_some_and(|fields| fields.protocol_version.is_none()) {
+        if !params.repeats_in_meta() && params.in_meta(Member::MetaProtocolVersion).is_none() {
             return Ok(None);
         }
-        match params.meta_fields.and_then(Self::read) {
+        match Self::read(params) {
             Some(client_meta) => Ok(Some(Arc::new(client_meta))),
             None => Self::parse_strictly(text, in_session),
         }
     }
 
     /// Reads a correct `_meta`, as nearly all are. None for any other.
-    fn read(fields: MetaFields<'_>) -> Option<Self> {
-        let version = fields.protocol_version?.strip_prefix('"')?.strip_suffix('"')?;
-        let capabilities = match fields.client_capabilities? {
+    fn read(params: &Params<'_>) -> Option<Self> {
+        let version = params.in_meta(Member::MetaProtocolVersion)?.strip_prefix('"')?.strip_suffix('"')?;
+        let capabilities = match params.in_meta(Member::MetaClientCapabilities)? {
             "{}" => LazyCapabilities::default(),
             some => read::<ClientCapabilities>(some).ok()?.into(),
         };
-        let info = match fields.client_info {
+        let info = match params.in_meta(Member::MetaClientInfo) {
             Some(info) if is_plain_info(info) => Some(LazyJson::new(info)),
             Some(info) => Some(LazyJson::decoded(read(info).ok()?)),
             None => None,
         };
-        let log_level: Option<LoggingLevel> = fields.log_level.map(read).transpose().ok()?;
+        let log_level: Option<LoggingLevel> =
+            params.in_meta(Member::MetaLogLevel).map(read).transpose().ok()?;
         if log_level.as_ref().is_some_and(|level| !level.is_known()) {
             return None;
         }
@@ -63,7 +65,7 @@ impl ClientMeta {
             info,
             capabilities,
             log_level,
-            progress_token: fields.progress_token.map(read).transpose().ok()?,
+            progress_token: params.in_meta(Member::MetaProgressToken).map(read).transpose().ok()?,
         })
     }
 

@@ -136,9 +136,8 @@ impl Server {
 /// answered.
 impl<T: Transport + Send + 'static> Service<T> for Server {
     fn connection(&self, connection: T) -> impl Future<Output = ()> + Send + 'static {
-        let serving = self.serve(connection);
-        // The transport that failed knows why.
-        async move { drop(serving.await) }
+        // The transport that failed knows why. An `async` block would hold the future twice.
+        self.serve(connection).map(drop)
     }
 
     fn exchange(&self, exchange: Exchange) -> impl Future<Output = Response> + Send + 'static {

@@ -1,4 +1,4 @@
-//! The members of a request's params that decide what becomes of it, found without decoding the params.
+//! The members of a request's params that decide how it is handled, found without decoding the params.
 
 use std::borrow::Cow;
 
@@ -7,32 +7,12 @@ use agentwire_mcp_wire::{Member, ParamsIndex, ParamsMembers};
 use agentwire_transport::MessageSource;
 use serde::de::DeserializeOwned;
 
-/// The members of a request's params that decide what becomes of it, as text. A tool is found by `name`, and decodes
+/// The members of a request's params that decide how it is handled, as text. A tool is found by `name`, and decodes
 /// `arguments` itself.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Params<'a> {
     whole: Option<&'a RawJson>,
-    pub(crate) meta: Option<&'a str>,
-    /// The members of `_meta` that mean something to the protocol. None if one of them stands twice.
-    pub(crate) meta_fields: Option<MetaFields<'a>>,
-    name: Option<&'a str>,
-    arguments: Option<&'a str>,
-    /// The client's answers to questions.
-    pub(crate) input_responses: Option<&'a str>,
-    /// The state that the server gave with its questions.
-    pub(crate) request_state: Option<&'a str>,
-    /// How the client wants it to run as a task. Only 2025-11-25.
-    pub(crate) task: Option<&'a str>,
-}
-
-/// The members of a `_meta` that mean something to the protocol.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct MetaFields<'a> {
-    pub(crate) protocol_version: Option<&'a str>,
-    pub(crate) client_capabilities: Option<&'a str>,
-    pub(crate) client_info: Option<&'a str>,
-    pub(crate) log_level: Option<&'a str>,
-    pub(crate) progress_token: Option<&'a str>,
+    members: ParamsMembers<'a>,
 }
 
 /// Where one of these stands twice, the params have no members here, and their decoding fails with the reason.
@@ -60,37 +40,29 @@ impl<'a> Params<'a> {
         let Some(whole) = params else { return Self::default() };
         let index = source.and_then(|source| source.extension::<ParamsIndex>());
         let members = index.and_then(|index| index.members_of(whole));
-        Self::select(whole, &members.unwrap_or_else(|| ParamsMembers::read(params)))
+        let members = members.unwrap_or_else(|| ParamsMembers::read(params));
+        if members.repeats_any(UNIQUE) { Self::default() } else { Self { whole: params, members } }
     }
 
-    fn select(whole: &'a RawJson, members: &ParamsMembers<'a>) -> Self {
-        if members.repeats_any(UNIQUE) {
-            return Self::default();
-        }
-        let text = |member| members.get(member);
-        let present = |member| text(member).filter(|value| *value != "null");
-        let meta_fields = MetaFields {
-            protocol_version: text(Member::MetaProtocolVersion),
-            client_capabilities: text(Member::MetaClientCapabilities),
-            client_info: text(Member::MetaClientInfo),
-            log_level: text(Member::MetaLogLevel),
-            progress_token: text(Member::MetaProgressToken),
-        };
-        Self {
-            whole: Some(whole),
-            meta: present(Member::Meta),
-            meta_fields: Some(meta_fields).filter(|_| !members.repeats_any(UNIQUE_IN_META)),
-            name: present(Member::Name),
-            arguments: present(Member::Arguments),
-            input_responses: present(Member::InputResponses),
-            request_state: present(Member::RequestState),
-            task: present(Member::Task),
-        }
+    /// The text of a member. `None` if it is absent or `null`.
+    pub(crate) fn get(&self, member: Member) -> Option<&'a str> {
+        self.members.get(member).filter(|value| *value != "null")
     }
 
-    /// The name of what is asked for.
+    /// The text of a member of `_meta` that the protocol defines. `None` if it is absent, or one of them stands twice.
+    pub(crate) fn in_meta(&self, member: Member) -> Option<&'a str> {
+        if self.repeats_in_meta() { None } else { self.members.get(member) }
+    }
+
+    /// Whether a member of `_meta` that the protocol defines stands twice.
+    pub(crate) fn repeats_in_meta(&self) -> bool {
+        self.members.repeats_any(UNIQUE_IN_META)
+    }
+
+    /// The name of the tool or prompt.
     pub(crate) fn name(&self) -> Result<Cow<'a, str>, ErrorObject> {
-        let text = self.name.ok_or_else(|| ErrorObject::invalid_params("missing field `name`"))?;
+        let text =
+            self.get(Member::Name).ok_or_else(|| ErrorObject::invalid_params("missing field `name`"))?;
         let plain = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
         match plain.filter(|plain| !plain.contains('\\')) {
             Some(plain) => Ok(Cow::Borrowed(plain)),
@@ -100,7 +72,7 @@ impl<'a> Params<'a> {
 
     /// The arguments, an object; absent ones count as an empty one.
     pub(crate) fn arguments(&self) -> Result<RawJson, ErrorObject> {
-        match self.whole.zip(self.arguments) {
+        match self.whole.zip(self.get(Member::Arguments)) {
             None => Ok(RawJson::EMPTY_OBJECT),
             Some((whole, text)) if text.starts_with('{') => Ok(whole.part(text)),
             Some(_) => Err(ErrorObject::invalid_params("`arguments` must be an object")),
@@ -109,7 +81,7 @@ impl<'a> Params<'a> {
 
     /// The text of the attachments, an object.
     pub(crate) fn meta(&self) -> Result<Option<&'a str>, ErrorObject> {
-        match self.meta {
+        match self.get(Member::Meta) {
             Some(text) if !text.starts_with('{') => {
                 Err(ErrorObject::invalid_params("`_meta` must be an object"))
             }

@@ -3,6 +3,7 @@
 use agentwire_jsonrpc::runtime::Members;
 use agentwire_jsonrpc::{ErrorObject, RawJson, Request, RequestId, RequestMethod, TreeCost};
 use agentwire_mcp_schema::CallToolRequest;
+use agentwire_mcp_wire::Member;
 use serde::de::{DeserializeOwned, Error};
 
 use crate::params::Params;
@@ -17,12 +18,12 @@ const FEW_BYTES: usize = 128;
 /// The arguments of a tool are not looked at, because not all tools decode them. Those that do
 /// [count them](crate::Context::hold_values) before.
 pub(crate) fn check(settings: &Settings, request: &Request, params: &Params<'_>) -> Result<(), ErrorObject> {
-    if let Some(meta) = params.meta.filter(|meta| meta.len() > settings.meta_limit) {
+    if let Some(meta) = params.get(Member::Meta).filter(|meta| meta.len() > settings.meta_limit) {
         let (length, limit) = (meta.len(), settings.meta_limit);
         let why = format_args!("`_meta` has {length} bytes, at most {limit} are taken (Server::meta_limit)");
         return Err(ErrorObject::invalid_params(why));
     }
-    if let Some(token) = params.meta_fields.and_then(|fields| fields.progress_token)
+    if let Some(token) = params.in_meta(Member::MetaProgressToken)
         && token.len() > RequestId::LIMIT
     {
         let why =

@@ -68,7 +68,7 @@ impl Member {
     }
 }
 
-/// The members of the params of one message, found in one pass over the text, without memory on the heap.
+/// The members of the params of one message that are more than data, found in one pass over the text, without memory on the heap.
 ///
 /// ```
 /// use agentwire_jsonrpc::RawJson;
@@ -83,45 +83,27 @@ impl Member {
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Copy, Debug)]
-pub struct ParamsMembers<'a> {
-    text: &'a str,
-    positions: Positions,
-}
-
 #[derive(Clone, Copy, Debug, Default)]
-struct Positions {
-    /// The start and the end of each value; an empty span for an absent member.
-    spans: [(u32, u32); Member::COUNT],
+pub struct ParamsMembers<'a> {
+    /// The text of each value; empty for an absent member.
+    values: [&'a str; Member::COUNT],
     /// A bit for each member that stands more than once.
     repeated: u16,
-}
-
-impl Positions {
-    fn read(text: &str) -> Self {
-        let mut positions = Self::default();
-        for found in Members::of(text).within("_meta") {
-            let Some(member) = Member::find(&found.name, found.is_inner) else { continue };
-            let start = found.value.as_ptr().addr() - text.as_ptr().addr();
-            let (Ok(start), Ok(end)) = (u32::try_from(start), u32::try_from(start + found.value.len()))
-            else {
-                break;
-            };
-            let span = &mut positions.spans[member as usize];
-            if *span != (0, 0) {
-                positions.repeated |= member.bit();
-            }
-            *span = (start, end);
-        }
-        positions
-    }
 }
 
 impl<'a> ParamsMembers<'a> {
     /// Reads params, or a result. A value that is not an object has no members.
     pub fn read(params: Option<&'a RawJson>) -> Self {
-        let text = params.map_or("", RawJson::as_str);
-        Self { text, positions: Positions::read(text) }
+        let mut read = Self::default();
+        for found in Members::of(params.map_or("", RawJson::as_str)).within("_meta") {
+            let Some(member) = Member::find(&found.name, found.is_inner) else { continue };
+            let value = &mut read.values[member as usize];
+            if !value.is_empty() {
+                read.repeated |= member.bit();
+            }
+            *value = found.value;
+        }
+        read
     }
 
     /// Reads the params of a message.
@@ -133,8 +115,8 @@ impl<'a> ParamsMembers<'a> {
     /// value.
     #[inline]
     pub fn get(&self, member: Member) -> Option<&'a str> {
-        let (start, end) = self.positions.spans[member as usize];
-        if start == end { None } else { self.text.get(start as usize..end as usize) }
+        let value = self.values[member as usize];
+        if value.is_empty() { None } else { Some(value) }
     }
 
     /// A member's value if it is a string, borrowed if it has no escapes. `None` for any other value.
@@ -147,8 +129,7 @@ impl<'a> ParamsMembers<'a> {
     /// Whether one of these members stands more than once.
     #[inline]
     pub fn repeats_any(&self, members: &[Member]) -> bool {
-        let repeated = self.positions.repeated;
-        repeated != 0 && members.iter().any(|member| repeated & member.bit() != 0)
+        self.repeated != 0 && members.iter().any(|member| self.repeated & member.bit() != 0)
     }
 }
 
@@ -158,21 +139,32 @@ impl<'a> ParamsMembers<'a> {
 #[derive(Clone, Debug)]
 pub struct ParamsIndex {
     params: Option<RawJson>,
-    positions: Positions,
+    /// The start and the end of each value; an empty span for an absent member, and for one beyond 4 GiB.
+    spans: [(u32, u32); Member::COUNT],
+    repeated: u16,
 }
 
 impl ParamsIndex {
     /// Reads the params of a message.
     pub fn of(message: &Message) -> Self {
-        let positions = ParamsMembers::of(message).positions;
-        Self { params: params_of(message).cloned(), positions }
+        let params = params_of(message);
+        let ParamsMembers { values, repeated } = ParamsMembers::read(params);
+        let text = params.map_or("", RawJson::as_str);
+        let spans = values.map(|value| {
+            let start = if value.is_empty() { 0 } else { value.as_ptr().addr() - text.as_ptr().addr() };
+            u32::try_from(start).ok().zip(u32::try_from(start + value.len()).ok()).unwrap_or_default()
+        });
+        Self { params: params.cloned(), spans, repeated }
     }
 
     /// The members of these params if the index was made of the same text, at the same place in memory.
     pub fn members_of<'a>(&self, params: &'a RawJson) -> Option<ParamsMembers<'a>> {
         let text = params.as_str();
-        let is_same = self.params.as_ref().is_some_and(|held| std::ptr::eq(held.as_str(), text));
-        is_same.then_some(ParamsMembers { text, positions: self.positions })
+        if !self.params.as_ref().is_some_and(|held| std::ptr::eq(held.as_str(), text)) {
+            return None;
+        }
+        let values = self.spans.map(|(start, end)| text.get(start as usize..end as usize).unwrap_or(""));
+        Some(ParamsMembers { values, repeated: self.repeated })
     }
 }
 

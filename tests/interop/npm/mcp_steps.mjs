@@ -65,7 +65,7 @@ export async function steps(client, call, inSession) {
   }
 }
 
-/** One call whose stream somebody cuts, and which must arrive whole all the same. */
+/** One call whose stream is cut. Its result must arrive whole. */
 export async function resume(call) {
   const seen = [];
   const options = { onprogress: ({ progress }) => seen.push(progress), timeout: 20_000 };

@@ -3,7 +3,7 @@
 // Google's contents, streamed where the agent asks for a stream.
 //
 // It does what the prompt says:
-//   [say]               says a sentence that nobody else knows
+//   [say]               says a sentence that only this model knows
 //   [call NAME JSON]    calls that tool, and then says what came back
 //   [wait]              says that it dawdles, and says no more until the agent hangs up
 //
@@ -144,7 +144,7 @@ dialects[":generateContent"] = {
   whole(said) { return this.chunk([{ text: said.text }], "STOP"); },
 };
 
-/** Streams what is said, in pieces that also cut words. */
+/** Streams a text in pieces that also cut words. */
 function stream(dialect, said, response) {
   response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
   const send = (events) => {

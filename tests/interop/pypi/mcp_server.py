@@ -32,7 +32,7 @@ class Events(EventStore):
         self.quiet_until = 0.0
 
     async def store_event(self, stream_id: str, message: Any) -> str:
-        # What is said between the replay and the SDK's taking up the stream reaches nobody: it waits until then.
+        # A message between the replay and the SDK's start of the stream is lost, so this waits until then.
         while message is not None and anyio.current_time() < self.quiet_until:
             await anyio.sleep(0.01)
         self.all.append((stream_id, message))

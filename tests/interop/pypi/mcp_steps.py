@@ -93,7 +93,7 @@ async def progress(client: Plain) -> None:
 
 
 async def resume(client: Plain) -> None:
-    """The stream of this call is cut by somebody, and must arrive whole all the same."""
+    """The stream of this call is cut. Its result must arrive whole."""
     await slow(client, 2, 10)
 
 

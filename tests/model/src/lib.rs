@@ -1,4 +1,4 @@
-//! Models of the concurrency that we made by hand: wakers under a lock, and a future that is polled by whoever comes.
+//! Models of the concurrency that is our own: wakers under a lock, and a future that several tasks poll.
 //!
 //! [loom](https://docs.rs/loom) runs a model again and again, in each order in which its threads can take locks and see
 //! each other's writes. A wake-up that is lost in one of them is a thread that waits for ever, which loom reports.

@@ -1,4 +1,4 @@
-//! Stands between a program and whoever started it, and records what they say.
+//! Records the lines between a program and the process that started it.
 //!
 //! ```text
 //! recorder acp|mcp PROGRAM [ARGUMENT]...
@@ -28,14 +28,14 @@ fn main() {
     let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
     let recording = Arc::new(Recording::begin(&protocol, "both"));
     let said = recording.clone();
-    // Nobody waits for it: the program may end first.
+    // Not joined: the program may end first.
     thread::spawn(move || pass_on(io::stdin(), stdin.expect("it is a pipe"), &said, "client"));
     pass_on(stdout.expect("it is a pipe"), io::stdout(), &recording, "server");
     let status = child.wait().expect("it is our child");
     std::process::exit(status.code().or_else(|| Some(128 + status.signal()?)).unwrap_or(1));
 }
 
-/// Passes on lines until nobody says any more, or nobody listens.
+/// Passes on lines until the input ends or the reader is gone.
 fn pass_on(from: impl Read, mut to: impl Write, recording: &Recording, name: &str) {
     let mut from = BufReader::new(from);
     let mut line = Vec::new();

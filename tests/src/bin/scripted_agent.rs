@@ -53,7 +53,7 @@ fn main() {
 }
 
 struct Agent {
-    /// Of what is said: the client is under test, and we are not.
+    /// Of the messages of this agent. The client is under test, not the agent.
     recording: Recording,
     heard: Value,
     asked: u64,
@@ -92,7 +92,7 @@ impl Agent {
             }
             "raw" => {
                 let text = value.as_str().expect("a line is a string").replace("ID", &id.to_string());
-                // Whoever answers it answers a request.
+                // A response to it counts as a response to a request.
                 let asks =
                     text.lines().filter(|line| line.contains(r#""method""#) && line.contains(r#""id""#));
                 asks.for_each(|line| self.recording.add("server", line.as_bytes()));
@@ -103,7 +103,7 @@ impl Agent {
                 let part = |index: usize| value[index].as_str().expect("it is text");
                 let length = value[0].as_u64().expect("it is a number") as usize;
                 let text = part(2).replace("ID", &id.to_string()).replace('#', &self.asked.to_string());
-                // Whoever answers it answers a request. What is in it besides is not checked.
+                // A response to it counts as a response to a request. Its other members are not checked.
                 if text.contains("\"id\":\"") {
                     self.recording.add("server", text.replace("FILL", part(1)).as_bytes());
                 }
@@ -184,7 +184,7 @@ impl Agent {
         Some(serde_json::from_slice(line).expect("the client writes JSON"))
     }
 
-    /// Writes a message. An agent to whom nobody listens is done.
+    /// Writes a message. The agent ends when its reader is gone.
     fn say(&self, message: &Value) {
         let line = message.to_string();
         self.recording.add("server", line.as_bytes());

@@ -75,7 +75,7 @@ fn noise_does_not_disturb_a_conversation() {
     });
 }
 
-/// A turn takes as long as it takes, so nobody but the person ends one with an agent that is silent.
+/// A turn has no time limit, so only the person ends a turn with a silent agent.
 #[test]
 fn a_second_interrupt_ends_a_turn_with_an_agent_that_does_not_listen() {
     let faults = ["silent", "deaf", "flood", "wrong-id", "close-stdin", "deaf stubborn", "deaf grandchild"];

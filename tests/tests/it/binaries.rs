@@ -34,7 +34,7 @@ pub(crate) fn acting(script: &Value) -> String {
     format!("'{}' '{script}'", env!("CARGO_BIN_EXE_scripted_agent"))
 }
 
-/// The command line of `agentwire` under these arguments, with a recorder before it. Whoever it speaks to is ours too.
+/// The command line of `agentwire` under these arguments, with a recorder before it. Its peer is ours too.
 pub(crate) fn recorded(protocol: &str, arguments: &str) -> String {
     format!("'{}' {protocol} '{}' {arguments}", env!("CARGO_BIN_EXE_recorder"), agentwire().display())
 }

@@ -42,7 +42,7 @@ fn who_is_at_a_terminal_fills_in_the_form_of_a_server() {
     });
 }
 
-/// Whatever ends a question gives the terminal back.
+/// The terminal is restored however a question ends.
 #[test]
 fn a_form_is_declined_by_a_key_and_an_interrupt_ends_the_call() {
     let ends =
@@ -79,7 +79,7 @@ fn who_is_at_a_terminal_agrees_to_visit_a_page_or_does_not() {
     });
 }
 
-/// The limit is the server's, not that of whoever thinks about an answer.
+/// The limit bounds the server, not the person who thinks about an answer.
 #[test]
 fn a_person_may_take_longer_than_a_server() {
     rows::for_each(&ERAS, |era| {
@@ -156,7 +156,7 @@ fn an_interrupt_at_the_first_of_two_questions_ends_the_call() {
     leaves(call, &terminal, 1);
 }
 
-/// A task is asked after while its question stands, and says when nobody needs to answer any more.
+/// The client polls a task while its question stands, and the task reports when no answer is needed any more.
 #[test]
 fn a_question_that_a_task_takes_back_is_asked_no_more() {
     let task = |more: &str| {

@@ -16,7 +16,7 @@ fn a_tool_is_called_through_the_whole_chain() {
     ended.exits(0).prints("Add two numbers").prints("cancelled-count");
 }
 
-/// Whoever waits for the end of such a chain checks all that was said in it.
+/// Waiting for the end of such a chain also checks all its messages.
 #[test]
 fn what_is_said_in_a_chain_is_valid() {
     let folder = tempfile::tempdir().expect("there is room");

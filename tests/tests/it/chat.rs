@@ -290,7 +290,7 @@ fn a_command_line_that_contradicts_itself_is_wrong_usage() {
     });
 }
 
-/// While nobody reads what is shown, ^C is heard, and the agent is told that its turn is cancelled.
+/// While the output is not read, ^C still works, and the agent gets the cancellation of its turn.
 #[test]
 fn a_reader_who_takes_nothing_does_not_stop_an_interrupt() {
     let folder = tempfile::tempdir().expect("there is room");

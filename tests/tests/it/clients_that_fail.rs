@@ -58,7 +58,7 @@ fn an_agent_whose_client_was_killed_ends() {
     });
 }
 
-/// It has somebody to listen to, but nobody to talk to.
+/// Its stdin is open, but its stdout has no reader.
 #[test]
 fn an_agent_that_nobody_listens_to_ends() {
     let (mut agent, ..) = busy_agent("/burst 1000000000", "99 ");

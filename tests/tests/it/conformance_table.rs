@@ -344,7 +344,7 @@ async fn completion(server: &Server) -> Result<(), BoxError> {
     check(completion.values == ["paris", "park", "party"], completion)
 }
 
-/// A change of the list of tools is told. Where that takes a subscription, it may not be there yet the first time.
+/// A change of the list of tools is announced. Where that takes a subscription, it may not be there yet the first time.
 async fn changes(server: &Server, heard: &Heard) -> Result<(), BoxError> {
     loop {
         server.call_tool("test_trigger_tool_change", json!({})).await?;
@@ -360,7 +360,7 @@ async fn cancel(server: &Server, heard: &Heard) -> Result<(), BoxError> {
     let given_up = server.call_tool("test_reconnection", json!({})).timeout(Duration::from_millis(300)).await;
     check(matches!(given_up, Err(CallError::TimedOut { .. })), given_up)?;
     let id = asked(heard).ok_or("the call was not made")?;
-    // The transport is told, and says so in its own way: over Streamable HTTP a stream may be closed instead.
+    // The transport announces it in its own way: over Streamable HTTP a stream may be closed instead.
     let told = || {
         heard.messages(Direction::Out).into_iter().any(|message| match message {
             Message::Notification(said) => said.method == "notifications/cancelled",

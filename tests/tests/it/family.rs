@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, getpgrp, kill_process};
 
 use crate::program::SOON;
 
-/// Whoever is started with this variable hands it down to those that it starts.
+/// A process that is started with this variable passes it on to its children.
 const VARIABLE: &str = "AGENTWIRE_TEST_FAMILY";
 
 /// How often to look.
@@ -31,7 +31,7 @@ pub(crate) struct Family {
 #[derive(Clone, Debug)]
 pub(crate) struct Member {
     id: i32,
-    /// For whoever reads a failure.
+    /// For the message of a failure.
     #[allow(dead_code, reason = "it is read by people")]
     parent: i32,
     group: i32,
@@ -47,7 +47,7 @@ impl Family {
         Self { mark: format!("{}-{number}", std::process::id()), groups: BTreeSet::new() }
     }
 
-    /// Makes whatever the command starts part of the family.
+    /// Makes all processes that the command starts part of the family.
     pub(crate) fn mark(&self, command: &mut Command) {
         command.env(VARIABLE, &self.mark);
     }
@@ -88,7 +88,7 @@ impl Family {
         assert!(unguarded.is_empty(), "without a guard: {unguarded:#?}");
     }
 
-    /// Waits until nobody is left, and fails if that takes longer.
+    /// Waits until no process is left, and fails if that takes longer.
     pub(crate) fn gone(&mut self, within: Duration) {
         let living = self.until(within, <[_]>::is_empty);
         assert!(living.is_empty(), "still there after {within:?}: {living:#?}");

@@ -53,7 +53,7 @@ fn the_agent_does_what_its_guide_says() {
     let place = Place::new("agent");
     let said = shell(&place.project, &place.last_block(), "");
     let in_order = [
-        "Then not.",                       // nobody was there to allow it
+        "Then not.",                       // no person allowed it
         "42",                              // the tool
         "I would run echo hello",          // the mode
         "add {\"a\": 2, \"b\": 40}",       // the list, by title
@@ -130,7 +130,7 @@ fn the_programs_of_the_guides_understand_each_other() {
     };
     let said = chat("run echo $((6 * 7))", "1\n");
     assert!(said.contains("completed]") && said.ends_with("42\n\n[end_turn]\n"), "{said}");
-    // It goes on with that session, and is told what was said.
+    // It loads that session, and gets its conversation.
     let said = chat("and again", "");
     let (before, now) = said.split_once("> and again").unwrap_or_else(|| panic!("it was not said: {said}"));
     assert!(before.contains("> run echo") && before.ends_with("42\n\n"), "{said}");

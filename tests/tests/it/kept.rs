@@ -182,7 +182,7 @@ fn merged(one: &Value, other: &Value) -> Value {
     all
 }
 
-/// The same updates with small numbers instead of ids: 0 for whatever is named first.
+/// The same updates with small numbers instead of ids: 0 for the first id.
 fn numbered(updates: &[Value]) -> Vec<Value> {
     let mut ids: Vec<Value> = Vec::new();
     let mut number = |update: &Value| {
@@ -208,7 +208,7 @@ fn check(gained: &[Value], story: &[Value], heard: &[Value]) {
     if let Some((_prompt, told)) = gained.split_first() {
         assert_eq!(told[..heard.len()], *heard, "what was heard is there as it was heard");
     }
-    // A call that nobody ended was ended when the session was loaded.
+    // An unfinished call was ended when the session was loaded.
     let numbered = numbered(gained);
     let as_told = numbered.iter().zip(story).take_while(|(gained, story)| gained == story).count();
     let (begun, rest) = numbered.split_at(as_told);
@@ -277,7 +277,7 @@ fn whatever_was_heard_before_two_hundred_kills_is_there_when_the_session_is_load
     killed_in_turns(20, 10);
 }
 
-/// An editor that keeps its agent alive keeps nobody from other sessions of the store, and from the list of all.
+/// While an editor keeps its agent alive, other sessions of the store and the list of all stay usable.
 #[test]
 fn two_agents_have_one_store_and_each_session_belongs_to_one() {
     let folder = tempfile::tempdir().expect("there is room");
@@ -390,7 +390,7 @@ fn a_session_has_a_title_a_mode_and_options_that_stay() {
     assert!(said.contains("agent_thought_chunk") && said.contains(&long), "{said}");
     let said = second.turn(&session, "/history");
     assert!(said.contains("I remember 5 things.") && said.contains("- you: good morning"), "{said}");
-    // Nobody is asked in this mode, so that the answer to the one question writes the file.
+    // This mode asks no questions, so that the answer to the one question writes the file.
     let prompt = second.prompt(&session, "/write /a.txt text");
     let asked =
         second.hear("a question", |message| message["id"].is_number() && message.get("method").is_some());

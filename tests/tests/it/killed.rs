@@ -52,7 +52,7 @@ fn a_killed_chat_leaves_nobody_behind() {
     });
 }
 
-/// Whatever runs under it is asked first, and so the turn.
+/// The processes under it are asked first, and so the turn.
 #[test]
 fn a_chat_that_is_asked_to_end_leaves_nobody_behind() {
     rows::for_each(&chats(), |(arguments, prints, runs)| {

@@ -1,4 +1,4 @@
-//! `agentwire server` on the network, and whoever calls it there.
+//! `agentwire server` on the network, and its clients.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -189,7 +189,7 @@ fn the_code_of_a_refusal_is_told() {
     }
 }
 
-/// Whoever started it may have left without waiting for what goes wrong.
+/// The process that started it may have left without reading its errors.
 #[test]
 fn nobody_has_to_read_stderr() {
     let (unread, stderr) = std::io::pipe().expect("there are pipes");
@@ -245,7 +245,7 @@ fn a_killed_server_is_told_of_by_whoever_calls_it() {
     });
 }
 
-/// Interrupted calls are cancelled at the server, whatever the way there.
+/// Interrupted calls are cancelled at the server, over every transport.
 #[test]
 fn an_interrupted_call_is_cancelled_at_the_server() {
     let server = Server::start();

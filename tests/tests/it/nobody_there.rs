@@ -1,4 +1,4 @@
-//! What an agent can do, and is told, where nobody is at a terminal.
+//! What an agent can do, and which answers it gets, without a person at a terminal.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use crate::chat::script;
 use crate::program::{Program, SOON};
 use crate::terminal::{Terminal, leaves};
 
-/// An agent that runs a command and writes a file without asking, whatever was offered to it.
+/// An agent that runs a command and writes a file without asking, even if the client does not offer it.
 fn acts(folder: &str) -> String {
     let command = json!({ "sessionId": "s1", "command": "touch", "args": [format!("{folder}/ran")] });
     let file = json!({ "sessionId": "s1", "path": format!("{folder}/written"), "content": "x" });

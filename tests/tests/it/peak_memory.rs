@@ -1,4 +1,4 @@
-//! The most memory that a hostile agent or server makes `agentwire chat`, `tools` and `call` take, whatever it sends.
+//! The peak memory of `agentwire chat`, `tools` and `call` with hostile agents and servers.
 //!
 //! `cargo xtask ci long` runs all of it, and prints what each case takes, in memory and in processor time. The worst cases of
 //! each kind are run with all other tests.
@@ -148,7 +148,7 @@ fn common() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// A question, which waits for nobody, since nobody is there. A title goes into the place of that version only.
+/// A question, which is answered at once, since no person is there. A title goes into the place of that version only.
 fn permission(item: &str, text: &str, options: &str) -> Value {
     let call = format!(r#"{{"toolCallId":"c","rawInput":"{text}"}}"#);
     let params = format!(r#"{{"sessionId":"s1","title":"t","toolCall":{call},"options":[{options}]}}"#);

@@ -1,4 +1,4 @@
-//! Whatever others say, wherever they say it: nothing of it reaches the terminal but text.
+//! Text of other parties reaches the terminal as text only, in every place where it is shown.
 //!
 //! Scripted peers put controls, marks that reorder text and line breaks into every text of theirs, and what the command
 //! writes goes through a terminal's parser, which takes no control that is not ours.
@@ -19,7 +19,7 @@ use crate::terminal::{Terminal, answer, leaves, next};
 const HOSTILE: &str = "\u{1b}[2J\u{1b}]0;own\u{7}\u{1b}P1$r\u{9b}31m\u{90}\u{9c}\u{7f}\u{8}\u{8}\r\nerror: none\n> y\
                        \u{202e}\u{2066}\u{200f}\u{61c}\u{feff}\u{2028}\u{e0041}\u{1b}";
 
-/// Members whose values are words of the protocol, by which a message is told from another.
+/// Members whose values are words of the protocol, which distinguish messages.
 const WORDS: &[&str] = &[
     "type",
     "sessionUpdate",
@@ -55,7 +55,7 @@ fn hostile(value: &Value, all: bool) -> Value {
     }
 }
 
-/// The updates twice: with texts that are hostile, and with words that nobody knows as well.
+/// The updates twice: with hostile texts, and with unknown words as well.
 fn updates(updates: &Value) -> Vec<Value> {
     let updates = updates.as_array().expect("they are many");
     let both = |update| [false, true].map(|all| json!({ "update": hostile(update, all) }));
@@ -348,7 +348,7 @@ fn nothing_that_a_server_says_steers_a_terminal() {
             let ended = Program::run(&arguments, SOON);
             assert!(!ended.stdout.is_empty() || ended.stderr.contains("error: "), "{ended}");
             is_plain(&ended);
-            // A tool takes one line, whatever its name is.
+            // A tool takes one line, even with a hostile name.
             assert!(arguments[0] != "tools" || ended.stdout.lines().count() <= 1, "{ended}");
         }
     });

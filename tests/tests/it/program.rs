@@ -37,7 +37,7 @@ const STEP: Duration = Duration::from_millis(20);
 
 /// An `agentwire` that was started, with pipes or a terminal for its streams.
 ///
-/// Whatever it says on a wire is checked when it ends, and so is what was recorded of those that it started.
+/// Its messages are checked when it ends, and so are the recordings of the processes that it started.
 pub(crate) struct Program {
     arguments: Vec<String>,
     child: Child,
@@ -123,7 +123,7 @@ impl Program {
         drop(terminal);
     }
 
-    /// Runs it with an empty stdin to its end, which must come in time and leave nobody behind.
+    /// Runs it with an empty stdin to its end, which must come in time and leave no process behind.
     pub(crate) fn run<A: AsRef<str>>(arguments: &[A], within: Duration) -> Ended {
         let mut program = Self::start(arguments);
         program.close_stdin();
@@ -140,7 +140,7 @@ impl Program {
         self.stdin = None;
     }
 
-    /// Waits until this runs under it, and whatever runs under it is guarded.
+    /// Waits until this runs under it, and all processes under it are guarded.
     pub(crate) fn runs(&mut self, words: &str) {
         self.family.find(words);
         self.family.guarded(Pid::from_child(&self.child).as_raw_nonzero().get());
@@ -180,7 +180,7 @@ impl Program {
         self.child.try_wait().expect("it is our child").is_some()
     }
 
-    /// The processor time that it has taken, also when it has ended and nobody waited for it.
+    /// The processor time that it has taken, also when it has ended and was not waited for.
     fn cpu(&self) -> Option<Duration> {
         let status = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).ok()?;
         // After the name, which may hold anything: state, parent, … and in places 14 and 15 the time in user and kernel
@@ -275,7 +275,7 @@ impl Ended {
         self
     }
 
-    /// What a person is told on stderr holds these words.
+    /// Its stderr contains these words.
     #[track_caller]
     pub(crate) fn tells(&self, words: &str) -> &Self {
         assert!(self.stderr.contains(words), "stderr does not say {words:?}: {self}");
@@ -298,7 +298,7 @@ impl fmt::Display for Ended {
     }
 }
 
-/// The last part of what somebody said, who may have said very much.
+/// The last part of an output, which may be very long.
 fn tail(text: &str) -> &str {
     let start = text.char_indices().rev().nth(4000).map_or(0, |(start, _)| start);
     &text[start..]
@@ -308,7 +308,7 @@ fn tail(text: &str) -> &str {
 #[derive(Clone, Debug)]
 pub(crate) struct Heard {
     hearing: Arc<(Mutex<Hearing>, Condvar)>,
-    /// Whoever reads stops when this is closed.
+    /// The reader stops when this is closed.
     stop: Arc<Mutex<Option<PipeWriter>>>,
 }
 
@@ -407,7 +407,7 @@ impl Heard {
     }
 }
 
-/// Waits until there is something to read. False when nobody wants it any more.
+/// Waits until there is something to read. False when the reader is gone.
 fn is_wanted(stream: &impl AsFd, no_more: &PipeReader) -> bool {
     let mut watched = [PollFd::new(stream, PollFlags::IN), PollFd::new(no_more, PollFlags::IN)];
     poll(&mut watched, None).expect("descriptors can be watched");

@@ -69,7 +69,7 @@ impl Log {
         let valid = match serde_json::from_str::<Value>(text) {
             Ok(message) => {
                 if from == Side::Client && message["id"] == 1 && message.get("method").is_some() {
-                    // Whoever counts from the beginning again has begun a new conversation.
+                    // Ids that begin again at the first belong to a new conversation.
                     self.conversation = Conversation::mcp();
                 }
                 self.conversation.hear(from, &message)

@@ -145,7 +145,7 @@ fn servers(script: &str) -> [(&'static str, Value); 2] {
     [("good", json!([agentwire().to_str().expect("it is UTF-8"), "server"])), ("bad", json!(bad))]
 }
 
-/// The other server still works, and nobody is left at the end.
+/// The other server still works, and no process is left at the end.
 fn goes_on(mut agent: Conversation, session: &str) {
     let told = agent.turn(session, "/call add {\"a\": 2, \"b\": 40}");
     assert!(told.contains("\"status\":\"completed\"") && told.contains("42"), "{told}");

@@ -28,7 +28,7 @@ impl Terminal {
         let path = path.to_str().expect("it is ASCII");
         let size = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
         tcsetwinsize(&ours, size).expect("it is ours");
-        // Without a session nobody gets it as a controlling terminal.
+        // Without a session it does not become a controlling terminal.
         let theirs = File::options().read(true).write(true).open(path).expect("it was unlocked");
         Self { ours, theirs }
     }
@@ -48,7 +48,7 @@ impl Terminal {
         Screen(self.keyboard())
     }
 
-    /// Whether it gives lines and shows what is typed, as whoever comes next expects.
+    /// Whether it returns lines and echoes input, as the next program expects.
     pub(crate) fn is_as_before(&self) -> bool {
         let modes = tcgetattr(&self.theirs).expect("it is a terminal").local_modes;
         modes.contains(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG)
@@ -104,7 +104,7 @@ fn an_interrupt_ends_a_conversation_that_waits_for_the_person() {
     leaves(chat, &terminal, 0);
 }
 
-/// A terminal that nobody has as its own sends no signal when it goes.
+/// A terminal without a foreground process group sends no signal when it closes.
 #[test]
 fn a_terminal_that_goes_ends_a_conversation() {
     for (arguments, shown) in [
@@ -145,7 +145,7 @@ fn a_turn_that_fails_does_not_end_the_conversation() {
     leaves(chat, &terminal, 0);
 }
 
-/// Whatever ends a question gives the terminal back.
+/// The terminal is restored however a question ends.
 #[test]
 fn a_question_is_answered_by_a_line_or_goes_with_what_asked_it() {
     let ask = || {

@@ -90,7 +90,7 @@ pub(crate) fn check_recordings(folder: &Path) -> usize {
     checked
 }
 
-/// Whoever was killed, or whose reader left, may have said half a line last.
+/// The last line of a killed process, or of one without a reader, may be incomplete.
 fn whole_lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.split_inclusive(|byte| *byte == b'\n').filter_map(|line| line.strip_suffix(b"\n"))
 }

@@ -70,7 +70,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // The log is only for whoever looks for the cause of a failure.
+        // The log only helps to find the cause of a failure.
         let _ = fs::write(&self.log, self.program.lines().join("\n") + "\n");
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use agentwire_jsonrpc::{ErrorObject, RawJson, TreeCost, code, read};
 use agentwire_mcp_schema::TaskSupport;
 use agentwire_mcp_schema::core_tasks::TaskMetadata;
+use agentwire_mcp_wire::Member;
 use agentwire_peer::{Clock, TokioClock};
 use futures::future::{Either, select};
 
@@ -55,7 +56,7 @@ pub(crate) fn plan(
         ClientContext::Session(session)
             if caller.revision().has_core_tasks() && session.is_offered(Capability::Tasks) =>
         {
-            match params.task {
+            match params.get(Member::Task) {
                 Some(_) if !is_possible => refuse("does not run as a task"),
                 Some(text) => {
                     let asked: TaskMetadata = read(text)

@@ -1,4 +1,4 @@
-//! Answers that nobody reads: what a peer asks for and does not take must not fill our memory.
+//! Unread responses: a peer that sends requests and does not read must not fill our memory.
 
 use std::future::Future;
 use std::path::Path;

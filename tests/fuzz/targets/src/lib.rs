@@ -1,4 +1,4 @@
-//! What is fuzzed. A [`Target`] is a function of bytes that must return, whatever they are; its assertions are the
+//! The fuzz targets. A [`Target`] is a function of bytes that must return for any input; its assertions are the
 //! properties that hold for any bytes. Three things call it: libFuzzer (`tests/fuzz/fuzz_targets`), the program of this
 //! package, which mutates the kept corpora on stable Rust, and the tests of this package, which run the kept corpora.
 //!

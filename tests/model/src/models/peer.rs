@@ -37,7 +37,7 @@ impl Handler for Deaf {
     fn notification(&self, _: Notification, _: &Peer) {}
 }
 
-/// A peer that answers each request at once, and leaves when it is told to. It lives in the driver's thread.
+/// A peer that answers each request at once, and closes on a signal. It lives in the driver's thread.
 #[derive(Default)]
 struct Echo {
     answers: VecDeque<Packet>,
@@ -111,7 +111,7 @@ pub fn a_call_is_answered() {
     serving.join().expect("no panic");
 }
 
-/// The connection ends while somebody waits for that.
+/// The connection ends while a thread waits for its end.
 pub fn the_end_reaches_all_who_wait() {
     let (peer, serving) = connect();
     peer.post_leave();

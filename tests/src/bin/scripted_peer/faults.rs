@@ -39,7 +39,7 @@ pub(crate) fn half_line() -> ! {
     exit()
 }
 
-/// Gives the descriptor back to the system; what stands in its place is nobody's pipe.
+/// Closes the descriptor and puts an unconnected pipe in its place.
 pub(crate) fn close_stdout() {
     dup2_stdout(null()).expect("a descriptor can be replaced");
 }
@@ -92,14 +92,14 @@ pub(crate) fn chatter() {
     let line = [b"chatter ".repeat(127), b"chatter\n".to_vec()].concat();
     let mut stderr = io::stderr().lock();
     for _ in 0..(8 << 20) / line.len() {
-        // Nobody has to listen.
+        // The reader may be gone.
         if stderr.write_all(&line).is_err() {
             return;
         }
     }
 }
 
-/// Writes to stdout. A peer to whom nobody listens is done.
+/// Writes to stdout. The peer ends when its reader is gone.
 pub(crate) fn say(bytes: &[u8]) {
     let mut stdout = io::stdout().lock();
     if stdout.write_all(bytes).and_then(|()| stdout.flush()).is_err() {

@@ -1,4 +1,4 @@
-//! An agent or an MCP server that goes wrong as it is told.
+//! An agent or an MCP server that fails as its arguments say.
 //!
 //! ```text
 //! scripted_peer agent|server [MOMENT FAULT] [stubborn] [grandchild]
@@ -30,7 +30,7 @@ fn main() {
         ignore_terminate(&arguments);
     }
     if script.grandchild {
-        // It is nobody's to wait for: that it is left over is the point.
+        // No process waits for it: the test checks that it is left over.
         drop(Command::new("sleep").arg("600").spawn().expect("`sleep` starts"));
     }
     let stubborn = script.stubborn;

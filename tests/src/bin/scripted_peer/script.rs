@@ -1,6 +1,6 @@
 //! What is to happen, read from the command line.
 
-/// What a peer is told to do.
+/// The commands of a scripted peer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Script {
     pub(crate) role: Role,
@@ -61,9 +61,9 @@ pub(crate) enum TransportError {
     GigabyteEnd,
     /// Writes 8 MiB to stderr. Goes on.
     Chatter,
-    /// Answers every request three times, first with an id that nobody used. Goes on.
+    /// Answers every request three times, first with an unused id. Goes on.
     Strays,
-    /// Answers with ids that nobody used, only.
+    /// Answers only with unused ids.
     WrongId,
     /// Refuses with an error. Goes on.
     Refuse,

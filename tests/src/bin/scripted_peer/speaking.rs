@@ -1,4 +1,4 @@
-//! The conversation: what is said when nothing is wrong, and where it goes wrong.
+//! The conversation: its correct messages, and the place of the fault.
 
 use std::io::{self, BufRead};
 

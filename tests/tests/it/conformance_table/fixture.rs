@@ -75,7 +75,7 @@ impl Listening {
         let mut stderr = BufReader::new(process.stderr.take().expect("it is a pipe"));
         let mut line = String::new();
         stderr.read_line(&mut line).expect("it says where it listens");
-        // What it says after that is read, so that it never waits for somebody to do so.
+        // Its later output is read, so that it never blocks on a full pipe.
         thread::spawn(move || stderr.read_to_end(&mut Vec::new()));
         let url = line.trim_end().strip_prefix("listening on ").unwrap_or_else(|| panic!("{line}"));
         let origin = url.strip_suffix("/mcp").unwrap_or_else(|| panic!("{line}")).to_owned();
