@@ -24,6 +24,12 @@ struct Cancellation {
 }
 
 impl Cancellations {
+    /// Whether no unanswered request is cancelled or has a future that waits for that.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.unanswered.is_empty()
+    }
+
     pub(crate) fn is_cancelled(&self, incoming: IncomingId) -> bool {
         self.unanswered.get(&incoming).is_some_and(|cancellation| cancellation.is_cancelled)
             || self.aborted.contains(&incoming)
@@ -61,11 +67,7 @@ impl Cancellations {
     }
 
     /// Forgets a request that is answered: it can no longer be cancelled. Returns the wakers to drop.
-    #[inline]
     pub(crate) fn forget(&mut self, incoming: IncomingId) -> Vec<Waker> {
-        if self.unanswered.is_empty() {
-            return Vec::new();
-        }
         self.unanswered.remove(&incoming).map_or_else(Vec::new, |mut forgotten| forgotten.wakers.take_all())
     }
 

@@ -212,7 +212,9 @@ impl PeerState {
     }
 
     pub(crate) fn forget_capacity(&mut self, ticket: &mut Option<Ticket>) {
-        self.unused_wakers.extend(self.send_capacity.leave(ticket));
+        if let Some(waker) = self.send_capacity.leave(ticket) {
+            self.unused_wakers.push(waker);
+        }
     }
 
     /// Takes the wakers of the futures that wait for room, if there is room again.
@@ -277,7 +279,9 @@ impl PeerState {
     /// Answers a request, which can no longer be cancelled then.
     pub(crate) fn answer(&mut self, incoming: IncomingId, outcome: Result<RawJson, ErrorObject>) {
         self.connection.answer(incoming, outcome);
-        self.unused_wakers.extend(self.cancellations.forget(incoming));
+        if !self.cancellations.is_empty() {
+            self.unused_wakers.extend(self.cancellations.forget(incoming));
+        }
     }
 
     /// Whether the peer has cancelled a request, or the connection ended before its answer.
