@@ -1,31 +1,31 @@
-//! What the generator of the protocol's JSON Schema needs: each definition, and the type that speaks it.
+//! The input of the generator of the protocol's JSON Schema: each definition, and the type that implements it.
 //!
 //! Each version lists its own: [`v1::schema::DEFINITIONS`](crate::v1::schema::DEFINITIONS).
 //!
-//! The schema of a type says more than the published one may: `"x-open": true` marks a union or a set of words of which
-//! a member that is not listed is kept instead of refused, which only some versions publish.
+//! The schema of a type may say more than the published one: `"x-open": true` marks a union or a set of strings that keeps
+//! an unlisted value instead of refusing it. Only some versions publish that.
 
 use schemars::{Schema, SchemaGenerator};
 #[cfg(feature = "v2")]
 use serde_json::Value;
 
-/// A definition of the published schema and the type that speaks it.
+/// A definition of the published schema and the type that implements it.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Definition {
-    /// The published name, which is the type's too.
+    /// The published name, which is also the type's name.
     pub name: &'static str,
-    /// Adds the definition, and those that it refers to, to what the generator has; gives a reference to it.
+    /// Adds the definition and its references to the generator, and returns a reference to it.
     pub schema: fn(&mut SchemaGenerator) -> Schema,
     /// Decodes JSON text into the type, and encodes that again.
     ///
     /// # Errors
     ///
-    /// When the text is not one of the type.
+    /// When the text is no value of the type.
     pub round_trip: fn(&str) -> Result<String, serde_json::Error>,
 }
 
-/// What drafts add to a definition of the published schema.
+/// The additions of drafts to a definition of the published schema.
 #[cfg(feature = "unstable")]
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
@@ -39,16 +39,16 @@ pub struct Addition {
     ///
     /// # Errors
     ///
-    /// When the text is not one of the type.
+    /// When the text is no value of the type.
     pub round_trip: fn(&str) -> Result<String, serde_json::Error>,
 }
 
-/// For a member whose default is not published, although it has one.
+/// Removes the default of a member, for a member whose default is not published.
 pub(crate) fn without_default(schema: &mut Schema) {
     schema.remove("default");
 }
 
-/// Says more about a member of a definition.
+/// Adds a keyword to a member of a definition.
 #[cfg(feature = "v2")]
 pub(crate) fn add_keyword(
     generator: &mut SchemaGenerator,
@@ -67,8 +67,8 @@ pub(crate) fn add_keyword(
 
 /// Lists the definitions of a module by their types.
 ///
-/// `Name where { "member" "keyword" = value }` is for a type that versions share although one of them publishes more about
-/// a member, which no reader looks at.
+/// `Name where { "member" "keyword" = value }` adds a keyword to a member, for a type that versions share although one of them
+/// publishes more about the member. No reader checks such a keyword.
 macro_rules! definitions {
     ($(#[$doc:meta])* $table:ident {
         $($name:ident $(where { $($member:literal $keyword:literal = $value:literal,)+ })?,)+

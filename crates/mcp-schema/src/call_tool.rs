@@ -31,7 +31,7 @@ pub struct CallToolRequest {
     /// What that result gave the client to send back, unread. Since 2026-07-28.
     #[wire(optional)]
     pub request_state: Option<String>,
-    /// Attachments.
+    /// Extension metadata.
     #[wire(strict_meta)]
     pub meta: Option<Meta>,
 }
@@ -94,7 +94,7 @@ pub struct CallToolParams<'a> {
     /// The text of [`CallToolRequest::request_state`]. Since 2026-07-28.
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     pub request_state: Option<&'a RawValue>,
-    /// Attachments.
+    /// Extension metadata.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
@@ -157,7 +157,7 @@ pub struct CallToolResult {
     /// What kind of result this is; absent means complete. Since 2026-07-28.
     #[wire(optional, read = rare)]
     pub result_type: Option<crate::ResultType>,
-    /// Attachments.
+    /// Extension metadata.
     #[wire(strict_meta)]
     pub meta: Option<Meta>,
 }

@@ -17,7 +17,7 @@ pub struct CancelledNotification {
     /// Why, for logs and people.
     #[wire(optional)]
     pub reason: Option<String>,
-    /// Attachments.
+    /// Extension metadata.
     #[wire(strict_meta)]
     pub meta: Option<Meta>,
 }

@@ -19,7 +19,7 @@ pub struct CompleteRequest {
     /// What is filled in already. Since 2025-06-18.
     #[wire(optional)]
     pub context: Option<CompletionContext>,
-    /// Attachments.
+    /// Extension metadata.
     #[wire(strict_meta)]
     pub meta: Option<Meta>,
 }
@@ -49,7 +49,7 @@ pub enum CompletionReference {
     Resource(ResourceTemplateReference),
 }
 
-/// Names a prompt.
+/// Identifies a prompt.
 #[derive(Clone, Debug, PartialEq, Eq, Wire)]
 #[wire(tag = "type", value = "ref/prompt")]
 #[non_exhaustive]
@@ -73,7 +73,7 @@ setters!(PromptReference {
     some title: String,
 });
 
-/// Names a resource template, or one resource. Before 2025-06-18 it was called a resource reference.
+/// Identifies a resource template, or one resource. Before 2025-06-18 it was called a resource reference.
 #[derive(Clone, Debug, PartialEq, Eq, Wire)]
 #[wire(tag = "type", value = "ref/resource")]
 #[non_exhaustive]
@@ -132,7 +132,7 @@ pub struct CompleteResult {
     /// What kind of result this is; absent means complete. Since 2026-07-28.
     #[wire(optional)]
     pub result_type: Option<crate::ResultType>,
-    /// Attachments.
+    /// Extension metadata.
     #[wire(strict_meta)]
     pub meta: Option<Meta>,
 }

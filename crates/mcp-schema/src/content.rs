@@ -2,7 +2,7 @@ use agentwire_jsonrpc::RawObject;
 use agentwire_wire_derive::Wire;
 
 use crate::wire::number;
-use crate::{Icon, Meta, ResourceContents};
+use crate::{Meta, ResourceContents};
 
 /// One piece of what a tool answers or a prompt says.
 ///
@@ -87,10 +87,10 @@ pub struct TextContent {
     /// The text.
     #[wire(required)]
     pub text: String,
-    /// For whom it is and how much it matters.
+    /// Its audience and priority.
     #[wire(optional)]
     pub annotations: Option<Annotations>,
-    /// Attachments. Since 2025-06-18.
+    /// Extension metadata. Since 2025-06-18.
     #[wire(strict_meta)]
     pub meta: Option<Meta>,
 }
@@ -121,10 +121,10 @@ macro_rules! media_content {
                 /// Their media type.
                 #[wire(required)]
                 pub mime_type: String,
-                /// For whom it is and how much it matters.
+                /// Its audience and priority.
                 #[wire(optional)]
                 pub annotations: Option<Annotations>,
-                /// Attachments. Since 2025-06-18.
+                /// Extension metadata. Since 2025-06-18.
                 #[wire(strict_meta)]
                 pub meta: Option<Meta>,
             }
@@ -151,68 +151,13 @@ media_content! {
     AudioContent = "audio";
 }
 
-/// Where a resource can be read, a `resource_link` block. Since 2025-06-18.
-///
-/// It need not be among those that `resources/list` names.
-#[derive(Clone, Debug, PartialEq, Wire)]
-#[wire(tag = "type", value = "resource_link")]
-#[non_exhaustive]
-pub struct ResourceLink {
-    /// Where it is.
-    #[wire(required, schema(extend("format" = "uri")))]
-    pub uri: String,
-    /// Its name for programs.
-    #[wire(required)]
-    pub name: String,
-    /// Its name for people.
-    #[wire(optional)]
-    pub title: Option<String>,
-    /// What it is, in words for the model.
-    #[wire(optional)]
-    pub description: Option<String>,
-    /// Its media type.
-    #[wire(optional)]
-    pub mime_type: Option<String>,
-    /// Its length in bytes, before any encoding.
-    #[wire(optional)]
-    pub size: Option<u64>,
-    /// Pictures to show it by. Since 2025-11-25.
-    #[wire(plain_list)]
-    pub icons: Vec<Icon>,
-    /// For whom it is and how much it matters.
-    #[wire(optional)]
-    pub annotations: Option<Annotations>,
-    /// Attachments.
-    #[wire(strict_meta)]
-    pub meta: Option<Meta>,
+resource_type! {
+    /// A link to a resource, a `resource_link` block. Since 2025-06-18.
+    ///
+    /// `resources/list` need not include the resource.
+    #[wire(tag = "type", value = "resource_link")]
+    ResourceLink
 }
-
-impl ResourceLink {
-    /// A link to a resource of that name.
-    pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
-        Self {
-            uri: uri.into(),
-            name: name.into(),
-            title: None,
-            description: None,
-            mime_type: None,
-            size: None,
-            icons: Vec::new(),
-            annotations: None,
-            meta: None,
-        }
-    }
-}
-
-setters!(ResourceLink {
-    some title: String,
-    some description: String,
-    some mime_type: String,
-    some size: u64,
-    set icons: Vec<Icon>,
-    some annotations: Annotations,
-    some meta: Meta,
-});
 
 /// A resource and what is in it, a `resource` block.
 #[derive(Clone, Debug, PartialEq, Wire)]
@@ -222,10 +167,10 @@ pub struct EmbeddedResource {
     /// What is in it.
     #[wire(required)]
     pub resource: ResourceContents,
-    /// For whom it is and how much it matters.
+    /// Its audience and priority.
     #[wire(optional)]
     pub annotations: Option<Annotations>,
-    /// Attachments. Since 2025-06-18.
+    /// Extension metadata. Since 2025-06-18.
     #[wire(strict_meta)]
     pub meta: Option<Meta>,
 }
@@ -273,9 +218,9 @@ pub enum Role {
     /// The language model.
     #[wire("assistant")]
     Assistant,
-    /// A word that this version of the library does not know, kept as it came.
+    /// A string that this version of the library does not know, unchanged.
     #[wire(unknown)]
     Unknown(Box<str>),
 }
 
-has_meta!(TextContent, ImageContent, AudioContent, ResourceLink, EmbeddedResource);
+has_meta!(TextContent, ImageContent, AudioContent, EmbeddedResource);

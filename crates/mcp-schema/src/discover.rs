@@ -9,7 +9,7 @@ use crate::{CacheScope, Meta, ProtocolVersion, ResultType, ServerCapabilities};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct DiscoverRequest {
-    /// Attachments.
+    /// Extension metadata.
     #[wire(strict_meta)]
     pub meta: Option<Meta>,
 }
@@ -40,7 +40,7 @@ pub struct DiscoverResult {
     /// Who may be given what was kept.
     #[wire(optional)]
     pub cache_scope: Option<CacheScope>,
-    /// Attachments.
+    /// Extension metadata.
     #[wire(strict_meta)]
     pub meta: Option<Meta>,
 }

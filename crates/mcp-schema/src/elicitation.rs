@@ -91,7 +91,7 @@ pub struct ElicitFormRequest {
     /// Asks to run it as a task. Only 2025-11-25.
     #[wire(optional)]
     pub task: Option<TaskMetadata>,
-    /// Attachments.
+    /// Extension metadata.
     #[wire(strict_meta)]
     pub meta: Option<Meta>,
 }
@@ -125,7 +125,7 @@ pub struct ElicitUrlRequest {
     /// Asks to run it as a task. Only 2025-11-25.
     #[wire(optional)]
     pub task: Option<TaskMetadata>,
-    /// Attachments.
+    /// Extension metadata.
     #[wire(strict_meta)]
     pub meta: Option<Meta>,
 }
@@ -154,7 +154,7 @@ pub struct ElicitResult {
     /// 2025-11-25, arrays of strings.
     #[wire(optional, schema(with = "Option<std::collections::BTreeMap<String, crate::schema::FormValue>>"))]
     pub content: Option<JsonObject>,
-    /// Attachments.
+    /// Extension metadata.
     #[wire(strict_meta)]
     pub meta: Option<Meta>,
 }
@@ -199,7 +199,7 @@ pub enum ElicitAction {
     /// Turned away without an answer.
     #[wire("cancel")]
     Cancel,
-    /// A word that this version of the library does not know, kept as it came.
+    /// A string that this version of the library does not know, unchanged.
     #[wire(unknown)]
     Unknown(Box<str>),
 }
@@ -211,7 +211,7 @@ pub struct ElicitationCompleteNotification {
     /// Which one it was.
     #[wire(required)]
     pub elicitation_id: String,
-    /// Attachments.
+    /// Extension metadata.
     #[wire(strict_meta)]
     pub meta: Option<Meta>,
 }

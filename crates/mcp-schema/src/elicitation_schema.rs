@@ -160,7 +160,7 @@ pub enum StringFormat {
     /// A date and a time.
     #[wire("date-time")]
     DateTime,
-    /// A word that this version of the library does not know, kept as it came.
+    /// A string that this version of the library does not know, unchanged.
     #[wire(unknown)]
     Unknown(Box<str>),
 }

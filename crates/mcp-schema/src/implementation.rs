@@ -18,7 +18,7 @@ pub struct Implementation {
     /// What the program does, in a sentence or two. Since 2025-11-25.
     #[wire(optional)]
     pub description: Option<String>,
-    /// Pictures to show it by. Since 2025-11-25.
+    /// Icons to show for it. Since 2025-11-25.
     #[wire(plain_list)]
     pub icons: Vec<Icon>,
     /// The program's home page. Since 2025-11-25.
@@ -95,7 +95,7 @@ pub enum IconTheme {
     /// A dark background.
     #[wire("dark")]
     Dark,
-    /// A word that this version of the library does not know, kept as it came.
+    /// A string that this version of the library does not know, unchanged.
     #[wire(unknown)]
     Unknown(Box<str>),
 }

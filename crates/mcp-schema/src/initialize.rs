@@ -17,7 +17,7 @@ pub struct InitializeRequest {
     /// Who the client is.
     #[wire(required)]
     pub client_info: Implementation,
-    /// Attachments.
+    /// Extension metadata.
     #[wire(strict_meta)]
     pub meta: Option<Meta>,
 }
@@ -59,7 +59,7 @@ pub struct InitializeResult {
     /// How to use the server, in words for the model.
     #[wire(optional)]
     pub instructions: Option<String>,
-    /// Attachments.
+    /// Extension metadata.
     #[wire(strict_meta)]
     pub meta: Option<Meta>,
 }
@@ -87,7 +87,7 @@ setters!(InitializeResult {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct InitializedNotification {
-    /// Attachments.
+    /// Extension metadata.
     #[wire(strict_meta)]
     pub meta: Option<Meta>,
 }

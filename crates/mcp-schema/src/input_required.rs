@@ -34,7 +34,7 @@ pub struct InputRequiredResult {
     /// What the server wants to see again. It means nothing to the client, and the server must not trust it.
     #[wire(optional)]
     pub request_state: Option<String>,
-    /// Attachments.
+    /// Extension metadata.
     #[wire(strict_meta)]
     pub meta: Option<Meta>,
 }

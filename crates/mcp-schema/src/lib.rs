@@ -98,6 +98,10 @@ mod wire;
 mod meta;
 #[macro_use]
 mod pagination;
+#[macro_use]
+mod resource_type;
+#[macro_use]
+mod task_types;
 
 mod call_tool;
 mod cancellation;
@@ -115,6 +119,7 @@ mod input_required;
 mod json_schema;
 mod logging;
 mod methods;
+mod outcome;
 #[macro_use]
 mod downgrade;
 mod ping;
@@ -132,6 +137,7 @@ pub mod schema;
 mod select_schema;
 mod subscriptions;
 pub mod task_extension;
+mod task_status;
 mod tools;
 mod version;
 
@@ -166,6 +172,7 @@ pub use json_schema::JsonSchema;
 pub use logging::{LoggingLevel, LoggingMessageNotification, SetLevelRequest};
 pub use meta::{HasMeta, JsonObject, Meta, ProgressToken};
 pub use methods::{Direction, Gate, METHODS, MethodInfo, MethodKind, Side};
+pub use outcome::Outcome;
 pub use pagination::{Cursor, Paginated};
 pub use ping::{EmptyResult, PingRequest};
 pub use progress::ProgressNotification;
@@ -180,7 +187,7 @@ pub use resources::{
     ReadResourceRequest, ReadResourceResult, Resource, ResourceListChangedNotification, ResourceTemplate,
     ResourceUpdatedNotification, SubscribeRequest, UnsubscribeRequest,
 };
-pub use results::{CacheScope, Outcome, ResultType};
+pub use results::{CacheScope, ResultType};
 pub use roots::{ListRootsRequest, ListRootsResult, Root, RootsListChangedNotification};
 pub use sampling::{
     CreateMessageRequest, CreateMessageResult, IncludeContext, ModelHint, ModelPreferences, SamplingMessage,

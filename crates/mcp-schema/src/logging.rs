@@ -35,7 +35,7 @@ pub enum LoggingLevel {
     /// Nothing works.
     #[wire("emergency")]
     Emergency,
-    /// A word that this version of the library does not know, kept as it came.
+    /// A string that this version of the library does not know, unchanged.
     #[wire(unknown)]
     Unknown(Box<str>),
 }
@@ -50,7 +50,7 @@ pub struct SetLevelRequest {
     /// The least level to send.
     #[wire(required, read = known_level)]
     pub level: LoggingLevel,
-    /// Attachments.
+    /// Extension metadata.
     #[wire(strict_meta)]
     pub meta: Option<Meta>,
 }
@@ -88,7 +88,7 @@ pub struct LoggingMessageNotification {
     /// What it says, any JSON: a string, or an object with details.
     #[wire(required, schema(with = "serde_json::Value"))]
     pub data: RawJson,
-    /// Attachments.
+    /// Extension metadata.
     #[wire(strict_meta)]
     pub meta: Option<Meta>,
 }

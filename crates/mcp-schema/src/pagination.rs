@@ -65,7 +65,7 @@ macro_rules! list_method {
             /// Where the page begins; the first one without.
             #[wire(optional)]
             pub cursor: Option<crate::Cursor>,
-            /// Attachments.
+            /// Extension metadata.
             #[wire(strict_meta)]
             pub meta: Option<Meta>,
         }
@@ -94,7 +94,7 @@ macro_rules! list_method {
             /// Who may be given what was kept. Since 2026-07-28.
             #[wire(optional)]
             pub cache_scope: Option<crate::CacheScope>,
-            /// Attachments.
+            /// Extension metadata.
             #[wire(strict_meta)]
             pub meta: Option<Meta>,
         }
@@ -143,7 +143,7 @@ macro_rules! bare_notification {
             #[derive(Clone, Debug, Default, PartialEq, Eq, agentwire_wire_derive::Wire)]
             #[non_exhaustive]
             pub struct $notification {
-                /// Attachments.
+                /// Extension metadata.
                 #[wire(strict_meta)]
                 pub meta: Option<Meta>,
             }

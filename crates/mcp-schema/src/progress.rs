@@ -21,7 +21,7 @@ pub struct ProgressNotification {
     /// What it is doing, for people. Since 2025-03-26.
     #[wire(optional)]
     pub message: Option<String>,
-    /// Attachments.
+    /// Extension metadata.
     #[wire(strict_meta)]
     pub meta: Option<Meta>,
 }

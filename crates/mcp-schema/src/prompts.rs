@@ -22,10 +22,10 @@ pub struct Prompt {
     /// What can be filled in.
     #[wire(plain_list)]
     pub arguments: Vec<PromptArgument>,
-    /// Pictures to show it by. Since 2025-11-25.
+    /// Icons to show for it. Since 2025-11-25.
     #[wire(plain_list)]
     pub icons: Vec<Icon>,
-    /// Attachments. Since 2025-06-18.
+    /// Extension metadata. Since 2025-06-18.
     #[wire(strict_meta)]
     pub meta: Option<Meta>,
 }
@@ -109,7 +109,7 @@ pub struct GetPromptRequest {
     /// What that result gave the client to send back, unread. Since 2026-07-28.
     #[wire(optional)]
     pub request_state: Option<String>,
-    /// Attachments.
+    /// Extension metadata.
     #[wire(strict_meta)]
     pub meta: Option<Meta>,
 }
@@ -154,7 +154,7 @@ pub struct GetPromptResult {
     /// What kind of result this is; absent means complete. Since 2026-07-28.
     #[wire(optional)]
     pub result_type: Option<crate::ResultType>,
-    /// Attachments.
+    /// Extension metadata.
     #[wire(strict_meta)]
     pub meta: Option<Meta>,
 }

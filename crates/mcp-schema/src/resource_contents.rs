@@ -107,7 +107,7 @@ macro_rules! resource_contents {
                 $(#[wire($($body_wire)*)])?
                 #[wire(required)]
                 pub $body: String,
-                /// Attachments. Since 2025-06-18.
+                /// Extension metadata. Since 2025-06-18.
                 #[wire(strict_meta)]
                 pub meta: Option<Meta>,
             }

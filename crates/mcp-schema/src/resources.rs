@@ -2,67 +2,12 @@ use agentwire_wire_derive::Wire;
 
 use crate::{Annotations, Icon, InputResponses, Meta, ResourceContents};
 
-/// Something that the server lets the client read, such as a file.
-///
-/// See <https://modelcontextprotocol.io/specification/2025-11-25/server/resources>.
-#[derive(Clone, Debug, PartialEq, Wire)]
-#[non_exhaustive]
-pub struct Resource {
-    /// Where it is, and what it is read by.
-    #[wire(required, schema(extend("format" = "uri")))]
-    pub uri: String,
-    /// Its name for programs.
-    #[wire(required)]
-    pub name: String,
-    /// Its name for people. Since 2025-06-18.
-    #[wire(optional)]
-    pub title: Option<String>,
-    /// What it is, in words for the model.
-    #[wire(optional)]
-    pub description: Option<String>,
-    /// Its media type.
-    #[wire(optional)]
-    pub mime_type: Option<String>,
-    /// Its length in bytes, before any encoding.
-    #[wire(optional)]
-    pub size: Option<u64>,
-    /// Pictures to show it by. Since 2025-11-25.
-    #[wire(plain_list)]
-    pub icons: Vec<Icon>,
-    /// For whom it is and how much it matters.
-    #[wire(optional)]
-    pub annotations: Option<Annotations>,
-    /// Attachments. Since 2025-06-18.
-    #[wire(strict_meta)]
-    pub meta: Option<Meta>,
+resource_type! {
+    /// Data that the server lets the client read, such as a file.
+    ///
+    /// See <https://modelcontextprotocol.io/specification/2025-11-25/server/resources>.
+    Resource
 }
-
-impl Resource {
-    /// The resource of that name at that URI.
-    pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
-        Self {
-            uri: uri.into(),
-            name: name.into(),
-            title: None,
-            description: None,
-            mime_type: None,
-            size: None,
-            icons: Vec::new(),
-            annotations: None,
-            meta: None,
-        }
-    }
-}
-
-setters!(Resource {
-    some title: String,
-    some description: String,
-    some mime_type: String,
-    some size: u64,
-    set icons: Vec<Icon>,
-    some annotations: Annotations,
-    some meta: Meta,
-});
 
 /// A family of resources, whose URIs are made by filling in a template.
 #[derive(Clone, Debug, PartialEq, Wire)]
@@ -83,13 +28,13 @@ pub struct ResourceTemplate {
     /// The media type, where all that fit the template share one.
     #[wire(optional)]
     pub mime_type: Option<String>,
-    /// Pictures to show it by. Since 2025-11-25.
+    /// Icons to show for it. Since 2025-11-25.
     #[wire(plain_list)]
     pub icons: Vec<Icon>,
     /// For whom they are and how much they matter.
     #[wire(optional)]
     pub annotations: Option<Annotations>,
-    /// Attachments. Since 2025-06-18.
+    /// Extension metadata. Since 2025-06-18.
     #[wire(strict_meta)]
     pub meta: Option<Meta>,
 }
@@ -149,7 +94,7 @@ macro_rules! uri_request {
                 /// Which resource.
                 #[wire(required, schema(extend("format" = "uri")))]
                 pub uri: String,
-                /// Attachments.
+                /// Extension metadata.
                 #[wire(strict_meta)]
                 pub meta: Option<Meta>,
             }
@@ -184,7 +129,7 @@ pub struct ReadResourceRequest {
     /// What that result gave the client to send back, unread. Since 2026-07-28.
     #[wire(optional)]
     pub request_state: Option<String>,
-    /// Attachments.
+    /// Extension metadata.
     #[wire(strict_meta)]
     pub meta: Option<Meta>,
 }
@@ -225,7 +170,7 @@ pub struct ReadResourceResult {
     /// Who may be given what was kept. Since 2026-07-28.
     #[wire(optional)]
     pub cache_scope: Option<crate::CacheScope>,
-    /// Attachments.
+    /// Extension metadata.
     #[wire(strict_meta)]
     pub meta: Option<Meta>,
 }
@@ -251,7 +196,7 @@ pub struct ResourceUpdatedNotification {
     /// Which resource.
     #[wire(required, schema(extend("format" = "uri")))]
     pub uri: String,
-    /// Attachments.
+    /// Extension metadata.
     #[wire(strict_meta)]
     pub meta: Option<Meta>,
 }
@@ -272,4 +217,4 @@ bare_notification! {
     ResourceListChangedNotification;
 }
 
-has_meta!(Resource, ResourceTemplate, ReadResourceRequest, ReadResourceResult, ResourceUpdatedNotification);
+has_meta!(ResourceTemplate, ReadResourceRequest, ReadResourceResult, ResourceUpdatedNotification);

@@ -8,7 +8,7 @@ use crate::Meta;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct ListRootsRequest {
-    /// Attachments.
+    /// Extension metadata.
     #[wire(strict_meta)]
     pub meta: Option<Meta>,
 }
@@ -24,7 +24,7 @@ pub struct ListRootsResult {
     /// The roots.
     #[wire(required)]
     pub roots: Vec<Root>,
-    /// Attachments.
+    /// Extension metadata.
     #[wire(strict_meta)]
     pub meta: Option<Meta>,
 }
@@ -50,7 +50,7 @@ pub struct Root {
     /// Its name for people.
     #[wire(optional)]
     pub name: Option<String>,
-    /// Attachments. Since 2025-06-18.
+    /// Extension metadata. Since 2025-06-18.
     #[wire(strict_meta)]
     pub meta: Option<Meta>,
 }

@@ -43,7 +43,7 @@ pub struct CreateMessageRequest {
     /// Asks to run it as a task. Only 2025-11-25.
     #[wire(optional)]
     pub task: Option<TaskMetadata>,
-    /// Attachments.
+    /// Extension metadata.
     #[wire(strict_meta)]
     pub meta: Option<Meta>,
 }
@@ -91,7 +91,7 @@ pub struct SamplingMessage {
     /// What is said. One block travels bare, as every revision reads it; several since 2025-11-25.
     #[wire(required, with = one_or_many, schema(with = "crate::schema::OneOrMany<SamplingContent>"))]
     pub content: Vec<SamplingContent>,
-    /// Attachments. Since 2025-11-25.
+    /// Extension metadata. Since 2025-11-25.
     #[wire(strict_meta)]
     pub meta: Option<Meta>,
 }
@@ -134,7 +134,7 @@ pub struct CreateMessageResult {
     /// Why it stopped, if that is known.
     #[wire(optional)]
     pub stop_reason: Option<StopReason>,
-    /// Attachments.
+    /// Extension metadata.
     #[wire(strict_meta)]
     pub meta: Option<Meta>,
 }
@@ -225,7 +225,7 @@ pub enum ToolChoiceMode {
     /// None.
     #[wire("none")]
     None,
-    /// A word that this version of the library does not know, kept as it came.
+    /// A string that this version of the library does not know, unchanged.
     #[wire(unknown)]
     Unknown(Box<str>),
 }
@@ -243,7 +243,7 @@ pub enum IncludeContext {
     /// What came from any server.
     #[wire("allServers")]
     AllServers,
-    /// A word that this version of the library does not know, kept as it came.
+    /// A string that this version of the library does not know, unchanged.
     #[wire(unknown)]
     Unknown(Box<str>),
 }
@@ -265,7 +265,7 @@ pub enum StopReason {
     /// It wants a tool to be used. Since 2025-11-25.
     #[wire("toolUse")]
     ToolUse,
-    /// A word that this version of the library does not know, kept as it came.
+    /// A string that this version of the library does not know, unchanged.
     #[wire(unknown)]
     Unknown(Box<str>),
 }

@@ -71,7 +71,7 @@ pub struct ToolUseContent {
     /// The tool's arguments.
     #[wire(required)]
     pub input: JsonObject,
-    /// Attachments.
+    /// Extension metadata.
     #[wire(strict_meta)]
     pub meta: Option<Meta>,
 }
@@ -104,7 +104,7 @@ pub struct ToolResultContent {
     /// Whether the tool failed.
     #[wire(flag)]
     pub is_error: bool,
-    /// Attachments.
+    /// Extension metadata.
     #[wire(strict_meta)]
     pub meta: Option<Meta>,
 }

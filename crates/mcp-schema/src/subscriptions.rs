@@ -45,7 +45,7 @@ pub struct SubscriptionsListenRequest {
     /// What to hear of.
     #[wire(required)]
     pub notifications: SubscriptionFilter,
-    /// Attachments.
+    /// Extension metadata.
     #[wire(strict_meta)]
     pub meta: Option<Meta>,
 }

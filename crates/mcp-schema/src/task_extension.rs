@@ -14,6 +14,7 @@ use agentwire_jsonrpc::{ErrorObject, RawJson};
 use agentwire_wire_derive::Wire;
 use serde_json::Value;
 
+pub use crate::task_status::TaskStatus;
 use crate::{InputRequests, InputResponses, JsonObject, Meta, ResultType, SubscriptionFilter};
 
 /// The extension's name, a key of `capabilities.extensions`.
@@ -21,87 +22,7 @@ pub const NAME: &str = "io.modelcontextprotocol/tasks";
 
 const TASK_IDS: &str = "taskIds";
 
-/// How a task stands.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
-#[non_exhaustive]
-pub enum TaskStatus {
-    /// It runs.
-    #[wire("working")]
-    Working,
-    /// It waits for answers to its `input_requests`.
-    #[wire("input_required")]
-    InputRequired,
-    /// It is done, and there is a result.
-    #[wire("completed")]
-    Completed,
-    /// It ended with an error of the protocol.
-    #[wire("failed")]
-    Failed,
-    /// It was cancelled.
-    #[wire("cancelled")]
-    Cancelled,
-    /// A word that this version of the library does not know, kept as it came.
-    #[wire(unknown)]
-    Unknown(Box<str>),
-}
-
-impl TaskStatus {
-    /// Whether it can change no more.
-    pub fn is_final(&self) -> bool {
-        matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
-    }
-}
-
-/// A task and how it stands.
-#[derive(Clone, Debug, PartialEq, Eq, Wire)]
-#[non_exhaustive]
-pub struct Task {
-    /// Its name, which the server chose, so that nobody can guess it.
-    #[wire(required)]
-    pub task_id: String,
-    /// How it stands.
-    #[wire(required)]
-    pub status: TaskStatus,
-    /// The same for people.
-    #[wire(optional)]
-    pub status_message: Option<String>,
-    /// When it was created, in ISO 8601.
-    #[wire(required)]
-    pub created_at: String,
-    /// When it last changed, in ISO 8601.
-    #[wire(required)]
-    pub last_updated_at: String,
-    /// For how many milliseconds it is kept from its creation on; none, written as `null`, for ever.
-    #[wire(nullable, schema(extend("x-nullable" = true)))]
-    pub ttl_ms: Option<u64>,
-    /// How many milliseconds to wait between two questions about it.
-    #[wire(optional)]
-    pub poll_interval_ms: Option<u64>,
-}
-
-impl Task {
-    /// A task that was created at that time and runs.
-    pub fn new(task_id: impl Into<String>, created_at: impl Into<String>) -> Self {
-        let created_at = created_at.into();
-        Self {
-            task_id: task_id.into(),
-            status: TaskStatus::Working,
-            status_message: None,
-            last_updated_at: created_at.clone(),
-            created_at,
-            ttl_ms: None,
-            poll_interval_ms: None,
-        }
-    }
-}
-
-setters!(Task {
-    set status: TaskStatus,
-    some status_message: String,
-    set last_updated_at: String,
-    some ttl_ms: u64,
-    some poll_interval_ms: u64,
-});
+task_type! { time to live: ttl_ms, poll interval: poll_interval_ms }
 
 /// The request runs as this task. It comes in place of the request's own result.
 #[derive(Clone, Debug, PartialEq, Eq, Wire)]
@@ -113,7 +34,7 @@ pub struct CreateTaskResult {
     /// The task.
     #[wire(union)]
     pub task: Task,
-    /// Attachments.
+    /// Extension metadata.
     #[wire(strict_meta)]
     pub meta: Option<Meta>,
 }
@@ -128,37 +49,6 @@ impl CreateTaskResult {
 setters!(CreateTaskResult {
     some meta: Meta,
 });
-
-macro_rules! task_requests {
-    ($( $(#[$attribute:meta])* $request:ident; )+) => {
-        $(
-            $(#[$attribute])*
-            #[derive(Clone, Debug, PartialEq, Eq, agentwire_wire_derive::Wire)]
-            #[non_exhaustive]
-            pub struct $request {
-                /// Which task.
-                #[wire(required)]
-                pub task_id: String,
-                /// Attachments.
-                #[wire(strict_meta)]
-                pub meta: Option<Meta>,
-            }
-
-            impl $request {
-                /// That task.
-                pub fn new(task_id: impl Into<String>) -> Self {
-                    Self { task_id: task_id.into(), meta: None }
-                }
-            }
-
-            setters!($request {
-                some meta: Meta,
-            });
-
-            has_meta!($request);
-        )+
-    };
-}
 
 task_requests! {
     /// Asks how a task stands.
@@ -177,7 +67,7 @@ pub struct UpdateTaskRequest {
     /// The answers, under the keys of its `input_requests`.
     #[wire(required, schema(with = "crate::schema::InputResponsesSchema"))]
     pub input_responses: InputResponses,
-    /// Attachments.
+    /// Extension metadata.
     #[wire(strict_meta)]
     pub meta: Option<Meta>,
 }
@@ -216,7 +106,7 @@ macro_rules! task_reports {
                 /// Why it ended, once it is [`TaskStatus::Failed`].
                 #[wire(optional, schema(with = "Option<crate::schema::ErrorSchema>"))]
                 pub error: Option<ErrorObject>,
-                /// Attachments.
+                /// Extension metadata.
                 #[wire(strict_meta)]
                 pub meta: Option<Meta>,
             }

@@ -30,10 +30,10 @@ pub struct Tool {
     /// How it wants to be run. Only 2025-11-25.
     #[wire(optional)]
     pub execution: Option<ToolExecution>,
-    /// Pictures to show it by. Since 2025-11-25.
+    /// Icons to show for it. Since 2025-11-25.
     #[wire(plain_list)]
     pub icons: Vec<Icon>,
-    /// Attachments. Since 2025-06-18.
+    /// Extension metadata. Since 2025-06-18.
     #[wire(strict_meta)]
     pub meta: Option<Meta>,
 }
@@ -153,7 +153,7 @@ pub enum TaskSupport {
     /// It runs no other way.
     #[wire("required")]
     Required,
-    /// A word that this version of the library does not know, kept as it came.
+    /// A string that this version of the library does not know, unchanged.
     #[wire(unknown)]
     Unknown(Box<str>),
 }

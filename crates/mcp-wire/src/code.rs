@@ -4,16 +4,16 @@
 /// implementations of MCP use the same.
 pub const TRANSPORT_REFUSED: i64 = -32000;
 
-/// There is no resource at that URI. Until 2025-11-25; later it is invalid params.
+/// There is no resource at that URI. Until 2025-11-25; later revisions use invalid params.
 pub const RESOURCE_NOT_FOUND: i64 = -32002;
 
 /// The user must go to a web page first; the data is `UrlElicitationRequired` of `mcp-schema`. Only 2025-11-25.
 pub const URL_ELICITATION_REQUIRED: i64 = -32042;
 
-/// The headers of an HTTP request do not say what its body says. Since 2026-07-28.
+/// The headers of an HTTP request do not match its body. Since 2026-07-28.
 pub const HEADER_MISMATCH: i64 = -32020;
 
-/// The request takes a capability that the client did not name; the data is `MissingCapabilities` of `mcp-schema`.
+/// The request needs a capability that the client did not declare; the data is `MissingCapabilities` of `mcp-schema`.
 /// Since 2026-07-28.
 pub const MISSING_REQUIRED_CLIENT_CAPABILITY: i64 = -32021;
 

@@ -40,20 +40,20 @@ pub struct HeaderMark {
     path: Vec<String>,
 }
 
-/// A mark `x-mcp-header` that breaks the rules: what is wrong with it, and where it is.
+/// An invalid mark `x-mcp-header`: the error and the place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidHeaderMark {
     /// Where it is in the schema, a JSON pointer.
     place: String,
-    wrong: Wrong,
+    error: MarkError,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wrong {
+enum MarkError {
     Place,
     Name,
     Kind,
-    Twice,
+    Duplicate,
 }
 
 /// A header that does not repeat the argument of its [`HeaderMark`].
@@ -72,14 +72,14 @@ impl HeaderMark {
     ///
     /// # Errors
     ///
-    /// The first mark that is wrong. Over HTTP clients leave a tool out that has one.
+    /// The first invalid mark. Over HTTP, clients ignore a tool that has one.
     pub fn all_in(schema: &Map<String, Value>) -> Result<Vec<Self>, InvalidHeaderMark> {
-        let mut walk = Walk::default();
-        match walk.schema(schema, Place::Root) {
-            Ok(()) => Ok(walk.found),
-            Err(wrong) => {
-                let place = walk.path.iter().flat_map(|step| ["/", step]).collect();
-                Err(InvalidHeaderMark { place, wrong })
+        let mut search = MarkSearch::default();
+        match search.schema(schema, Place::Root) {
+            Ok(()) => Ok(search.found),
+            Err(error) => {
+                let place = search.path.iter().flat_map(|step| ["/", step]).collect();
+                Err(InvalidHeaderMark { place, error })
             }
         }
     }
@@ -89,13 +89,15 @@ impl HeaderMark {
         &self.header
     }
 
-    /// The names that lead to the argument, each a member of the one before; at least one.
+    /// The path to the argument: the names of nested members, at least one.
     pub fn path(&self) -> &[String] {
         &self.path
     }
 
-    /// What the header says, before [coding](crate::header::encode_value). None if the arguments, a JSON object, lack the argument or it is
-    /// null; for an object or an array; and for an integer beyond 2^53 - 1, which not every reader reads alike.
+    /// The header's value before [encoding](crate::header::encode_value).
+    ///
+    /// None if the arguments, a JSON object, lack the argument or it is null; for an object or an array; and for an
+    /// integer beyond 2^53 - 1, which not every reader reads alike.
     pub fn value(&self, arguments: &str) -> Option<String> {
         match read(self.find(arguments)?).ok()? {
             Value::String(text) => Some(text),
@@ -112,7 +114,7 @@ impl HeaderMark {
         }
     }
 
-    /// Compares the argument with the value of the header, as it came. Both may be absent. Numbers are compared as numbers.
+    /// Compares the argument with the header's value as received. Both may be absent. Numbers are compared as numbers.
     ///
     /// # Errors
     ///
@@ -128,7 +130,7 @@ impl HeaderMark {
     /// The text of the argument. None also for null, which counts as absent.
     fn find<'a>(&self, arguments: &'a str) -> Option<&'a str> {
         let member = |text, name: &String| {
-            // What is no object has no members. Of several of one name the last counts, as for any reader of arguments.
+            // A value that is no object has no members. Of repeated members the last one counts, as for any reader of arguments.
             Members::of(text).filter(|(other, _)| other == name).last().map(|(_, value)| value)
         };
         self.path.iter().try_fold(arguments, member).filter(|text| *text != "null")
@@ -139,7 +141,7 @@ fn compare(argument: Option<&str>, header: Option<&[u8]>) -> Result<(), &'static
     let (argument, header) = match (argument, header) {
         (None, None) => return Ok(()),
         (Some(_), None) => return Err("is missing"),
-        (None, Some(_)) => return Err("repeats what is not there"),
+        (None, Some(_)) => return Err("repeats an argument that is absent"),
         (Some(argument), Some(header)) => (argument, header),
     };
     let header = decode_value(header).ok_or("is not encoded as it must be")?;
@@ -176,11 +178,11 @@ impl fmt::Display for InvalidHeaderMark {
             "" => write!(f, "`{}` at the root ", HeaderMark::KEYWORD)?,
             place => write!(f, "`{}` at `{place}` ", HeaderMark::KEYWORD)?,
         }
-        f.write_str(match self.wrong {
-            Wrong::Place => "is not on a property that `properties` alone lead to",
-            Wrong::Name => "is no name of a header",
-            Wrong::Kind => "is on what is neither a string nor an integer nor a boolean",
-            Wrong::Twice => "names a header that another property has",
+        f.write_str(match self.error {
+            MarkError::Place => "is not on a property that `properties` alone lead to",
+            MarkError::Name => "is no name of a header",
+            MarkError::Kind => "is on what is neither a string nor an integer nor a boolean",
+            MarkError::Duplicate => "names a header that another property has",
         })
     }
 }
@@ -188,7 +190,7 @@ impl fmt::Display for InvalidHeaderMark {
 impl std::error::Error for InvalidHeaderMark {}
 
 #[derive(Default)]
-struct Walk<'a> {
+struct MarkSearch<'a> {
     path: Vec<&'a str>,
     found: Vec<HeaderMark>,
     /// The names of the headers, in lower case.
@@ -200,12 +202,13 @@ enum Place {
     Root,
     /// A property of the arguments, or of a property of these.
     Property,
-    Elsewhere,
+    /// Anywhere else. A mark there is invalid.
+    Other,
 }
 
-impl<'a> Walk<'a> {
-    /// Leaves the path at what is wrong.
-    fn schema(&mut self, schema: &'a Map<String, Value>, place: Place) -> Result<(), Wrong> {
+impl<'a> MarkSearch<'a> {
+    /// Searches a schema. On an error, the path is that of the invalid mark.
+    fn schema(&mut self, schema: &'a Map<String, Value>, place: Place) -> Result<(), MarkError> {
         if let Some(mark) = schema.get(HeaderMark::KEYWORD) {
             self.mark(mark, schema.get("type"), place)?;
         }
@@ -215,39 +218,39 @@ impl<'a> Walk<'a> {
             }
             self.path.push(keyword);
             if NAMED.contains(&keyword.as_str()) {
-                let leads_on = keyword == "properties" && place != Place::Elsewhere;
-                let inner = if leads_on { Place::Property } else { Place::Elsewhere };
+                let may_hold_marks = keyword == "properties" && place != Place::Other;
+                let inner = if may_hold_marks { Place::Property } else { Place::Other };
                 for (name, value) in value.as_object().into_iter().flatten() {
                     self.path.push(name);
                     self.value(value, inner)?;
                     self.path.pop();
                 }
             } else {
-                self.value(value, Place::Elsewhere)?;
+                self.value(value, Place::Other)?;
             }
             self.path.pop();
         }
         Ok(())
     }
 
-    fn value(&mut self, value: &'a Value, place: Place) -> Result<(), Wrong> {
+    fn value(&mut self, value: &'a Value, place: Place) -> Result<(), MarkError> {
         match value {
             Value::Object(schema) => self.schema(schema, place),
-            Value::Array(items) => items.iter().try_for_each(|item| self.value(item, Place::Elsewhere)),
+            Value::Array(items) => items.iter().try_for_each(|item| self.value(item, Place::Other)),
             _ => Ok(()),
         }
     }
 
-    fn mark(&mut self, mark: &Value, kind: Option<&Value>, place: Place) -> Result<(), Wrong> {
+    fn mark(&mut self, mark: &Value, kind: Option<&Value>, place: Place) -> Result<(), MarkError> {
         if place != Place::Property {
-            return Err(Wrong::Place);
+            return Err(MarkError::Place);
         }
-        let token = mark.as_str().filter(|text| is_token(text)).ok_or(Wrong::Name)?;
+        let token = mark.as_str().filter(|text| is_token(text)).ok_or(MarkError::Name)?;
         if !matches!(kind.and_then(Value::as_str), Some("string" | "integer" | "boolean")) {
-            return Err(Wrong::Kind);
+            return Err(MarkError::Kind);
         }
         if !self.headers.insert(token.to_ascii_lowercase()) {
-            return Err(Wrong::Twice);
+            return Err(MarkError::Duplicate);
         }
         // Every other step is the keyword `properties`.
         let path = self.path.iter().skip(1).step_by(2).map(|&name| name.to_owned()).collect();
@@ -307,7 +310,7 @@ mod tests {
         ] {
             let arguments = format!(r#"{{"a":"first","b":"other","a":{argument}}}"#);
             assert_eq!(mark.value(&arguments).as_deref(), value, "{argument}");
-            // What a client writes, a server takes.
+            // A server accepts what a client writes.
             assert!(
                 value.is_none_or(|value| mark.check(&arguments, Some(value.as_bytes())).is_ok()),
                 "{argument}"

@@ -1,7 +1,7 @@
-//! What transports and runtimes of the Model Context Protocol have to agree on: revisions, error codes, HTTP headers, and
-//! what routes a message.
+//! The part of the Model Context Protocol that transports and runtimes share: revisions, error codes, HTTP headers, and
+//! the members that route a message.
 //!
-//! Over HTTP, some of MCP is below its messages. Headers repeat the revision, the method, the name of a tool and marked
+//! Over HTTP, MCP repeats some of a message in headers. They are the revision, the method, the name of a tool and marked
 //! arguments, so that a load balancer can route a request without its body. A transport writes and compares them; a client's
 //! runtime and a server's runtime know the tools. All three need the same constants and the same reading of a body, so
 //! these are here, and the messages' types are in `mcp-schema`.
@@ -32,13 +32,13 @@
 //!
 //! # What it will not do
 //!
-//! It has no types of messages, no I/O and no HTTP types, and it decides nothing: which revision a connection speaks, and
-//! what happens to a request whose headers contradict it, is for the layers above.
+//! It has no types of messages, no I/O and no HTTP types, and it makes no decisions: the layers above decide which revision a connection
+//! speaks, and what happens to a request whose headers contradict it.
 //!
 //! # Invariants
 //!
 //! - Reading never fails. Params of another shape have no members, and their reader reports what is wrong.
-//! - A member that stands twice, which two readers could read differently, routes nothing.
+//! - A repeated member routes nothing, because two readers could read it differently.
 //! - A `ParamsIndex` holds the text that it was made of, and is used for that text only.
 
 pub mod code;

@@ -1,4 +1,4 @@
-//! The members of a request's `_meta` that mean something to the protocol. Since 2026-07-28, but for
+//! The members of a request's `_meta` that the protocol defines. Since 2026-07-28, but for
 //! [`PROGRESS_TOKEN`], which every revision has.
 
 /// The revision that the request speaks.

@@ -1,4 +1,4 @@
-//! The names of the methods that a transport has to know. `METHODS` of `mcp-schema` has every method.
+//! The names of the methods that a transport must know. `METHODS` of `mcp-schema` has every method.
 
 use crate::Member;
 
@@ -16,9 +16,9 @@ pub const CALL_TOOL: &str = "tools/call";
 pub const GET_PROMPT: &str = "prompts/get";
 /// Reads a resource.
 pub const READ_RESOURCE: &str = "resources/read";
-/// Asks how a task is doing.
+/// Asks for the status of a task.
 pub const GET_TASK: &str = "tasks/get";
-/// Answers what a task has asked.
+/// Answers the questions of a task.
 pub const UPDATE_TASK: &str = "tasks/update";
 /// Cancels a task.
 pub const CANCEL_TASK: &str = "tasks/cancel";

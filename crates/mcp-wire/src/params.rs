@@ -5,7 +5,7 @@ use agentwire_jsonrpc::{Message, RawJson, read};
 
 use crate::meta;
 
-/// A member of the params of a message, or of a result, that decides what becomes of it.
+/// A member of the params of a message, or of a result, that a transport or a runtime reads before the rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Member {
@@ -21,9 +21,9 @@ pub enum Member {
     ProtocolVersion,
     /// `arguments`.
     Arguments,
-    /// `inputResponses`: what the client answers to questions.
+    /// `inputResponses`: the client's answers to questions.
     InputResponses,
-    /// `requestState`: what the server gave with its questions.
+    /// `requestState`: the state that the server sent with its questions.
     RequestState,
     /// `task`: how the request runs as a task. Only 2025-11-25.
     Task,
@@ -135,7 +135,7 @@ impl<'a> ParamsMembers<'a> {
 
 /// The positions of [`ParamsMembers`], to carry beside the message, so that its receiver does not read the params again.
 ///
-/// It holds the text that it was made of. So it can tell for sure whether other params are the same.
+/// It holds the text that it was made from, so a comparison of addresses proves that other params are the same text.
 #[derive(Clone, Debug)]
 pub struct ParamsIndex {
     params: Option<RawJson>,

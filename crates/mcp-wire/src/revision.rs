@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 /// A published revision of the protocol. A later one compares greater.
 ///
-/// Up to 2025-11-25 two peers agree on one in `initialize`; later each request names its own. A peer may name any text as
-/// its version, so [`parse`](Self::parse) finds none in many. See
+/// Up to 2025-11-25 two peers agree on one in `initialize`; later each request names its own. A peer may send any text as
+/// its version, so [`parse`](Self::parse) returns an option. See
 /// <https://modelcontextprotocol.io/specification/versioning>.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -13,16 +13,16 @@ pub enum Revision {
     /// The first one, with HTTP+SSE as its remote transport.
     #[serde(rename = "2024-11-05")]
     V2024_11_05,
-    /// Brought Streamable HTTP, batches, audio and tool annotations.
+    /// Adds Streamable HTTP, batches, audio and tool annotations.
     #[serde(rename = "2025-03-26")]
     V2025_03_26,
-    /// Brought structured results, resource links and elicitation; took batches away again.
+    /// Adds structured results, resource links and elicitation; removes batches.
     #[serde(rename = "2025-06-18")]
     V2025_06_18,
-    /// Brought icons, elicitation by URL, tools in sampling and tasks.
+    /// Adds icons, elicitation by URL, tools in sampling and tasks.
     #[serde(rename = "2025-11-25")]
     V2025_11_25,
-    /// Took sessions away: each request says which revision it is in, and a server asks by its results.
+    /// Removes sessions: each request names its revision, and a server asks the client with a result.
     #[serde(rename = "2026-07-28")]
     V2026_07_28,
 }
@@ -86,7 +86,7 @@ impl Revision {
         self == Self::V2025_11_25
     }
 
-    /// Whether a server advertises with a capability that it completes arguments. Before, it just did or did not.
+    /// Whether a server advertises the completion of arguments with a capability. Older revisions have no such capability.
     pub fn has_completions_capability(self) -> bool {
         self >= Self::V2025_03_26
     }
@@ -136,12 +136,12 @@ impl Revision {
         self >= Self::V2025_11_25
     }
 
-    /// Whether each choice of a form has its title with it. Before, titles are a list beside the values.
+    /// Whether each choice of a form holds its title. In older revisions titles are a list beside the values.
     pub fn has_titled_choices(self) -> bool {
         self >= Self::V2025_11_25
     }
 
-    /// Whether a model hears of its wrong arguments in a tool's result. Before, the call is refused.
+    /// Whether a tool's result reports wrong arguments to the model. In older revisions the call fails.
     pub fn has_argument_errors_in_results(self) -> bool {
         self >= Self::V2025_11_25
     }
@@ -156,12 +156,12 @@ impl Revision {
         self >= Self::V2026_07_28
     }
 
-    /// Whether a server sends requests. Later, it asks with a result (`InputRequiredResult` of `mcp-schema`).
+    /// Whether a server sends requests. In later revisions it asks with a result (`InputRequiredResult` of `mcp-schema`).
     pub fn has_server_requests(self) -> bool {
         self <= Self::V2025_11_25
     }
 
-    /// Whether results say what they are and how long they may be kept.
+    /// Whether results state their type and how long they may be cached.
     pub fn has_result_types(self) -> bool {
         self >= Self::V2026_07_28
     }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use crate::params::params_of;
 use crate::{Member, ParamsIndex, ParamsMembers, Revision, method};
 
-/// The members that route a message. Where one of them stands twice, all of them mean nothing.
+/// The members that route a message. If one of them is repeated, all of them are ignored.
 const ROUTES: &[Member] = &[
     Member::Meta,
     Member::Name,
@@ -16,7 +16,7 @@ const ROUTES: &[Member] = &[
     Member::MetaProtocolVersion,
 ];
 
-/// What routes a request or a notification: what the headers of a stateless one repeat of its body.
+/// The data that routes a request or a notification. The headers of a stateless request repeat it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Routing<'a> {
@@ -37,7 +37,7 @@ impl Routing<'_> {
 }
 
 impl<'a> ParamsMembers<'a> {
-    /// What routes the message that has these params. `None` for a response.
+    /// Returns the routing of the message that has these params. `None` for a response.
     pub fn routing(&self, message: &'a Message) -> Option<Routing<'a>> {
         let method = match message {
             Message::Request(request) => &*request.method,
@@ -52,7 +52,7 @@ impl<'a> ParamsMembers<'a> {
 }
 
 impl ParamsIndex {
-    /// What routes the message that the index was made of. `None` for a response, and for another message.
+    /// Returns the routing of the message from which the index was made. `None` for a response, and for another message.
     pub fn routing<'a>(&self, message: &'a Message) -> Option<Routing<'a>> {
         match params_of(message) {
             Some(params) => self.members_of(params)?.routing(message),
@@ -61,7 +61,7 @@ impl ParamsIndex {
     }
 }
 
-/// The version that the params of `initialize` offer, or that its result settles on.
+/// The version that the params of `initialize` propose, or that its result chooses.
 pub fn initialize_version(body: &RawJson) -> Option<Cow<'_, str>> {
     let members = ParamsMembers::read(Some(body));
     if members.repeats_any(ROUTES) { None } else { members.string(Member::ProtocolVersion) }

@@ -1,16 +1,16 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::{fmt, fs, io};
+use std::{fmt, fs, io, ptr};
 
 use jsonschema::{ValidationOptions, ValidatorMap};
 use serde_json::Value;
 
-use crate::shape::Shape;
+use crate::shape::{Kind, Shape, both, list, own_shapes};
 
 /// One generated JSON Schema, with a compiled validator for each of its definitions.
 ///
-/// Schemas live as long as the program: what is read from one refers to it without a lifetime.
+/// The schemas are leaked: shapes refer to them without a lifetime.
 pub struct Document {
     /// The file's name within `docs/schema/`, e.g. `acp/v1.json`.
     name: String,
@@ -18,12 +18,13 @@ pub struct Document {
     /// `$defs`, or `definitions` where the protocol still publishes draft 7.
     definitions: &'static str,
     validators: ValidatorMap,
-    /// The shapes that were worked out so far, by the addresses of their schemas.
-    shapes: Mutex<Known>,
+    /// The shapes that were computed so far.
+    shapes: Mutex<ShapeCache>,
     formats: Mutex<HashMap<String, jsonschema::Validator>>,
 }
 
-type Known = HashMap<Vec<usize>, Arc<[Shape]>>;
+/// The shapes of lists of schemas, by the addresses of the schemas.
+type ShapeCache = HashMap<Vec<usize>, Arc<[Shape]>>;
 
 impl fmt::Debug for Document {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -39,7 +40,7 @@ impl Document {
         Self::new(name, serde_json::from_str(&text)?)
     }
 
-    /// A schema document that is at hand.
+    /// Compiles a schema document.
     pub fn new(name: &str, root: Value) -> io::Result<Self> {
         let validators =
             options().build_map(&root).map_err(|fault| io::Error::other(format!("{name}: {fault}")))?;
@@ -80,15 +81,49 @@ impl Document {
         self.root.pointer(pointer.strip_prefix('#')?)
     }
 
-    pub(crate) fn shapes(&self) -> MutexGuard<'_, Known> {
+    /// Returns all shapes that satisfy every one of the schemas.
+    pub(crate) fn shapes_of_all(&self, schemas: &[&'static Value]) -> Arc<[Shape]> {
+        let key: Vec<_> = schemas.iter().map(|schema| ptr::from_ref(*schema) as usize).collect();
+        if let Some(shapes) = self.cached_shapes().get(&key) {
+            return shapes.clone();
+        }
+        let any = vec![Shape::new(Kind::Any)];
+        let shapes = schemas.iter().fold(any, |shapes, schema| both(&shapes, &self.shapes_of(schema)));
+        self.cached_shapes().entry(key).or_insert(shapes.into()).clone()
+    }
+
+    fn cached_shapes(&self) -> MutexGuard<'_, ShapeCache> {
         self.shapes.lock().expect("nothing panics while it holds the lock")
     }
 
-    /// What is wrong with a value by the schema at a pointer.
+    /// Returns all shapes that a schema allows.
+    fn shapes_of(&self, schema: &'static Value) -> Vec<Shape> {
+        let mut shapes = own_shapes(schema);
+        if let Some(pointer) = schema.get("$ref").and_then(Value::as_str) {
+            let name = pointer.rsplit('/').next().unwrap_or(pointer);
+            let target = self.schema(pointer).unwrap_or_else(|| panic!("{}: no {pointer}", self.name));
+            let mut referred = self.shapes_of(target);
+            referred.iter_mut().for_each(|shape| shape.definitions.insert(0, name));
+            shapes = both(&shapes, &referred);
+        }
+        for part in list(schema, "allOf") {
+            shapes = both(&shapes, &self.shapes_of(part));
+        }
+        for union in ["anyOf", "oneOf"] {
+            if schema.get(union).is_some() {
+                let branches: Vec<_> =
+                    list(schema, union).flat_map(|branch| self.shapes_of(branch)).collect();
+                shapes = both(&shapes, &branches);
+            }
+        }
+        shapes
+    }
+
+    /// Checks a value against the schema at a pointer.
     ///
     /// # Errors
     ///
-    /// Every fault, with its place in the value, or that there is no such schema.
+    /// Every fault with its place in the value, or that there is no such schema.
     pub fn check(&self, pointer: &str, value: &Value) -> Result<(), String> {
         let validator = self.validators.get(pointer).ok_or_else(|| format!("{}: no {pointer}", self.name))?;
         let faults: Vec<_> = validator
@@ -123,7 +158,7 @@ pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema")
 }
 
-/// What is not known of a format, nobody is held to.
+/// Unknown formats are not checked.
 fn options() -> ValidationOptions<'static> {
     jsonschema::options().offline().should_validate_formats(true).with_format("byte", is_base64)
 }

@@ -1,12 +1,13 @@
 mod branches;
+mod objects;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::Document;
-use crate::kept::{Entry, Kept};
+use crate::kept::{Kept, same};
 use crate::mutate::OVERFLOW;
 use crate::rules::Rules;
-use crate::shape::{Kind, Member, Object, Shape, shapes_of_all};
+use crate::shape::{Kind, Object, Shape};
 
 /// What a reader does with a value.
 #[derive(Clone, Debug)]
@@ -68,7 +69,7 @@ impl<'d> Reader<'d> {
         if !at.names.is_empty() {
             return reading;
         }
-        let shapes = shapes_of_all(self.document, schemas);
+        let shapes = self.document.shapes_of_all(schemas);
         if !shapes.iter().flat_map(|shape| &shape.definitions).any(|name| (self.rules.is_viewed)(name)) {
             return reading;
         }
@@ -79,7 +80,7 @@ impl<'d> Reader<'d> {
     }
 
     fn inner(&self, schemas: &[&'static Value], value: &Value, at: At<'_>) -> Reading {
-        let shapes = shapes_of_all(self.document, schemas);
+        let shapes = self.document.shapes_of_all(schemas);
         if !at.is_text && self.rules.is_text(at.owner, at.member, at.names, &shapes) && value.is_object() {
             return self.text(schemas, value);
         }
@@ -160,7 +161,7 @@ impl<'d> Reader<'d> {
             Kind::Object(object) => object.members.is_empty(),
             kind => matches!(kind, Kind::Any),
         };
-        shapes_of_all(self.document, &[schema]).iter().any(is_plain)
+        self.document.shapes_of_all(&[schema]).iter().any(is_plain)
     }
 
     /// Anything but an object.
@@ -220,151 +221,6 @@ impl<'d> Reader<'d> {
         }
         Reading::Taken(Kept::List(kept))
     }
-
-    fn object(&self, object: &Object, value: &Map<String, Value>, definitions: &[&str]) -> Reading {
-        let mut kept = Kept::object();
-        let mut doubt = None;
-        for (name, member) in &object.members {
-            let neutral = self.neutral(name, member, definitions);
-            let reading = match value.get(*name) {
-                Some(there) => self.member(name, member, there, definitions),
-                None if member.is_required && self.forgives(name, member, definitions) => {
-                    Some(Reading::Either("a reader may do without it"))
-                }
-                None if member.is_required => Some(Reading::Refused(format!("`{name}` is missing"))),
-                None => None,
-            };
-            match reading {
-                Some(Reading::Taken(value)) => {
-                    if matches!(value, Kept::Nothing) {
-                        kept.ignore();
-                    }
-                    kept.insert(name, Entry { kept: value, neutral });
-                }
-                Some(Reading::Either(why)) => doubt = Some(why),
-                Some(refused) => return refused,
-                None if self.is_viewed(member) => {
-                    kept.insert(name, Entry { kept: Kept::Free, neutral });
-                }
-                None => kept.insert(name, Entry { kept: Kept::Nothing, neutral }),
-            }
-        }
-        let keeps = object.members.is_empty() || self.rules.keeps_all(definitions);
-        for (name, other) in value.iter().filter(|(name, _)| !object.members.contains_key(name.as_str())) {
-            let is_result = self.rules.keeps_text && object.members.contains_key("_meta");
-            match object.additional.filter(|_| !is_result) {
-                Some(schema) if self.rules.keeps_text && self.is_plain(schema) => {
-                    match self.text(&[schema], other) {
-                        Reading::Taken(value) => {
-                            kept.insert(name, Entry { kept: value, neutral: Vec::new() })
-                        }
-                        _ => doubt = Some(OVERFLOWS),
-                    }
-                }
-                Some(schema) if *schema != Value::Bool(false) => {
-                    match self.value(&[schema], other, At::default()) {
-                        Reading::Taken(value) => {
-                            kept.insert(name, Entry { kept: value, neutral: Vec::new() })
-                        }
-                        Reading::Either(why) => doubt = Some(why),
-                        refused @ Reading::Refused(_) => return refused,
-                    }
-                }
-                _ if keeps => {
-                    kept.insert(name, Entry { kept: Kept::Exact(other.clone()), neutral: Vec::new() });
-                }
-                _ if self.rules.keeps_text && overflows(other) => doubt = Some(OVERFLOWS),
-                _ => kept.may_keep(name, other),
-            }
-        }
-        doubt.map_or(Reading::Taken(kept), Reading::Either)
-    }
-
-    /// Reads one member; nothing where it counts as missing.
-    fn member(&self, name: &str, member: &Member, value: &Value, definitions: &[&str]) -> Option<Reading> {
-        if value.is_null() && (member.default_on_null || self.rules.null_is_absent && !member.is_required) {
-            let is_loose = self.rules.is_loose_member(definitions, name) || self.must_have_items(member);
-            return Some(if is_loose { Reading::Either(LOOSE) } else { Reading::Taken(Kept::Nothing) });
-        }
-        let reading = match value {
-            Value::Array(list) if member.skip_invalid_items => {
-                let shapes = shapes_of_all(self.document, &member.schemas);
-                let items = shapes.iter().find_map(|shape| match &shape.kind {
-                    Kind::List { items, .. } => Some(items.clone()),
-                    _ => None,
-                });
-                match self.list(&items.unwrap_or_default(), list, true) {
-                    Reading::Taken(Kept::List(kept)) if kept.is_empty() && self.must_have_items(member) => {
-                        Reading::Either(LOOSE)
-                    }
-                    reading => reading,
-                }
-            }
-            _ => self.value(&member.schemas, value, At { owner: definitions, member: name, ..At::default() }),
-        };
-        match reading {
-            Reading::Refused(_) if self.rules.is_loose_member(definitions, name) => {
-                Some(Reading::Either(LOOSE))
-            }
-            Reading::Taken(_) if value.is_null() && self.rules.is_loose_member(definitions, name) => {
-                Some(Reading::Either(LOOSE))
-            }
-            Reading::Taken(_) if self.rules.is_free(name) => Some(Reading::Taken(Kept::Free)),
-            Reading::Refused(_)
-                if value.is_null() && member.is_required && self.forgives(name, member, definitions) =>
-            {
-                Some(Reading::Either("a reader may do without it"))
-            }
-            Reading::Refused(_) | Reading::Either(_)
-                if member.default_on_error && member.is_required && self.must_have_items(member) =>
-            {
-                Some(Reading::Either("an empty list is what a reader makes of it and no writer may say"))
-            }
-            Reading::Refused(_) if member.default_on_error => Some(Reading::Taken(Kept::Nothing)),
-            Reading::Either(_) if member.default_on_error => Some(Reading::Taken(Kept::Free)),
-            reading => Some(reading),
-        }
-    }
-
-    fn is_viewed(&self, member: &Member) -> bool {
-        let shapes = shapes_of_all(self.document, &member.schemas);
-        shapes.iter().flat_map(|shape| &shape.definitions).any(|name| (self.rules.is_viewed)(name))
-    }
-
-    fn must_have_items(&self, member: &Member) -> bool {
-        let must = |shape: &Shape| matches!(shape.kind, Kind::List { shortest: 1.., .. });
-        shapes_of_all(self.document, &member.schemas).iter().any(must)
-    }
-
-    /// Whether a reader may go on without what is required.
-    fn forgives(&self, name: &str, member: &Member, definitions: &[&str]) -> bool {
-        let is_list = |shape: &Shape| matches!(shape.kind, Kind::List { .. });
-        let mut shapes = shapes_of_all(self.document, &member.schemas).iter().any(is_list);
-        shapes &= self.rules.missing_list_is_empty;
-        shapes || self.rules.forgives(definitions, name)
-    }
-
-    /// What a writer may say of a member instead of leaving it out, and the other way round.
-    fn neutral(&self, name: &str, member: &Member, definitions: &[&str]) -> Vec<Value> {
-        let mut neutral: Vec<_> = member.default_value.into_iter().cloned().collect();
-        if name == "params" {
-            neutral.push(Value::Object(Map::new()));
-        }
-        neutral.extend(self.rules.default(definitions, name));
-        let shapes = shapes_of_all(self.document, &member.schemas);
-        let has_null = shapes.iter().any(|shape| matches!(shape.kind, Kind::Null | Kind::Any));
-        if !has_null && shapes.iter().any(|shape| matches!(shape.kind, Kind::List { .. })) {
-            neutral.push(Value::Array(Vec::new()));
-        }
-        let is_map = |object: &Object| object.members.is_empty();
-        if !has_null && shapes.iter().filter_map(as_object).any(is_map) {
-            neutral.push(Value::Object(Map::new()));
-        }
-        if (has_null || member.default_on_null) && !self.rules.null_says_something(definitions, name) {
-            neutral.push(Value::Null);
-        }
-        neutral
-    }
 }
 
 fn best(readings: &mut Vec<Reading>) -> Reading {
@@ -415,19 +271,4 @@ fn has_objects(shapes: &[Shape]) -> bool {
 fn integer(value: &Value) -> Option<i128> {
     let whole = || value.as_f64().filter(|number| number.fract() == 0.0).map(|number| number as i128);
     value.as_i64().map(i128::from).or_else(|| value.as_u64().map(i128::from)).or_else(whole)
-}
-
-/// Equal, however a number is spelled.
-pub(crate) fn same(left: &Value, right: &Value) -> bool {
-    match (left, right) {
-        (Value::Number(left), Value::Number(right)) => left == right || left.as_f64() == right.as_f64(),
-        (Value::Array(left), Value::Array(right)) => {
-            left.len() == right.len() && left.iter().zip(right).all(|(left, right)| same(left, right))
-        }
-        (Value::Object(left), Value::Object(right)) => {
-            left.len() == right.len()
-                && left.iter().all(|(name, value)| right.get(name).is_some_and(|other| same(value, other)))
-        }
-        _ => left == right,
-    }
 }

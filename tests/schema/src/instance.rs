@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::Document;
 use crate::sample;
-use crate::shape::{Kind, Member, Object, shapes_of_all};
+use crate::shape::{Kind, Member, Object};
 use crate::shrink::Instance;
 
 /// From here on down, only what must be there is made.
@@ -34,7 +34,7 @@ impl<'d> Instances<'d> {
 
     /// How many branches the definition has at its top.
     pub fn branches(&self) -> usize {
-        shapes_of_all(self.document, &self.schemas()).len()
+        self.document.shapes_of_all(&self.schemas()).len()
     }
 
     fn schemas(&self) -> Vec<&'static Value> {
@@ -71,7 +71,7 @@ struct Maker<'d> {
 
 impl Maker<'_> {
     fn value(&mut self, schemas: &[&'static Value], depth: usize) -> Value {
-        let shapes = shapes_of_all(self.document, schemas);
+        let shapes = self.document.shapes_of_all(schemas);
         assert!(!shapes.is_empty(), "{}: nothing satisfies {schemas:?}", self.document.name());
         let is_flat = |kind: &Kind| !matches!(kind, Kind::List { .. } | Kind::Object(_));
         let flat: Vec<_> = shapes.iter().filter(|shape| depth < DEPTH || is_flat(&shape.kind)).collect();

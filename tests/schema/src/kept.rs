@@ -2,8 +2,6 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use crate::expect::same;
-
 /// What of a value must come out again when it was read and is written.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -202,5 +200,20 @@ impl Entry {
             (kept, Some(written)) => kept.compare(written),
             (kept, None) => Err(format!(": lost {kept:?}")),
         }
+    }
+}
+
+/// Returns whether two values are equal, however their numbers are spelled.
+pub(crate) fn same(left: &Value, right: &Value) -> bool {
+    match (left, right) {
+        (Value::Number(left), Value::Number(right)) => left == right || left.as_f64() == right.as_f64(),
+        (Value::Array(left), Value::Array(right)) => {
+            left.len() == right.len() && left.iter().zip(right).all(|(left, right)| same(left, right))
+        }
+        (Value::Object(left), Value::Object(right)) => {
+            left.len() == right.len()
+                && left.iter().all(|(name, value)| right.get(name).is_some_and(|other| same(value, other)))
+        }
+        _ => left == right,
     }
 }

@@ -1,10 +1,7 @@
 use std::collections::BTreeMap;
-use std::ptr;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use serde_json::{Value, json};
-
-use crate::Document;
 
 /// One of the shapes that a schema allows: a single JSON type, all references and unions resolved.
 ///
@@ -68,47 +65,13 @@ pub(crate) struct Member {
 }
 
 impl Shape {
-    fn new(kind: Kind) -> Self {
+    pub(crate) fn new(kind: Kind) -> Self {
         Self { kind, definitions: Vec::new() }
     }
 }
 
-/// All shapes that satisfy every one of the schemas.
-pub(crate) fn shapes_of_all(document: &Document, schemas: &[&'static Value]) -> Arc<[Shape]> {
-    let key: Vec<_> = schemas.iter().map(|schema| ptr::from_ref(*schema) as usize).collect();
-    if let Some(shapes) = document.shapes().get(&key) {
-        return shapes.clone();
-    }
-    let any = vec![Shape::new(Kind::Any)];
-    let shapes = schemas.iter().fold(any, |shapes, schema| both(&shapes, &shapes_of(document, schema)));
-    document.shapes().entry(key).or_insert(shapes.into()).clone()
-}
-
-/// All shapes that a schema allows.
-fn shapes_of(document: &Document, schema: &'static Value) -> Vec<Shape> {
-    let mut shapes = own_shapes(schema);
-    if let Some(pointer) = schema.get("$ref").and_then(Value::as_str) {
-        let name = pointer.rsplit('/').next().unwrap_or(pointer);
-        let target = document.schema(pointer).unwrap_or_else(|| panic!("{}: no {pointer}", document.name()));
-        let mut referred = shapes_of(document, target);
-        referred.iter_mut().for_each(|shape| shape.definitions.insert(0, name));
-        shapes = both(&shapes, &referred);
-    }
-    for part in list(schema, "allOf") {
-        shapes = both(&shapes, &shapes_of(document, part));
-    }
-    for union in ["anyOf", "oneOf"] {
-        if schema.get(union).is_some() {
-            let branches: Vec<_> =
-                list(schema, union).flat_map(|branch| shapes_of(document, branch)).collect();
-            shapes = both(&shapes, &branches);
-        }
-    }
-    shapes
-}
-
 /// The shapes that the schema's own keywords allow, without what it refers to.
-fn own_shapes(schema: &'static Value) -> Vec<Shape> {
+pub(crate) fn own_shapes(schema: &'static Value) -> Vec<Shape> {
     if let Some(value) = schema.get("const") {
         return vec![Shape::new(Kind::Constant(value))];
     }
@@ -215,8 +178,8 @@ fn with_meaning(name: &str, member: &'static Value) -> Vec<&'static Value> {
     }
 }
 
-/// What satisfies one of each.
-fn both(left: &[Shape], right: &[Shape]) -> Vec<Shape> {
+/// The shapes that satisfy one shape of each side.
+pub(crate) fn both(left: &[Shape], right: &[Shape]) -> Vec<Shape> {
     let pairs = left.iter().flat_map(|left| right.iter().map(move |right| (left, right)));
     pairs
         .filter_map(|(left, right)| {
@@ -289,6 +252,7 @@ fn merge(left: &Object, right: &Object) -> Object {
     merged
 }
 
-fn list(schema: &'static Value, keyword: &str) -> impl Iterator<Item = &'static Value> + use<> {
+/// The elements of a keyword whose value is a list.
+pub(crate) fn list(schema: &'static Value, keyword: &str) -> impl Iterator<Item = &'static Value> + use<> {
     schema.get(keyword).and_then(Value::as_array).into_iter().flatten()
 }

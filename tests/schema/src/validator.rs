@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use serde_json::Value;
 
-use crate::shape::{Kind, Shape, shapes_of_all};
+use crate::shape::{Kind, Shape};
 use crate::{ACP, Document, MCP, Reader, Reading, Rules};
 
 /// One of the two ends of a connection.
@@ -280,7 +280,7 @@ fn mcp_methods(document: &Document) -> HashMap<(Side, &'static str), RequestMeth
     for (side, union) in unions {
         let Some(pointer) = document.pointer(union) else { continue };
         let schemas: Vec<_> = document.schema(&pointer).into_iter().collect();
-        for shape in &*shapes_of_all(document, &schemas) {
+        for shape in &*document.shapes_of_all(&schemas) {
             let Some(method) = method_of(document, shape) else { continue };
             let name = shape.definitions.last().copied().unwrap_or(union);
             let result = union.ends_with("Request").then(|| result_of(document, name)).flatten();
@@ -293,7 +293,7 @@ fn mcp_methods(document: &Document) -> HashMap<(Side, &'static str), RequestMeth
 
 fn method_of(document: &Document, shape: &Shape) -> Option<&'static str> {
     let Kind::Object(object) = &shape.kind else { return None };
-    let shapes = shapes_of_all(document, &object.members.get("method")?.schemas);
+    let shapes = document.shapes_of_all(&object.members.get("method")?.schemas);
     match shapes.first()?.kind {
         Kind::Constant(word) => word.as_str(),
         _ => None,

@@ -3,8 +3,10 @@ use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::Meta;
 
-/// `$/cancel_request`: whoever made that request no longer wants the answer. It is answered all the same, with a result
-/// or with [`REQUEST_CANCELLED`](agentwire_jsonrpc::code::REQUEST_CANCELLED). Either side may send it or ignore it.
+/// `$/cancel_request`: cancels a request that the sender made.
+///
+/// The receiver still answers the request, with a result or with
+/// [`REQUEST_CANCELLED`](agentwire_jsonrpc::code::REQUEST_CANCELLED). Either side may send it, and may ignore it.
 ///
 /// See <https://agentclientprotocol.com/protocol/v1/cancellation>.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
@@ -13,7 +15,7 @@ pub struct CancelRequestNotification {
     /// The request.
     #[wire(required)]
     pub request_id: RequestId,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }

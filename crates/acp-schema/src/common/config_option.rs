@@ -15,21 +15,21 @@ pub struct SessionConfigBoolean {
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct SessionConfigSelectOption {
-    /// Names the value.
+    /// Identifies the value.
     #[wire(required)]
     pub value: SessionConfigValueId,
-    /// What to call it in front of people.
+    /// The name to show to people.
     #[wire(required)]
     pub name: String,
-    /// A sentence about it, for people.
+    /// A description for people.
     #[wire(lenient)]
     pub description: Option<String>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
 
-/// What a configuration option is about. Words of one's own begin with `_`.
+/// The category of a configuration option. Custom categories begin with `_`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
 #[non_exhaustive]
 pub enum SessionConfigOptionCategory {
@@ -42,10 +42,96 @@ pub enum SessionConfigOptionCategory {
     /// A parameter of the model.
     #[wire("model_config")]
     ModelConfig,
-    /// How hard to think.
+    /// How much the model reasons.
     #[wire("thought_level")]
     ThoughtLevel,
-    /// A word that this version of the crate does not know, as it came.
+    /// A string that this version of the crate does not know, unchanged.
     #[wire(unknown)]
     Other(String),
 }
+
+/// Defines a version's configuration option over its `SessionConfigSelectOptions`, which must be in scope around the call.
+///
+/// The member that identifies the option is `id` in version 1 and `configId` in version 2.
+macro_rules! config_option_types {
+    ($(#[$doc:meta])* SessionConfigOption, identified by: $id:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, agentwire_wire_derive::Wire, agentwire_wire_derive::Build)]
+        #[non_exhaustive]
+        pub struct SessionConfigOption {
+            /// Identifies the option.
+            #[wire(required)]
+            pub $id: $crate::common::SessionConfigId,
+            /// The name to show to people.
+            #[wire(required)]
+            pub name: String,
+            /// A description for people.
+            #[wire(lenient)]
+            pub description: Option<String>,
+            /// What it is about: a hint for layout. Clients must not depend on it.
+            #[wire(lenient)]
+            pub category: Option<$crate::common::SessionConfigOptionCategory>,
+            /// Its possible values and its current value. On the wire its members, and the member `type`, are members of
+            /// the option.
+            #[wire(union)]
+            pub kind: SessionConfigKind,
+            /// Extension metadata; receivers make no assumptions about its keys.
+            #[wire(meta)]
+            pub meta: Option<$crate::common::Meta>,
+        }
+
+        impl SessionConfigOption {
+            /// Makes an option with a list of values.
+            #[must_use]
+            pub fn select(
+                $id: impl Into<$crate::common::SessionConfigId>,
+                name: impl Into<String>,
+                current_value: impl Into<$crate::common::SessionConfigValueId>,
+                options: impl Into<SessionConfigSelectOptions>,
+            ) -> Self {
+                Self::new($id, name, SessionConfigSelect::new(current_value, options))
+            }
+
+            /// Makes an option that is on or off. In version 1 only for clients with the capability
+            /// `session.configOptions.boolean`.
+            #[must_use]
+            pub fn boolean(
+                $id: impl Into<$crate::common::SessionConfigId>,
+                name: impl Into<String>,
+                current_value: bool,
+            ) -> Self {
+                Self::new($id, name, $crate::common::SessionConfigBoolean::new(current_value))
+            }
+        }
+
+        /// The possible values and the current value of a [`SessionConfigOption`].
+        #[derive(Clone, Debug, PartialEq, agentwire_wire_derive::Wire)]
+        #[wire(tag = "type")]
+        #[non_exhaustive]
+        pub enum SessionConfigKind {
+            /// One of several values.
+            #[wire("select", from)]
+            Select(SessionConfigSelect),
+            /// On or off.
+            #[wire("boolean", from)]
+            Boolean($crate::common::SessionConfigBoolean),
+            /// A type that this version does not know: the option's members other than the common ones. Do not show the
+            /// option; the agent keeps using its current value.
+            #[wire(unknown)]
+            Unknown($crate::common::Meta),
+        }
+
+        /// A list of values, one of which is current.
+        #[derive(Clone, Debug, PartialEq, agentwire_wire_derive::Wire, agentwire_wire_derive::Build)]
+        #[non_exhaustive]
+        pub struct SessionConfigSelect {
+            /// The current value, one of those in the list.
+            #[wire(required)]
+            pub current_value: $crate::common::SessionConfigValueId,
+            /// The list.
+            #[wire(required)]
+            pub options: SessionConfigSelectOptions,
+        }
+    };
+}
+pub(crate) use config_option_types;

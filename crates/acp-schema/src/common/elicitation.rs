@@ -6,24 +6,24 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::common::{ElicitationId, Meta, SessionId, ToolCallId, marker_capability};
 
-/// A URL to send the person to, for what must not pass through the client, such as a password.
+/// A URL to send the person to, for data that must not pass through the client, such as a password.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct ElicitationUrlMode {
-    /// What the question belongs to. On the wire its members are the request's own.
+    /// What the question belongs to. On the wire its members are members of the request.
     #[wire(union)]
     pub scope: ElicitationScope,
-    /// Names the question, so that `elicitation/complete` can say when the person is done.
+    /// Identifies the question, so that `elicitation/complete` can say when the person is done.
     #[wire(required)]
     pub elicitation_id: ElicitationId,
-    /// Where to. Clients show it in full, ask first, and fetch nothing from it themselves.
+    /// The URL. A client shows it in full, asks the person first, and does not fetch it.
     #[wire(required, schema(url))]
     pub url: String,
 }
 
-/// What an elicitation belongs to: a session, or a request outside of any.
+/// The scope of an elicitation: a session, or a request outside of any session.
 ///
-/// Told apart by the member `sessionId`; an object with both members belongs to the session.
+/// The member `sessionId` decides; an object with both members belongs to the session.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(untagged))]
 #[non_exhaustive]
@@ -119,7 +119,7 @@ pub struct CompleteElicitationNotification {
     /// The question.
     #[wire(required)]
     pub elicitation_id: ElicitationId,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -128,7 +128,7 @@ impl NotificationMethod for CompleteElicitationNotification {
     const NAME: &'static str = "elicitation/complete";
 }
 
-/// How an agent may ask the person for input.
+/// The ways in which an agent may ask the person for input.
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct ElicitationCapabilities {
@@ -138,17 +138,17 @@ pub struct ElicitationCapabilities {
     /// By sending the person to a URL.
     #[wire(lenient)]
     pub url: Option<ElicitationUrlCapabilities>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
-    /// Members that this version does not know, as they came: real peers say more than the schema lists.
+    /// Members that this version does not know, unchanged: real peers send more than the schema lists.
     #[wire(extra)]
     pub extra: Meta,
 }
 
 marker_capability! {
-    /// That a client shows forms.
+    /// The client shows forms.
     ElicitationFormCapabilities,
-    /// That a client opens URLs.
+    /// The client opens URLs.
     ElicitationUrlCapabilities,
 }

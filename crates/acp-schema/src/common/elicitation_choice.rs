@@ -12,13 +12,13 @@ pub struct EnumOption {
     /// The value that is sent. On the wire `const`.
     #[wire(required, name = "const")]
     pub value: String,
-    /// What people see.
+    /// The title to show to people.
     #[wire(required)]
     pub title: String,
-    /// A sentence about it, for people.
+    /// A description for people.
     #[wire(lenient)]
     pub description: Option<String>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -27,30 +27,30 @@ pub struct EnumOption {
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct MultiSelectPropertySchema {
-    /// What to call it in front of people.
+    /// The name to show to people.
     #[wire(lenient)]
     pub title: Option<String>,
-    /// A sentence about it, for people.
+    /// A description for people.
     #[wire(lenient)]
     pub description: Option<String>,
-    /// How many at least.
+    /// The minimum number of choices.
     #[wire(number)]
     pub min_items: Option<u64>,
-    /// How many at most.
+    /// The maximum number of choices.
     #[wire(number)]
     pub max_items: Option<u64>,
     /// The choices.
     #[wire(required)]
     pub items: MultiSelectItems,
-    /// What is chosen at first.
+    /// The choices that are selected by default.
     #[wire(optional_items)]
     pub default: Option<Vec<String>>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
 
-/// The choices of a field for several.
+/// The choices of a field for several choices.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(
     feature = "schema",
@@ -59,7 +59,7 @@ pub struct MultiSelectPropertySchema {
 )]
 #[non_exhaustive]
 pub enum MultiSelectItems {
-    /// Shown as they are.
+    /// Without titles.
     #[cfg_attr(feature = "schema", schemars(rename = "string"))]
     String(StringMultiSelectItems),
     /// Choices of a type that this version does not know: the whole object.
@@ -82,7 +82,7 @@ impl From<TitledMultiSelectItems> for MultiSelectItems {
     }
 }
 
-/// Titled choices are told apart by the member `anyOf`, and are written without a `type`.
+/// The member `anyOf` marks titled choices, which are written without a `type`.
 impl Serialize for MultiSelectItems {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut members = serializer.serialize_map(None)?;
@@ -115,14 +115,14 @@ impl<'de> Deserialize<'de> for MultiSelectItems {
     }
 }
 
-/// Choices that are shown as they are.
+/// Choices without titles.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct StringMultiSelectItems {
     /// The choices. On the wire `enum`.
     #[wire(required, name = "enum")]
     pub enum_values: Vec<String>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -134,7 +134,7 @@ pub struct TitledMultiSelectItems {
     /// The choices.
     #[wire(required)]
     pub any_of: Vec<EnumOption>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }

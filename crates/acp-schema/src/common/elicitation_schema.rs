@@ -23,49 +23,48 @@ pub enum ElicitationPropertySchema {
     /// Several choices.
     #[wire("array", from)]
     Array(MultiSelectPropertySchema),
-    /// A field of a type that this version does not know: the whole object. It must not be shown as if it were a known
-    /// one.
+    /// A field of a type that this version does not know: the whole object. Do not show it as a known type.
     #[wire(unknown)]
     Unknown(Meta),
 }
 
-/// A field for text, or a choice among several where they are listed, with or without titles.
+/// A field for text, or for one of the listed choices, with or without titles.
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct StringPropertySchema {
-    /// What to call it in front of people.
+    /// The name to show to people.
     #[wire(lenient)]
     pub title: Option<String>,
-    /// A sentence about it, for people.
+    /// A description for people.
     #[wire(lenient)]
     pub description: Option<String>,
-    /// How many characters at least.
+    /// The minimum number of characters.
     #[wire(number)]
     pub min_length: Option<u32>,
-    /// How many characters at most.
+    /// The maximum number of characters.
     #[wire(number)]
     pub max_length: Option<u32>,
     /// A regular expression that the text must match.
     #[wire(optional)]
     pub pattern: Option<String>,
-    /// What sort of text it is.
+    /// The format of the text.
     #[wire(optional)]
     pub format: Option<StringFormat>,
-    /// What it holds at first.
+    /// Its default value.
     #[wire(lenient)]
     pub default: Option<String>,
-    /// The choices, shown as they are. On the wire `enum`.
+    /// The choices without titles. On the wire `enum`.
     #[wire(optional_list, name = "enum")]
     pub enum_values: Option<Vec<String>>,
     /// The choices, each with a title.
     #[wire(optional_list)]
     pub one_of: Option<Vec<EnumOption>>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
 
-/// What sort of text a field holds.
+/// The format of a field's text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
 #[non_exhaustive]
 pub enum StringFormat {
@@ -81,7 +80,7 @@ pub enum StringFormat {
     /// A date and a time, in ISO 8601.
     #[wire("date-time")]
     DateTime,
-    /// A word that this version of the crate does not know, as it came.
+    /// A string that this version of the crate does not know, unchanged.
     #[wire(unknown)]
     Other(String),
 }
@@ -90,22 +89,22 @@ pub enum StringFormat {
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct NumberPropertySchema {
-    /// What to call it in front of people.
+    /// The name to show to people.
     #[wire(lenient)]
     pub title: Option<String>,
-    /// A sentence about it, for people.
+    /// A description for people.
     #[wire(lenient)]
     pub description: Option<String>,
-    /// The least that is allowed.
+    /// The minimum.
     #[wire(number)]
     pub minimum: Option<f64>,
-    /// The most that is allowed.
+    /// The maximum.
     #[wire(number)]
     pub maximum: Option<f64>,
-    /// What it holds at first.
+    /// Its default value.
     #[wire(lenient_number)]
     pub default: Option<f64>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -114,22 +113,22 @@ pub struct NumberPropertySchema {
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct IntegerPropertySchema {
-    /// What to call it in front of people.
+    /// The name to show to people.
     #[wire(lenient)]
     pub title: Option<String>,
-    /// A sentence about it, for people.
+    /// A description for people.
     #[wire(lenient)]
     pub description: Option<String>,
-    /// The least that is allowed.
+    /// The minimum.
     #[wire(number)]
     pub minimum: Option<i64>,
-    /// The most that is allowed.
+    /// The maximum.
     #[wire(number)]
     pub maximum: Option<i64>,
-    /// What it holds at first.
+    /// Its default value.
     #[wire(lenient_number)]
     pub default: Option<i64>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -138,16 +137,16 @@ pub struct IntegerPropertySchema {
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct BooleanPropertySchema {
-    /// What to call it in front of people.
+    /// The name to show to people.
     #[wire(lenient)]
     pub title: Option<String>,
-    /// A sentence about it, for people.
+    /// A description for people.
     #[wire(lenient)]
     pub description: Option<String>,
-    /// What it holds at first.
+    /// Its default value.
     #[wire(lenient_number)]
     pub default: Option<bool>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }

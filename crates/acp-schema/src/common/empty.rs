@@ -1,4 +1,4 @@
-//! Objects without a member of their own.
+//! Objects that have no member except `_meta`.
 
 /// Defines objects that have only `_meta`.
 macro_rules! empty_object {
@@ -7,7 +7,7 @@ macro_rules! empty_object {
         #[derive(Clone, Debug, Default, PartialEq, agentwire_wire_derive::Wire, agentwire_wire_derive::Build)]
         #[non_exhaustive]
         pub struct $name {
-            /// Free room: its keys belong to whoever sent them.
+            /// Extension metadata; receivers make no assumptions about its keys.
             #[wire(meta)]
             pub meta: Option<$crate::common::Meta>,
         }
@@ -15,19 +15,19 @@ macro_rules! empty_object {
 }
 pub(crate) use empty_object;
 
-/// Defines capabilities that have no member of their own: being present is the statement.
+/// Defines capabilities without members: a peer has the capability if the object is present.
 macro_rules! marker_capability {
     ($($(#[$doc:meta])* $name:ident,)+) => {$(
         $(#[$doc])*
         ///
-        /// Being present is the statement.
+        /// A peer has the capability if the object is present.
         #[derive(Clone, Debug, Default, PartialEq, agentwire_wire_derive::Wire, agentwire_wire_derive::Build)]
         #[non_exhaustive]
         pub struct $name {
-            /// Free room: its keys belong to whoever sent them.
+            /// Extension metadata; receivers make no assumptions about its keys.
             #[wire(meta)]
             pub meta: Option<$crate::common::Meta>,
-            /// Members that this version does not know, as they came: real peers say more than the schema lists.
+            /// Members that this version does not know, unchanged: real peers send more than the schema lists.
             #[wire(extra)]
             pub extra: $crate::common::Meta,
         }

@@ -1,4 +1,4 @@
-/// A code that the protocol gives a meaning.
+/// An error code that the protocol defines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ErrorInfo {
@@ -6,11 +6,11 @@ pub struct ErrorInfo {
     pub code: i64,
     /// The name of its constant.
     pub name: &'static str,
-    /// What it says, in a sentence.
+    /// Its meaning, as a sentence.
     pub about: &'static str,
 }
 
-/// Constants of error codes, and the table of them.
+/// Defines constants of error codes, and the table of them.
 macro_rules! error_codes {
     (#[doc = $doc:literal] $table:ident $(#[doc = $about:literal] $name:ident = $code:expr;)+) => {
         $(

@@ -1,29 +1,29 @@
 use crate::common::string_id;
 
 string_id! {
-    /// Names a conversation. The agent chooses it in the answer to `session/new`.
+    /// Identifies a conversation. The agent chooses it in the answer to `session/new`.
     SessionId,
-    /// Names one message; chunks that share it belong together.
+    /// Identifies a message; chunks with the same id belong together.
     MessageId,
-    /// Names a tool call within its session.
+    /// Identifies a tool call within its session.
     ToolCallId,
-    /// Names a terminal within its session: in version 1 one of the client until `terminal/release`, in version 2 one of
+    /// Identifies a terminal within its session: in version 1 one of the client until `terminal/release`, in version 2 one of
     /// the agent.
     TerminalId,
-    /// Names a URL elicitation, so that `elicitation/complete` can refer to it.
+    /// Identifies a URL elicitation, so that `elicitation/complete` can refer to it.
     ElicitationId,
-    /// Names one compaction of the context within its session.
+    /// Identifies a compaction of the context within its session.
     CompactionId,
-    /// Names a way to authenticate that the agent offers.
+    /// Identifies a way to authenticate that the agent offers.
     AuthMethodId,
-    /// Names a mode of a session.
+    /// Identifies a mode of a session.
     SessionModeId,
-    /// Names a configuration option of a session.
+    /// Identifies a configuration option of a session.
     SessionConfigId,
-    /// Names a value of a configuration option.
+    /// Identifies a value of a configuration option.
     SessionConfigValueId,
-    /// Names a group of values of a configuration option.
+    /// Identifies a group of values of a configuration option.
     SessionConfigGroupId,
-    /// Names an answer that a permission request offers.
+    /// Identifies an option of a permission request.
     PermissionOptionId,
 }

@@ -6,16 +6,16 @@ use crate::common::Meta;
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct Implementation {
-    /// The name that programs use, shown where there is no title.
+    /// The name for programs, shown if there is no title.
     #[wire(required)]
     pub name: String,
-    /// The name that people see.
+    /// The name to show to people.
     #[wire(lenient)]
     pub title: Option<String>,
-    /// The version, such as `1.0.0`: to show and to log, not to compare.
+    /// The version, such as `1.0.0`. Show or log it; do not compare it.
     #[wire(required)]
     pub version: String,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }

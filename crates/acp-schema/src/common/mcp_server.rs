@@ -12,7 +12,7 @@ pub struct HttpHeader {
     /// Its value.
     #[wire(required)]
     pub value: String,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -27,7 +27,7 @@ pub struct EnvVariable {
     /// Its value.
     #[wire(required)]
     pub value: String,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }

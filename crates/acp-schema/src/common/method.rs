@@ -1,10 +1,10 @@
-/// One line of a version's method table.
+/// A row of a version's method table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MethodInfo {
     /// The name on the wire.
     pub name: &'static str,
-    /// Whether it is answered.
+    /// Whether it is a request or a notification.
     pub kind: MethodKind,
     /// The type of its params.
     pub params: &'static str,
@@ -12,19 +12,19 @@ pub struct MethodInfo {
     pub result: Option<&'static str>,
     /// Who sends it.
     pub direction: Direction,
-    /// What the receiver must have advertised before it may be sent, as a path into the capabilities of
-    /// `initialize` or, where it says so, into the result of `session/new`; none where the protocol's baseline
-    /// includes it.
+    /// The capability that the receiver must have advertised, as a path into the capabilities of
+    /// `initialize` or, if the path says so, into the result of `session/new`; none for a method of the protocol's
+    /// baseline.
     pub gate: Option<&'static str>,
 }
 
-/// Whether a method is answered.
+/// Whether a method is a request or a notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "JSON-RPC has these two")]
 pub enum MethodKind {
-    /// A call with one answer.
+    /// A request, which has one answer.
     Request,
-    /// Said once, never answered.
+    /// A notification, which has no answer.
     Notification,
 }
 
@@ -42,7 +42,7 @@ pub enum Direction {
 
 /// Defines a version's method table. Names come from the types, and so they cannot disagree.
 ///
-/// After `if` comes what the receiver must have advertised.
+/// After `if` comes the capability that the receiver must have advertised.
 macro_rules! methods {
     (
         $(#[$doc:meta])*
@@ -59,7 +59,7 @@ macro_rules! methods {
         },)+];
 
         $($(
-            /// The result that the table names is the one that the method has.
+            /// Checks that the result in the table is the one that the method has.
             const _: fn(<$params as agentwire_jsonrpc::RequestMethod>::Response) -> $result = |result| result;
         )?)+
     };

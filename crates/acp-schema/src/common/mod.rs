@@ -1,4 +1,7 @@
-//! What versions of the protocol share. Nothing here is public by this path; each version re-exports what belongs to it.
+//! The types that versions of the protocol share. Each version re-exports its own; this path is private.
+//!
+//! A type whose members have other types in each version is defined by a macro, which each version calls with its own types
+//! in scope.
 
 mod cancel;
 mod compaction;
@@ -8,6 +11,8 @@ mod content;
 mod draft;
 mod elicitation;
 mod elicitation_choice;
+mod elicitation_request;
+mod elicitation_response;
 mod elicitation_schema;
 mod empty;
 mod error_info;
@@ -18,6 +23,7 @@ mod method;
 mod notice;
 mod permission;
 mod plan;
+mod prompt;
 mod session;
 mod string_id;
 mod tool;
@@ -28,8 +34,13 @@ mod version;
 
 pub use cancel::CancelRequestNotification;
 pub use compaction::CompactionStatus;
+pub(crate) use compaction::compaction_updates;
+pub(crate) use config_option::config_option_types;
 pub use config_option::{SessionConfigBoolean, SessionConfigOptionCategory, SessionConfigSelectOption};
-pub use content::Role;
+pub use content::{Annotations, Role, TextContent};
+pub(crate) use content::{content_types, not_null};
+#[cfg(any(feature = "unstable", feature = "v2"))]
+pub(crate) use draft::plan_update;
 #[cfg(any(feature = "unstable", feature = "v2"))]
 pub use draft::{ErrorStopReason, IdleStopReason, PlanId};
 pub use elicitation::{
@@ -40,6 +51,8 @@ pub use elicitation::{
 pub use elicitation_choice::{
     EnumOption, MultiSelectItems, MultiSelectPropertySchema, StringMultiSelectItems, TitledMultiSelectItems,
 };
+pub(crate) use elicitation_request::elicitation_request_types;
+pub(crate) use elicitation_response::elicitation_response_types;
 pub use elicitation_schema::{
     BooleanPropertySchema, ElicitationPropertySchema, IntegerPropertySchema, NumberPropertySchema,
     StringFormat, StringPropertySchema,
@@ -58,20 +71,23 @@ pub use method::{Direction, MethodInfo, MethodKind};
 pub use notice::{Notice, NoticeSeverity};
 pub use permission::{PermissionOption, PermissionOptionKind, SelectedPermissionOutcome};
 pub use plan::PlanEntryPriority;
+pub(crate) use plan::plan_entries;
+pub(crate) use prompt::prompt_request;
 pub use session::{
     CloseSessionRequest, CloseSessionResponse, DeleteSessionRequest, DeleteSessionResponse,
     SessionAdditionalDirectoriesCapabilities, SessionDeleteCapabilities,
 };
 pub(crate) use string_id::string_id;
+pub(crate) use tool::tool_call_content;
 pub use tool::{Terminal, ToolKind};
 pub use usage::{Cost, UsageUpdate};
 pub use version::ProtocolVersion;
 
 pub use agentwire_jsonrpc::wire::Patch;
 
-/// Free room on nearly every type: the `_meta` member. It is kept as the text that it is, and looked into by key.
+/// The member `_meta`, which nearly every type has: extension metadata. It is kept as JSON text and read by key.
 ///
-/// Its keys belong to whoever sent them; nothing may be assumed about foreign ones. The root names
+/// Either side may define keys, and receivers make no assumptions about the keys of others. The root names
 /// `traceparent`, `tracestate` and `baggage` are reserved for W3C trace context. See
 /// <https://agentclientprotocol.com/protocol/v1/extensibility>.
 pub type Meta = agentwire_jsonrpc::RawObject;

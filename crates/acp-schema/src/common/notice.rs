@@ -2,12 +2,14 @@ use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::Meta;
 
-/// The update `notice`: something to tell the person now. It is no part of the conversation, is not replayed, and
-/// nobody knows whether it was seen. In version 1 only for clients with the capability `session.notices`.
+/// The update `notice`: a message to show to the person now.
+///
+/// It is no part of the conversation, is not replayed, and the agent does not learn whether the person saw it. In version 1
+/// only for clients with the capability `session.notices`.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct Notice {
-    /// How loudly to say it.
+    /// Its severity.
     #[wire(required)]
     pub severity: NoticeSeverity,
     /// The message in plain text, not empty, understandable alone.
@@ -16,12 +18,12 @@ pub struct Notice {
     /// More of it in plain text.
     #[wire(lenient)]
     pub description: Option<String>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
 
-/// How loudly to say a notice.
+/// The severity of a notice.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
 #[non_exhaustive]
 pub enum NoticeSeverity {
@@ -34,7 +36,7 @@ pub enum NoticeSeverity {
     /// An error.
     #[wire("error")]
     Error,
-    /// A word that this version of the crate does not know, as it came.
+    /// A string that this version of the crate does not know, unchanged.
     #[wire(unknown)]
     Other(String),
 }

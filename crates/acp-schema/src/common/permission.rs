@@ -2,47 +2,54 @@ use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::{Meta, PermissionOptionId};
 
-/// One answer that a permission request offers.
+/// An option of a permission request.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct PermissionOption {
-    /// Names the answer.
+    /// Identifies the answer.
     #[wire(required)]
     pub option_id: PermissionOptionId,
-    /// What to call it in front of people.
+    /// The name to show to people.
     #[wire(required)]
     pub name: String,
-    /// What it means.
+    /// Its meaning.
     #[wire(required)]
     pub kind: PermissionOptionKind,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
 
-/// What an answer to a permission request means.
+impl PermissionOption {
+    /// The first option, in the agent's order, that lets the call go on.
+    pub(crate) fn first_allowing(options: &[Self]) -> Option<&Self> {
+        options.iter().find(|option| option.kind.allows())
+    }
+}
+
+/// The meaning of an option of a permission request.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
 #[non_exhaustive]
 pub enum PermissionOptionKind {
-    /// Yes, this time.
+    /// Allow once.
     #[wire("allow_once")]
     AllowOnce,
-    /// Yes, and do not ask again.
+    /// Allow, and do not ask again.
     #[wire("allow_always")]
     AllowAlways,
-    /// No, this time.
+    /// Reject once.
     #[wire("reject_once")]
     RejectOnce,
-    /// No, and do not ask again.
+    /// Reject, and do not ask again.
     #[wire("reject_always")]
     RejectAlways,
-    /// A word that this version of the crate does not know, as it came.
+    /// A string that this version of the crate does not know, unchanged.
     #[wire(unknown)]
     Other(String),
 }
 
 impl PermissionOptionKind {
-    /// Whether the answer lets the call go on. Never so for an unknown kind.
+    /// Whether the answer allows the call. False for an unknown kind.
     pub fn allows(&self) -> bool {
         matches!(self, Self::AllowOnce | Self::AllowAlways)
     }
@@ -55,7 +62,7 @@ pub struct SelectedPermissionOutcome {
     /// One of those offered.
     #[wire(required)]
     pub option_id: PermissionOptionId,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }

@@ -1,19 +1,62 @@
 use agentwire_wire_derive::Wire;
 
-/// How much a task of a plan matters.
+/// The priority of a task of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
 #[non_exhaustive]
 pub enum PlanEntryPriority {
-    /// The goal depends on it.
+    /// The plan's goal depends on the task.
     #[wire("high")]
     High,
-    /// It matters.
+    /// The task is important.
     #[wire("medium")]
     Medium,
-    /// It would be nice.
+    /// The task is optional.
     #[wire("low")]
     Low,
-    /// A word that this version of the crate does not know, as it came.
+    /// A string that this version of the crate does not know, unchanged.
     #[wire(unknown)]
     Other(String),
 }
+
+/// Defines the entries of a version's plans. The variants of the status that only one version has stand in the braces.
+macro_rules! plan_entries {
+    ($(#[$doc:meta])* PlanEntry, statuses of this version: { $($status:tt)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, agentwire_wire_derive::Wire, agentwire_wire_derive::Build)]
+        #[non_exhaustive]
+        pub struct PlanEntry {
+            /// The goal of the task, for people.
+            #[wire(required)]
+            pub content: String,
+            /// How important it is.
+            #[wire(required)]
+            pub priority: $crate::common::PlanEntryPriority,
+            /// Its status.
+            #[wire(required)]
+            pub status: PlanEntryStatus,
+            /// Extension metadata; receivers make no assumptions about its keys.
+            #[wire(meta)]
+            pub meta: Option<$crate::common::Meta>,
+        }
+
+        /// The status of a task of a plan.
+        #[derive(Clone, Debug, PartialEq, Eq, Hash, agentwire_wire_derive::Wire)]
+        #[non_exhaustive]
+        pub enum PlanEntryStatus {
+            /// Not begun.
+            #[wire("pending")]
+            Pending,
+            /// Begun.
+            #[wire("in_progress")]
+            InProgress,
+            /// Done.
+            #[wire("completed")]
+            Completed,
+            $($status)*
+            /// A string that this version of the crate does not know, unchanged.
+            #[wire(unknown)]
+            Other(String),
+        }
+    };
+}
+pub(crate) use plan_entries;

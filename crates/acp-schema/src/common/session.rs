@@ -3,16 +3,16 @@ use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::{Meta, SessionId, empty_object, marker_capability};
 
-/// `session/delete`: take a conversation off the list. One that is not there should be no error.
+/// `session/delete`: removes a session from the list. An unknown session should be no error.
 ///
-/// Only where the agent says in its capabilities for sessions that it can.
+/// Only if the agent has the capability `delete` for sessions.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct DeleteSessionRequest {
     /// The session.
     #[wire(required)]
     pub session_id: SessionId,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -22,17 +22,17 @@ impl RequestMethod for DeleteSessionRequest {
     type Response = DeleteSessionResponse;
 }
 
-/// `session/close`: stop what the session does, as `session/cancel` would, and free what it holds.
+/// `session/close`: stops the session's work, as `session/cancel` does, and frees its resources.
 ///
-/// In version 1 only where the agent has the capability `sessionCapabilities.close`; in version 2 every agent with sessions
-/// can.
+/// In version 1 only if the agent has the capability `sessionCapabilities.close`. In version 2 every agent with sessions
+/// answers it.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct CloseSessionRequest {
     /// The session.
     #[wire(required)]
     pub session_id: SessionId,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -50,8 +50,8 @@ empty_object! {
 }
 
 marker_capability! {
-    /// That an agent answers `session/delete`.
+    /// The agent answers `session/delete`.
     SessionDeleteCapabilities,
-    /// That an agent takes further roots.
+    /// The agent accepts further roots.
     SessionAdditionalDirectoriesCapabilities,
 }

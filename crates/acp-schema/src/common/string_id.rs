@@ -1,4 +1,4 @@
-/// Makes a newtype for a string, such as an id that only its maker understands. Shared memory, so a clone copies no text.
+/// Defines a newtype for a string, such as an opaque id. Clones share the text.
 macro_rules! string_id {
     ($($(#[$doc:meta])* $name:ident,)*) => {$(
         $(#[$doc])*

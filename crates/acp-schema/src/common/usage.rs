@@ -7,46 +7,46 @@ use crate::common::Meta;
 #[wire(without_new)]
 #[non_exhaustive]
 pub struct UsageUpdate {
-    /// Tokens in the context now.
+    /// The number of tokens in the context.
     #[wire(required)]
     pub used: u64,
-    /// Tokens that fit into it.
+    /// The maximum number of tokens in the context.
     #[wire(required)]
     pub size: u64,
-    /// What the session has cost so far.
+    /// The cost of the session so far.
     #[wire(lenient)]
     pub cost: Option<Cost>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
 
 impl UsageUpdate {
-    /// So many tokens of so many.
+    /// Reports `used` tokens of at most `size`.
     #[must_use]
     pub fn new(used: u64, size: u64) -> Self {
         Self { used, size, cost: None, meta: None }
     }
 }
 
-/// An amount of money, or of whatever the agent counts in.
+/// An amount of money, or of another unit in which the agent counts.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[wire(without_new)]
 #[non_exhaustive]
 pub struct Cost {
-    /// How much, in total.
+    /// The total.
     #[wire(required)]
     pub amount: f64,
-    /// Of what: a currency of ISO 4217 such as `EUR`, or another unit such as `credits`.
+    /// The unit: a currency of ISO 4217 such as `EUR`, or another unit such as `credits`.
     #[wire(required)]
     pub currency: String,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
 
 impl Cost {
-    /// So much of that currency.
+    /// Makes a cost in that currency.
     #[must_use]
     pub fn new(amount: f64, currency: impl Into<String>) -> Self {
         Self { amount, currency: currency.into(), meta: None }

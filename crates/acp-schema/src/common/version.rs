@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// A version of the protocol: one number, raised only by breaking changes.
 ///
-/// The client sends the latest it speaks; the agent answers with the same number if it speaks that too, else
+/// The client sends the latest version that it supports. The agent answers with the same number if it supports it, otherwise
 /// with its own latest. See <https://agentclientprotocol.com/protocol/v1/initialization>.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -14,7 +14,7 @@ pub struct ProtocolVersion(u16);
 impl ProtocolVersion {
     /// Version 1, the stable one.
     pub const V1: Self = Self(1);
-    /// Version 2, a draft. Its types are there with the feature `v2`.
+    /// Version 2, a draft. The feature `v2` adds its types.
     pub const V2: Self = Self(2);
     /// The latest stable version that this crate has types for.
     pub const LATEST: Self = Self::V1;

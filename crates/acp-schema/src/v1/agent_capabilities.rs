@@ -4,7 +4,7 @@ use crate::common::{
     Meta, SessionAdditionalDirectoriesCapabilities, SessionDeleteCapabilities, marker_capability,
 };
 
-/// What an agent can do, as told in the answer to `initialize`.
+/// The capabilities of an agent, in the answer to `initialize`.
 ///
 /// See <https://agentclientprotocol.com/protocol/v1/initialization>.
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
@@ -13,27 +13,27 @@ pub struct AgentCapabilities {
     /// Whether it answers `session/load`.
     #[wire(default)]
     pub load_session: bool,
-    /// Which content blocks a prompt may hold beyond text and resource links.
+    /// The content blocks that a prompt may contain beyond text and resource links.
     #[wire(default)]
     pub prompt_capabilities: PromptCapabilities,
-    /// Which MCP servers it can reach beyond those on stdio.
+    /// The kinds of MCP servers that it can connect to beyond stdio.
     #[wire(default)]
     pub mcp_capabilities: McpCapabilities,
-    /// Which `session/*` methods it answers beyond new, prompt, cancel and load.
+    /// The `session/*` methods that it answers beyond new, prompt, cancel and load.
     #[wire(default)]
     pub session_capabilities: SessionCapabilities,
-    /// What it can do about authentication.
+    /// Its capabilities for authentication.
     #[wire(default)]
     pub auth: AgentAuthCapabilities,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
-    /// Members that this version does not know, as they came: real peers say more than the schema lists.
+    /// Members that this version does not know, unchanged: real peers send more than the schema lists.
     #[wire(extra)]
     pub extra: Meta,
 }
 
-/// Which content blocks a prompt may hold beyond text and resource links, which every agent takes.
+/// The content blocks that a prompt may contain beyond text and resource links, which every agent accepts.
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct PromptCapabilities {
@@ -46,15 +46,15 @@ pub struct PromptCapabilities {
     /// Blocks of type `resource`.
     #[wire(default)]
     pub embedded_context: bool,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
-    /// Members that this version does not know, as they came: real peers say more than the schema lists.
+    /// Members that this version does not know, unchanged: real peers send more than the schema lists.
     #[wire(extra)]
     pub extra: Meta,
 }
 
-/// Which MCP servers an agent can reach beyond those on stdio, which every agent can.
+/// The kinds of MCP servers that an agent can connect to beyond stdio, which every agent supports.
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct McpCapabilities {
@@ -64,17 +64,17 @@ pub struct McpCapabilities {
     /// Servers of type `sse`, the transport that MCP has deprecated.
     #[wire(default)]
     pub sse: bool,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
-    /// Members that this version does not know, as they came: real peers say more than the schema lists.
+    /// Members that this version does not know, unchanged: real peers send more than the schema lists.
     #[wire(extra)]
     pub extra: Meta,
 }
 
-/// Which `session/*` methods an agent answers beyond the baseline.
+/// The `session/*` methods that an agent answers beyond the baseline.
 ///
-/// `session/load` is not among them: that is [`AgentCapabilities::load_session`].
+/// The capability for `session/load` is [`AgentCapabilities::load_session`].
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct SessionCapabilities {
@@ -93,36 +93,36 @@ pub struct SessionCapabilities {
     /// `session/close`.
     #[wire(lenient)]
     pub close: Option<SessionCloseCapabilities>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
-    /// Members that this version does not know, as they came: real peers say more than the schema lists.
+    /// Members that this version does not know, unchanged: real peers send more than the schema lists.
     #[wire(extra)]
     pub extra: Meta,
 }
 
-/// What an agent can do about authentication.
+/// An agent's capabilities for authentication.
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct AgentAuthCapabilities {
     /// `logout`.
     #[wire(lenient)]
     pub logout: Option<LogoutCapabilities>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
-    /// Members that this version does not know, as they came: real peers say more than the schema lists.
+    /// Members that this version does not know, unchanged: real peers send more than the schema lists.
     #[wire(extra)]
     pub extra: Meta,
 }
 
 marker_capability! {
-    /// That an agent answers `session/list`.
+    /// The agent answers `session/list`.
     SessionListCapabilities,
-    /// That an agent answers `session/resume`.
+    /// The agent answers `session/resume`.
     SessionResumeCapabilities,
-    /// That an agent answers `session/close`.
+    /// The agent answers `session/close`.
     SessionCloseCapabilities,
-    /// That an agent answers `logout`.
+    /// The agent answers `logout`.
     LogoutCapabilities,
 }

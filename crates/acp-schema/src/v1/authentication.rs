@@ -6,16 +6,16 @@ use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::{AuthMethodId, Meta, empty_object};
 
-/// `authenticate`: the client picks one of the ways to authenticate that the agent offered.
+/// `authenticate`: authenticates with one of the methods that the agent offered.
 ///
 /// See <https://agentclientprotocol.com/protocol/v1/authentication>.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct AuthenticateRequest {
-    /// One of the offered methods; never one of type `terminal`, which the client carries out by itself.
+    /// One of the offered methods. Never one of type `terminal`, which the client executes by itself.
     #[wire(required)]
     pub method_id: AuthMethodId,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -26,9 +26,9 @@ impl RequestMethod for AuthenticateRequest {
 }
 
 empty_object! {
-    /// The answer to `authenticate`: it worked.
+    /// The answer to `authenticate`: success.
     AuthenticateResponse,
-    /// `logout`: forget who the person is. Only where the agent has the capability `auth.logout`.
+    /// `logout`: ends the person's authentication. Only if the agent has the capability `auth.logout`.
     LogoutRequest,
     /// The answer to `logout`.
     LogoutResponse,
@@ -46,7 +46,7 @@ impl RequestMethod for LogoutRequest {
 #[wire(tag = "type")]
 #[non_exhaustive]
 pub enum AuthMethod {
-    /// The client runs the agent's program once more, in a terminal.
+    /// The client runs the agent's program again, in a terminal.
     #[wire("terminal", from)]
     Terminal(AuthMethodTerminal),
     /// The agent does it by itself when `authenticate` names this method.
@@ -58,7 +58,7 @@ pub enum AuthMethod {
 }
 
 impl AuthMethod {
-    /// What `authenticate` calls it; none only where an unknown type has no `id`.
+    /// Returns its id for `authenticate`; none only if an unknown type has no `id`.
     pub fn id(&self) -> Option<Cow<'_, str>> {
         match self {
             Self::Terminal(method) => Some(Cow::Borrowed(&method.id)),
@@ -68,27 +68,27 @@ impl AuthMethod {
     }
 }
 
-/// The client runs the agent's program once more in a terminal, where the person authenticates. Exit status zero
-/// means that it worked. Only for clients with the capability `auth.terminal`.
+/// The client runs the agent's program again in a terminal, where the person authenticates. Exit status zero
+/// means success. Only for clients with the capability `auth.terminal`.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct AuthMethodTerminal {
-    /// Names the method. It must not be passed to `authenticate`.
+    /// Identifies the method. Do not pass it to `authenticate`.
     #[wire(required)]
     pub id: AuthMethodId,
-    /// What to call it in front of people.
+    /// The name to show to people.
     #[wire(required)]
     pub name: String,
-    /// A sentence about it, for people.
+    /// A description for people.
     #[wire(lenient)]
     pub description: Option<String>,
-    /// Arguments to add to those that the agent is usually started with.
+    /// Arguments to add to the usual ones.
     #[wire(list)]
     pub args: Vec<String>,
-    /// Environment variables to add; they win over those of the same name.
+    /// Environment variables to add; they replace variables of the same name.
     #[wire(list)]
     pub env: BTreeMap<String, String>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -97,16 +97,16 @@ pub struct AuthMethodTerminal {
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct AuthMethodAgent {
-    /// Names the method.
+    /// Identifies the method.
     #[wire(required)]
     pub id: AuthMethodId,
-    /// What to call it in front of people.
+    /// The name to show to people.
     #[wire(required)]
     pub name: String,
-    /// A sentence about it, for people.
+    /// A description for people.
     #[wire(lenient)]
     pub description: Option<String>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }

@@ -3,8 +3,8 @@ use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::{Meta, SessionId};
 
-/// `session/cancel`: stop the turn. Its prompt is then answered with
-/// [`StopReason::Cancelled`](super::StopReason::Cancelled), and no update of the turn follows that answer.
+/// `session/cancel`: stops the turn. The agent answers its prompt with
+/// [`StopReason::Cancelled`](super::StopReason::Cancelled), and sends no update of the turn after that.
 ///
 /// See <https://agentclientprotocol.com/protocol/v1/prompt-turn#cancellation>.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
@@ -13,7 +13,7 @@ pub struct CancelNotification {
     /// The session.
     #[wire(required)]
     pub session_id: SessionId,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }

@@ -3,7 +3,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::common::Meta;
 
-/// The update `available_commands_update`: all slash commands that there are now.
+/// The update `available_commands_update`: all current slash commands.
 ///
 /// See <https://agentclientprotocol.com/protocol/v1/slash-commands>.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
@@ -12,7 +12,7 @@ pub struct AvailableCommandsUpdate {
     /// The commands.
     #[wire(required_items)]
     pub available_commands: Vec<AvailableCommand>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -24,25 +24,25 @@ pub struct AvailableCommand {
     /// Its name, without the slash.
     #[wire(required)]
     pub name: String,
-    /// A sentence about it, for people.
+    /// A description for people.
     #[wire(required)]
     pub description: String,
-    /// What may follow the name.
+    /// The input that may follow the name.
     #[wire(lenient)]
     pub input: Option<AvailableCommandInput>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
 
-/// What may follow the name of a slash command.
+/// The input that may follow the name of a slash command.
 ///
 /// The schema has one case and no tag; an object that is not of that case counts as no input.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(untagged))]
 #[non_exhaustive]
 pub enum AvailableCommandInput {
-    /// Whatever the person types.
+    /// Any text.
     Unstructured(UnstructuredCommandInput),
 }
 
@@ -65,14 +65,14 @@ impl From<UnstructuredCommandInput> for AvailableCommandInput {
     }
 }
 
-/// Everything that is typed after the command's name.
+/// All text after the command's name.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct UnstructuredCommandInput {
-    /// What to show while nothing is typed.
+    /// The hint to show while the input is empty.
     #[wire(required)]
     pub hint: String,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }

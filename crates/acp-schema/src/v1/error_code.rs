@@ -1,4 +1,4 @@
-//! The error codes of the protocol: those of JSON-RPC 2.0 and three more. Any other number is an error of unknown kind.
+//! The error codes of the protocol: those of JSON-RPC 2.0 and three more. The meaning of any other number is unknown.
 //!
 //! They go into [`ErrorObject::code`](agentwire_jsonrpc::ErrorObject).
 
@@ -13,18 +13,18 @@ error_codes! {
 
     /// The text was not JSON.
     PARSE_ERROR = code::PARSE_ERROR;
-    /// It was JSON, but no JSON-RPC message.
+    /// The text was JSON, but no JSON-RPC message.
     INVALID_REQUEST = code::INVALID_REQUEST;
-    /// Nobody here answers that method.
+    /// The receiver does not implement the method.
     METHOD_NOT_FOUND = code::METHOD_NOT_FOUND;
-    /// The method exists, its parameters were wrong.
+    /// The parameters of the method were invalid.
     INVALID_PARAMS = code::INVALID_PARAMS;
-    /// The receiver failed.
+    /// The receiver failed for an internal reason.
     INTERNAL_ERROR = code::INTERNAL_ERROR;
-    /// The call was cancelled: by the caller, by a shutdown, or for want of resources.
+    /// The call was cancelled: by the caller, by a shutdown, or because resources are exhausted.
     REQUEST_CANCELLED = code::REQUEST_CANCELLED;
-    /// First authenticate.
+    /// The client must authenticate first.
     AUTH_REQUIRED = -32000;
-    /// There is no such thing: no such session, no such file.
+    /// The session, file or other resource does not exist.
     RESOURCE_NOT_FOUND = -32002;
 }

@@ -5,7 +5,7 @@ use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::{Meta, SessionId, empty_object};
 
-/// `fs/read_text_file`: a text file as the client sees it, unsaved changes included.
+/// `fs/read_text_file`: reads a text file with the unsaved changes of the client's editor.
 ///
 /// Only where the client has the capability `fs.readTextFile`. See
 /// <https://agentclientprotocol.com/protocol/v1/file-system>.
@@ -18,13 +18,13 @@ pub struct ReadTextFileRequest {
     /// The file, an absolute path.
     #[wire(required)]
     pub path: PathBuf,
-    /// The first line wanted, counted from 1; the first of the file where it is not said.
+    /// The first line to read, counted from 1. Default: 1.
     #[wire(number)]
     pub line: Option<u32>,
-    /// How many lines at most; all that follow where it is not said.
+    /// The maximum number of lines. Default: all that follow.
     #[wire(number)]
     pub limit: Option<u32>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -41,12 +41,12 @@ pub struct ReadTextFileResponse {
     /// The text.
     #[wire(required)]
     pub content: String,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
 
-/// `fs/write_text_file`: make this the text of a file, which the client creates where it is missing.
+/// `fs/write_text_file`: writes the text of a file. The client creates a missing file.
 ///
 /// Only where the client has the capability `fs.writeTextFile`.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
@@ -58,10 +58,10 @@ pub struct WriteTextFileRequest {
     /// The file, an absolute path.
     #[wire(required)]
     pub path: PathBuf,
-    /// The text, all of it.
+    /// The whole text.
     #[wire(required)]
     pub content: String,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }

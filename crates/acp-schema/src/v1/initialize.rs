@@ -4,22 +4,22 @@ use agentwire_wire_derive::{Build, Wire};
 use super::{AgentCapabilities, AuthMethod, ClientCapabilities};
 use crate::common::{Implementation, Meta, ProtocolVersion};
 
-/// `initialize`: the client's first message, with what it speaks and can do.
+/// `initialize`: the client's first message, with its version and capabilities.
 ///
 /// See <https://agentclientprotocol.com/protocol/v1/initialization>.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct InitializeRequest {
-    /// The latest version that the client speaks.
+    /// The latest version that the client supports.
     #[wire(required)]
     pub protocol_version: ProtocolVersion,
-    /// What the client can do; what is not named there it cannot.
+    /// The client's capabilities; a capability that is missing is off.
     #[wire(default)]
     pub client_capabilities: ClientCapabilities,
-    /// Who the client is. Send it: a later version requires it.
+    /// The client's name and version. Send it: a later version requires it.
     #[wire(lenient)]
     pub client_info: Option<Implementation>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -33,20 +33,20 @@ impl RequestMethod for InitializeRequest {
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct InitializeResponse {
-    /// The version both will speak: the client's where the agent speaks it too, else the agent's latest. A client
-    /// that does not speak the answer should disconnect.
+    /// The version of the connection: the client's if the agent supports it, otherwise the agent's latest. A client
+    /// that does not support it should disconnect.
     #[wire(required)]
     pub protocol_version: ProtocolVersion,
-    /// What the agent can do; what is not named there it cannot.
+    /// The agent's capabilities; a capability that is missing is off.
     #[wire(default)]
     pub agent_capabilities: AgentCapabilities,
-    /// Ways to authenticate. Empty where there is nothing to authenticate.
+    /// The ways to authenticate. Empty if no authentication is needed.
     #[wire(items, schema(extend("default" = [])))]
     pub auth_methods: Vec<AuthMethod>,
-    /// Who the agent is. Send it: a later version requires it.
+    /// The agent's name and version. Send it: a later version requires it.
     #[wire(lenient)]
     pub agent_info: Option<Implementation>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }

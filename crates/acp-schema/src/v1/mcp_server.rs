@@ -4,7 +4,7 @@ use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::{EnvVariable, HttpHeader, Meta};
 
-/// An MCP server that a session should use, and how to reach it.
+/// An MCP server for a session, and how to connect to it.
 ///
 /// An object without the member `type` is a program on stdio. See
 /// <https://agentclientprotocol.com/protocol/v1/session-setup#mcp-servers>.
@@ -19,7 +19,7 @@ pub enum McpServer {
     /// `mcpCapabilities.sse`.
     #[wire("sse", from)]
     Sse(McpServerSse),
-    /// A program to start. Every agent can.
+    /// A program to start. Every agent supports it.
     #[wire("stdio", untagged, from)]
     Stdio(McpServerStdio),
     /// A server of a type that this version does not know: the whole object.
@@ -28,7 +28,7 @@ pub enum McpServer {
 }
 
 impl McpServer {
-    /// What to call it; none only where an unknown type has no `name`.
+    /// Returns its name; none only if an unknown type has no `name`.
     pub fn name(&self) -> Option<Cow<'_, str>> {
         match self {
             Self::Http(server) => Some(Cow::Borrowed(&server.name)),
@@ -43,16 +43,16 @@ impl McpServer {
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct McpServerHttp {
-    /// What to call it.
+    /// Its name.
     #[wire(required)]
     pub name: String,
-    /// Where it is.
+    /// Its URL.
     #[wire(required)]
     pub url: String,
     /// Headers to send with every request. Always written, also when empty.
     #[wire(required_list)]
     pub headers: Vec<HttpHeader>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -61,16 +61,16 @@ pub struct McpServerHttp {
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct McpServerSse {
-    /// What to call it.
+    /// Its name.
     #[wire(required)]
     pub name: String,
-    /// Where it is.
+    /// Its URL.
     #[wire(required)]
     pub url: String,
     /// Headers to send with every request. Always written, also when empty.
     #[wire(required_list)]
     pub headers: Vec<HttpHeader>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -79,7 +79,7 @@ pub struct McpServerSse {
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct McpServerStdio {
-    /// What to call it.
+    /// Its name.
     #[wire(required)]
     pub name: String,
     /// The program, by the protocol an absolute path.
@@ -91,7 +91,7 @@ pub struct McpServerStdio {
     /// Environment variables to set for it. Always written, also when empty.
     #[wire(required_list)]
     pub env: Vec<EnvVariable>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }

@@ -15,7 +15,6 @@ mod config_option;
 mod content;
 mod elicitation;
 mod elicitation_response;
-mod elicitation_schema;
 pub mod error_code;
 mod file_system;
 mod initialize;
@@ -37,7 +36,7 @@ pub mod unstable;
 mod update;
 
 pub use crate::common::{
-    AuthMethodId, BooleanPropertySchema, CancelRequestNotification, CloseSessionRequest,
+    Annotations, AuthMethodId, BooleanPropertySchema, CancelRequestNotification, CloseSessionRequest,
     CloseSessionResponse, CompactionId, CompactionStatus, CompleteElicitationNotification, Cost,
     DeleteSessionRequest, DeleteSessionResponse, Direction, ElicitationCapabilities,
     ElicitationFormCapabilities, ElicitationId, ElicitationPropertySchema, ElicitationRequestScope,
@@ -48,8 +47,8 @@ pub use crate::common::{
     SelectedPermissionOutcome, SessionAdditionalDirectoriesCapabilities, SessionConfigBoolean,
     SessionConfigGroupId, SessionConfigId, SessionConfigOptionCategory, SessionConfigSelectOption,
     SessionConfigValueId, SessionDeleteCapabilities, SessionId, SessionModeId, StringFormat,
-    StringMultiSelectItems, StringPropertySchema, Terminal, TerminalId, TitledMultiSelectItems, ToolCallId,
-    ToolKind, UsageUpdate,
+    StringMultiSelectItems, StringPropertySchema, Terminal, TerminalId, TextContent, TitledMultiSelectItems,
+    ToolCallId, ToolKind, UsageUpdate,
 };
 pub use agent_capabilities::{
     AgentAuthCapabilities, AgentCapabilities, LogoutCapabilities, McpCapabilities, PromptCapabilities,
@@ -73,14 +72,15 @@ pub use config_option::{
     SessionConfigSelectGroup, SessionConfigSelectOptions,
 };
 pub use content::{
-    Annotations, AudioContent, BlobResourceContents, ContentBlock, EmbeddedResource,
-    EmbeddedResourceResource, ImageContent, ResourceLink, TextContent, TextResourceContents,
+    AudioContent, BlobResourceContents, ContentBlock, EmbeddedResource, EmbeddedResourceResource,
+    ImageContent, ResourceLink, TextResourceContents,
 };
-pub use elicitation::{CreateElicitationRequest, ElicitationFormMode, ElicitationMode};
+pub use elicitation::{
+    CreateElicitationRequest, ElicitationFormMode, ElicitationMode, ElicitationSchema, ElicitationSchemaType,
+};
 pub use elicitation_response::{
     CreateElicitationResponse, ElicitationAcceptAction, ElicitationAction, ElicitationContentValue,
 };
-pub use elicitation_schema::{ElicitationSchema, ElicitationSchemaType};
 pub use file_system::{
     ReadTextFileRequest, ReadTextFileResponse, WriteTextFileRequest, WriteTextFileResponse,
 };

@@ -3,42 +3,42 @@ use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::{Meta, SessionId, SessionModeId, empty_object};
 
-/// The modes of a session, and the one it is in.
+/// The modes of a session, and the current one.
 ///
 /// See <https://agentclientprotocol.com/protocol/v1/session-modes>.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct SessionModeState {
-    /// The mode it is in, one of those available.
+    /// The current mode, one of those available.
     #[wire(required)]
     pub current_mode_id: SessionModeId,
     /// All its modes.
     #[wire(required_items)]
     pub available_modes: Vec<SessionMode>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
 
-/// A way in which an agent can work, such as asking before each edit.
+/// A mode of work, such as asking before each edit.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct SessionMode {
-    /// Names the mode.
+    /// Identifies the mode.
     #[wire(required)]
     pub id: SessionModeId,
-    /// What to call it in front of people.
+    /// The name to show to people.
     #[wire(required)]
     pub name: String,
-    /// A sentence about it, for people.
+    /// A description for people.
     #[wire(lenient)]
     pub description: Option<String>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
 
-/// `session/set_mode`: change the mode, also while a prompt runs.
+/// `session/set_mode`: changes the mode, also while a prompt runs.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct SetSessionModeRequest {
@@ -48,7 +48,7 @@ pub struct SetSessionModeRequest {
     /// One of its modes.
     #[wire(required)]
     pub mode_id: SessionModeId,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -63,14 +63,14 @@ empty_object! {
     SetSessionModeResponse,
 }
 
-/// The update `current_mode_update`: the session is in another mode now.
+/// The update `current_mode_update`: the session's mode has changed.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct CurrentModeUpdate {
     /// The mode.
     #[wire(required)]
     pub current_mode_id: SessionModeId,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }

@@ -4,7 +4,7 @@ use agentwire_wire_derive::{Build, Wire};
 use super::ToolCallUpdate;
 use crate::common::{Meta, PermissionOption, PermissionOptionId, SelectedPermissionOutcome, SessionId};
 
-/// `session/request_permission`: may this tool call go on?
+/// `session/request_permission`: asks the person to allow a tool call.
 ///
 /// See <https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission>.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
@@ -16,10 +16,10 @@ pub struct RequestPermissionRequest {
     /// The call.
     #[wire(required)]
     pub tool_call: ToolCallUpdate,
-    /// What the person can answer.
+    /// The options.
     #[wire(required)]
     pub options: Vec<PermissionOption>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -30,17 +30,17 @@ impl RequestMethod for RequestPermissionRequest {
 }
 
 impl RequestPermissionRequest {
-    /// Allows without asking anybody: selects the first option, in the agent's order, of kind
+    /// Allows without asking the person: selects the first option, in the agent's order, of kind
     /// [`AllowOnce`](super::PermissionOptionKind::AllowOnce) or [`AllowAlways`](super::PermissionOptionKind::AllowAlways).
     ///
-    /// Where nothing can be allowed the outcome is cancelled: a rejection is the person's to choose, and an option of
-    /// unknown kind may mean anything. For tests and for places where every call is welcome.
+    /// If no option allows the call, the outcome is cancelled: only the person chooses a rejection, and an option of
+    /// unknown kind may mean anything. For tests and for environments that allow every call.
     #[must_use]
     pub fn select_first(&self) -> RequestPermissionResponse {
-        let allow = self.options.iter().find(|option| option.kind.allows());
-        allow.map_or_else(RequestPermissionResponse::cancelled, |option| {
-            RequestPermissionResponse::selected(&option.option_id)
-        })
+        match PermissionOption::first_allowing(&self.options) {
+            Some(option) => RequestPermissionResponse::selected(&option.option_id),
+            None => RequestPermissionResponse::cancelled(),
+        }
     }
 }
 
@@ -48,10 +48,10 @@ impl RequestPermissionRequest {
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct RequestPermissionResponse {
-    /// What the person decided.
+    /// The person's decision.
     #[wire(required)]
     pub outcome: RequestPermissionOutcome,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -71,15 +71,15 @@ impl RequestPermissionResponse {
     }
 }
 
-/// What the person decided.
+/// The person's decision.
 ///
-/// This union is closed: an outcome with a foreign tag is an error, not a value to match on by accident, because what
-/// is no refusal might be taken for consent.
+/// This union is closed: an outcome with an unknown tag is an error, because code might take an unknown outcome for
+/// consent.
 #[derive(Clone, Debug, PartialEq, Wire)]
 #[wire(tag = "outcome")]
 #[non_exhaustive]
 pub enum RequestPermissionOutcome {
-    /// Nothing: the turn was cancelled first.
+    /// The turn was cancelled before the person decided.
     #[wire("cancelled")]
     Cancelled,
     /// One of the options.

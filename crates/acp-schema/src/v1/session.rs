@@ -6,7 +6,7 @@ use agentwire_wire_derive::{Build, Wire};
 use super::{McpServer, SessionConfigOption, SessionModeState};
 use crate::common::{Meta, SessionId};
 
-/// `session/new`: begin a conversation.
+/// `session/new`: begins a session.
 ///
 /// The agent may refuse with [`AUTH_REQUIRED`](super::error_code::AUTH_REQUIRED). See
 /// <https://agentclientprotocol.com/protocol/v1/session-setup>.
@@ -16,14 +16,14 @@ pub struct NewSessionRequest {
     /// The directory to work in, an absolute path.
     #[wire(required)]
     pub cwd: PathBuf,
-    /// Further roots of the workspace, absolute paths. They widen what may be touched; relative paths still start at
+    /// Further roots of the workspace, absolute paths. They widen the accessible files; relative paths still start at
     /// [`cwd`](Self::cwd). Only where the agent has the capability `sessionCapabilities.additionalDirectories`.
     #[wire(list)]
     pub additional_directories: Vec<PathBuf>,
     /// The MCP servers to connect to. Always written, also when empty.
     #[wire(required_list)]
     pub mcp_servers: Vec<McpServer>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -37,21 +37,21 @@ impl RequestMethod for NewSessionRequest {
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct NewSessionResponse {
-    /// What every later message calls the session.
+    /// The session's id.
     #[wire(required)]
     pub session_id: SessionId,
-    /// The modes, where the agent has any.
+    /// The modes, if the agent has any.
     #[wire(lenient)]
     pub modes: Option<SessionModeState>,
-    /// The configuration options, where the agent has any.
+    /// The configuration options, if the agent has any.
     #[wire(optional_items)]
     pub config_options: Option<Vec<SessionConfigOption>>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
 
-/// `session/load`: take up an old conversation; the agent replays all of it as `session/update` before it answers.
+/// `session/load`: continues a stored session. The agent replays the whole conversation as `session/update` before it answers.
 ///
 /// Only where the agent has the capability `loadSession`. See
 /// <https://agentclientprotocol.com/protocol/v1/session-setup#loading-sessions>.
@@ -67,10 +67,10 @@ pub struct LoadSessionRequest {
     /// All further roots that the session has from now on, absolute paths.
     #[wire(list)]
     pub additional_directories: Vec<PathBuf>,
-    /// The directory to work in, an absolute path: the one that the session was made with.
+    /// The directory to work in, an absolute path: the one with which the session began.
     #[wire(required)]
     pub cwd: PathBuf,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -80,22 +80,22 @@ impl RequestMethod for LoadSessionRequest {
     type Response = LoadSessionResponse;
 }
 
-/// The answer to `session/load`: the replay is over.
+/// The answer to `session/load`: the replay has ended.
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct LoadSessionResponse {
-    /// The modes, where the agent has any.
+    /// The modes, if the agent has any.
     #[wire(lenient)]
     pub modes: Option<SessionModeState>,
-    /// The configuration options, where the agent has any.
+    /// The configuration options, if the agent has any.
     #[wire(optional_items)]
     pub config_options: Option<Vec<SessionConfigOption>>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
 
-/// `session/resume`: take up an old conversation without a replay.
+/// `session/resume`: continues a stored session without a replay.
 ///
 /// Only where the agent has the capability `sessionCapabilities.resume`.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
@@ -104,7 +104,7 @@ pub struct ResumeSessionRequest {
     /// The session.
     #[wire(required)]
     pub session_id: SessionId,
-    /// The directory to work in, an absolute path: the one that the session was made with.
+    /// The directory to work in, an absolute path: the one with which the session began.
     #[wire(required)]
     pub cwd: PathBuf,
     /// All further roots that the session has from now on, absolute paths.
@@ -113,7 +113,7 @@ pub struct ResumeSessionRequest {
     /// The MCP servers to connect to.
     #[wire(list)]
     pub mcp_servers: Vec<McpServer>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -127,13 +127,13 @@ impl RequestMethod for ResumeSessionRequest {
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct ResumeSessionResponse {
-    /// The modes, where the agent has any.
+    /// The modes, if the agent has any.
     #[wire(lenient)]
     pub modes: Option<SessionModeState>,
-    /// The configuration options, where the agent has any.
+    /// The configuration options, if the agent has any.
     #[wire(optional_items)]
     pub config_options: Option<Vec<SessionConfigOption>>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }

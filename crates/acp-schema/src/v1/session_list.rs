@@ -5,7 +5,7 @@ use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::{Meta, SessionId};
 
-/// `session/list`: which conversations there are.
+/// `session/list`: lists the sessions.
 ///
 /// Only where the agent has the capability `sessionCapabilities.list`. See
 /// <https://agentclientprotocol.com/protocol/v1/session-list>.
@@ -15,10 +15,10 @@ pub struct ListSessionsRequest {
     /// Only sessions with this working directory, an absolute path.
     #[wire(optional)]
     pub cwd: Option<PathBuf>,
-    /// Where to go on: what the page before said in [`ListSessionsResponse::next_cursor`].
+    /// Where the page begins: the [`ListSessionsResponse::next_cursor`] of the page before.
     #[wire(optional)]
     pub cursor: Option<String>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -35,10 +35,10 @@ pub struct ListSessionsResponse {
     /// The sessions of this page.
     #[wire(required_items)]
     pub sessions: Vec<SessionInfo>,
-    /// Where the next page begins; none after the last. Only the agent knows what it means.
+    /// Where the next page begins; none after the last. The cursor is opaque to clients.
     #[wire(lenient)]
     pub next_cursor: Option<String>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -56,13 +56,13 @@ pub struct SessionInfo {
     /// All its further roots in their order, absolute paths.
     #[wire(items)]
     pub additional_directories: Vec<PathBuf>,
-    /// What to call it in front of people.
+    /// The name to show to people.
     #[wire(lenient)]
     pub title: Option<String>,
-    /// When something last happened in it, in ISO 8601.
+    /// When its content last changed, in ISO 8601.
     #[wire(lenient)]
     pub updated_at: Option<String>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, de};
 use super::SessionConfigOption;
 use crate::common::{Meta, SessionConfigId, SessionConfigValueId, SessionId};
 
-/// `session/set_config_option`: give an option another value.
+/// `session/set_config_option`: changes the value of an option.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct SetSessionConfigOptionRequest {
@@ -20,7 +20,7 @@ pub struct SetSessionConfigOptionRequest {
     /// The value. On the wire the member `value`, with `"type":"boolean"` beside it where it is a boolean.
     #[wire(union)]
     pub value: SessionConfigOptionValue,
-    /// Free room; see [`Meta`].
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -36,7 +36,7 @@ impl RequestMethod for SetSessionConfigOptionRequest {
 pub enum SessionConfigOptionValue {
     /// On or off.
     Boolean(bool),
-    /// One of the values of a select. Also what a string under a foreign `type` is read as.
+    /// One of the values of a select. A string under an unknown `type` is read as this too.
     ValueId(SessionConfigValueId),
 }
 
@@ -46,20 +46,8 @@ impl From<bool> for SessionConfigOptionValue {
     }
 }
 
-impl From<SessionConfigValueId> for SessionConfigOptionValue {
-    fn from(value: SessionConfigValueId) -> Self {
-        Self::ValueId(value)
-    }
-}
-
-impl From<&str> for SessionConfigOptionValue {
-    fn from(value: &str) -> Self {
-        Self::ValueId(value.into())
-    }
-}
-
-impl From<String> for SessionConfigOptionValue {
-    fn from(value: String) -> Self {
+impl<T: Into<SessionConfigValueId>> From<T> for SessionConfigOptionValue {
+    fn from(value: T) -> Self {
         Self::ValueId(value.into())
     }
 }
@@ -124,7 +112,7 @@ pub struct SetSessionConfigOptionResponse {
     /// All options with their values: setting one may change others.
     #[wire(required_items)]
     pub config_options: Vec<SessionConfigOption>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }

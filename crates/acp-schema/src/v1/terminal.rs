@@ -5,9 +5,9 @@ use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::{EnvVariable, Meta, SessionId, TerminalId, empty_object};
 
-/// `terminal/create`: run a command in a terminal of the client. The answer does not wait for the command.
+/// `terminal/create`: runs a command in a terminal of the client. The client answers without waiting for the command.
 ///
-/// This and every other `terminal/*` method only where the client has the capability `terminal`. See
+/// The agent may use the `terminal/*` methods only if the client has the capability `terminal`. See
 /// <https://agentclientprotocol.com/protocol/v1/terminals>.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
@@ -27,10 +27,10 @@ pub struct CreateTerminalRequest {
     /// The directory it starts in, an absolute path.
     #[wire(optional)]
     pub cwd: Option<PathBuf>,
-    /// How many bytes of output to keep at most. The client drops the oldest, whole characters at a time.
+    /// The maximum number of bytes of output to keep. The client drops the oldest, whole characters at a time.
     #[wire(number)]
     pub output_byte_limit: Option<u64>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -47,12 +47,12 @@ pub struct CreateTerminalResponse {
     /// The terminal, until `terminal/release`.
     #[wire(required)]
     pub terminal_id: TerminalId,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
 
-/// Defines the requests that only say which terminal is meant.
+/// Defines the requests whose only parameter is a terminal.
 macro_rules! terminal_requests {
     ($($(#[$doc:meta])* $name:ident = $method:literal -> $response:ident,)+) => {$(
         $(#[$doc])*
@@ -65,7 +65,7 @@ macro_rules! terminal_requests {
             /// The terminal.
             #[wire(required)]
             pub terminal_id: TerminalId,
-            /// Free room: its keys belong to whoever sent them.
+            /// Extension metadata; receivers make no assumptions about its keys.
             #[wire(meta)]
             pub meta: Option<Meta>,
         }
@@ -78,13 +78,13 @@ macro_rules! terminal_requests {
 }
 
 terminal_requests! {
-    /// `terminal/output`: what the command has written so far, without waiting.
+    /// `terminal/output`: returns the output of the command so far, without waiting.
     TerminalOutputRequest = "terminal/output" -> TerminalOutputResponse,
-    /// `terminal/wait_for_exit`: the answer comes when the command has ended.
+    /// `terminal/wait_for_exit`: the client answers when the command has ended.
     WaitForTerminalExitRequest = "terminal/wait_for_exit" -> WaitForTerminalExitResponse,
-    /// `terminal/kill`: end the command. The terminal stays until it is released.
+    /// `terminal/kill`: kills the command. The terminal remains until it is released.
     KillTerminalRequest = "terminal/kill" -> KillTerminalResponse,
-    /// `terminal/release`: end the command if it still runs, and forget the terminal.
+    /// `terminal/release`: kills the command if it still runs, and frees the terminal.
     ReleaseTerminalRequest = "terminal/release" -> ReleaseTerminalResponse,
 }
 
@@ -100,7 +100,7 @@ empty_object! {
 #[wire(without_new)]
 #[non_exhaustive]
 pub struct TerminalOutputResponse {
-    /// The output, or the end of it.
+    /// The output, or the last part of it.
     #[wire(required)]
     pub output: String,
     /// Whether older output was dropped.
@@ -109,13 +109,13 @@ pub struct TerminalOutputResponse {
     /// How the command ended; none while it runs.
     #[wire(lenient)]
     pub exit_status: Option<TerminalExitStatus>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
 
 impl TerminalOutputResponse {
-    /// The output, complete.
+    /// Makes an answer with the complete output.
     #[must_use]
     pub fn new(output: impl Into<String>) -> Self {
         Self { output: output.into(), truncated: false, exit_status: None, meta: None }
@@ -133,13 +133,13 @@ impl TerminalOutputResponse {
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct TerminalExitStatus {
-    /// The code that it returned.
+    /// Its exit code.
     #[wire(lenient_number)]
     pub exit_code: Option<u32>,
     /// The signal that ended it, such as `SIGKILL`.
     #[wire(lenient)]
     pub signal: Option<String>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -148,13 +148,13 @@ pub struct TerminalExitStatus {
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct WaitForTerminalExitResponse {
-    /// The code that it returned.
+    /// Its exit code.
     #[wire(lenient_number)]
     pub exit_code: Option<u32>,
     /// The signal that ended it, such as `SIGKILL`.
     #[wire(lenient)]
     pub signal: Option<String>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }

@@ -4,7 +4,7 @@ use agentwire_jsonrpc::RawJson;
 use agentwire_wire_derive::{Build, Wire};
 
 use super::ContentBlock;
-use crate::common::{Meta, Terminal, ToolCallId, ToolKind};
+use crate::common::{Meta, ToolCallId, ToolKind, tool_call_content};
 
 /// The update `tool_call`: the model calls a tool.
 ///
@@ -12,7 +12,7 @@ use crate::common::{Meta, Terminal, ToolCallId, ToolKind};
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct ToolCall {
-    /// Names the call.
+    /// Identifies the call.
     #[wire(required)]
     pub tool_call_id: ToolCallId,
     /// What it does, for people.
@@ -21,42 +21,42 @@ pub struct ToolCall {
     /// The tool's name, for programs.
     #[wire(lenient)]
     pub name: Option<String>,
-    /// What sort of tool it is; [`ToolKind::Other`] where it is not said.
+    /// The kind of tool; [`ToolKind::Other`] if the member is missing.
     #[wire(default, schema(transform = crate::schema::without_default))]
     pub kind: ToolKind,
-    /// How far it is; [`ToolCallStatus::Pending`] where it is not said.
+    /// Its status; [`ToolCallStatus::Pending`] if the member is missing.
     #[wire(default, schema(transform = crate::schema::without_default))]
     pub status: ToolCallStatus,
-    /// What it has produced.
+    /// Its output so far.
     #[wire(items)]
     pub content: Vec<ToolCallContent>,
-    /// Which places it touches, so that an editor can follow.
+    /// The files that it reads or changes, so that an editor can follow.
     #[wire(items)]
     pub locations: Vec<ToolCallLocation>,
-    /// What the tool was given, as it was given.
+    /// The tool's input, unchanged.
     #[wire(lenient)]
     pub raw_input: Option<RawJson>,
-    /// What the tool returned, as it returned it.
+    /// The tool's output, unchanged.
     #[wire(lenient)]
     pub raw_output: Option<RawJson>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
 
-/// The update `tool_call_update`: what changed about a call. Also the description of a call in a permission request.
+/// The update `tool_call_update`: changes of a call. Also describes the call of a permission request.
 ///
-/// A member that is missing or null leaves what was told before; a list replaces the list.
+/// A missing or null member keeps its value; a list replaces the whole list.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct ToolCallUpdate {
     /// The call.
     #[wire(required)]
     pub tool_call_id: ToolCallId,
-    /// What sort of tool it is.
+    /// The kind of tool.
     #[wire(lenient)]
     pub kind: Option<ToolKind>,
-    /// How far it is.
+    /// Its status.
     #[wire(lenient)]
     pub status: Option<ToolCallStatus>,
     /// What it does, for people.
@@ -65,28 +65,28 @@ pub struct ToolCallUpdate {
     /// The tool's name, for programs.
     #[wire(lenient)]
     pub name: Option<String>,
-    /// All that it has produced.
+    /// Its whole output so far.
     #[wire(optional_items)]
     pub content: Option<Vec<ToolCallContent>>,
-    /// All the places it touches.
+    /// All the files that it reads or changes.
     #[wire(optional_items)]
     pub locations: Option<Vec<ToolCallLocation>>,
-    /// What the tool was given.
+    /// The tool's input.
     #[wire(lenient)]
     pub raw_input: Option<RawJson>,
-    /// What the tool returned.
+    /// The tool's output.
     #[wire(lenient)]
     pub raw_output: Option<RawJson>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
 
-/// How far a tool call is.
+/// The status of a tool call.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Wire)]
 #[non_exhaustive]
 pub enum ToolCallStatus {
-    /// It has not begun: its input is still coming, or it waits for permission.
+    /// It has not begun: its input is incomplete, or it waits for permission.
     #[default]
     #[wire("pending")]
     Pending,
@@ -99,53 +99,12 @@ pub enum ToolCallStatus {
     /// It has failed.
     #[wire("failed")]
     Failed,
-    /// A word that this version of the crate does not know, as it came.
+    /// A string that this version of the crate does not know, unchanged.
     #[wire(unknown)]
     Other(String),
 }
 
-/// Something a tool call has produced.
-#[derive(Clone, Debug, PartialEq, Wire)]
-#[wire(tag = "type")]
-#[non_exhaustive]
-pub enum ToolCallContent {
-    /// A content block.
-    #[wire("content", from)]
-    Content(Content),
-    /// A change of a file.
-    #[wire("diff", from)]
-    Diff(Diff),
-    /// What a terminal shows, live.
-    #[wire("terminal", from)]
-    Terminal(Terminal),
-    /// Something of a type that this version does not know: the whole object.
-    #[wire(unknown)]
-    Unknown(Meta),
-}
-
-impl<T: Into<ContentBlock>> From<T> for Content {
-    fn from(block: T) -> Self {
-        Self::new(block)
-    }
-}
-
-impl From<ContentBlock> for ToolCallContent {
-    fn from(block: ContentBlock) -> Self {
-        Self::Content(Content::new(block))
-    }
-}
-
-/// A content block that a tool call has produced.
-#[derive(Clone, Debug, PartialEq, Wire, Build)]
-#[non_exhaustive]
-pub struct Content {
-    /// The block.
-    #[wire(required)]
-    pub content: ContentBlock,
-    /// Free room: its keys belong to whoever sent them.
-    #[wire(meta)]
-    pub meta: Option<Meta>,
-}
+tool_call_content! {}
 
 /// A change of a file, as its text before and after.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
@@ -160,12 +119,12 @@ pub struct Diff {
     /// Its text after.
     #[wire(required)]
     pub new_text: String,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
 
-/// A place that a tool call touches.
+/// A file that a tool call reads or changes, and perhaps a line of it.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct ToolCallLocation {
@@ -175,7 +134,7 @@ pub struct ToolCallLocation {
     /// The line, counted from 1.
     #[wire(lenient_number)]
     pub line: Option<u32>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::common::{MessageId, Meta, Notice, Patch, SessionId, UsageUpdate};
 
-/// `session/update`: what happens in a session, told by the agent as it happens.
+/// `session/update`: reports what happens in a session.
 ///
 /// See <https://agentclientprotocol.com/protocol/v1/prompt-turn#3-agent-reports-output>.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
@@ -16,28 +16,28 @@ pub struct SessionNotification {
     /// The session.
     #[wire(required)]
     pub session_id: SessionId,
-    /// What happened.
+    /// The event.
     #[wire(required)]
     pub update: SessionUpdate,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
 
 impl SessionNotification {
-    /// A piece of the agent's answer: the update `agent_message_chunk`.
+    /// Part of the agent's answer: the update `agent_message_chunk`.
     #[must_use]
     pub fn message(session_id: impl Into<SessionId>, content: impl Into<ContentBlock>) -> Self {
         Self::new(session_id, SessionUpdate::AgentMessageChunk(ContentChunk::new(content)))
     }
 
-    /// A piece of what the agent thinks: the update `agent_thought_chunk`.
+    /// Part of the agent's reasoning: the update `agent_thought_chunk`.
     #[must_use]
     pub fn thought(session_id: impl Into<SessionId>, content: impl Into<ContentBlock>) -> Self {
         Self::new(session_id, SessionUpdate::AgentThoughtChunk(ContentChunk::new(content)))
     }
 
-    /// A piece of what the person said, as told in a replay: the update `user_message_chunk`.
+    /// Part of the person's message, in a replay: the update `user_message_chunk`.
     #[must_use]
     pub fn user_message(session_id: impl Into<SessionId>, content: impl Into<ContentBlock>) -> Self {
         Self::new(session_id, SessionUpdate::UserMessageChunk(ContentChunk::new(content)))
@@ -48,52 +48,52 @@ impl NotificationMethod for SessionNotification {
     const NAME: &'static str = "session/update";
 }
 
-/// One thing that happened in a session.
+/// An event of a session.
 #[derive(Clone, Debug, PartialEq, Wire)]
 #[wire(tag = "sessionUpdate")]
 #[non_exhaustive]
 pub enum SessionUpdate {
-    /// A piece of what the person said.
+    /// Part of the person's message.
     #[wire("user_message_chunk")]
     UserMessageChunk(ContentChunk),
-    /// A piece of the agent's answer.
+    /// Part of the agent's answer.
     #[wire("agent_message_chunk")]
     AgentMessageChunk(ContentChunk),
-    /// A piece of what the agent thinks.
+    /// Part of the agent's reasoning.
     #[wire("agent_thought_chunk")]
     AgentThoughtChunk(ContentChunk),
     /// A tool is called.
     #[wire("tool_call", from)]
     ToolCall(Box<ToolCall>),
-    /// Something about a tool call changed.
+    /// A tool call changed.
     #[wire("tool_call_update", from)]
     ToolCallUpdate(Box<ToolCallUpdate>),
-    /// The plan, all of it; it replaces the one before.
+    /// The whole plan, which replaces the previous one.
     #[wire("plan", from)]
     Plan(Plan),
-    /// The slash commands, all of them.
+    /// All slash commands.
     #[wire("available_commands_update", from)]
     AvailableCommandsUpdate(AvailableCommandsUpdate),
-    /// The session is in another mode.
+    /// The session's mode changed.
     #[wire("current_mode_update", from)]
     CurrentModeUpdate(CurrentModeUpdate),
-    /// The configuration options, all of them.
+    /// All configuration options.
     #[wire("config_option_update", from)]
     ConfigOptionUpdate(ConfigOptionUpdate),
-    /// Something about the session itself changed.
+    /// The session's title or another property changed.
     #[wire("session_info_update", from)]
     SessionInfoUpdate(Box<SessionInfoUpdate>),
-    /// How full the context is, and what the session has cost.
+    /// The use of the context, and the session's cost.
     #[wire("usage_update", from)]
     UsageUpdate(UsageUpdate),
-    /// Something to tell the person that is no part of the conversation. Only for clients with the capability
+    /// A message to the person that is no part of the conversation. Only for clients with the capability
     /// `session.notices`.
     #[wire("notice", from)]
     Notice(Notice),
     /// A compaction of the context began or changed. Only for clients with the capability `session.compaction`.
     #[wire("compaction_update", from)]
     CompactionUpdate(Box<CompactionUpdate>),
-    /// A piece of a compaction's summary. Only for clients with the capability `session.compaction`.
+    /// Part of a compaction's summary. Only for clients with the capability `session.compaction`.
     #[wire("compaction_summary_chunk", from)]
     CompactionSummaryChunk(CompactionSummaryChunk),
     /// An update of a kind that this version does not know: the whole object.
@@ -101,32 +101,32 @@ pub enum SessionUpdate {
     Unknown(Meta),
 }
 
-/// A piece of a message.
+/// Part of a message.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct ContentChunk {
-    /// The piece.
+    /// The content.
     #[wire(required)]
     pub content: ContentBlock,
-    /// The message it belongs to. Another id begins another message.
+    /// The message to which it belongs. Another id begins another message.
     #[wire(lenient)]
     pub message_id: Option<MessageId>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
 
-/// The update `session_info_update`: what is kept is left out, what is cleared is null.
+/// The update `session_info_update`: a missing member keeps its value, null clears it.
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct SessionInfoUpdate {
-    /// What to call the session in front of people.
+    /// The session's name to show to people.
     #[wire(patch)]
     pub title: Patch<String>,
-    /// When something last happened in it, in ISO 8601.
+    /// When its content last changed, in ISO 8601.
     #[wire(patch)]
     pub updated_at: Patch<String>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }

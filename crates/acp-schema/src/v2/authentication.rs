@@ -5,16 +5,16 @@ use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::{AuthMethodId, EnvVariable, Meta, empty_object};
 
-/// `auth/login`: the client picks one of the ways to authenticate that the agent offered. Only where there is one.
+/// `auth/login`: authenticates with one of the methods that the agent offered. Only where there is one.
 ///
 /// See <https://agentclientprotocol.com/protocol/v2/initialization>.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct LoginAuthRequest {
-    /// One of the offered methods; never one of type `terminal`, which the client carries out by itself.
+    /// One of the offered methods. Never one of type `terminal`, which the client executes by itself.
     #[wire(required)]
     pub method_id: AuthMethodId,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -25,9 +25,9 @@ impl RequestMethod for LoginAuthRequest {
 }
 
 empty_object! {
-    /// The answer to `auth/login`: it worked.
+    /// The answer to `auth/login`: success.
     LoginAuthResponse,
-    /// `auth/logout`: forget who the person is. Only where the agent offers a way to authenticate.
+    /// `auth/logout`: ends the person's authentication. Only if the agent offers a way to authenticate.
     LogoutAuthRequest,
     /// The answer to `auth/logout`.
     LogoutAuthResponse,
@@ -43,19 +43,19 @@ impl RequestMethod for LogoutAuthRequest {
 #[wire(tag = "type")]
 #[non_exhaustive]
 pub enum AuthMethod {
-    /// The client runs the agent's program once more, in a terminal.
+    /// The client runs the agent's program again, in a terminal.
     #[wire("terminal", from)]
     Terminal(AuthMethodTerminal),
     /// The agent does it by itself when `auth/login` names this method.
     #[wire("agent", from)]
     Agent(AuthMethodAgent),
-    /// A method of a type that this version does not know: the whole object. It may be shown by its member `name`.
+    /// A method of a type that this version does not know: the whole object. Show it by its member `name`.
     #[wire(unknown, requires("methodId" = AuthMethodId, "name" = String))]
     Unknown(Meta),
 }
 
 impl AuthMethod {
-    /// What `auth/login` calls it; none only where an unknown type has no `methodId`.
+    /// Returns its id for `auth/login`; none only if an unknown type has no `methodId`.
     pub fn method_id(&self) -> Option<Cow<'_, str>> {
         match self {
             Self::Terminal(method) => Some(Cow::Borrowed(&method.method_id)),
@@ -65,27 +65,27 @@ impl AuthMethod {
     }
 }
 
-/// The client runs the agent's program once more in a terminal, where the person authenticates. Exit status zero
-/// means that it worked. Only for clients with the capability `auth.terminal`.
+/// The client runs the agent's program again in a terminal, where the person authenticates. Exit status zero
+/// means success. Only for clients with the capability `auth.terminal`.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct AuthMethodTerminal {
-    /// Names the method. It must not be passed to `auth/login`.
+    /// Identifies the method. Do not pass it to `auth/login`.
     #[wire(required)]
     pub method_id: AuthMethodId,
-    /// What to call it in front of people.
+    /// The name to show to people.
     #[wire(required)]
     pub name: String,
-    /// A sentence about it, for people.
+    /// A description for people.
     #[wire(lenient)]
     pub description: Option<String>,
-    /// Arguments to add to those that the agent is usually started with.
+    /// Arguments to add to the usual ones.
     #[wire(list)]
     pub args: Vec<String>,
-    /// Environment variables to add, each name once; they win over those of the same name.
+    /// Environment variables to add, each name once; they replace variables of the same name.
     #[wire(list)]
     pub env: Vec<EnvVariable>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -94,16 +94,16 @@ pub struct AuthMethodTerminal {
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct AuthMethodAgent {
-    /// Names the method.
+    /// Identifies the method.
     #[wire(required)]
     pub method_id: AuthMethodId,
-    /// What to call it in front of people.
+    /// The name to show to people.
     #[wire(required)]
     pub name: String,
-    /// A sentence about it, for people.
+    /// A description for people.
     #[wire(lenient)]
     pub description: Option<String>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }

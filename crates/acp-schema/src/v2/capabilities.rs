@@ -5,42 +5,42 @@ use crate::common::{
     marker_capability,
 };
 
-/// What a client can do, as told in `initialize`. What is not named it cannot.
+/// The capabilities of a client, in `initialize`. A capability that is missing is off.
 ///
 /// See <https://agentclientprotocol.com/protocol/v2/initialization#client-capabilities>.
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct ClientCapabilities {
-    /// Which kinds of authentication the client can carry out.
+    /// The kinds of authentication that the client supports.
     #[wire(lenient)]
     pub auth: Option<ClientAuthCapabilities>,
-    /// Whether and how the agent may ask the person for input. Present without a mode, it allows none.
+    /// The ways in which the agent may ask the person for input. An object without a mode allows none.
     #[wire(lenient)]
     pub elicitation: Option<ElicitationCapabilities>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
-    /// Members that this version does not know, as they came: real peers say more than the schema lists.
+    /// Members that this version does not know, unchanged: real peers send more than the schema lists.
     #[wire(extra)]
     pub extra: Meta,
 }
 
-/// Which kinds of authentication a client can carry out.
+/// The kinds of authentication that a client supports.
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct ClientAuthCapabilities {
     /// Whether the agent may offer methods of type `terminal`.
     #[wire(lenient)]
     pub terminal: Option<TerminalAuthCapabilities>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
-    /// Members that this version does not know, as they came: real peers say more than the schema lists.
+    /// Members that this version does not know, unchanged: real peers send more than the schema lists.
     #[wire(extra)]
     pub extra: Meta,
 }
 
-/// What an agent can do, as told in the answer to `initialize`. What is not named it cannot.
+/// The capabilities of an agent, in the answer to `initialize`. A capability that is missing is off.
 ///
 /// See <https://agentclientprotocol.com/protocol/v2/initialization#agent-capabilities>.
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
@@ -50,28 +50,28 @@ pub struct AgentCapabilities {
     /// `session/close`, `session/prompt` and `session/cancel`, and sends `session/update`.
     #[wire(lenient)]
     pub session: Option<SessionCapabilities>,
-    /// What it can do about authentication beyond `auth/login` and `auth/logout`, for which
-    /// [`InitializeResponse::auth_methods`](super::InitializeResponse::auth_methods) speaks.
+    /// Its capabilities for authentication beyond `auth/login` and `auth/logout`, which
+    /// [`InitializeResponse::auth_methods`](super::InitializeResponse::auth_methods) advertises.
     #[wire(lenient)]
     pub auth: Option<AgentAuthCapabilities>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
-    /// Members that this version does not know, as they came: real peers say more than the schema lists.
+    /// Members that this version does not know, unchanged: real peers send more than the schema lists.
     #[wire(extra)]
     pub extra: Meta,
 }
 
-/// What an agent with sessions can do beyond the methods that every one of them has.
+/// The capabilities of an agent with sessions beyond the methods that every such agent has.
 ///
 /// See <https://agentclientprotocol.com/protocol/v2/initialization#session-capabilities>.
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct SessionCapabilities {
-    /// Which content blocks a prompt may hold beyond text and resource links.
+    /// The content blocks that a prompt may contain beyond text and resource links.
     #[wire(lenient)]
     pub prompt: Option<PromptCapabilities>,
-    /// Which MCP servers the agent can reach. Where nothing is named, none.
+    /// The kinds of MCP servers that the agent can connect to. None if the member is missing.
     #[wire(lenient)]
     pub mcp: Option<McpCapabilities>,
     /// `session/delete`.
@@ -80,15 +80,15 @@ pub struct SessionCapabilities {
     /// The member `additionalDirectories` of the requests that begin a session.
     #[wire(lenient)]
     pub additional_directories: Option<SessionAdditionalDirectoriesCapabilities>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
-    /// Members that this version does not know, as they came: real peers say more than the schema lists.
+    /// Members that this version does not know, unchanged: real peers send more than the schema lists.
     #[wire(extra)]
     pub extra: Meta,
 }
 
-/// Which content blocks a prompt may hold beyond text and resource links, which every agent takes.
+/// The content blocks that a prompt may contain beyond text and resource links, which every agent accepts.
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct PromptCapabilities {
@@ -101,15 +101,15 @@ pub struct PromptCapabilities {
     /// Blocks of type `resource`.
     #[wire(lenient)]
     pub embedded_context: Option<PromptEmbeddedContextCapabilities>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
-    /// Members that this version does not know, as they came: real peers say more than the schema lists.
+    /// Members that this version does not know, unchanged: real peers send more than the schema lists.
     #[wire(extra)]
     pub extra: Meta,
 }
 
-/// Which MCP servers an agent can reach. In this version none goes without saying.
+/// The kinds of MCP servers that an agent can connect to. In this version no kind is implied.
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct McpCapabilities {
@@ -119,27 +119,27 @@ pub struct McpCapabilities {
     /// Servers behind Streamable HTTP.
     #[wire(lenient)]
     pub http: Option<McpHttpCapabilities>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
-    /// Members that this version does not know, as they came: real peers say more than the schema lists.
+    /// Members that this version does not know, unchanged: real peers send more than the schema lists.
     #[wire(extra)]
     pub extra: Meta,
 }
 
 marker_capability! {
-    /// That a client can run the agent's program once more in a terminal of its own.
+    /// The client can run the agent's program again, in a terminal of its own.
     TerminalAuthCapabilities,
-    /// What an agent can do about authentication beyond logging in and out: in this version nothing yet.
+    /// An agent's capabilities for authentication beyond login and logout. This version defines none.
     AgentAuthCapabilities,
-    /// That a prompt may hold pictures.
+    /// A prompt may contain pictures.
     PromptImageCapabilities,
-    /// That a prompt may hold sound.
+    /// A prompt may contain sound.
     PromptAudioCapabilities,
-    /// That a prompt may hold resources with their contents.
+    /// A prompt may contain resources with their contents.
     PromptEmbeddedContextCapabilities,
-    /// That an agent starts MCP servers as programs.
+    /// The agent starts MCP servers as programs.
     McpStdioCapabilities,
-    /// That an agent reaches MCP servers behind Streamable HTTP.
+    /// The agent connects to MCP servers over Streamable HTTP.
     McpHttpCapabilities,
 }

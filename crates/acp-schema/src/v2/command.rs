@@ -2,19 +2,19 @@ use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::Meta;
 
-/// The update `available_commands_update`: all commands that there are now.
+/// The update `available_commands_update`: all current commands.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct AvailableCommandsUpdate {
     /// The commands.
     #[wire(required_valid_items)]
     pub available_commands: Vec<AvailableCommand>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
 
-/// Something that the person can invoke by its name.
+/// A command that the person can invoke by its name.
 #[derive(Clone, Debug, PartialEq, Wire)]
 #[wire(tag = "type")]
 #[non_exhaustive]
@@ -22,7 +22,7 @@ pub enum AvailableCommand {
     /// A slash command: the person types `/name` at the start of a prompt.
     #[wire("command", from)]
     Command(Command),
-    /// A command of a type that this version does not know: the whole object. It may be shown by its members `name` and
+    /// A command of a type that this version does not know: the whole object. Show it by its members `name` and
     /// `description`.
     #[wire(unknown, requires("name" = String, "description" = String))]
     Unknown(Meta),
@@ -35,23 +35,23 @@ pub struct Command {
     /// Its name, without the slash and without a space. No two commands have the same one.
     #[wire(required)]
     pub name: String,
-    /// A sentence about it, for people.
+    /// A description for people.
     #[wire(required)]
     pub description: String,
-    /// What may follow the name.
+    /// The input that may follow the name.
     #[wire(lenient)]
     pub input: Option<AvailableCommandInput>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
 
-/// What may follow the name of a command.
+/// The input that may follow the name of a command.
 #[derive(Clone, Debug, PartialEq, Wire)]
 #[wire(tag = "type")]
 #[non_exhaustive]
 pub enum AvailableCommandInput {
-    /// Whatever the person types.
+    /// Any text.
     #[wire("text", from)]
     Text(TextCommandInput),
     /// Input of a type that this version does not know: the whole object. The command can be shown without it.
@@ -59,14 +59,14 @@ pub enum AvailableCommandInput {
     Unknown(Meta),
 }
 
-/// Everything that is typed after the command's name and a space.
+/// All text after the command's name and a space.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct TextCommandInput {
-    /// What to show while nothing is typed.
+    /// The hint to show while the input is empty.
     #[wire(required)]
     pub hint: String,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }

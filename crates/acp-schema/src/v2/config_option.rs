@@ -2,92 +2,18 @@ use agentwire_jsonrpc::RawJson;
 use agentwire_wire_derive::{Build, Wire};
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-use crate::common::{
-    Meta, SessionConfigBoolean, SessionConfigGroupId, SessionConfigId, SessionConfigOptionCategory,
-    SessionConfigSelectOption, SessionConfigValueId,
-};
+use crate::common::{Meta, SessionConfigGroupId, SessionConfigSelectOption, config_option_types};
 
-/// Something about a session that the person can set, such as the model, and what it is set to.
-///
-/// The order in a list means something: the agent puts the more important ones first. See
-/// <https://agentclientprotocol.com/protocol/v2/session-config-options>.
-#[derive(Clone, Debug, PartialEq, Wire, Build)]
-#[non_exhaustive]
-pub struct SessionConfigOption {
-    /// Names the option.
-    #[wire(required)]
-    pub config_id: SessionConfigId,
-    /// What to call it in front of people.
-    #[wire(required)]
-    pub name: String,
-    /// A sentence about it, for people.
-    #[wire(lenient)]
-    pub description: Option<String>,
-    /// What it is about: a hint for layout, on which nothing may depend.
-    #[wire(lenient)]
-    pub category: Option<SessionConfigOptionCategory>,
-    /// What it can be set to and is set to. On the wire its members, and the member `type`, are the option's own.
-    #[wire(union)]
-    pub kind: SessionConfigKind,
-    /// Free room: its keys belong to whoever sent them.
-    #[wire(meta)]
-    pub meta: Option<Meta>,
+config_option_types! {
+    /// A setting of a session that the person can change, such as the model.
+    ///
+    /// The order in a list is significant: the agent puts the more important ones first. See
+    /// <https://agentclientprotocol.com/protocol/v2/session-config-options>.
+    SessionConfigOption, identified by: config_id
 }
 
-impl SessionConfigOption {
-    /// An option with a list of values.
-    #[must_use]
-    pub fn select(
-        config_id: impl Into<SessionConfigId>,
-        name: impl Into<String>,
-        current_value: impl Into<SessionConfigValueId>,
-        options: impl Into<SessionConfigSelectOptions>,
-    ) -> Self {
-        Self::new(config_id, name, SessionConfigSelect::new(current_value, options))
-    }
-
-    /// An option that is on or off.
-    #[must_use]
-    pub fn boolean(
-        config_id: impl Into<SessionConfigId>,
-        name: impl Into<String>,
-        current_value: bool,
-    ) -> Self {
-        Self::new(config_id, name, SessionConfigBoolean::new(current_value))
-    }
-}
-
-/// What a [`SessionConfigOption`] can be set to and is set to.
-#[derive(Clone, Debug, PartialEq, Wire)]
-#[wire(tag = "type")]
-#[non_exhaustive]
-pub enum SessionConfigKind {
-    /// One of several values.
-    #[wire("select", from)]
-    Select(SessionConfigSelect),
-    /// On or off.
-    #[wire("boolean", from)]
-    Boolean(SessionConfigBoolean),
-    /// Something of a type that this version does not know: the option's members other than the common ones. Do not
-    /// show it; the agent goes on with the value it has.
-    #[wire(unknown)]
-    Unknown(Meta),
-}
-
-/// An option with a list of values.
-#[derive(Clone, Debug, PartialEq, Wire, Build)]
-#[non_exhaustive]
-pub struct SessionConfigSelect {
-    /// The value it has, one of those in the list.
-    #[wire(required)]
-    pub current_value: SessionConfigValueId,
-    /// The list.
-    #[wire(required)]
-    pub options: SessionConfigSelectOptions,
-}
-
-/// The values of a select, flat or in groups: at least one, each named once. Told apart by the member `groupId` of the
-/// first one.
+/// The values of a select, flat or in groups: at least one, without repeated values. The member `groupId` of
+/// the first element decides.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
@@ -95,7 +21,7 @@ pub struct SessionConfigSelect {
 pub enum SessionConfigSelectOptions {
     /// A flat list.
     Ungrouped(#[cfg_attr(feature = "schema", schemars(length(min = 1)))] Vec<SessionConfigSelectOption>),
-    /// Lists under headings.
+    /// Groups of values, each with a heading.
     Grouped(#[cfg_attr(feature = "schema", schemars(length(min = 1)))] Vec<SessionConfigSelectGroup>),
 }
 
@@ -123,11 +49,11 @@ impl<'de> Deserialize<'de> for SessionConfigSelectOptions {
     }
 }
 
-/// Values of a select under one heading.
+/// A group of values of a select.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct SessionConfigSelectGroup {
-    /// Names the group.
+    /// Identifies the group.
     #[wire(required)]
     pub group_id: SessionConfigGroupId,
     /// The heading.
@@ -136,7 +62,7 @@ pub struct SessionConfigSelectGroup {
     /// The values, at least one.
     #[wire(required_items, schema(length(min = 1)))]
     pub options: Vec<SessionConfigSelectOption>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }

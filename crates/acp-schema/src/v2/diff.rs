@@ -3,19 +3,19 @@ use agentwire_wire_derive::{Build, Wire};
 use super::{AbsolutePath, MediaType};
 use crate::common::Meta;
 
-/// Changes of files that a tool call has made.
+/// The changes of files that a tool call made.
 ///
 /// See <https://agentclientprotocol.com/protocol/v2/tool-calls#content>.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct Diff {
-    /// What was done to which file. This decides, and not the patch.
+    /// The changes. If the patch disagrees, the changes are right.
     #[wire(required_valid_items)]
     pub changes: Vec<DiffChange>,
-    /// Text to show for some or all of the changes. An agent should send it where it can; a client must do without.
+    /// Text to show for some or all of the changes. An agent should send it if it can; a client must work without it.
     #[wire(lenient)]
     pub patch: Option<DiffPatch>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -24,43 +24,43 @@ pub struct Diff {
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct DiffPatch {
-    /// How the text is written.
+    /// The format of the text.
     #[wire(required)]
     pub format: DiffPatchFormat,
     /// The text.
     #[wire(required)]
     pub text: String,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
 
-/// How a patch is written.
+/// The format of a patch.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
 #[non_exhaustive]
 pub enum DiffPatchFormat {
-    /// As `git diff --patch` writes it, but with absolute paths and without the prefixes `a/` and `b/`.
+    /// The format of `git diff --patch`, but with absolute paths and without the prefixes `a/` and `b/`.
     #[wire("git_patch")]
     GitPatch,
-    /// A word that this version of the crate does not know, as it came.
+    /// A string that this version of the crate does not know, unchanged.
     #[wire(unknown)]
     Other(String),
 }
 
-/// What was done to one file.
+/// A change of one file.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct DiffChange {
-    /// What was done. On the wire its members, and the member `operation`, are the change's own.
+    /// The operation. On the wire its members, and the member `operation`, are members of the change.
     #[wire(union)]
     pub operation: DiffOperation,
-    /// What the file is afterwards; of a deleted one, what it was.
+    /// The type of the file after the change; for a deleted file, before.
     #[wire(lenient)]
     pub file_type: Option<DiffFileType>,
-    /// The media type of its contents afterwards; of a deleted one, before.
+    /// The media type of its contents after the change; for a deleted file, before.
     #[wire(lenient)]
     pub mime_type: Option<MediaType>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -97,7 +97,7 @@ impl DiffChange {
     }
 }
 
-/// What was done to a file, and where the file is.
+/// An operation on a file, with the file's path.
 #[derive(Clone, Debug, PartialEq, Wire)]
 #[wire(tag = "operation")]
 #[non_exhaustive]
@@ -117,12 +117,12 @@ pub enum DiffOperation {
     /// It was copied.
     #[wire("copy")]
     Copy(DiffPathPairChange),
-    /// Something that this version does not know: the change's members other than the common ones.
+    /// An operation that this version does not know: the change's members other than the common ones.
     #[wire(unknown)]
     Unknown(Meta),
 }
 
-/// Where a file is that stays in its place.
+/// The path of a file that was not moved.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct DiffPathChange {
@@ -131,26 +131,26 @@ pub struct DiffPathChange {
     pub path: AbsolutePath,
 }
 
-/// Where a file was and is.
+/// The old and the new path of a file.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct DiffPathPairChange {
-    /// Where it was.
+    /// The old path.
     #[wire(required)]
     pub old_path: AbsolutePath,
-    /// Where it is.
+    /// Its new path.
     #[wire(required)]
     pub path: AbsolutePath,
 }
 
-/// What a file is.
+/// The type of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
 #[non_exhaustive]
 pub enum DiffFileType {
     /// Text.
     #[wire("text")]
     Text,
-    /// Anything but text.
+    /// Data that is no text.
     #[wire("binary")]
     Binary,
     /// A directory.
@@ -159,7 +159,7 @@ pub enum DiffFileType {
     /// A symbolic link.
     #[wire("symlink")]
     Symlink,
-    /// A word that this version of the crate does not know, as it came.
+    /// A string that this version of the crate does not know, unchanged.
     #[wire(unknown)]
     Other(String),
 }

@@ -1,4 +1,4 @@
-//! The error codes of version 2: those of version 1 and one more. Any other number is an error of unknown kind.
+//! The error codes of version 2: those of version 1 and one more. The meaning of any other number is unknown.
 //!
 //! They go into [`ErrorObject::code`](agentwire_jsonrpc::ErrorObject). Two have data of a known shape: see
 //! [`ErrorData`](super::ErrorData).
@@ -10,9 +10,9 @@ pub use crate::v1::error_code::{
 };
 
 error_codes! {
-    /// Those that version 2 adds to [those of version 1](crate::v1::error_code::CODES).
+    /// The codes that version 2 adds to [those of version 1](crate::v1::error_code::CODES).
     CODES
 
-    /// The agent speaks no version of the protocol up to the one that the client named.
+    /// The agent supports no version of the protocol up to the one that the client sent.
     UNSUPPORTED_PROTOCOL_VERSION = -32022;
 }

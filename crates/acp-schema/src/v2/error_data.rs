@@ -5,24 +5,24 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::error_code::{RESOURCE_NOT_FOUND, UNSUPPORTED_PROTOCOL_VERSION};
 use crate::common::{Meta, ProtocolVersion, SessionId};
 
-/// What an error says beside its code and its sentence.
+/// The data of an error, beside its code and its message.
 ///
-/// It has no tag: [`of`](Self::of) reads it by the error's code, decoding on its own goes by the members.
+/// It has no tag: [`of`](Self::of) decides by the error's code, `Deserialize` by the members.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum ErrorData {
-    /// Of the code [`UNSUPPORTED_PROTOCOL_VERSION`].
+    /// The data of the code [`UNSUPPORTED_PROTOCOL_VERSION`].
     UnsupportedProtocolVersion(UnsupportedProtocolVersionErrorData),
-    /// Of the code [`RESOURCE_NOT_FOUND`], where the resource is a session.
+    /// The data of the code [`RESOURCE_NOT_FOUND`] for a session.
     SessionNotFound(SessionNotFoundErrorData),
-    /// Anything else.
+    /// Any other data.
     Other(RawJson),
 }
 
 impl ErrorData {
-    /// The data of an error, by its code; none where there is none.
+    /// Reads the data of an error by its code; none if the error has no data.
     pub fn of(error: &ErrorObject) -> Option<Self> {
         let data = error.data.as_ref()?;
         let known = match error.code {
@@ -55,18 +55,18 @@ impl<'de> Deserialize<'de> for ErrorData {
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct UnsupportedProtocolVersionErrorData {
-    /// The version that the client named.
+    /// The version that the client sent.
     #[wire(required)]
     pub requested: ProtocolVersion,
-    /// The versions that the agent speaks.
+    /// The versions that the agent supports.
     #[wire(required)]
     pub supported: Vec<ProtocolVersion>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
 
-/// Which session was not found, where a request is refused with [`RESOURCE_NOT_FOUND`].
+/// The unknown session of a request that the agent refuses with [`RESOURCE_NOT_FOUND`].
 ///
 /// See <https://agentclientprotocol.com/protocol/v2/error#unknown-sessions>.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
@@ -75,7 +75,7 @@ pub struct SessionNotFoundErrorData {
     /// The session that the request named.
     #[wire(required)]
     pub session_id: SessionId,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }

@@ -7,29 +7,29 @@ string_id! {
     MediaType,
 }
 
-/// A picture that stands for something in a list or on a button.
+/// A picture for an entry of a list or a button.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct Icon {
-    /// Where it is: a URI of the scheme `https` or `data`. Clients load no other, send no credentials and follow no
-    /// redirect to elsewhere.
+    /// Its URI, of the scheme `https` or `data`. Clients load no other, send no credentials and follow no redirect to
+    /// another origin.
     #[wire(required, schema(url))]
     pub src: String,
-    /// Its media type, where the source says none or too little.
+    /// Its media type, if the source does not state it precisely.
     #[wire(lenient)]
     pub mime_type: Option<MediaType>,
-    /// The sizes for which it is meant, such as `48x48`, or `any`. Every size where none is named.
+    /// The sizes for which it is meant, such as `48x48`, or `any`. If the member is missing, every size.
     #[wire(optional_items)]
     pub sizes: Option<Vec<String>>,
-    /// The background for which it is meant. Every one where none is named.
+    /// The background for which it is meant. If the member is missing, every background.
     #[wire(lenient)]
     pub theme: Option<IconTheme>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
 
-/// The background for which an icon is meant. Words of one's own begin with `_`.
+/// The background for which an icon is meant. Custom strings begin with `_`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
 #[non_exhaustive]
 pub enum IconTheme {
@@ -39,7 +39,7 @@ pub enum IconTheme {
     /// A dark one.
     #[wire("dark")]
     Dark,
-    /// A word that this version of the crate does not know, as it came.
+    /// A string that this version of the crate does not know, unchanged.
     #[wire(unknown)]
     Other(String),
 }

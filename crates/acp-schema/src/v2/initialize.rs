@@ -4,22 +4,22 @@ use agentwire_wire_derive::{Build, Wire};
 use super::{AgentCapabilities, AuthMethod, ClientCapabilities};
 use crate::common::{Implementation, Meta, ProtocolVersion};
 
-/// `initialize`: the client's first message, with what it speaks, who it is and what it can do.
+/// `initialize`: the client's first message, with its version, name and capabilities.
 ///
 /// See <https://agentclientprotocol.com/protocol/v2/initialization>.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct InitializeRequest {
-    /// The latest version that the client speaks.
+    /// The latest version that the client supports.
     #[wire(required)]
     pub protocol_version: ProtocolVersion,
-    /// Who the client is.
+    /// The client's name and version.
     #[wire(required)]
     pub info: Implementation,
-    /// What the client can do; what is not named there it cannot.
+    /// The client's capabilities; a capability that is missing is off.
     #[wire(default)]
     pub capabilities: ClientCapabilities,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -31,25 +31,25 @@ impl RequestMethod for InitializeRequest {
 
 /// The answer to `initialize`.
 ///
-/// An agent that speaks no version up to the client's refuses with
+/// An agent that supports no version up to the client's refuses with
 /// [`UNSUPPORTED_PROTOCOL_VERSION`](super::error_code::UNSUPPORTED_PROTOCOL_VERSION) instead.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct InitializeResponse {
-    /// The latest version that the agent speaks up to the client's. A client that does not speak it should disconnect.
+    /// The latest version that the agent supports up to the client's. A client that does not support it should disconnect.
     #[wire(required)]
     pub protocol_version: ProtocolVersion,
-    /// Who the agent is.
+    /// The agent's name and version.
     #[wire(required)]
     pub info: Implementation,
-    /// What the agent can do; what is not named there it cannot.
+    /// The agent's capabilities; a capability that is missing is off.
     #[wire(default)]
     pub capabilities: AgentCapabilities,
-    /// Ways to authenticate. Where there is one, the agent answers `auth/login` and `auth/logout`; else the client calls
-    /// neither.
+    /// The ways to authenticate. If there is one, the agent answers `auth/login` and `auth/logout`; otherwise the client
+    /// calls neither.
     #[wire(items)]
     pub auth_methods: Vec<AuthMethod>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }

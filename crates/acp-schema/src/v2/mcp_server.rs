@@ -5,7 +5,7 @@ use agentwire_wire_derive::{Build, Wire};
 use super::AbsolutePath;
 use crate::common::{EnvVariable, HttpHeader, Meta};
 
-/// An MCP server that a session should use, and how to reach it.
+/// An MCP server for a session, and how to connect to it.
 ///
 /// See <https://agentclientprotocol.com/protocol/v2/session-setup#mcp-servers>.
 #[derive(Clone, Debug, PartialEq, Wire)]
@@ -24,7 +24,7 @@ pub enum McpServer {
 }
 
 impl McpServer {
-    /// What to call it; none only where an unknown type has no `name`.
+    /// Returns its name; none only if an unknown type has no `name`.
     pub fn name(&self) -> Option<Cow<'_, str>> {
         match self {
             Self::Http(server) => Some(Cow::Borrowed(&server.name)),
@@ -38,16 +38,16 @@ impl McpServer {
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct McpServerHttp {
-    /// What to call it.
+    /// Its name.
     #[wire(required)]
     pub name: String,
-    /// Where it is.
+    /// Its URL.
     #[wire(required, schema(url))]
     pub url: String,
-    /// Headers to send with every request; those that MCP itself sets stay the agent's.
+    /// Headers to send with every request; the agent sets the headers of MCP itself.
     #[wire(list)]
     pub headers: Vec<HttpHeader>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -56,7 +56,7 @@ pub struct McpServerHttp {
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct McpServerStdio {
-    /// What to call it.
+    /// Its name.
     #[wire(required)]
     pub name: String,
     /// The program.
@@ -65,10 +65,10 @@ pub struct McpServerStdio {
     /// Its arguments.
     #[wire(list)]
     pub args: Vec<String>,
-    /// Environment variables to set for it. Of two with one name the agent refuses both or takes the later.
+    /// Environment variables to set for it. For a repeated name the agent refuses the server or uses the last value.
     #[wire(list)]
     pub env: Vec<EnvVariable>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }

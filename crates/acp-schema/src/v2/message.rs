@@ -3,38 +3,38 @@ use agentwire_wire_derive::{Build, Wire};
 use super::ContentBlock;
 use crate::common::{MessageId, Meta, Patch};
 
-/// A piece to append to a message. Pieces of different messages may come in turns.
+/// Content to append to a message. Chunks of different messages may alternate.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct ContentChunk {
     /// The message.
     #[wire(required)]
     pub message_id: MessageId,
-    /// The piece.
+    /// The content.
     #[wire(required)]
     pub content: ContentBlock,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
 
-/// Defines the updates that tell a whole message.
+/// Defines the updates that hold a whole message.
 macro_rules! messages {
     ($($(#[$doc:meta])* $name:ident,)+) => {$(
         $(#[$doc])*
         ///
-        /// The first one with an id begins the message, later ones patch it: what is kept is left out, what is
-        /// cleared is null. Chunks that follow are appended.
+        /// The first one with an id begins the message, later ones patch it: a missing member keeps its value, null
+        /// clears it. Later chunks are appended.
         #[derive(Clone, Debug, PartialEq, Wire, Build)]
         #[non_exhaustive]
         pub struct $name {
-            /// Names the message.
+            /// Identifies the message.
             #[wire(required)]
             pub message_id: MessageId,
-            /// All of the message, with what came in chunks before. An empty list clears it, as null does.
+            /// The whole message, including earlier chunks. An empty list clears it, as null does.
             #[wire(patch_items)]
             pub content: Patch<Vec<ContentBlock>>,
-            /// Free room; see [`Meta`]. It is [merged](Patch::merge).
+            /// Extension metadata, as a patch that [merges](Patch::merge) its keys.
             #[wire(patch, name = "_meta")]
             pub meta: Patch<Meta>,
         }
@@ -42,10 +42,10 @@ macro_rules! messages {
 }
 
 messages! {
-    /// The update `user_message`: what the person said.
+    /// The update `user_message`: the person's message.
     UserMessage,
-    /// The update `agent_message`: what the agent said.
+    /// The update `agent_message`: the agent's message.
     AgentMessage,
-    /// The update `agent_thought`: what the agent thought.
+    /// The update `agent_thought`: the agent's reasoning.
     AgentThought,
 }

@@ -1,6 +1,6 @@
 //! The draft of version 2 of the protocol: every type and method of what the draft calls its stable schema.
 //!
-//! It is a draft: it may change, and what is here changes with it. What the two versions share is the same type in both.
+//! The draft may change, and this module changes with it. A type that is the same on the wire in both versions is one type.
 //!
 //! The params and results of a method are named after it: `session/new` takes a [`NewSessionRequest`] and gives a
 //! [`NewSessionResponse`]. [`METHODS`] lists them all. Ids of requests and errors are those of JSON-RPC:
@@ -27,7 +27,6 @@ mod path;
 mod permission;
 mod plan;
 mod prompt;
-mod resource;
 #[cfg(feature = "schema")]
 pub mod schema;
 mod session;
@@ -41,7 +40,7 @@ pub mod unstable;
 mod update;
 
 pub use crate::common::{
-    AuthMethodId, BooleanPropertySchema, CancelRequestNotification, CloseSessionRequest,
+    Annotations, AuthMethodId, BooleanPropertySchema, CancelRequestNotification, CloseSessionRequest,
     CloseSessionResponse, CompactionId, CompactionStatus, CompleteElicitationNotification, Cost,
     DeleteSessionRequest, DeleteSessionResponse, Direction, ElicitationCapabilities,
     ElicitationFormCapabilities, ElicitationId, ElicitationPropertySchema, ElicitationRequestScope,
@@ -52,7 +51,7 @@ pub use crate::common::{
     PlanEntryPriority, PlanId, ProtocolVersion, Role, SelectedPermissionOutcome,
     SessionAdditionalDirectoriesCapabilities, SessionConfigBoolean, SessionConfigGroupId, SessionConfigId,
     SessionConfigOptionCategory, SessionConfigSelectOption, SessionConfigValueId, SessionDeleteCapabilities,
-    SessionId, StringFormat, StringMultiSelectItems, StringPropertySchema, Terminal, TerminalId,
+    SessionId, StringFormat, StringMultiSelectItems, StringPropertySchema, Terminal, TerminalId, TextContent,
     TitledMultiSelectItems, ToolCallId, ToolKind,
 };
 pub use authentication::{
@@ -73,7 +72,10 @@ pub use config_option::{
     SessionConfigKind, SessionConfigOption, SessionConfigSelect, SessionConfigSelectGroup,
     SessionConfigSelectOptions,
 };
-pub use content::{Annotations, AudioContent, ContentBlock, ImageContent, TextContent};
+pub use content::{
+    AudioContent, BlobResourceContents, ContentBlock, EmbeddedResource, EmbeddedResourceResource,
+    ImageContent, ResourceLink, TextResourceContents,
+};
 pub use diff::{
     Diff, DiffChange, DiffFileType, DiffOperation, DiffPatch, DiffPatchFormat, DiffPathChange,
     DiffPathPairChange,
@@ -97,9 +99,6 @@ pub use permission::{
 };
 pub use plan::{PlanEntry, PlanEntryStatus, PlanItems, PlanUpdate, PlanUpdateContent};
 pub use prompt::{CancelSessionNotification, PromptContent, PromptRequest, PromptResponse};
-pub use resource::{
-    BlobResourceContents, EmbeddedResource, EmbeddedResourceResource, ResourceLink, TextResourceContents,
-};
 pub use session::{
     NewSessionRequest, NewSessionResponse, ReplayFrom, ReplayFromStart, ResumeSessionRequest,
     ResumeSessionResponse,

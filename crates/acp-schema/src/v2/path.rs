@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// An absolute path in the syntax of the machine on which the agent runs; not a URI.
 ///
-/// Whoever makes one sees to it that it is absolute: nothing here looks, because the other machine may write its paths
-/// in another way.
+/// Constructors do not check that the path is absolute, because the other machine may use another syntax of paths.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
@@ -25,7 +24,7 @@ impl AbsolutePath {
         &self.0
     }
 
-    /// The path, on its own.
+    /// Returns the inner path.
     pub fn into_path_buf(self) -> PathBuf {
         self.0
     }

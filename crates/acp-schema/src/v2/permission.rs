@@ -7,9 +7,9 @@ use crate::common::{
     empty_object,
 };
 
-/// `session/request_permission`: may this go on?
+/// `session/request_permission`: asks the person for permission.
 ///
-/// An agent that no longer needs the answer says so with `$/cancel_request`. See
+/// An agent that no longer needs the answer sends `$/cancel_request`. See
 /// <https://agentclientprotocol.com/protocol/v2/tool-calls#requesting-permission>.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
@@ -17,19 +17,19 @@ pub struct RequestPermissionRequest {
     /// The session.
     #[wire(required)]
     pub session_id: SessionId,
-    /// The question, for people. It changes no title of the subject.
+    /// The question, for people. It does not change the subject's title.
     #[wire(required)]
     pub title: String,
     /// Why permission is needed, for people.
     #[wire(lenient)]
     pub description: Option<String>,
-    /// What the permission is for.
+    /// The operation that needs permission.
     #[wire(optional)]
     pub subject: Option<RequestPermissionSubject>,
-    /// What the person can answer, at least one.
+    /// The options, at least one.
     #[wire(required, schema(length(min = 1)))]
     pub options: Vec<PermissionOption>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -40,27 +40,27 @@ impl RequestMethod for RequestPermissionRequest {
 }
 
 impl RequestPermissionRequest {
-    /// Allows without asking anybody: selects the first option, in the agent's order, whose kind
-    /// [allows](crate::v2::PermissionOptionKind::allows).
-    ///
-    /// Where nothing can be allowed the outcome is cancelled: a rejection is the person's to choose, and an option of
-    /// unknown kind may mean anything. For tests and for places where everything is welcome.
-    #[must_use]
-    pub fn select_first(&self) -> RequestPermissionResponse {
-        let allow = self.options.iter().find(|option| option.kind.allows());
-        allow.map_or_else(RequestPermissionResponse::cancelled, |option| {
-            RequestPermissionResponse::selected(&option.option_id)
-        })
-    }
-
-    /// The option that the person chose, if it is one of those offered. Nothing else is an answer.
+    /// Returns the option that the person chose, if it is one of those offered. Any other outcome allows nothing.
     pub fn chosen(&self, outcome: &RequestPermissionOutcome) -> Option<&PermissionOption> {
         let RequestPermissionOutcome::Selected(selected) = outcome else { return None };
         self.options.iter().find(|option| option.option_id == selected.option_id)
     }
+
+    /// Allows without asking the person: selects the first option, in the agent's order, whose kind
+    /// [allows](crate::v2::PermissionOptionKind::allows).
+    ///
+    /// If no option allows the operation, the outcome is cancelled: only the person chooses a rejection, and an option of
+    /// unknown kind may mean anything. For tests and for environments that allow every operation.
+    #[must_use]
+    pub fn select_first(&self) -> RequestPermissionResponse {
+        match PermissionOption::first_allowing(&self.options) {
+            Some(option) => RequestPermissionResponse::selected(&option.option_id),
+            None => RequestPermissionResponse::cancelled(),
+        }
+    }
 }
 
-/// What a permission is for.
+/// An operation that needs permission.
 #[derive(Clone, Debug, PartialEq, Wire)]
 #[wire(tag = "type")]
 #[non_exhaustive]
@@ -71,7 +71,7 @@ pub enum RequestPermissionSubject {
     /// A command.
     #[wire("command", from)]
     Command(Box<CommandPermissionSubject>),
-    /// Something of a type that this version does not know: the whole object. Ask with the title alone.
+    /// An operation of a type that this version does not know: the whole object. Ask with the title alone.
     #[wire(unknown)]
     Unknown(Meta),
 }
@@ -80,10 +80,10 @@ pub enum RequestPermissionSubject {
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct ToolCallPermissionSubject {
-    /// What is new about the call, or a new call: apply it as the update of a session, before asking.
+    /// An update of the call, or a new call. Apply it like a session update before asking.
     #[wire(required)]
     pub tool_call: ToolCallUpdate,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -101,10 +101,10 @@ pub struct CommandPermissionSubject {
     /// The tool call that it belongs to.
     #[wire(lenient)]
     pub tool_call_id: Option<ToolCallId>,
-    /// The terminal it would run in, where that is known already.
+    /// The terminal it would run in, if it is known.
     #[wire(lenient)]
     pub terminal_id: Option<TerminalId>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -113,10 +113,10 @@ pub struct CommandPermissionSubject {
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct RequestPermissionResponse {
-    /// What the person decided.
+    /// The person's decision.
     #[wire(required)]
     pub outcome: RequestPermissionOutcome,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -128,30 +128,30 @@ impl RequestPermissionResponse {
         Self::new(SelectedPermissionOutcome::new(option_id))
     }
 
-    /// Nothing was chosen: the work was cancelled, the person turned away, or the client refuses by itself.
+    /// No option was chosen: the work was cancelled, the person dismissed the question, or the client refuses by itself.
     #[must_use]
     pub fn cancelled() -> Self {
         Self::new(CancelledPermissionOutcome::new())
     }
 }
 
-/// What the person decided. Only an option that was offered and that allows is consent.
+/// The person's decision. Only an offered option of an allowing kind is consent.
 #[derive(Clone, Debug, PartialEq, Wire)]
 #[wire(tag = "outcome")]
 #[non_exhaustive]
 pub enum RequestPermissionOutcome {
-    /// Nothing. The operation must not go on.
+    /// No option. The operation must not continue.
     #[wire("cancelled", from)]
     Cancelled(CancelledPermissionOutcome),
     /// One of the options.
     #[wire("selected", from)]
     Selected(SelectedPermissionOutcome),
-    /// An outcome that this version does not know: the whole object. It is no consent.
+    /// An outcome that this version does not know: the whole object. Do not treat it as consent.
     #[wire(unknown)]
     Unknown(Meta),
 }
 
 empty_object! {
-    /// That no option was chosen.
+    /// No option was chosen.
     CancelledPermissionOutcome,
 }

@@ -4,7 +4,7 @@ use agentwire_wire_derive::{Build, Wire};
 use super::{AbsolutePath, AvailableCommand, McpServer, SessionConfigOption};
 use crate::common::{Meta, SessionId, empty_object};
 
-/// `session/new`: begin a conversation.
+/// `session/new`: begins a session.
 ///
 /// See <https://agentclientprotocol.com/protocol/v2/session-setup#creating-a-session>.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
@@ -13,14 +13,14 @@ pub struct NewSessionRequest {
     /// The directory to work in.
     #[wire(required)]
     pub cwd: AbsolutePath,
-    /// Further roots of the workspace. They widen what may be touched; relative paths still start at [`cwd`](Self::cwd).
+    /// Further roots of the workspace. They widen the accessible files; relative paths still start at [`cwd`](Self::cwd).
     /// Only where the agent has the capability `session.additionalDirectories`.
     #[wire(list)]
     pub additional_directories: Vec<AbsolutePath>,
     /// The MCP servers to connect to.
     #[wire(list)]
     pub mcp_servers: Vec<McpServer>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -30,11 +30,11 @@ impl RequestMethod for NewSessionRequest {
     type Response = NewSessionResponse;
 }
 
-/// The answer to `session/new`. The session is idle unless an update, perhaps before this answer, says otherwise.
+/// The answer to `session/new`. The session is idle unless an update, which may precede this answer, has another state.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct NewSessionResponse {
-    /// What every later message calls the session.
+    /// The session's id.
     #[wire(required)]
     pub session_id: SessionId,
     /// The configuration options, until an update replaces them.
@@ -43,12 +43,12 @@ pub struct NewSessionResponse {
     /// The commands, until an update replaces them.
     #[wire(items)]
     pub available_commands: Vec<AvailableCommand>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
 
-/// `session/resume`: take up an old conversation, with or without a replay of what was said.
+/// `session/resume`: continues a stored session, with or without a replay of the conversation.
 ///
 /// See <https://agentclientprotocol.com/protocol/v2/session-setup#current-state-synchronization>.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
@@ -57,7 +57,7 @@ pub struct ResumeSessionRequest {
     /// The session.
     #[wire(required)]
     pub session_id: SessionId,
-    /// The directory to work in: the one that the session was made with.
+    /// The directory to work in: the one with which the session began.
     #[wire(required)]
     pub cwd: AbsolutePath,
     /// All further roots that the session has from now on.
@@ -66,11 +66,11 @@ pub struct ResumeSessionRequest {
     /// All MCP servers that the session has from now on.
     #[wire(list)]
     pub mcp_servers: Vec<McpServer>,
-    /// Where the replay begins; none for no replay. What the agent cannot do or read it refuses with
+    /// Where the replay begins; none for no replay. The agent refuses an unknown or unsupported beginning with
     /// [`INVALID_PARAMS`](super::error_code::INVALID_PARAMS).
     #[wire(optional)]
     pub replay_from: Option<ReplayFrom>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -80,21 +80,21 @@ impl RequestMethod for ResumeSessionRequest {
     type Response = ResumeSessionResponse;
 }
 
-/// Where a replay begins. What it names is replayed too.
+/// Where a replay begins, inclusive.
 #[derive(Clone, Debug, PartialEq, Wire)]
 #[wire(tag = "type")]
 #[non_exhaustive]
 pub enum ReplayFrom {
-    /// At the start of all that the agent has kept.
+    /// At the start of the stored conversation.
     #[wire("start", from)]
     Start(ReplayFromStart),
-    /// Somewhere that this version does not know: the whole object. An agent refuses it, and begins nowhere else instead.
+    /// A beginning that this version does not know: the whole object. An agent refuses it.
     #[wire(unknown)]
     Unknown(Meta),
 }
 
 impl ReplayFrom {
-    /// From the start.
+    /// Begins at the start.
     #[must_use]
     pub fn start() -> Self {
         ReplayFromStart::new().into()
@@ -102,11 +102,11 @@ impl ReplayFrom {
 }
 
 empty_object! {
-    /// At the start of all that the agent has kept.
+    /// At the start of the stored conversation.
     ReplayFromStart,
 }
 
-/// The answer to `session/resume`: the replay is over. Before it, the agent tells the session's state in an update, also
+/// The answer to `session/resume`: the replay has ended. Before it, the agent sends the session's state in an update, also
 /// without a replay.
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
@@ -117,7 +117,7 @@ pub struct ResumeSessionResponse {
     /// The commands, until an update replaces them.
     #[wire(items)]
     pub available_commands: Vec<AvailableCommand>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }

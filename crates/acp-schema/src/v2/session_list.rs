@@ -5,21 +5,21 @@ use super::AbsolutePath;
 use crate::common::{Meta, SessionId, string_id};
 
 string_id! {
-    /// Where a page of a list begins. Only the agent knows what it means; the empty one is as good as any.
+    /// The beginning of a page of a list. It is opaque to clients, and may be empty.
     SessionListCursor,
 }
 
-/// `session/list`: which conversations there are.
+/// `session/list`: lists the sessions.
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct ListSessionsRequest {
     /// Only sessions with this working directory.
     #[wire(optional)]
     pub cwd: Option<AbsolutePath>,
-    /// Where to go on: what the page before said in [`ListSessionsResponse::next_cursor`].
+    /// Where the page begins: the [`ListSessionsResponse::next_cursor`] of the page before.
     #[wire(optional)]
     pub cursor: Option<SessionListCursor>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -39,7 +39,7 @@ pub struct ListSessionsResponse {
     /// Where the next page begins; none after the last.
     #[wire(optional)]
     pub next_cursor: Option<SessionListCursor>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -57,13 +57,13 @@ pub struct SessionInfo {
     /// All its further roots in their order.
     #[wire(list)]
     pub additional_directories: Vec<AbsolutePath>,
-    /// What to call it in front of people.
+    /// The name to show to people.
     #[wire(lenient)]
     pub title: Option<String>,
-    /// When something last happened in it, in RFC 3339.
+    /// When its content last changed, in RFC 3339.
     #[wire(lenient, schema(extend("format" = "date-time")))]
     pub updated_at: Option<String>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }

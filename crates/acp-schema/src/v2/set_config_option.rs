@@ -7,9 +7,9 @@ use serde::{Deserialize, Deserializer, de};
 use super::SessionConfigOption;
 use crate::common::{Meta, SessionConfigId, SessionConfigValueId, SessionId};
 
-/// `session/set_config_option`: give an option another value.
+/// `session/set_config_option`: changes the value of an option.
 ///
-/// What the agent does not know, be it the option, the value or its type, it refuses with
+/// The agent refuses an unknown option, value or type with
 /// [`INVALID_PARAMS`](super::error_code::INVALID_PARAMS), and changes nothing. See
 /// <https://agentclientprotocol.com/protocol/v2/session-config-options#setting-a-config-option>.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
@@ -24,7 +24,7 @@ pub struct SetSessionConfigOptionRequest {
     /// The value. On the wire the members `type` and `value`.
     #[wire(union)]
     pub value: SessionConfigOptionValue,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -41,7 +41,7 @@ pub struct SetSessionConfigOptionResponse {
     /// All options with their values: setting one may change others.
     #[wire(required_valid_items)]
     pub config_options: Vec<SessionConfigOption>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -64,20 +64,8 @@ impl From<bool> for SessionConfigOptionValue {
     }
 }
 
-impl From<SessionConfigValueId> for SessionConfigOptionValue {
-    fn from(value: SessionConfigValueId) -> Self {
-        Self::Id(value)
-    }
-}
-
-impl From<&str> for SessionConfigOptionValue {
-    fn from(value: &str) -> Self {
-        Self::Id(value.into())
-    }
-}
-
-impl From<String> for SessionConfigOptionValue {
-    fn from(value: String) -> Self {
+impl<T: Into<SessionConfigValueId>> From<T> for SessionConfigOptionValue {
+    fn from(value: T) -> Self {
         Self::Id(value.into())
     }
 }

@@ -2,10 +2,10 @@ use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::{IdleStopReason, Meta, TerminalId, ToolCallId};
 
-/// The update `state_update`: whether the agent is busy in the foreground, all that is to be said about it.
+/// The update `state_update`: whether the agent is busy in the foreground. It replaces the whole state.
 ///
-/// Foreground work begins with a prompt, or because the agent begins it. The agent says `running` when it begins and
-/// `idle` when none is left. A new session is idle. The same state said again is no second beginning or end. See
+/// A prompt or the agent itself begins foreground work. The agent sends `running` when work begins and `idle` when none is
+/// left. A new session is idle. A repeated state is no second beginning or end. See
 /// <https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#session-states>.
 #[derive(Clone, Debug, PartialEq, Wire)]
 #[wire(tag = "state")]
@@ -14,14 +14,14 @@ pub enum StateUpdate {
     /// The agent works.
     #[wire("running", from)]
     Running(RunningStateUpdate),
-    /// Nothing runs in the foreground. Something may in the background.
+    /// No work runs in the foreground. Work may run in the background.
     #[wire("idle", from)]
     Idle(IdleStateUpdate),
     /// All foreground work waits for the person.
     #[wire("requires_action", from)]
     RequiresAction(RequiresActionStateUpdate),
-    /// A state that this version does not know: the whole object. Show the session as busy; it is not idle, and
-    /// what was said before no longer holds.
+    /// A state that this version does not know: the whole object. Show the session as busy: it is not idle, and the
+    /// previous state has ended.
     #[wire(unknown)]
     Unknown(Meta),
 }
@@ -30,24 +30,24 @@ pub enum StateUpdate {
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct RunningStateUpdate {
-    /// All work that goes on beside the foreground; none is not the same as empty, it says nothing.
+    /// All background work. An empty list means no background work, a missing member says nothing about it.
     #[wire(lenient_list)]
     pub background: Option<Vec<BackgroundWork>>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
 
-/// The state `requires_action`: nothing in the foreground can go on without the person.
+/// The state `requires_action`: foreground work waits for the person.
 ///
-/// An open permission request is not enough where other work goes on.
+/// An agent does not send it for an open permission request while other work continues.
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct RequiresActionStateUpdate {
-    /// All work that goes on beside the foreground; none is not the same as empty, it says nothing.
+    /// All background work. An empty list means no background work, a missing member says nothing about it.
     #[wire(lenient_list)]
     pub background: Option<Vec<BackgroundWork>>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -56,14 +56,14 @@ pub struct RequiresActionStateUpdate {
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct IdleStateUpdate {
-    /// Why the work ended. An agent should say it when work has just ended; later it may repeat it. On the wire what
-    /// belongs to a reason stands beside it.
+    /// Why the work ended. An agent should send it when work has just ended, and may repeat it later. On the wire the
+    /// members of a reason stand beside it.
     #[wire(union, read = read_stop_reason, schema(with = "IdleStopReason"))]
     pub stop_reason: Option<IdleStopReason>,
-    /// All work that goes on beside the foreground; none is not the same as empty, it says nothing.
+    /// All background work. An empty list means no background work, a missing member says nothing about it.
     #[wire(lenient_list)]
     pub background: Option<Vec<BackgroundWork>>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -74,8 +74,7 @@ fn read_stop_reason(mut members: Meta) -> Result<Option<IdleStopReason>, serde_j
     IdleStopReason::read(members)
 }
 
-/// Something that goes on beside the foreground. It was told of before it is listed, and so is its end before it is
-/// no longer listed.
+/// Background work. Updates report it before the list contains it, and report its end before the list omits it.
 ///
 /// See <https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#background-work>.
 #[derive(Clone, Debug, PartialEq, Wire)]
@@ -85,10 +84,10 @@ pub enum BackgroundWork {
     /// A process that runs on, until an update of its terminal has an exit status.
     #[wire("terminal", from)]
     Terminal(BackgroundTerminal),
-    /// What a tool call has begun and no process does: a watch, a workflow, something for later.
+    /// Work of a tool call without a process of its own: a watch, a workflow, a scheduled action.
     #[wire("tool_call", from)]
     ToolCall(BackgroundToolCall),
-    /// Work of a type that this version does not know: the whole object. It is work all the same.
+    /// Work of a type that this version does not know: the whole object. It counts as work.
     #[wire(unknown)]
     Unknown(Meta),
 }
@@ -100,19 +99,19 @@ pub struct BackgroundTerminal {
     /// The terminal it runs in.
     #[wire(required)]
     pub terminal_id: TerminalId,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
 
-/// A tool call whose work goes on in the background.
+/// A tool call whose work continues in the background.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct BackgroundToolCall {
     /// The call.
     #[wire(required)]
     pub tool_call_id: ToolCallId,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }

@@ -8,12 +8,12 @@ use crate::common::{Meta, Patch, SessionId, TerminalId, empty_object, marker_cap
 
 /// The update `terminal_update`: a terminal of the agent began or changed.
 ///
-/// The first one with an id begins the terminal, later ones patch it: what is kept is left out, what is not known any
-/// more is null.
+/// The first one with an id begins the terminal, later ones patch it: a missing member keeps its value, null means that the
+/// value is unknown.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct TerminalUpdate {
-    /// Names the terminal.
+    /// Identifies the terminal.
     #[wire(required)]
     pub terminal_id: TerminalId,
     /// The command that it runs.
@@ -22,31 +22,31 @@ pub struct TerminalUpdate {
     /// The directory it runs in.
     #[wire(patch)]
     pub cwd: Patch<AbsolutePath>,
-    /// All output there is to show.
+    /// The whole output.
     #[wire(patch)]
     pub output: Patch<TerminalOutput>,
-    /// How the command ended. That it is there says that it has ended.
+    /// How the command ended. If it is present, the command has ended.
     #[wire(patch)]
     pub exit_status: Patch<TerminalExitStatus>,
-    /// How large the command takes the terminal to be. Show the output in this size.
+    /// The size of the terminal for the command. Show the output in this size.
     #[wire(patch)]
     pub size: Patch<TerminalSize>,
-    /// What the client can do to the terminal now, all of it. Nothing for a new one.
+    /// Everything that the client can do to the terminal now. Nothing for a new one.
     #[wire(patch)]
     pub capabilities: Patch<TerminalCapabilities>,
-    /// Free room; see [`Meta`]. It is [merged](Patch::merge).
+    /// Extension metadata, as a patch that [merges](Patch::merge) its keys.
     #[wire(patch, name = "_meta")]
     pub meta: Patch<Meta>,
 }
 
-/// The output of a terminal, all that there is to show.
+/// The whole output of a terminal.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct TerminalOutput {
-    /// Its bytes, in Base64. They need not be text, nor end with a whole character.
+    /// The bytes, in Base64. They need not be text, and may end within a character.
     #[wire(required, schema(extend("contentEncoding" = "base64")))]
     pub data: String,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -58,68 +58,68 @@ pub struct TerminalOutputChunk {
     /// The terminal.
     #[wire(required)]
     pub terminal_id: TerminalId,
-    /// The bytes, in Base64 that is whole in itself.
+    /// The bytes, in complete Base64.
     #[wire(required, schema(extend("contentEncoding" = "base64")))]
     pub data: String,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
 
-/// How a command ended. Neither a code nor a signal need be known.
+/// How a command ended. Both the code and the signal may be unknown.
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct TerminalExitStatus {
-    /// The code that it returned, as the system tells it; on Windows it may be negative.
+    /// Its exit code. On Windows it may be negative.
     #[wire(lenient_number)]
     pub exit_code: Option<i64>,
     /// The signal that ended it, such as `SIGKILL`.
     #[wire(lenient)]
     pub signal: Option<String>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
 
-/// How large a terminal is, in characters.
+/// The size of a terminal in characters.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct TerminalSize {
-    /// How many stand in a line.
+    /// The number of columns.
     #[wire(required)]
     pub cols: NonZeroU16,
-    /// How many lines there are.
+    /// The number of rows.
     #[wire(required)]
     pub rows: NonZeroU16,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
 
-/// What a client can do to a terminal now.
+/// The actions that a client can take on a terminal now.
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct TerminalCapabilities {
-    /// Whether it may send `terminal/cancel`. An agent should take it back when the command has ended.
+    /// Whether it may send `terminal/cancel`. An agent should withdraw it when the command ends.
     #[wire(lenient)]
     pub cancel: Option<TerminalCancelCapabilities>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
-    /// Members that this version does not know, as they came: real peers say more than the schema lists.
+    /// Members that this version does not know, unchanged: real peers send more than the schema lists.
     #[wire(extra)]
     pub extra: Meta,
 }
 
 marker_capability! {
-    /// That the command of a terminal can be cancelled.
+    /// The command of the terminal can be cancelled.
     TerminalCancelCapabilities,
 }
 
-/// `terminal/cancel`: stop the command of one terminal. Only where the terminal has the capability `cancel` now.
+/// `terminal/cancel`: stops the command of a terminal. Only while the terminal has the capability `cancel`.
 ///
-/// The answer says that the agent will try; that the command has ended comes as an update with an exit status. The
-/// terminal stays. One that is unknown, has ended or cannot be cancelled is an error of the code
+/// The answer means that the agent tries. An update with an exit status reports the end of the command. The terminal remains.
+/// For a terminal that is unknown, has ended or cannot be cancelled, the agent answers with the error
 /// [`INVALID_PARAMS`](super::error_code::INVALID_PARAMS). See
 /// <https://agentclientprotocol.com/protocol/v2/tool-calls#cancelling-terminals>.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
@@ -131,7 +131,7 @@ pub struct CancelTerminalRequest {
     /// The terminal.
     #[wire(required)]
     pub terminal_id: TerminalId,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }

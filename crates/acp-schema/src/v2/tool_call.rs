@@ -5,18 +5,18 @@ use agentwire_wire_derive::{Build, Wire};
 
 use super::{AbsolutePath, ContentBlock, Diff};
 use crate::common::{
-    Meta, Patch, SessionId, Terminal, ToolCallId, ToolKind, empty_object, marker_capability,
+    Meta, Patch, SessionId, ToolCallId, ToolKind, empty_object, marker_capability, tool_call_content,
 };
 
 /// The update `tool_call_update`: a tool call began or changed.
 ///
-/// The first one with an id begins the call, later ones patch it: what is kept is left out, what goes back to how a
-/// new call begins is null; a list replaces the list. See
+/// The first one with an id begins the call, later ones patch it: a missing member keeps its value, null resets it to
+/// that of a new call, and a list replaces the whole list. See
 /// <https://agentclientprotocol.com/protocol/v2/tool-calls>.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct ToolCallUpdate {
-    /// Names the call.
+    /// Identifies the call.
     #[wire(required)]
     pub tool_call_id: ToolCallId,
     /// The tool's name, for programs.
@@ -25,61 +25,61 @@ pub struct ToolCallUpdate {
     /// What it does, for people.
     #[wire(patch)]
     pub title: Patch<String>,
-    /// What sort of tool it is. A new call is of [`ToolKind::Other`].
+    /// The kind of tool. A new call is of [`ToolKind::Other`].
     #[wire(patch)]
     pub kind: Patch<ToolKind>,
-    /// How far it is. A new call is [`ToolCallStatus::Pending`].
+    /// Its status. A new call is [`ToolCallStatus::Pending`].
     #[wire(patch)]
     pub status: Patch<ToolCallStatus>,
-    /// All that it has produced.
+    /// Its whole output so far.
     #[wire(patch_items)]
     pub content: Patch<Vec<ToolCallContent>>,
-    /// All the places it touches, so that a client can follow.
+    /// All the files that it reads or changes, so that a client can follow.
     #[wire(patch_items)]
     pub locations: Patch<Vec<ToolCallLocation>>,
-    /// What the tool was given, as it was given.
+    /// The tool's input, unchanged.
     #[wire(patch)]
     pub raw_input: Patch<RawJson>,
-    /// What the tool returned, as it returned it.
+    /// The tool's output, unchanged.
     #[wire(patch)]
     pub raw_output: Patch<RawJson>,
-    /// What the client can do to the call now, all of it. Nothing for a new call.
+    /// Everything that the client can do to the call now. Nothing for a new call.
     #[wire(patch)]
     pub capabilities: Patch<ToolCallCapabilities>,
-    /// Free room; see [`Meta`]. It is [merged](Patch::merge).
+    /// Extension metadata, as a patch that [merges](Patch::merge) its keys.
     #[wire(patch, name = "_meta")]
     pub meta: Patch<Meta>,
 }
 
-/// The update `tool_call_content_chunk`: one more thing that a tool call has produced, to append to the others.
+/// The update `tool_call_content_chunk`: an item to append to the output of a tool call.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct ToolCallContentChunk {
     /// The call.
     #[wire(required)]
     pub tool_call_id: ToolCallId,
-    /// The thing.
+    /// The item.
     #[wire(required)]
     pub content: ToolCallContent,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
 
-/// How far a tool call is. A foreign word means that it is not over.
+/// The status of a tool call. An unknown status means that the call has not ended.
 ///
 /// See <https://agentclientprotocol.com/protocol/v2/tool-calls#status>.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Wire)]
 #[non_exhaustive]
 pub enum ToolCallStatus {
-    /// It has not begun: its input is still coming, it waits for permission, or its time has not come.
+    /// It has not begun: its input is incomplete, or it waits for permission or for its turn.
     #[default]
     #[wire("pending")]
     Pending,
     /// It runs.
     #[wire("in_progress")]
     InProgress,
-    /// It has begun but does not run, until something lets it go on.
+    /// It has begun and is paused.
     #[wire("paused")]
     Paused,
     /// It is done.
@@ -91,65 +91,21 @@ pub enum ToolCallStatus {
     /// It was cancelled before it was done.
     #[wire("cancelled")]
     Cancelled,
-    /// A word that this version of the crate does not know, as it came.
+    /// A string that this version of the crate does not know, unchanged.
     #[wire(unknown)]
     Other(String),
 }
 
 impl ToolCallStatus {
-    /// Whether the call is over. Never so for a foreign word.
+    /// Returns whether the call has ended. False for an unknown status.
     pub fn is_final(&self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
     }
 }
 
-/// Something a tool call has produced.
-///
-/// See <https://agentclientprotocol.com/protocol/v2/tool-calls#content>.
-#[derive(Clone, Debug, PartialEq, Wire)]
-#[wire(tag = "type")]
-#[non_exhaustive]
-pub enum ToolCallContent {
-    /// A content block.
-    #[wire("content", from)]
-    Content(Content),
-    /// Changes of files.
-    #[wire("diff", from)]
-    Diff(Diff),
-    /// What a terminal of the agent shows, live.
-    #[wire("terminal", from)]
-    Terminal(Terminal),
-    /// Something of a type that this version does not know: the whole object. Keep it when storing, replaying or
-    /// passing on.
-    #[wire(unknown)]
-    Unknown(Meta),
-}
+tool_call_content! {}
 
-impl<T: Into<ContentBlock>> From<T> for Content {
-    fn from(block: T) -> Self {
-        Self::new(block)
-    }
-}
-
-impl From<ContentBlock> for ToolCallContent {
-    fn from(block: ContentBlock) -> Self {
-        Self::Content(Content::new(block))
-    }
-}
-
-/// A content block that a tool call has produced.
-#[derive(Clone, Debug, PartialEq, Wire, Build)]
-#[non_exhaustive]
-pub struct Content {
-    /// The block.
-    #[wire(required)]
-    pub content: ContentBlock,
-    /// Free room: its keys belong to whoever sent them.
-    #[wire(meta)]
-    pub meta: Option<Meta>,
-}
-
-/// A place that a tool call touches.
+/// A file that a tool call reads or changes, and perhaps a line of it.
 ///
 /// See <https://agentclientprotocol.com/protocol/v2/tool-calls#following-the-agent>.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
@@ -161,35 +117,35 @@ pub struct ToolCallLocation {
     /// The line, counted from 1.
     #[wire(lenient_number)]
     pub line: Option<NonZeroU32>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
 
-/// What a client can do to a tool call now.
+/// The actions that a client can take on a tool call now.
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct ToolCallCapabilities {
-    /// Whether it may send `tool_call/cancel`. An agent should take it back when the call is over.
+    /// Whether it may send `tool_call/cancel`. An agent should withdraw it when the call ends.
     #[wire(lenient)]
     pub cancel: Option<ToolCallCancelCapabilities>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
-    /// Members that this version does not know, as they came: real peers say more than the schema lists.
+    /// Members that this version does not know, unchanged: real peers send more than the schema lists.
     #[wire(extra)]
     pub extra: Meta,
 }
 
 marker_capability! {
-    /// That a tool call can be cancelled.
+    /// The tool call can be cancelled.
     ToolCallCancelCapabilities,
 }
 
-/// `tool_call/cancel`: stop one tool call. Only where the call has the capability `cancel` now.
+/// `tool_call/cancel`: stops a tool call. Only while the call has the capability `cancel`.
 ///
-/// The answer says that the agent will try; that the call is over comes as an update with a final status, which may
-/// also be `completed` or `failed`. A call that is unknown, over or cannot be cancelled is an error of the code
+/// The answer means that the agent tries. An update with a final status reports the end, which may also be `completed` or
+/// `failed`. For a call that is unknown, has ended or cannot be cancelled, the agent answers with the error
 /// [`INVALID_PARAMS`](super::error_code::INVALID_PARAMS). See
 /// <https://agentclientprotocol.com/protocol/v2/tool-calls#cancelling-tool-calls>.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
@@ -201,7 +157,7 @@ pub struct CancelToolCallRequest {
     /// The call.
     #[wire(required)]
     pub tool_call_id: ToolCallId,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }

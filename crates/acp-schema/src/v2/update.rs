@@ -8,7 +8,7 @@ use super::{
 };
 use crate::common::{Cost, MessageId, Meta, Notice, Patch, SessionId};
 
-/// `session/update`: what happens in a session, told by the agent as it happens.
+/// `session/update`: reports what happens in a session.
 ///
 /// See <https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#3-agent-reports-output>.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
@@ -17,16 +17,16 @@ pub struct UpdateSessionNotification {
     /// The session.
     #[wire(required)]
     pub session_id: SessionId,
-    /// What happened.
+    /// The event.
     #[wire(required)]
     pub update: SessionUpdate,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
 
 impl UpdateSessionNotification {
-    /// A piece of what the agent says: the update `agent_message_chunk`.
+    /// Part of the agent's answer: the update `agent_message_chunk`.
     #[must_use]
     pub fn message(
         session_id: impl Into<SessionId>,
@@ -36,7 +36,7 @@ impl UpdateSessionNotification {
         Self::new(session_id, SessionUpdate::AgentMessageChunk(ContentChunk::new(message_id, content)))
     }
 
-    /// A piece of what the agent thinks: the update `agent_thought_chunk`.
+    /// Part of the agent's reasoning: the update `agent_thought_chunk`.
     #[must_use]
     pub fn thought(
         session_id: impl Into<SessionId>,
@@ -57,36 +57,35 @@ impl NotificationMethod for UpdateSessionNotification {
     const NAME: &'static str = "session/update";
 }
 
-/// One thing that happened in a session.
+/// An event of a session.
 ///
-/// What has an id is told by updates that patch it and by chunks that are appended to it, in the order in which they
-/// come.
+/// An object with an id changes by updates, which patch it, and by chunks, which are appended, in the order of their arrival.
 #[derive(Clone, Debug, PartialEq, Wire)]
 #[wire(tag = "sessionUpdate")]
 #[non_exhaustive]
 pub enum SessionUpdate {
-    /// A piece of what the person said.
+    /// Part of the person's message.
     #[wire("user_message_chunk")]
     UserMessageChunk(ContentChunk),
-    /// What the person said.
+    /// The person's message.
     #[wire("user_message", from)]
     UserMessage(UserMessage),
-    /// A piece of what the agent says.
+    /// Part of the agent's answer.
     #[wire("agent_message_chunk")]
     AgentMessageChunk(ContentChunk),
-    /// What the agent said.
+    /// The agent's message.
     #[wire("agent_message", from)]
     AgentMessage(AgentMessage),
-    /// A piece of what the agent thinks.
+    /// Part of the agent's reasoning.
     #[wire("agent_thought_chunk")]
     AgentThoughtChunk(ContentChunk),
-    /// What the agent thought.
+    /// The agent's reasoning.
     #[wire("agent_thought", from)]
     AgentThought(AgentThought),
     /// Whether the agent is busy.
     #[wire("state_update", from)]
     StateUpdate(Box<StateUpdate>),
-    /// One more thing that a tool call has produced.
+    /// An item to append to the output of a tool call.
     #[wire("tool_call_content_chunk", from)]
     ToolCallContentChunk(Box<ToolCallContentChunk>),
     /// A tool call began or changed.
@@ -101,56 +100,56 @@ pub enum SessionUpdate {
     /// A plan began or changed.
     #[wire("plan_update", from)]
     PlanUpdate(Box<PlanUpdate>),
-    /// The slash commands, all of them.
+    /// All slash commands.
     #[wire("available_commands_update", from)]
     AvailableCommandsUpdate(AvailableCommandsUpdate),
-    /// The configuration options, all of them.
+    /// All configuration options.
     #[wire("config_option_update", from)]
     ConfigOptionUpdate(ConfigOptionUpdate),
-    /// Something about the session itself changed.
+    /// The session's title or another property changed.
     #[wire("session_info_update", from)]
     SessionInfoUpdate(Box<SessionInfoUpdate>),
-    /// How full the context is, and what the session has cost.
+    /// The use of the context, and the session's cost.
     #[wire("usage_update", from)]
     UsageUpdate(UsageUpdate),
-    /// Something to tell the person that is no part of the conversation.
+    /// A message to the person that is no part of the conversation.
     #[wire("notice", from)]
     Notice(Notice),
     /// A compaction of the context began or changed.
     #[wire("compaction_update", from)]
     CompactionUpdate(Box<CompactionUpdate>),
-    /// A piece of a compaction's summary.
+    /// Part of a compaction's summary.
     #[wire("compaction_summary_chunk", from)]
     CompactionSummaryChunk(CompactionSummaryChunk),
     /// An update of a kind that this version does not know: the whole object. Keep it when storing, replaying or
-    /// passing on.
+    /// forwarding.
     #[wire(unknown)]
     Unknown(Meta),
 }
 
-/// The update `config_option_update`: the options are different now.
+/// The update `config_option_update`: the options have changed.
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct ConfigOptionUpdate {
     /// All options with their values.
     #[wire(required_valid_items)]
     pub config_options: Vec<SessionConfigOption>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
 
-/// The update `session_info_update`: what is kept is left out, what is cleared is null.
+/// The update `session_info_update`: a missing member keeps its value, null clears it.
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct SessionInfoUpdate {
-    /// What to call the session in front of people.
+    /// The session's name to show to people.
     #[wire(patch)]
     pub title: Patch<String>,
-    /// When something last happened in it, as RFC 3339 writes it.
+    /// When its content last changed, in RFC 3339.
     #[wire(patch, schema(extend("format" = "date-time")))]
     pub updated_at: Patch<String>,
-    /// Free room; see [`Meta`]. It is [merged](Patch::merge).
+    /// Extension metadata, as a patch that [merges](Patch::merge) its keys.
     #[wire(patch, name = "_meta")]
     pub meta: Patch<Meta>,
 }
@@ -166,10 +165,10 @@ pub struct UsageUpdate {
     /// Tokens that fit into it.
     #[wire(required)]
     pub size: u64,
-    /// What the session has cost so far.
+    /// The cost of the session so far.
     #[wire(patch)]
     pub cost: Patch<Cost>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }

@@ -22,42 +22,11 @@ pub use self::capabilities::{
     ClientTaskRequests, ClientTasksCapability, ElicitationTasks, SamplingTasks, ServerTaskRequests,
     ServerTasksCapability, ToolTasks,
 };
+pub use crate::task_status::TaskStatus;
 use crate::{Cursor, Meta, Paginated};
 
 /// The key in `_meta` under which messages about a task name it, with a [`RelatedTaskMetadata`].
 pub const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
-
-/// How a task stands.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
-#[non_exhaustive]
-pub enum TaskStatus {
-    /// It runs.
-    #[wire("working")]
-    Working,
-    /// It waits for an answer; whoever asked for it should send [`GetTaskPayloadRequest`] to get the
-    /// question.
-    #[wire("input_required")]
-    InputRequired,
-    /// It is done, and there is a result.
-    #[wire("completed")]
-    Completed,
-    /// It ended with an error, or its tool failed.
-    #[wire("failed")]
-    Failed,
-    /// It was cancelled.
-    #[wire("cancelled")]
-    Cancelled,
-    /// A word that this version of the library does not know, kept as it came.
-    #[wire(unknown)]
-    Unknown(Box<str>),
-}
-
-impl TaskStatus {
-    /// Whether it can change no more.
-    pub fn is_final(&self) -> bool {
-        matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
-    }
-}
 
 /// Asks that a request be run as a task; the member `task` of the request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Wire)]
@@ -72,56 +41,7 @@ setters!(TaskMetadata {
     some ttl: u64,
 });
 
-/// A task and how it stands.
-#[derive(Clone, Debug, PartialEq, Eq, Wire)]
-#[non_exhaustive]
-pub struct Task {
-    /// Its name, which whoever runs it chose, so that nobody can guess it.
-    #[wire(required)]
-    pub task_id: String,
-    /// How it stands.
-    #[wire(required)]
-    pub status: TaskStatus,
-    /// The same for people.
-    #[wire(optional)]
-    pub status_message: Option<String>,
-    /// When it was created, in ISO 8601.
-    #[wire(required)]
-    pub created_at: String,
-    /// When its status last changed, in ISO 8601.
-    #[wire(required)]
-    pub last_updated_at: String,
-    /// For how many milliseconds it is kept from its creation on; none, written as `null`, for ever.
-    #[wire(nullable, schema(extend("x-nullable" = true)))]
-    pub ttl: Option<u64>,
-    /// How many milliseconds to wait between two questions about it.
-    #[wire(optional)]
-    pub poll_interval: Option<u64>,
-}
-
-impl Task {
-    /// A task that was created at that time and runs.
-    pub fn new(task_id: impl Into<String>, created_at: impl Into<String>) -> Self {
-        let created_at = created_at.into();
-        Self {
-            task_id: task_id.into(),
-            status: TaskStatus::Working,
-            status_message: None,
-            last_updated_at: created_at.clone(),
-            created_at,
-            ttl: None,
-            poll_interval: None,
-        }
-    }
-}
-
-setters!(Task {
-    set status: TaskStatus,
-    some status_message: String,
-    set last_updated_at: String,
-    some ttl: u64,
-    some poll_interval: u64,
-});
+task_type! { time to live: ttl, poll interval: poll_interval }
 
 /// The request runs as this task. It comes in place of the request's own result.
 #[derive(Clone, Debug, PartialEq, Eq, Wire)]
@@ -130,7 +50,7 @@ pub struct CreateTaskResult {
     /// The task.
     #[wire(required)]
     pub task: Task,
-    /// Attachments.
+    /// Extension metadata.
     #[wire(strict_meta)]
     pub meta: Option<Meta>,
 }
@@ -145,37 +65,6 @@ impl CreateTaskResult {
 setters!(CreateTaskResult {
     some meta: Meta,
 });
-
-macro_rules! task_requests {
-    ($( $(#[$attribute:meta])* $request:ident; )+) => {
-        $(
-            $(#[$attribute])*
-            #[derive(Clone, Debug, PartialEq, Eq, agentwire_wire_derive::Wire)]
-            #[non_exhaustive]
-            pub struct $request {
-                /// Which task.
-                #[wire(required)]
-                pub task_id: String,
-                /// Attachments.
-                #[wire(strict_meta)]
-                pub meta: Option<Meta>,
-            }
-
-            impl $request {
-                /// That task.
-                pub fn new(task_id: impl Into<String>) -> Self {
-                    Self { task_id: task_id.into(), meta: None }
-                }
-            }
-
-            setters!($request {
-                some meta: Meta,
-            });
-
-            has_meta!($request);
-        )+
-    };
-}
 
 task_requests! {
     /// Asks how a task stands.
@@ -196,7 +85,7 @@ macro_rules! task_reports {
                 /// The task.
                 #[wire(union)]
                 pub task: Task,
-                /// Attachments.
+                /// Extension metadata.
                 #[wire(strict_meta)]
                 pub meta: Option<Meta>,
             }
@@ -218,7 +107,7 @@ macro_rules! task_reports {
 }
 
 task_reports! {
-    /// How a task stands.
+    /// The status of a task.
     GetTaskResult;
     /// How a task stands that was cancelled.
     CancelTaskResult;
@@ -262,7 +151,7 @@ pub struct ListTasksRequest {
     /// Where the page begins; the first one without.
     #[wire(optional)]
     pub cursor: Option<Cursor>,
-    /// Attachments.
+    /// Extension metadata.
     #[wire(strict_meta)]
     pub meta: Option<Meta>,
 }
@@ -282,7 +171,7 @@ pub struct ListTasksResult {
     /// Where the next page begins; none on the last one.
     #[wire(optional)]
     pub next_cursor: Option<Cursor>,
-    /// Attachments.
+    /// Extension metadata.
     #[wire(strict_meta)]
     pub meta: Option<Meta>,
 }
@@ -309,7 +198,7 @@ impl Paginated for ListTasksRequest {
     }
 }
 
-/// Names the task that a message is about, in its `_meta`.
+/// Identifies the task that a message is about, in its `_meta`.
 #[derive(Clone, Debug, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct RelatedTaskMetadata {

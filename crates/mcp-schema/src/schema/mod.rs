@@ -7,13 +7,14 @@
 //! know, and `"x-nullable": true` a member whose `null` is not the same as its absence.
 
 mod definitions;
+mod parts;
 mod shapes;
 
 use schemars::{Schema, SchemaGenerator};
-use serde_json::{Value, json};
 
 pub use crate::downgrade::{Member, Variant};
 pub use definitions::{DEFINITIONS, INLINED, TASK_EXTENSION};
+pub(crate) use parts::{add_form_mode, union};
 pub(crate) use shapes::{
     ErrorSchema, FormValue, InputRequestsSchema, InputResponsesSchema, JsonObjectSchema, Milliseconds,
     OneOrMany, RequestIdSchema,
@@ -75,29 +76,11 @@ pub enum Role {
     Alias,
 }
 
-/// The schema of a union.
-pub(crate) fn union<const N: usize>(variants: [Schema; N], is_open: bool) -> Schema {
-    let variants: Vec<Value> = variants.into_iter().map(Schema::to_value).collect();
-    let mut schema = schemars::json_schema!({ "anyOf": variants });
-    if is_open {
-        schema.insert("x-open".to_owned(), true.into());
-    }
-    schema
-}
-
-/// Adds the member `mode` to a form, which is read past and never written.
-pub(crate) fn add_form_mode(schema: &mut Schema) {
-    add_property(schema, "mode", json!({ "type": "string", "const": "form" }));
-}
-
-fn add_property(schema: &mut Schema, name: &str, property: Value) {
-    let properties = schema.ensure_object().entry("properties").or_insert_with(|| json!({}));
-    properties.as_object_mut().expect("`properties` is an object").insert(name.to_owned(), property);
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+
+    use serde_json::Value;
 
     use super::*;
 

@@ -7,6 +7,7 @@ use agentwire_jsonrpc::RequestMethod;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Value, json};
 
+use super::parts::{add_property, union};
 use crate::{
     CreateMessageRequest, ElicitRequest, InputRequest, InputResponse, ListRootsRequest, MultiSelectSchema,
     ProgressToken, SingleSelectSchema,
@@ -76,7 +77,7 @@ shapes! {
     /// One of several values with titles, as 2025-06-18 has them.
     named LegacyTitledEnum = "LegacyTitledEnumSchema": |_| {
         let mut schema = single_select("enum", strings());
-        super::add_property(&mut schema, "enumNames", strings());
+        add_property(&mut schema, "enumNames", strings());
         schema
     };
     /// Some of several values.
@@ -122,7 +123,7 @@ impl JsonSchema for SingleSelectSchema {
             generator.subschema_for::<TitledSingleSelect>(),
             generator.subschema_for::<LegacyTitledEnum>(),
         ];
-        super::union(spellings, false)
+        union(spellings, false)
     }
 }
 
@@ -136,7 +137,7 @@ impl JsonSchema for MultiSelectSchema {
             generator.subschema_for::<UntitledMultiSelect>(),
             generator.subschema_for::<TitledMultiSelect>(),
         ];
-        super::union(spellings, false)
+        union(spellings, false)
     }
 }
 
@@ -160,7 +161,7 @@ impl JsonSchema for InputRequest {
             roots,
             call(ElicitRequest::NAME, generator.subschema_for::<ElicitRequest>()),
         ];
-        super::union(calls, false)
+        union(calls, false)
     }
 }
 

@@ -11,6 +11,7 @@ mod journal;
 mod json;
 mod lines;
 pub mod mutate;
+mod pieces;
 mod socket;
 mod sse;
 mod template;
@@ -80,19 +81,4 @@ impl Target {
 /// The target of this name.
 pub fn target(name: &str) -> Option<&'static Target> {
     TARGETS.iter().find(|target| target.name == name)
-}
-
-/// Cuts bytes into pieces, each as long as one of the bytes of `cuts` says in turn, so that a decoder is given them as a
-/// network might.
-fn pieces<'a>(cuts: &'a [u8], mut bytes: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
-    let mut cuts = cuts.iter().cycle();
-    std::iter::from_fn(move || {
-        if bytes.is_empty() {
-            return None;
-        }
-        let length = cuts.next().map_or(bytes.len(), |cut| usize::from(*cut % 32) + 1).min(bytes.len());
-        let (piece, rest) = bytes.split_at(length);
-        bytes = rest;
-        Some(piece)
-    })
 }

@@ -2,13 +2,15 @@
 
 use agentwire_jsonrpc::LineDecoder;
 
+use crate::pieces::pieces;
+
 /// How a stream is cut makes no difference to its lines.
 pub(crate) fn run(bytes: &[u8]) {
     let (limit, rest) =
         bytes.split_first().map_or((64, bytes), |(first, rest)| (usize::from(*first) + 1, rest));
     let (cuts, stream) = rest.split_at(rest.len().min(4));
     let whole = decode(limit, std::iter::once(stream));
-    let pieces = decode(limit, crate::pieces(cuts, stream));
+    let pieces = decode(limit, pieces(cuts, stream));
     assert_eq!(whole, pieces, "how the stream was cut makes a difference");
     let length: usize = whole.iter().flatten().map(String::len).sum();
     assert!(length <= stream.len(), "more came out than went in");

@@ -3,6 +3,8 @@
 use agentwire_transport_http::sse::{DecodeError, Decoder, Event};
 use bytes::Bytes;
 
+use crate::pieces::pieces;
+
 pub(crate) const WORDS: &[&[u8]] = &[
     b"data: ",
     b"data",
@@ -21,7 +23,7 @@ pub(crate) fn run(bytes: &[u8]) {
         bytes.split_first().map_or((64, bytes), |(first, rest)| (usize::from(*first) + 1, rest));
     let (cuts, body) = rest.split_at(rest.len().min(4));
     let whole = decode(limit, std::iter::once(body));
-    let pieces = decode(limit, crate::pieces(cuts, body));
+    let pieces = decode(limit, pieces(cuts, body));
     assert_eq!(whole.0, pieces.0, "how the body was cut makes a difference");
     assert_eq!(whole.1.is_some(), pieces.1.is_some(), "how the body was cut decides whether it can be read");
     let data = whole.0.iter().filter_map(|event| event.data.as_ref());

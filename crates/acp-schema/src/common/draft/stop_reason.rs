@@ -10,7 +10,7 @@ use crate::common::Meta;
 
 const KEY: &str = "stopReason";
 
-/// Why foreground work ended: the member `stopReason` of the state `idle`, and what belongs to the reason.
+/// Why foreground work ended: the member `stopReason` of the state `idle`, and the members that belong to the reason.
 ///
 /// See <https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#stop-reasons>.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,22 +18,22 @@ const KEY: &str = "stopReason";
 pub enum IdleStopReason {
     /// It succeeded. A command that the agent handles without asking the model ends like this too.
     EndTurn,
-    /// The model may not produce more tokens.
+    /// The model reached its limit of tokens.
     MaxTokens,
-    /// The agent may not ask the model again for this work.
+    /// The agent reached its limit of requests to the model for this work.
     MaxTurnRequests,
-    /// The agent refuses to go on.
+    /// The agent refuses to continue.
     Refusal,
-    /// The person or the client chose to stop, and not the agent for reasons of its own.
+    /// The person or the client stopped the work. An agent that stops by itself gives another reason.
     Cancelled,
     /// Something failed.
     Error(Box<ErrorStopReason>),
-    /// A reason that this version does not know: the members that belong to it, `stopReason` among them.
+    /// A reason that this version does not know: its members, including `stopReason`.
     Unknown(Meta),
 }
 
 impl IdleStopReason {
-    /// The word on the wire.
+    /// Returns the string on the wire.
     pub fn word(&self) -> Cow<'_, str> {
         match self {
             Self::EndTurn => "end_turn".into(),
@@ -46,7 +46,7 @@ impl IdleStopReason {
         }
     }
 
-    /// Reads it from the members of an object that no field is. One that is malformed counts as missing.
+    /// Reads it from the members of an object that have no field. A malformed one counts as missing.
     pub(crate) fn read(members: Meta) -> Result<Option<Self>, serde_json::Error> {
         // A repeated reason is malformed. A borrowed string is not copied: an unknown one may be long.
         if members.decode_member::<IgnoredAny>(KEY).is_err() {
@@ -78,7 +78,7 @@ impl From<ErrorStopReason> for IdleStopReason {
     }
 }
 
-/// Written flat into the object around it.
+/// Writes its members into the object that contains it.
 impl WriteMembers for IdleStopReason {
     fn write_members<M: SerializeMap>(&self, members: &mut M) -> Result<(), M::Error> {
         if let Self::Unknown(object) = self {
@@ -92,16 +92,16 @@ impl WriteMembers for IdleStopReason {
     }
 }
 
-/// What belongs to the stop reason `error`.
+/// The members of the stop reason `error`.
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct ErrorStopReason {
-    /// What failed. An agent should say it.
+    /// The error. An agent should send it.
     #[wire(lenient)]
     pub error: Option<ErrorObject>,
 }
 
-/// The members that it brings into the object around it.
+/// The members that it adds to the object that contains it.
 #[cfg(feature = "schema")]
 impl schemars::JsonSchema for IdleStopReason {
     fn inline_schema() -> bool {

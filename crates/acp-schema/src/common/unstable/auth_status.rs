@@ -26,7 +26,7 @@ pub struct AuthStatusResponse {
     /// The accounts that the agent knows, to show.
     #[wire(items)]
     pub accounts: Vec<AuthAccount>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -43,7 +43,7 @@ pub struct AuthStatusUpdateNotification {
     /// The accounts that the agent knows, to show.
     #[wire(items)]
     pub accounts: Vec<AuthAccount>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -52,7 +52,7 @@ impl NotificationMethod for AuthStatusUpdateNotification {
     const NAME: &'static str = "auth/status_update";
 }
 
-/// Whether an agent can begin sessions without a login. Words of one's own begin with `_`; take a word that you do not
+/// Whether an agent can begin sessions without a login. Custom strings begin with `_`; take a word that you do not
 /// know as [`Unknown`](Self::Unknown).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
 #[non_exhaustive]
@@ -69,7 +69,7 @@ pub enum AuthState {
     /// The agent says that it cannot tell.
     #[wire("unknown")]
     Unknown,
-    /// A word that this version of the crate does not know, as it came.
+    /// A string that this version of the crate does not know, unchanged.
     #[wire(unknown)]
     Other(String),
 }
@@ -78,7 +78,7 @@ pub enum AuthState {
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct AuthAccount {
-    /// What to call it in front of people.
+    /// The name to show to people.
     #[wire(required)]
     pub label: String,
     /// Whether the agent uses it; several may be in use, such as one for each provider.
@@ -93,12 +93,12 @@ pub struct AuthAccount {
     /// The organization, team or workspace.
     #[wire(lenient)]
     pub organization: Option<String>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
 
 marker_capability! {
-    /// That an agent answers `auth/status` and may send `auth/status_update`.
+    /// The agent answers `auth/status` and may send `auth/status_update`.
     AuthStatusCapabilities,
 }

@@ -56,10 +56,10 @@ pub struct SessionSystemPromptCapabilities {
     /// Which other modes.
     #[wire(lenient)]
     pub mode: Option<SessionSystemPromptModeCapabilities>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
-    /// Members that this version does not know, as they came: real peers say more than the schema lists.
+    /// Members that this version does not know, unchanged: real peers send more than the schema lists.
     #[wire(extra)]
     pub extra: Meta,
 }
@@ -71,10 +71,10 @@ pub struct SessionSystemPromptModeCapabilities {
     /// The mode `override`. On the wire `override`.
     #[wire(lenient, name = "override")]
     pub replace: Option<SessionSystemPromptOverrideCapabilities>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
-    /// Members that this version does not know, as they came: real peers say more than the schema lists.
+    /// Members that this version does not know, unchanged: real peers send more than the schema lists.
     #[wire(extra)]
     pub extra: Meta,
 }
@@ -86,10 +86,10 @@ pub struct SubagentSessionCapabilities {
     /// `session/cancel`, which ends the work and not the session.
     #[wire(lenient)]
     pub cancel: Option<SessionCancelCapabilities>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
-    /// Members that this version does not know, as they came: real peers say more than the schema lists.
+    /// Members that this version does not know, unchanged: real peers send more than the schema lists.
     #[wire(extra)]
     pub extra: Meta,
 }
@@ -97,13 +97,13 @@ pub struct SubagentSessionCapabilities {
 marker_capability! {
     /// That an agent takes a system prompt in place of its own.
     SessionSystemPromptOverrideCapabilities,
-    /// That an agent answers `session/fork`.
+    /// The agent answers `session/fork`.
     SessionForkCapabilities,
-    /// That an agent answers `session/archive` and `session/unarchive`.
+    /// The agent answers `session/archive` and `session/unarchive`.
     SessionArchiveCapabilities,
-    /// That an agent answers `session/status`.
+    /// The agent answers `session/status`.
     SessionStatusCapabilities,
-    /// That an agent answers `session/set_title`. It may tell titles without it.
+    /// The agent answers `session/set_title`. It may tell titles without it.
     SessionTitleCapabilities,
     /// That the work of a subagent can be cancelled.
     SessionCancelCapabilities,

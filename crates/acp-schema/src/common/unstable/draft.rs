@@ -68,7 +68,7 @@ impl<'de, T: DeserializeOwned, A: DeserializeOwned> Deserialize<'de> for Draft<T
     }
 }
 
-/// The definition without the additions: those are listed apart, for whoever puts a schema together.
+/// The definition without the additions, which the generator lists separately.
 #[cfg(feature = "schema")]
 impl<T: schemars::JsonSchema, A> schemars::JsonSchema for Draft<T, A> {
     fn inline_schema() -> bool {
@@ -95,7 +95,28 @@ impl<T, A: schemars::JsonSchema> super::Added for Draft<T, A> {
     }
 }
 
-/// No addition: for params to which drafts add nothing, while they add to the answer.
+/// No addition: for params to which drafts add nothing although they add to the answer.
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct Unchanged {}
+
+/// Defines requests of a version with an addition to their params, and perhaps with another answer.
+///
+/// ```text
+/// draft_requests! {
+///     /// `session/new` with a system prompt.
+///     v1::NewSessionRequest + SystemPromptAddition -> v1::NewSessionResponse,
+/// }
+/// ```
+macro_rules! draft_requests {
+    ($($(#[$doc:meta])* $version:ident::$name:ident + $addition:ident -> $response:path,)+) => {$(
+        $(#[$doc])*
+        pub type $name = $crate::common::unstable::Draft<$version::$name, $addition>;
+
+        impl agentwire_jsonrpc::RequestMethod for $name {
+            const NAME: &'static str = <$version::$name as agentwire_jsonrpc::RequestMethod>::NAME;
+            type Response = $response;
+        }
+    )+};
+}
+pub(crate) use draft_requests;

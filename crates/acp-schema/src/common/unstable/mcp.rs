@@ -5,10 +5,10 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 use crate::common::{Meta, string_id};
 
 string_id! {
-    /// Names an MCP server that is reached through the connection itself. Whoever offers the server chooses it, and no two
+    /// Identifies an MCP server that is reached through the connection itself. Whoever offers the server chooses it, and no two
     /// servers that are visible on a connection have the same.
     McpServerAcpId,
-    /// Names a request to such a server while it runs. The caller chooses it, and proxies leave it as it is; it is not the
+    /// Identifies a request to such a server while it runs. The caller chooses it, and proxies leave it as it is; it is not the
     /// id of the message around the request.
     McpRequestId,
 }
@@ -17,13 +17,13 @@ string_id! {
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct McpServerAcp {
-    /// What to call it.
+    /// Its name.
     #[wire(required)]
     pub name: String,
-    /// Names the server.
+    /// Identifies the server.
     #[wire(required)]
     pub server_id: McpServerAcpId,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -38,7 +38,7 @@ pub struct MessageMcpRequest {
     /// The server.
     #[wire(required)]
     pub server_id: McpServerAcpId,
-    /// Names the call; a new one each time.
+    /// Identifies the call; a new one each time.
     #[wire(required)]
     pub request_id: McpRequestId,
     /// MCP's method.
@@ -47,7 +47,7 @@ pub struct MessageMcpRequest {
     /// Its params, an object, as they are.
     #[wire(raw_object)]
     pub params: Option<RawJson>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -73,7 +73,7 @@ pub struct MessageMcpNotification {
     /// Its params, an object, as they are.
     #[wire(raw_object)]
     pub params: Option<RawJson>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -159,7 +159,7 @@ pub struct McpError {
     /// Anything more, as it is; null is something too.
     #[wire(raw)]
     pub data: Option<RawJson>,
-    /// Members that this version does not know, as they came: real peers say more than the schema lists.
+    /// Members that this version does not know, unchanged: real peers send more than the schema lists.
     #[wire(extra)]
     pub extra: Meta,
 }

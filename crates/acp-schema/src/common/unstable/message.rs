@@ -10,7 +10,7 @@ macro_rules! session_message_types {
         #[derive(Clone, Debug, PartialEq, agentwire_wire_derive::Wire, agentwire_wire_derive::Build)]
         #[non_exhaustive]
         pub struct SessionMessage {
-            /// Names the message within the session that the update is about.
+            /// Identifies the message within the session that the update is about.
             #[wire(required)]
             pub message_id: $crate::common::MessageId,
             /// Who has sent it.
@@ -28,7 +28,7 @@ macro_rules! session_message_types {
             /// All it says. An empty list clears it, as null does.
             #[wire(patch_items)]
             pub content: Patch<Vec<ContentBlock>>,
-            /// Free room: its keys belong to whoever sent them. It is patched too.
+            /// Extension metadata; receivers make no assumptions about its keys. It is patched too.
             #[wire(patch, name = "_meta")]
             pub meta: Patch<$crate::common::Meta>,
         }
@@ -40,10 +40,10 @@ macro_rules! session_message_types {
             /// The message.
             #[wire(required)]
             pub message_id: $crate::common::MessageId,
-            /// The piece.
+            /// The content.
             #[wire(required)]
             pub content: ContentBlock,
-            /// Free room: its keys belong to whoever sent them.
+            /// Extension metadata; receivers make no assumptions about its keys.
             #[wire(meta)]
             pub meta: Option<$crate::common::Meta>,
         }

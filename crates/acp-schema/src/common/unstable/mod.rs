@@ -1,4 +1,4 @@
-//! What the drafts of all versions share.
+//! The types that the drafts of all versions share.
 
 pub(crate) mod additions;
 mod auth_status;
@@ -24,13 +24,14 @@ pub use capabilities::{
     SessionStatusCapabilities, SessionSystemPromptCapabilities, SessionSystemPromptModeCapabilities,
     SessionSystemPromptOverrideCapabilities, SessionTitleCapabilities, SubagentSessionCapabilities,
 };
+pub(crate) use draft::draft_requests;
 pub use draft::{Draft, Unchanged};
 pub use mcp::{
     McpError, McpRequestId, McpServerAcp, McpServerAcpId, MessageMcpNotification, MessageMcpRequest,
     MessageMcpResponse,
 };
 pub(crate) use message::session_message_types;
-pub use plan::{PlanMarkdown, PlanRemoved};
+pub use plan::{PlanFile, PlanMarkdown, PlanRemoved};
 pub(crate) use provider::provider_types;
 pub use provider::{
     DisableProviderRequest, DisableProviderResponse, LlmProtocol, ProviderId, ProvidersCapabilities,
@@ -48,7 +49,7 @@ pub(crate) use subagent::subagent_types;
 pub(crate) use union::draft_union;
 pub use usage::{Usage, UsageAddition};
 
-/// What drafts add to a definition, for whoever puts a schema together.
+/// The additions of drafts to a definition, for the generator.
 #[cfg(feature = "schema")]
 pub(crate) trait Added {
     /// The added members or variants, as a schema of their own.

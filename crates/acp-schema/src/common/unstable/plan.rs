@@ -6,13 +6,28 @@ use crate::common::{Meta, PlanId};
 #[derive(Clone, Debug, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct PlanMarkdown {
-    /// Names the plan.
+    /// Identifies the plan.
     #[wire(required)]
     pub plan_id: PlanId,
-    /// The text, all of it.
+    /// The whole text.
     #[wire(required)]
     pub content: String,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
+    #[wire(meta)]
+    pub meta: Option<Meta>,
+}
+
+/// A plan that stands in a file.
+#[derive(Clone, Debug, PartialEq, Wire, Build)]
+#[non_exhaustive]
+pub struct PlanFile {
+    /// Identifies the plan.
+    #[wire(required)]
+    pub plan_id: PlanId,
+    /// The URI of the file.
+    #[wire(required)]
+    pub uri: String,
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -24,7 +39,7 @@ pub struct PlanRemoved {
     /// The plan.
     #[wire(required)]
     pub plan_id: PlanId,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }

@@ -4,11 +4,11 @@ use agentwire_wire_derive::{Build, Wire};
 use crate::common::{Meta, empty_object, marker_capability, string_id};
 
 string_id! {
-    /// Names a provider of models that an agent can be set up for.
+    /// Identifies a provider of models that an agent can be set up for.
     ProviderId,
 }
 
-/// Which API a provider speaks. Words of one's own begin with `_`.
+/// Which API a provider speaks. Custom strings begin with `_`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
 #[non_exhaustive]
 pub enum LlmProtocol {
@@ -27,7 +27,7 @@ pub enum LlmProtocol {
     /// That of AWS Bedrock.
     #[wire("bedrock")]
     Bedrock,
-    /// A word that this version of the crate does not know, as it came.
+    /// A string that this version of the crate does not know, unchanged.
     #[wire(unknown)]
     Other(String),
 }
@@ -41,7 +41,7 @@ pub struct DisableProviderRequest {
     /// The provider.
     #[wire(required)]
     pub provider_id: ProviderId,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -59,7 +59,7 @@ empty_object! {
 }
 
 marker_capability! {
-    /// That an agent answers `providers/list`, `providers/set` and `providers/disable`.
+    /// The agent answers `providers/list`, `providers/set` and `providers/disable`.
     ProvidersCapabilities,
 }
 
@@ -87,7 +87,7 @@ macro_rules! provider_types {
             /// The providers.
             #[wire(required)]
             pub providers: Vec<ProviderInfo>,
-            /// Free room: its keys belong to whoever sent them.
+            /// Extension metadata; receivers make no assumptions about its keys.
             #[wire(meta)]
             pub meta: Option<$crate::common::Meta>,
         }
@@ -96,7 +96,7 @@ macro_rules! provider_types {
         #[derive(Clone, Debug, PartialEq, agentwire_wire_derive::Wire, agentwire_wire_derive::Build)]
         #[non_exhaustive]
         pub struct ProviderInfo {
-            /// Names the provider.
+            /// Identifies the provider.
             #[wire(required)]
             pub provider_id: $crate::common::unstable::ProviderId,
             /// Which APIs it may speak.
@@ -108,7 +108,7 @@ macro_rules! provider_types {
             /// How it is set up, without secrets; none where it is not used.
             #[wire(optional)]
             pub current: Option<ProviderCurrentConfig>,
-            /// Free room: its keys belong to whoever sent them.
+            /// Extension metadata; receivers make no assumptions about its keys.
             #[wire(meta)]
             pub meta: Option<$crate::common::Meta>,
         }
@@ -124,7 +124,7 @@ macro_rules! provider_types {
             $(#[$uri])?
             #[wire(required)]
             pub base_url: String,
-            /// Free room: its keys belong to whoever sent them.
+            /// Extension metadata; receivers make no assumptions about its keys.
             #[wire(meta)]
             pub meta: Option<$crate::common::Meta>,
         }
@@ -148,7 +148,7 @@ macro_rules! provider_types {
             /// The headers of requests to it, secrets among them.
             #[wire(or_default, omit_if = std::collections::BTreeMap::is_empty)]
             pub headers: std::collections::BTreeMap<String, String>,
-            /// Free room: its keys belong to whoever sent them.
+            /// Extension metadata; receivers make no assumptions about its keys.
             #[wire(meta)]
             pub meta: Option<$crate::common::Meta>,
         }

@@ -17,7 +17,7 @@ pub struct ProxySuccessorRequest {
     /// The params of the request inside, an object or an array, as they are, its `_meta` among them.
     #[wire(optional)]
     pub params: Option<RawJson>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -52,7 +52,7 @@ pub struct ProxySuccessorNotification {
     /// The params of the notification inside, an object or an array, as they are, its `_meta` among them.
     #[wire(optional)]
     pub params: Option<RawJson>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }

@@ -12,7 +12,7 @@ pub struct ArchiveSessionRequest {
     /// The session.
     #[wire(required)]
     pub session_id: SessionId,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -31,7 +31,7 @@ pub struct UnarchiveSessionRequest {
     /// The session.
     #[wire(required)]
     pub session_id: SessionId,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -61,7 +61,7 @@ pub struct SetSessionTitleRequest {
     /// The title. The agent may trim it, and refuses one of which nothing is left.
     #[wire(required)]
     pub title: String,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -78,12 +78,12 @@ pub struct SetSessionTitleResponse {
     /// The title that the agent has kept: the one to show.
     #[wire(required)]
     pub title: String,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
 
-/// Whether an agent has a session in memory. Words of one's own begin with `_`; take a word that you do not know as
+/// Whether an agent has a session in memory. Custom strings begin with `_`; take a word that you do not know as
 /// [`Saved`](Self::Saved).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
 #[non_exhaustive]
@@ -94,12 +94,12 @@ pub enum SessionStatus {
     /// It has not, and can take it up.
     #[wire("saved")]
     Saved,
-    /// A word that this version of the crate does not know, as it came.
+    /// A string that this version of the crate does not know, unchanged.
     #[wire(unknown)]
     Other(String),
 }
 
-/// Which sessions a list holds. Words of one's own begin with `_`; an agent refuses a word that it does not know.
+/// Which sessions a list holds. Custom strings begin with `_`; an agent refuses a word that it does not know.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
 #[non_exhaustive]
 pub enum SessionArchiveFilter {
@@ -112,12 +112,12 @@ pub enum SessionArchiveFilter {
     /// Those that are archived.
     #[wire("only")]
     Only,
-    /// A word that this version of the crate does not know, as it came.
+    /// A string that this version of the crate does not know, unchanged.
     #[wire(unknown)]
     Other(String),
 }
 
-/// What becomes of the agent's own instructions. Words of one's own begin with `_`; an agent refuses a word that it does
+/// What becomes of the agent's own instructions. Custom strings begin with `_`; an agent refuses a word that it does
 /// not know.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
 #[non_exhaustive]
@@ -129,7 +129,7 @@ pub enum SystemPromptMode {
     /// the workspace are another matter. Only where the agent has the capability `systemPrompt.mode.override`.
     #[wire("override")]
     Override,
-    /// A word that this version of the crate does not know, as it came.
+    /// A string that this version of the crate does not know, unchanged.
     #[wire(unknown)]
     Other(String),
 }
@@ -153,12 +153,12 @@ pub struct ArchivedAddition {
     pub archived: Option<bool>,
 }
 
-/// Defines what versions say in the same words about a session's status and its system prompt.
+/// Defines a version's requests for a session's status and for a fork, and its system prompt.
 ///
-/// The types are each version's own, because its content blocks and states are. Around the call there must be
-/// `ContentBlock`, and `SessionStatusResponse`.
+/// `ContentBlock`, `McpServer`, `SessionStatusResponse` and `ForkSessionResponse` differ between versions and must be in scope
+/// around the call, as must the type of paths.
 macro_rules! session_types {
-    () => {
+    (path: $path:ty) => {
         /// `session/status`: whether a session is loaded at the moment, and what goes on in it. Nothing changes by asking.
         ///
         /// Only where the agent has the capability `status` for sessions. A draft.
@@ -168,7 +168,7 @@ macro_rules! session_types {
             /// The session.
             #[wire(required)]
             pub session_id: $crate::common::SessionId,
-            /// Free room: its keys belong to whoever sent them.
+            /// Extension metadata; receivers make no assumptions about its keys.
             #[wire(meta)]
             pub meta: Option<$crate::common::Meta>,
         }
@@ -190,7 +190,7 @@ macro_rules! session_types {
             /// The instructions, not empty. Only text is allowed so far.
             #[wire(required)]
             pub content: Vec<ContentBlock>,
-            /// Free room: its keys belong to whoever sent them.
+            /// Extension metadata; receivers make no assumptions about its keys.
             #[wire(meta)]
             pub meta: Option<$crate::common::Meta>,
         }
@@ -204,6 +204,37 @@ macro_rules! session_types {
             /// Instructions for the session. Who takes up an old session should send those it was made with.
             #[wire(optional)]
             pub system_prompt: Option<SystemPrompt>,
+        }
+
+        /// `session/fork`: begin a conversation with the whole context of an old one, which stays as it is.
+        ///
+        /// Only where the agent has the capability `fork` for sessions. A draft.
+        #[derive(Clone, Debug, PartialEq, agentwire_wire_derive::Wire, agentwire_wire_derive::Build)]
+        #[non_exhaustive]
+        pub struct ForkSessionRequest {
+            /// The old session.
+            #[wire(required)]
+            pub session_id: $crate::common::SessionId,
+            /// The directory to work in, an absolute path.
+            #[wire(required)]
+            pub cwd: $path,
+            /// All further roots of the new session, absolute paths.
+            #[wire(list)]
+            pub additional_directories: Vec<$path>,
+            /// The MCP servers to connect to.
+            #[wire(list)]
+            pub mcp_servers: Vec<McpServer>,
+            /// Instructions for the new session. Send those with which the old one was made.
+            #[wire(optional)]
+            pub system_prompt: Option<SystemPrompt>,
+            /// Extension metadata; receivers make no assumptions about its keys.
+            #[wire(meta)]
+            pub meta: Option<$crate::common::Meta>,
+        }
+
+        impl agentwire_jsonrpc::RequestMethod for ForkSessionRequest {
+            const NAME: &'static str = "session/fork";
+            type Response = ForkSessionResponse;
         }
     };
 }

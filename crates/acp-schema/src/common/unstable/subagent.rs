@@ -15,7 +15,7 @@ macro_rules! subagent_types {
             /// The child.
             #[wire(required)]
             pub session_id: $crate::common::SessionId,
-            /// What to call it in front of people.
+            /// The name to show to people.
             #[wire(patch)]
             pub title: Patch<String>,
             /// What it is for, for people.
@@ -33,7 +33,7 @@ macro_rules! subagent_types {
             /// All its further roots, absolute paths; those of the parent where they are not told.
             #[wire(strict_patch)]
             pub additional_directories: Patch<Vec<$path>>,
-            /// Free room: its keys belong to whoever sent them. It is patched too.
+            /// Extension metadata; receivers make no assumptions about its keys. It is patched too.
             #[wire(patch, name = "_meta")]
             pub meta: Patch<$crate::common::Meta>,
         }

@@ -25,7 +25,7 @@ pub struct Usage {
     /// Those that were written to a cache.
     #[wire(lenient_number)]
     pub cached_write_tokens: Option<u64>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }

@@ -51,9 +51,9 @@ pub use crate::common::unstable::{
     ArchiveSessionResponse, ArchivedAddition, AuthAccount, AuthState, AuthStatusCapabilities,
     AuthStatusRequest, AuthStatusResponse, AuthStatusUpdateNotification, DisableProviderRequest,
     DisableProviderResponse, Draft, LlmProtocol, McpError, McpRequestId, McpServerAcp, McpServerAcpId,
-    MessageMcpNotification, MessageMcpRequest, MessageMcpResponse, PlanMarkdown, PlanRemoved, ProviderId,
-    ProvidersCapabilities, ProxySuccessorNotification, ProxySuccessorRequest, ProxySuccessorResponse,
-    SessionArchiveCapabilities, SessionArchiveFilter, SessionCancelCapabilities,
+    MessageMcpNotification, MessageMcpRequest, MessageMcpResponse, PlanFile, PlanMarkdown, PlanRemoved,
+    ProviderId, ProvidersCapabilities, ProxySuccessorNotification, ProxySuccessorRequest,
+    ProxySuccessorResponse, SessionArchiveCapabilities, SessionArchiveFilter, SessionCancelCapabilities,
     SessionCapabilitiesAdditions, SessionForkCapabilities, SessionStatus, SessionStatusCapabilities,
     SessionSystemPromptCapabilities, SessionSystemPromptModeCapabilities,
     SessionSystemPromptOverrideCapabilities, SessionTitleCapabilities, SetProviderResponse,
@@ -66,7 +66,7 @@ pub use capabilities::{
 };
 pub use mcp_server::McpServer;
 pub use method::METHODS;
-pub use plan::{PlanFile, PlanItems, PlanUpdate, PlanUpdateContent};
+pub use plan::{PlanItems, PlanUpdate, PlanUpdateContent};
 pub use provider::{
     ListProvidersRequest, ListProvidersResponse, ProviderCurrentConfig, ProviderInfo, SetProviderRequest,
 };

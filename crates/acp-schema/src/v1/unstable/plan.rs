@@ -1,24 +1,17 @@
-use agentwire_wire_derive::{Build, Wire};
+use agentwire_wire_derive::Wire;
 
-use crate::common::unstable::PlanMarkdown;
-use crate::common::{Meta, PlanId};
+use crate::common::unstable::{PlanFile, PlanMarkdown};
+use crate::common::{Meta, plan_update};
 use crate::v1::PlanEntry;
 
-/// The update `plan_update`: a plan began or changed. A session may have several, told apart by their ids.
-///
-/// Only for clients with the capability `plan`. A draft.
-#[derive(Clone, Debug, PartialEq, Wire, Build)]
-#[non_exhaustive]
-pub struct PlanUpdate {
-    /// The plan, all of it.
-    #[wire(required)]
-    pub plan: PlanUpdateContent,
-    /// Free room: its keys belong to whoever sent them.
-    #[wire(meta)]
-    pub meta: Option<Meta>,
+plan_update! {
+    /// The update `plan_update`: a plan began or changed. A session may have several, each with its id.
+    ///
+    /// Only for clients with the capability `plan`. A draft.
+    PlanUpdate, entries: required_items
 }
 
-/// A plan, in one of the ways to write it down. It replaces what was told of the same plan before.
+/// A plan in one of several forms. It replaces the previous content of the same plan.
 #[derive(Clone, Debug, PartialEq, Wire)]
 #[wire(tag = "type")]
 #[non_exhaustive]
@@ -35,34 +28,4 @@ pub enum PlanUpdateContent {
     /// A plan of a type that this version does not know: the whole object.
     #[wire(unknown)]
     Unknown(Meta),
-}
-
-/// A plan as a list of tasks.
-#[derive(Clone, Debug, PartialEq, Wire, Build)]
-#[non_exhaustive]
-pub struct PlanItems {
-    /// Names the plan.
-    #[wire(required)]
-    pub plan_id: PlanId,
-    /// All tasks, each as it is now.
-    #[wire(required_items)]
-    pub entries: Vec<PlanEntry>,
-    /// Free room: its keys belong to whoever sent them.
-    #[wire(meta)]
-    pub meta: Option<Meta>,
-}
-
-/// A plan that stands in a file.
-#[derive(Clone, Debug, PartialEq, Wire, Build)]
-#[non_exhaustive]
-pub struct PlanFile {
-    /// Names the plan.
-    #[wire(required)]
-    pub plan_id: PlanId,
-    /// The URI of the file.
-    #[wire(required)]
-    pub uri: String,
-    /// Free room: its keys belong to whoever sent them.
-    #[wire(meta)]
-    pub meta: Option<Meta>,
 }

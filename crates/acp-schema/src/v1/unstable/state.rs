@@ -46,7 +46,7 @@ pub struct IdleStateUpdate {
     /// How many tokens the work has used.
     #[wire(lenient)]
     pub usage: Option<Usage>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }

@@ -44,9 +44,9 @@ pub use crate::common::unstable::{
     ArchiveSessionResponse, ArchivedAddition, AuthAccount, AuthState, AuthStatusCapabilities,
     AuthStatusRequest, AuthStatusResponse, AuthStatusUpdateNotification, DisableProviderRequest,
     DisableProviderResponse, Draft, LlmProtocol, McpError, McpRequestId, McpServerAcp, McpServerAcpId,
-    MessageMcpNotification, MessageMcpRequest, MessageMcpResponse, PlanMarkdown, PlanRemoved, ProviderId,
-    ProvidersCapabilities, ProxySuccessorNotification, ProxySuccessorRequest, ProxySuccessorResponse,
-    SessionArchiveCapabilities, SessionArchiveFilter, SessionCancelCapabilities,
+    MessageMcpNotification, MessageMcpRequest, MessageMcpResponse, PlanFile, PlanMarkdown, PlanRemoved,
+    ProviderId, ProvidersCapabilities, ProxySuccessorNotification, ProxySuccessorRequest,
+    ProxySuccessorResponse, SessionArchiveCapabilities, SessionArchiveFilter, SessionCancelCapabilities,
     SessionCapabilitiesAdditions, SessionForkCapabilities, SessionStatus, SessionStatusCapabilities,
     SessionSystemPromptCapabilities, SessionSystemPromptModeCapabilities,
     SessionSystemPromptOverrideCapabilities, SessionTitleCapabilities, SetProviderResponse,
@@ -55,7 +55,7 @@ pub use crate::common::unstable::{
 };
 pub use mcp_server::{McpAcpCapabilities, McpCapabilitiesAdditions, McpServer};
 pub use method::METHODS;
-pub use plan::{PlanFile, PlanUpdateContent};
+pub use plan::PlanUpdateContent;
 pub use provider::{
     ListProvidersRequest, ListProvidersResponse, ProviderCurrentConfig, ProviderInfo, SetProviderRequest,
 };

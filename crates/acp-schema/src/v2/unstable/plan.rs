@@ -1,7 +1,4 @@
-use agentwire_wire_derive::{Build, Wire};
-
-use crate::common::unstable::{PlanMarkdown, draft_union};
-use crate::common::{Meta, PlanId};
+use crate::common::unstable::{PlanFile, PlanMarkdown, draft_union};
 use crate::v2;
 
 draft_union! {
@@ -12,19 +9,4 @@ draft_union! {
         /// Text.
         "markdown" => Markdown(PlanMarkdown) from PlanMarkdown,
     }
-}
-
-/// A plan that stands in a file.
-#[derive(Clone, Debug, PartialEq, Wire, Build)]
-#[non_exhaustive]
-pub struct PlanFile {
-    /// Names the plan.
-    #[wire(required)]
-    pub plan_id: PlanId,
-    /// The URI of the file.
-    #[wire(required, schema(extend("format" = "uri")))]
-    pub uri: String,
-    /// Free room: its keys belong to whoever sent them.
-    #[wire(meta)]
-    pub meta: Option<Meta>,
 }

@@ -52,7 +52,7 @@ definitions! {
         MessageMcpNotification,
         MessageMcpRequest,
         MessageMcpResponse,
-        PlanFile,
+        PlanFile where { "uri" "format" = "uri", },
         PlanMarkdown,
         PlanRemoved,
         ProviderCurrentConfig,

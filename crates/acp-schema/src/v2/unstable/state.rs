@@ -11,7 +11,7 @@ draft_union! {
         "unknown" => CannotTell(UnknownStateUpdate) from UnknownStateUpdate,
     }
     replacing {
-        /// Nothing runs in the foreground. Something may in the background.
+        /// No work runs in the foreground. Work may run in the background.
         "idle" => Idle(IdleStateUpdate) |idle| idle.into(),
     }
 }
@@ -23,10 +23,10 @@ pub type IdleStateUpdate = Draft<v2::IdleStateUpdate, UsageAddition>;
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]
 #[non_exhaustive]
 pub struct UnknownStateUpdate {
-    /// All work that goes on beside the foreground; none is not the same as empty, it says nothing.
+    /// All background work. An empty list means no background work, a missing member says nothing about it.
     #[wire(lenient_list)]
     pub background: Option<Vec<BackgroundWork>>,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
@@ -47,7 +47,7 @@ pub struct BackgroundSubagent {
     /// Its session.
     #[wire(required)]
     pub session_id: SessionId,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }

@@ -13,10 +13,10 @@ pub struct UpdateSessionNotification {
     /// The session.
     #[wire(required)]
     pub session_id: SessionId,
-    /// What happened.
+    /// The event.
     #[wire(required)]
     pub update: SessionUpdate,
-    /// Free room: its keys belong to whoever sent them.
+    /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
 }
