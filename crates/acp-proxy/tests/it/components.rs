@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agentwire_acp_proxy::{ProxyError, ErrorObject, Next, Proxy, RawJson, Request, Transparent, serve};
+use agentwire_acp_proxy::{ErrorObject, Next, Proxy, ProxyError, RawJson, Request, Transparent, serve};
 use serde_json::json;
 use tokio::task::{JoinHandle, spawn_local};
 use tokio::time::timeout;

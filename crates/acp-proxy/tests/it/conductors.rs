@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agentwire_acp_proxy::{ProxyError, Conductor, Transparent, proxied, relay, serve};
+use agentwire_acp_proxy::{Conductor, ProxyError, Transparent, proxied, relay, serve};
 use agentwire_transport::duplex;
 use tokio::task::{JoinHandle, spawn_local};
 use tokio::time::timeout;

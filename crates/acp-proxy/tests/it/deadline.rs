@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use agentwire_acp_proxy::{ProxyError, Conductor, Config, Transparent, Transport, proxied, relay, serve};
+use agentwire_acp_proxy::{Conductor, Config, ProxyError, Transparent, Transport, proxied, relay, serve};
 use agentwire_transport::{Packet, TransportError, duplex};
 use futures::{Sink, Stream};
 use tokio::task::{JoinHandle, spawn_local};

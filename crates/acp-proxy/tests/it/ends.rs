@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use agentwire_acp_proxy::{
-    ProxyError, Cancelled, Conductor, Config, ErrorObject, Next, Peers, Proxy, RawJson, Request, Transparent,
+    Cancelled, Conductor, Config, ErrorObject, Next, Peers, Proxy, ProxyError, RawJson, Request, Transparent,
     proxied, relay, relay_with, serve,
 };
 use agentwire_transport::{Packet, TransportError, duplex};

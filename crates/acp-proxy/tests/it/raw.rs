@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::time::Duration;
 
-use agentwire_acp_proxy::{ProxyError, Proxy, Transport, relay};
+use agentwire_acp_proxy::{Proxy, ProxyError, Transport, relay};
 use agentwire_transport::lines;
 use serde_json::Value;
 use tokio::io::{

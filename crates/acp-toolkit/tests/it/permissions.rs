@@ -7,7 +7,7 @@ use agentwire_acp_schema::v1::{
     ToolCallUpdate, ToolKind,
 };
 use agentwire_acp_toolkit::{
-    Choices, PermissionPolicy, PermissionPrompt, PermissionRule, Permissions, DecisionScope,
+    Choices, DecisionScope, PermissionPolicy, PermissionPrompt, PermissionRule, Permissions,
 };
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader, DuplexStream};
