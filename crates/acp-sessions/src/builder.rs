@@ -38,7 +38,7 @@ pub struct SessionAgent<F> {
 }
 
 impl<F: TurnHandler> SessionAgent<F> {
-    /// Sets the store of the sessions (default: a [`MemoryStore`] of up to 128 MiB, which lasts until serving ends).
+    /// Sets the store of the sessions (default: a [`MemoryStore`](crate::MemoryStore) of up to 128 MiB, which lasts until serving ends).
     pub fn store(self, store: impl SessionStore + 'static) -> Self {
         self.shared_store(Arc::new(store))
     }
@@ -124,21 +124,21 @@ impl<F: TurnHandler> SessionAgent<F> {
         self.set(|settings| settings.session_limit = sessions)
     }
 
-    /// Sets the limit of `cwd` and of each of `additionalDirectories`, in bytes (default [`DEFAULT_PATH_LIMIT`], 4,096). A
+    /// Sets the limit of `cwd` and of each of `additionalDirectories`, in bytes (default [`DEFAULT_PATH_LIMIT`](crate::DEFAULT_PATH_LIMIT), 4,096). A
     /// request with a longer one is refused (-32602).
     pub fn path_limit(self, bytes: usize) -> Self {
         self.set(|settings| settings.path_limit = bytes)
     }
 
     /// Sets the memory limit of `cwd`, `additionalDirectories` and `mcpServers` of one session together, in bytes (default
-    /// [`DEFAULT_SETUP_LIMIT`], 64 KiB). A request with more is refused (-32602) before anything is stored or started. A
+    /// [`DEFAULT_SETUP_LIMIT`](crate::DEFAULT_SETUP_LIMIT), 64 KiB). A request with more is refused (-32602) before anything is stored or started. A
     /// directory counts three times, because three copies are kept; a server counts with its configuration. Servers of
     /// [`mcp_server`](Self::mcp_server) do not count.
     pub fn setup_limit(self, bytes: usize) -> Self {
         self.set(|settings| settings.setup_limit = bytes)
     }
 
-    /// Sets the limit of an update, in bytes of JSON (default [`DEFAULT_UPDATE_LIMIT`]). A client drops a line over its own
+    /// Sets the limit of an update, in bytes of JSON (default [`DEFAULT_UPDATE_LIMIT`](crate::DEFAULT_UPDATE_LIMIT)). A client drops a line over its own
     /// limit, so an update over this one is neither written nor sent, and fails with
     /// [`TurnError::TooLong`](crate::TurnError). Results of tools, and updates of a session that is loaded, are shortened and
     /// marked instead.
