@@ -2,7 +2,7 @@ use agentwire_acp_schema::{v1, v2 as schema};
 
 use crate::{Context, Error, v2};
 
-/// The agent of a version that a [`Router`](crate::Router) does not have. There is no value of it.
+/// The agent of a version that a [`Router`](crate::Router) does not serve. It has no values.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::exhaustive_enums, reason = "it has no variant, and never will")]
 pub enum Absent {}

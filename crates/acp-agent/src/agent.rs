@@ -97,7 +97,7 @@ agentwire_peer::method_trait! {
     extensions(Context, client: &Client)
 }
 
-/// The answer of a method that is not implemented.
+/// Returns the answer of a method that is not implemented.
 pub(crate) fn not_found<M: RequestMethod>(_: &M) -> Result<M::Response, Error> {
     Err(Error::method_not_found(M::NAME))
 }

@@ -12,43 +12,41 @@ use agentwire_acp_schema::v1::{
 use agentwire_jsonrpc::{NotificationMethod, RequestMethod};
 use agentwire_peer::runtime::PeerExt;
 use agentwire_peer::{Call, CallError, Notify, Peer, RequestContext};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
-use crate::agreed::{Agreed, Shared};
+use crate::connection_state::{ConnectionState, Handshake};
+use crate::extension::extension_methods;
 use crate::outgoing;
 
-/// The editor at the other end: what an agent tells and asks it.
+/// The client at the other end: the methods that an agent calls.
 ///
-/// A method that the client did not advertise is refused here, without being sent; so is a path that is not
-/// absolute.
+/// A method that the client did not advertise fails without being sent, and so does a path that is not absolute.
 #[derive(Clone, Debug)]
 pub struct Client {
     pub(crate) peer: Peer,
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) state: Arc<ConnectionState>,
 }
 
 impl Client {
-    pub(crate) fn new(peer: Peer, shared: Arc<Shared>) -> Self {
-        Self { peer, shared }
+    pub(crate) fn new(peer: Peer, state: Arc<ConnectionState>) -> Self {
+        Self { peer, state }
     }
 
-    /// What the client can do. None before `initialize` has been answered.
+    /// Returns the client's capabilities, or none before `initialize` is answered.
     pub fn capabilities(&self) -> Option<&ClientCapabilities> {
-        self.shared.agreed.get().map(Agreed::client_can)
+        self.state.handshake.get().map(Handshake::client_capabilities)
     }
 
-    /// What the client is, if it said so.
+    /// Returns the client's name and version, or none where it sent none.
     pub fn info(&self) -> Option<&Implementation> {
-        self.shared.agreed.get().and_then(|agreed| agreed.client.client_info.as_ref())
+        self.state.handshake.get().and_then(|handshake| handshake.client.client_info.as_ref())
     }
 
-    /// `session/update`: tells what happens in a session. Awaiting it waits while much is still to be sent,
-    /// which is what keeps an agent from filling its memory for a client that is slow.
+    /// `session/update`: sends an update of a session. Awaiting it waits while the send queue is full, so an agent does
+    /// not fill its memory for a slow client.
     ///
-    /// Refused without being sent: a notice or a compaction for a client that did not advertise it, a path that is not
-    /// absolute, an option whose value is none of its values, a cost that is no number. Boolean options are left out for
-    /// a client that did not advertise them.
+    /// Fails without being sent: a notice or a compaction for a client that did not advertise it, a relative path, an
+    /// option whose value is not in its list, a cost that is not a number. Boolean options are removed for a client
+    /// that did not advertise them.
     pub fn session_update(&self, mut notification: SessionNotification) -> Notify<'_> {
         match outgoing::update(&mut notification.update, self.capabilities()) {
             Ok(()) => self.peer.notify(&notification),
@@ -56,8 +54,8 @@ impl Client {
         }
     }
 
-    /// Whether [`session_update`](Self::session_update) would send such an update, for who keeps what is said before it
-    /// is sent.
+    /// Checks an update as [`session_update`](Self::session_update) does, without sending it. An agent that stores an
+    /// update before it sends it calls this first.
     ///
     /// # Errors
     ///
@@ -67,8 +65,7 @@ impl Client {
             .map_err(|why| CallError::not_allowed(SessionNotification::NAME, why))
     }
 
-    /// `session/request_permission`: asks the user. Refused without being sent where there is nothing to choose, or two
-    /// options have one id.
+    /// `session/request_permission`: asks the user. Fails without being sent where there are no options, or two have one id.
     pub fn request_permission(&self, request: RequestPermissionRequest) -> Call<RequestPermissionResponse> {
         let call = &request.tool_call;
         let checked = outgoing::permission_options(&request.options).and_then(|()| {
@@ -102,7 +99,7 @@ impl Client {
         self.terminal(&request, request.cwd.as_deref())
     }
 
-    /// `terminal/output`: what the command has printed so far.
+    /// `terminal/output`: returns what the command has printed so far.
     pub fn terminal_output(&self, request: TerminalOutputRequest) -> Call<TerminalOutputResponse> {
         self.terminal(&request, None)
     }
@@ -120,13 +117,13 @@ impl Client {
         self.terminal(&request, None)
     }
 
-    /// `terminal/release`: ends the command if it runs, and gives the terminal back.
+    /// `terminal/release`: ends the command if it runs, and releases the terminal.
     pub fn release_terminal(&self, request: ReleaseTerminalRequest) -> Call<ReleaseTerminalResponse> {
         self.terminal(&request, None)
     }
 
-    /// `elicitation/create`: asks the user for something else than a permission. Refused without being sent where the
-    /// client did not advertise the mode, or a URL holds credentials.
+    /// `elicitation/create`: asks the user for input other than a permission. Fails without being sent where the client did
+    /// not advertise the mode, or a URL holds credentials.
     pub fn create_elicitation(&self, request: CreateElicitationRequest) -> Call<CreateElicitationResponse> {
         if let ElicitationMode::Url(mode) = &request.mode
             && let Err(why) = outgoing::url(&mode.url)
@@ -141,7 +138,7 @@ impl Client {
         self.gated(&request, None, name, has)
     }
 
-    /// `elicitation/complete`: tells that what the user did at a URL is done.
+    /// `elicitation/complete`: reports that the user has finished at a URL.
     pub fn complete_elicitation(&self, notification: CompleteElicitationNotification) -> Notify<'_> {
         if self.capabilities().is_some_and(takes_urls) {
             self.peer.notify(&notification)
@@ -150,30 +147,7 @@ impl Client {
         }
     }
 
-    /// A request of one's own; its name begins with `_`, else it is refused without being sent.
-    pub fn extension_request<P, R>(&self, method: &str, params: &P) -> Call<R>
-    where
-        P: Serialize + ?Sized,
-        R: DeserializeOwned + Send + 'static,
-    {
-        match outgoing::extension(method) {
-            Ok(()) => self.peer.call_method(method, Some(params)),
-            Err(why) => self.peer.refuse_call(why),
-        }
-    }
-
-    /// A notification of one's own; its name begins with `_`, else it is refused without being sent.
-    pub fn extension_notification<P: Serialize + ?Sized>(&self, method: &str, params: &P) -> Notify<'_> {
-        match outgoing::extension(method) {
-            Ok(()) => self.peer.notify_method(method, Some(params)),
-            Err(why) => self.peer.refuse_notify(why),
-        }
-    }
-
-    /// Whether the connection is over.
-    pub fn is_closed(&self) -> bool {
-        self.peer.is_closed()
-    }
+    extension_methods! {}
 
     fn terminal<M: RequestMethod>(&self, request: &M, cwd: Option<&Path>) -> Call<M::Response> {
         self.gated(request, cwd, "terminal", |client| client.terminal)
@@ -208,7 +182,7 @@ fn not_advertised(method: &'static str, capability: &str) -> CallError {
     CallError::not_allowed(method, outgoing::not_advertised(capability))
 }
 
-/// What an agent holds of one request while it answers it.
+/// The context of one request: its client and its cancellation.
 #[derive(Clone, Debug)]
 pub struct Context {
     pub(crate) client: Client,
@@ -227,7 +201,7 @@ impl Context {
         }
     }
 
-    /// The client that asked.
+    /// Returns the client that sent the request.
     pub fn client(&self) -> &Client {
         &self.client
     }
@@ -238,7 +212,7 @@ impl Context {
         self.request.cancelled()
     }
 
-    /// Whether the client no longer wants the answer.
+    /// Returns whether the client has cancelled the request.
     pub fn is_cancelled(&self) -> bool {
         self.request.is_cancelled()
     }

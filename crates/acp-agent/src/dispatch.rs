@@ -12,7 +12,7 @@ use agentwire_peer::{Handler, Peer, RequestContext};
 use futures::FutureExt;
 use futures::future::{Either, ready};
 
-use crate::agreed::{Agreed, Shared};
+use crate::connection_state::{ConnectionState, Handshake};
 use crate::method::{Method, answer, broken};
 use crate::methods::Connection;
 use crate::{Agent, Client, Context, Error, outgoing};
@@ -20,26 +20,26 @@ use crate::{Agent, Client, Context, Error, outgoing};
 /// Puts an [`Agent`] behind a connection.
 pub(crate) struct Dispatch<A> {
     agent: A,
-    shared: Arc<Shared>,
+    state: Arc<ConnectionState>,
 }
 
 impl<A: Agent> Dispatch<A> {
     pub(crate) fn new(agent: A) -> Self {
-        Self { agent, shared: Arc::default() }
+        Self { agent, state: Arc::default() }
     }
 
     fn client(&self, peer: &Peer) -> Client {
-        Client::new(peer.clone(), self.shared.clone())
+        Client::new(peer.clone(), self.state.clone())
     }
 
-    /// The connection. An error before `initialize` has been answered.
+    /// Returns the connection, or an error before `initialize` is answered.
     fn ready(&self) -> Result<Connection<'_>, Error> {
         let first = || Error::invalid_request("initialize must be the first request");
-        let agreed = self.shared.agreed.get().ok_or_else(first)?;
-        Ok(Connection { agreed, turns: &self.shared.turns })
+        let handshake = self.state.handshake.get().ok_or_else(first)?;
+        Ok(Connection { handshake, turns: &self.state.turns })
     }
 
-    /// One that fails may be tried again.
+    /// Answers `initialize`. A client may try again after an error.
     async fn initialize(&self, params: Option<RawJson>, context: Context) -> Result<RawJson, Error> {
         let twice = || Error::invalid_request("the connection is initialized already");
         if self.ready().is_ok() {
@@ -47,7 +47,7 @@ impl<A: Agent> Dispatch<A> {
         }
         let mut request = <InitializeRequest as Method<Connection<'_>>>::decode(params)?;
         let peer = context.request.peer().clone();
-        // One version is spoken here, so it is the answer to whatever is asked for.
+        // Only one version is served, so it answers every requested version.
         request.protocol_version = ProtocolVersion::V1;
         let mut response = self.agent.initialize(request.clone(), context).await?;
         response.protocol_version = ProtocolVersion::V1;
@@ -57,7 +57,7 @@ impl<A: Agent> Dispatch<A> {
             response.auth_methods.retain(|method| !matches!(method, AuthMethod::Terminal(_)));
         }
         let answer = <InitializeRequest as Method<Connection<'_>>>::encode(&peer, &response)?;
-        self.shared.agreed.set(Agreed { client: request, agent: response }).map_err(|_| twice())?;
+        self.state.handshake.set(Handshake { client: request, agent: response }).map_err(|_| twice())?;
         Ok(answer)
     }
 
@@ -107,7 +107,7 @@ impl<A: Agent> Dispatch<A> {
         }
     }
 
-    /// One turn. It is known from the moment its request arrives, so that a cancel right behind it finds it.
+    /// Runs one turn. The turn is registered before this returns, so that a cancel right behind its request finds it.
     fn prompt(
         &self,
         request: Result<PromptRequest, Error>,
@@ -116,7 +116,7 @@ impl<A: Agent> Dispatch<A> {
         let checked = request.and_then(|request| {
             let at = self.ready()?;
             request.check(&at)?;
-            let turn = self.shared.turns.begin(&request.session_id, context.request.clone());
+            let turn = self.state.turns.begin(&request.session_id, context.request.clone());
             Ok((at, request, turn))
         });
         let (at, request, turn) = match checked {
@@ -153,7 +153,7 @@ impl<A: Agent> Handler for Dispatch<A> {
     ) -> impl Future<Output = Result<RawJson, Error>> {
         let context = Context::new(self.client(context.peer()), context);
         if &*request.method == PromptRequest::NAME {
-            // A prompt must be noted before this returns.
+            // The prompt must be registered before this returns.
             Either::Left(
                 self.prompt(<PromptRequest as Method<Connection<'_>>>::decode(request.params), context),
             )
@@ -169,9 +169,9 @@ impl<A: Agent> Handler for Dispatch<A> {
         }
         let client = self.client(peer);
         if &*notification.method == CancelNotification::NAME {
-            // A notification that cannot be read is passed over, as any that is not known.
+            // A notification that cannot be decoded is ignored, like an unknown one.
             if let Ok(cancel) = decode_params::<CancelNotification>(notification.params) {
-                self.shared.turns.cancel(&cancel.session_id);
+                self.state.turns.cancel(&cancel.session_id);
                 self.agent.cancel(cancel, &client);
             }
         } else if !notification.method.starts_with("$/") {

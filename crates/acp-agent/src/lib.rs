@@ -1,7 +1,7 @@
 //! An ACP agent on any transport.
 //!
-//! You write a type that implements [`Agent`]; [`serve`] puts it behind a connection. The protocol's own
-//! bookkeeping is done here, the conversation is yours.
+//! You write a type that implements [`Agent`]; [`serve`] runs it on a connection. This crate applies the protocol's rules;
+//! your type holds the sessions.
 //!
 //! ```
 //! use agentwire_acp_agent::{Agent, Context, Error};
@@ -33,30 +33,28 @@
 //!
 //! # What is done for you
 //!
-//! - `initialize` comes first: any other request before it is refused, any notification passed over, and a second
-//!   one is refused too. The version is agreed on, never echoed.
-//! - A method that the agent did not advertise is "method not found", whatever the agent's code can do.
-//! - Parameters that cannot be decoded, a root that is not absolute, an MCP server or a content block of a
-//!   kind that the agent did not advertise, a way to authenticate that it did not offer: refused with "invalid
-//!   params", naming what was wrong.
-//! - `session/cancel` reaches the turn, also when it is right behind the prompt, and the turn then answers
-//!   `cancelled`, whatever the agent's code made of it.
-//! - A method that the client did not advertise, and a path that is not absolute, are refused before they are
-//!   sent; so are a permission with nothing to choose, a cost that is no number, a URL with credentials, and a method of
-//!   one's own whose name does not begin with an underscore.
-//! - Boolean options, wherever options are told, are left out for a client that did not advertise that it takes them, and
-//!   so are ways to authenticate in a terminal.
-//! - An answer of the agent's that breaks the protocol for every client is an internal error that says how: two ways to
-//!   authenticate, modes or options with one id, a current mode that is none of the modes, an option whose value is none
-//!   of its values or that was set and is not told so, a path that is not absolute, a reason to stop that nobody knows.
-//! - Unknown requests are answered, unknown notifications passed over; a panic is an internal error.
+//! - `initialize` comes first: before it, other requests are refused and notifications ignored. A second one is refused. The
+//!   answer has the version that both sides speak.
+//! - A method that the agent did not advertise answers "method not found", even where the agent implements it.
+//! - A request is refused with "invalid params" and the reason when its params cannot be decoded, a directory is not
+//!   absolute, or it has an MCP server, a content block or an authentication method that the agent did not advertise.
+//! - `session/cancel` reaches the turn, even right behind the prompt. The turn then answers `cancelled`, whatever the agent
+//!   returns.
+//! - A method that the client did not advertise fails without being sent. So do a relative path, a permission request without
+//!   options, a cost that is not a number, a URL with credentials, and an extension method whose name does not begin with an
+//!   underscore.
+//! - Boolean options and authentication in a terminal are removed for a client that did not advertise them.
+//! - An answer that breaks the protocol for every client becomes an internal error that names the rule: two authentication
+//!   methods, modes or options with one id; a current mode that is not among the modes; an option whose value is not among
+//!   its values, or without the value that was just set; a relative path; an unknown stop reason.
+//! - Unknown requests are answered with "method not found", unknown notifications ignored. A panic becomes an internal error.
 //!
 //! # Versions and drafts
 //!
-//! What is here is version 1. With the feature `v2` there is the module `v2` for the draft of version 2, and `Router`, which
-//! serves an agent of either version, or of each, and decides by the first `initialize`; nothing is converted between
-//! them. With the feature `unstable` there is the module `unstable` for what drafts add to version 1. Neither changes what
-//! is there without it.
+//! The items here are for version 1. The feature `v2` adds the module `v2` for the draft of version 2, and `Router`,
+//! which serves an agent of either version or of both. The first `initialize` of a connection selects the version;
+//! nothing is converted between them. The feature `unstable` adds the module `unstable` for the drafts that extend
+//! version 1. Neither changes the other items.
 //!
 //! # What it will not do
 //!
@@ -66,13 +64,15 @@
 #[cfg(feature = "v2")]
 mod absent;
 mod agent;
-mod agreed;
 mod client;
 mod config;
+mod connection_state;
 mod dispatch;
+mod extension;
 mod method;
 mod methods;
 mod outgoing;
+mod path;
 #[cfg(feature = "v2")]
 mod router;
 mod rules;

@@ -1,4 +1,4 @@
-//! The tables of methods: how each request is checked, answered, and its answer checked.
+//! The tables of methods: how each request and its answer are checked.
 
 use std::future::Future;
 
@@ -7,7 +7,7 @@ use agentwire_peer::Peer;
 
 use crate::Error;
 
-/// What is wrong with an answer or an update of the agent's.
+/// An error says which rule an answer or an update of the agent breaks.
 pub(crate) type Checked = Result<(), String>;
 
 /// A request of a version, whose connections have the state `S`.
@@ -15,7 +15,7 @@ pub(crate) type Checked = Result<(), String>;
 /// The table of a version implements it, one type at a time. `decode` and `encode` have no type parameters there, so their
 /// code is compiled once, with this crate, and not for each agent, which takes seconds.
 pub(crate) trait Method<S>: RequestMethod {
-    /// Whether the agent has advertised the method.
+    /// Returns whether the agent has advertised the method.
     fn is_offered(connection: &S) -> bool;
 
     /// Checks the params.
@@ -48,7 +48,7 @@ pub(crate) trait Method<S>: RequestMethod {
     }
 }
 
-/// The agent's own answer breaks the protocol.
+/// Returns the error for an answer of the agent that breaks the protocol.
 pub(crate) fn broken(method: &str, why: &str) -> Error {
     Error::internal_error(format_args!("the agent's answer to {method} breaks the protocol: {why}"))
 }

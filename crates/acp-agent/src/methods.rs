@@ -1,4 +1,4 @@
-//! The methods of version 1.
+//! The table of the methods of version 1.
 
 use agentwire_acp_schema::v1::{
     AgentCapabilities, AuthenticateRequest, ClientCapabilities, CloseSessionRequest, DeleteSessionRequest,
@@ -6,31 +6,31 @@ use agentwire_acp_schema::v1::{
     PromptRequest, ResumeSessionRequest, SetSessionConfigOptionRequest, SetSessionModeRequest,
 };
 
-use crate::agreed::Agreed;
+use crate::connection_state::Handshake;
 use crate::method::methods;
 use crate::turns::Turns;
 use crate::{outgoing, rules};
 
 /// A connection that is initialized.
 pub(crate) struct Connection<'a> {
-    pub(crate) agreed: &'a Agreed,
+    pub(crate) handshake: &'a Handshake,
     pub(crate) turns: &'a Turns,
 }
 
 impl Connection<'_> {
     pub(crate) fn agent(&self) -> &AgentCapabilities {
-        &self.agreed.agent.agent_capabilities
+        &self.handshake.agent.agent_capabilities
     }
 
     pub(crate) fn client(&self) -> &ClientCapabilities {
-        self.agreed.client_can()
+        self.handshake.client_capabilities()
     }
 }
 
 methods! { Connection<'_>:
     InitializeRequest,
     AuthenticateRequest {
-        check |request, at| rules::auth_method(&request.method_id, &at.agreed.agent.auth_methods);
+        check |request, at| rules::auth_method(&request.method_id, &at.handshake.agent.auth_methods);
     },
     LogoutRequest { if |at| at.agent().auth.logout.is_some(); },
     NewSessionRequest {

@@ -1,7 +1,7 @@
-//! What an answer or an update of the agent's must obey, looked at before it is sent.
+//! Checks of the agent's answers and updates before they are sent.
 //!
-//! What depends on the client is left out for a client that cannot take it. What would be wrong for every client is the
-//! author's mistake: an answer becomes an internal error that names the rule, an update is refused.
+//! An item that the client cannot take is removed. A fault that concerns every client is the agent's: an answer becomes
+//! an internal error that names the rule, and an update fails.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -16,14 +16,14 @@ use agentwire_acp_schema::v1::{
 use agentwire_peer::CallError;
 
 use crate::method::Checked;
-use crate::rules::{holds_nul, is_absolute};
+use crate::path::{holds_nul, is_absolute};
 
-/// Ways to authenticate are told apart by their ids.
+/// Checks that no two authentication methods have one id.
 pub(crate) fn auth_methods(methods: &[AuthMethod]) -> Checked {
     unique("authentication methods", methods.iter().filter_map(AuthMethod::id))
 }
 
-/// Each thing is named once.
+/// Checks that no id occurs twice.
 pub(crate) fn unique<'a, I: Into<Cow<'a, str>>>(what: &str, ids: impl IntoIterator<Item = I>) -> Checked {
     let mut seen = BTreeSet::new();
     match ids.into_iter().map(I::into).find(|id| !seen.insert(id.clone())) {
@@ -32,7 +32,7 @@ pub(crate) fn unique<'a, I: Into<Cow<'a, str>>>(what: &str, ids: impl IntoIterat
     }
 }
 
-/// A session is in one of its modes.
+/// Checks that the current mode is one of the available modes.
 pub(crate) fn modes(state: Option<&SessionModeState>) -> Checked {
     let Some(state) = state else { return Ok(()) };
     unique("modes", state.available_modes.iter().map(|mode| &*mode.id))?;
@@ -42,8 +42,8 @@ pub(crate) fn modes(state: Option<&SessionModeState>) -> Checked {
     Err(format!("the current mode {:?} is none of the available ones", state.current_mode_id))
 }
 
-/// The modes and options of a session that begins. Options that the client cannot take are left out, and the list with
-/// the last of them.
+/// Checks the modes and options of an answer that opens a session. Removes options that the client cannot take, and the
+/// list where none is left.
 pub(crate) fn session(
     state: Option<&SessionModeState>,
     options: &mut Option<Vec<SessionConfigOption>>,
@@ -59,8 +59,7 @@ pub(crate) fn session(
     Ok(())
 }
 
-/// Options have ids of their own and values that they can have. Booleans are left out for a client that did not say that
-/// it takes them.
+/// Checks the ids and current values of options. Removes boolean options for a client that did not advertise them.
 pub(crate) fn config_options(options: &mut Vec<SessionConfigOption>, client: &ClientCapabilities) -> Checked {
     if !takes_booleans(client) {
         options.retain(|option| !matches!(option.kind, SessionConfigKind::Boolean(_)));
@@ -88,7 +87,7 @@ fn has_its_value(select: &SessionConfigSelect) -> bool {
         SessionConfigSelectOptions::Grouped(groups) => {
             groups.iter().flat_map(|group| &group.options).any(|option| option.value == *current)
         }
-        // Nobody here knows how its values are written.
+        // The layout of the values is unknown.
         _ => true,
     }
 }
@@ -98,7 +97,7 @@ pub(crate) fn takes_booleans(client: &ClientCapabilities) -> bool {
     options.is_some_and(|options| options.boolean.is_some())
 }
 
-/// A turn ends for a reason that the protocol knows.
+/// Checks that a stop reason is one of the protocol.
 pub(crate) fn stop_reason(reason: &StopReason) -> Checked {
     match reason {
         StopReason::Other(word) => Err(format!("{word:?} is no reason to stop")),
@@ -106,7 +105,7 @@ pub(crate) fn stop_reason(reason: &StopReason) -> Checked {
     }
 }
 
-/// The answer to a changed option lists that option with the new value.
+/// Checks that the answer to a changed option lists that option with the new value.
 pub(crate) fn option_set(
     request: &SetSessionConfigOptionRequest,
     options: &[SessionConfigOption],
@@ -131,7 +130,7 @@ pub(crate) fn new_value(id: &SessionConfigId, has_value: Option<bool>) -> Checke
     match has_value {
         Some(true) => Ok(()),
         Some(false) => Err(format!("the configuration option {id:?} was set and has another value")),
-        None => Err(format!("the configuration option {id:?} was set and is not told")),
+        None => Err(format!("the configuration option {id:?} was set and is missing from the answer")),
     }
 }
 
@@ -148,7 +147,7 @@ pub(crate) fn permission_options(options: &[PermissionOption]) -> Checked {
     unique("options", options.iter().map(|option| &*option.option_id))
 }
 
-/// An update that every client understands as it is meant, given what the client can do.
+/// Checks an update against the client's capabilities and the rules for every client.
 pub(crate) fn update(update: &mut SessionUpdate, client: Option<&ClientCapabilities>) -> Checked {
     let session = client.and_then(|client| client.session.as_ref());
     match update {
@@ -176,7 +175,7 @@ pub(crate) fn update(update: &mut SessionUpdate, client: Option<&ClientCapabilit
     }
 }
 
-/// The places and changes that a call of a tool names.
+/// Checks the locations and diffs of a tool call.
 pub(crate) fn tool_call(locations: &[ToolCallLocation], content: &[ToolCallContent]) -> Checked {
     if locations.iter().any(|location| location.line == Some(0)) {
         return Err("lines are counted from 1".into());
@@ -188,14 +187,14 @@ pub(crate) fn tool_call(locations: &[ToolCallLocation], content: &[ToolCallConte
     absolute(locations.iter().map(|location| &location.path).chain(diffs))
 }
 
-/// A URL that the user is sent to says nothing of who they are.
+/// Checks that a URL for the user holds no credentials.
 pub(crate) fn url(url: &str) -> Checked {
     let authority =
         url.split_once("://").map_or("", |(_, rest)| rest.split(['/', '?', '#']).next().unwrap_or(""));
     if authority.contains('@') { Err("a URL to visit holds no credentials".into()) } else { Ok(()) }
 }
 
-/// Methods of one's own are told from the protocol's by how they begin.
+/// Checks that the name of an extension method begins with an underscore.
 pub(crate) fn extension(method: &str) -> Result<(), CallError> {
     if method.starts_with('_') {
         return Ok(());

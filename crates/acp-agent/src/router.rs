@@ -15,8 +15,8 @@ use crate::{Absent, Agent, Closed, Config, Error, v2};
 
 /// An agent of version 1, one of version 2, or both, on one connection. Behind the feature `v2`.
 ///
-/// The first `initialize` that succeeds decides for the whole connection: the agent of the highest version that the client
-/// can speak. From then on every message goes to that agent as it is; nothing is converted.
+/// The first `initialize` that succeeds selects the version of the connection: the highest that the client can speak.
+/// All later messages go to the agent of that version unchanged.
 ///
 /// | the client asks for | only version 1 is there | only version 2 | both |
 /// |---|---|---|---|
@@ -24,10 +24,10 @@ use crate::{Absent, Agent, Closed, Config, Error, v2};
 /// | 1 | 1 | refused | 1 |
 /// | 2 and more | 1 | 2 | 2 |
 ///
-/// "Refused" is the error `-32022`, whose data name the version that was asked for and those that are supported. Version 1
-/// does not know that error, so who has only version 1 answers 0 with it. Until it is decided, other requests are refused
-/// with "invalid request" and notifications passed over; an `initialize` whose version is no number of 16 bits is refused
-/// with "invalid params".
+/// "Refused" is the error `-32022`. Its data name the requested version and the supported ones. Version 1 does not have
+/// that error, so a router with version 1 alone answers 0 with version 1. Before the version is selected, other
+/// requests fail with "invalid request", and notifications are ignored. An `initialize` whose version is not a number
+/// of 16 bits fails with "invalid params".
 ///
 /// ```
 /// # use agentwire_acp_agent::{Agent, Router, v2};
@@ -44,21 +44,21 @@ pub struct Router<One, Two> {
 }
 
 impl<One: Agent> Router<One, Absent> {
-    /// An agent of version 1 alone.
+    /// Serves an agent of version 1 alone.
     pub fn v1(agent: One) -> Self {
         Self { one: Some(agent), two: None }
     }
 }
 
 impl<Two: v2::Agent> Router<Absent, Two> {
-    /// An agent of version 2 alone.
+    /// Serves an agent of version 2 alone.
     pub fn v2(agent: Two) -> Self {
         Self { one: None, two: Some(agent) }
     }
 }
 
 impl<One: Agent, Two: v2::Agent> Router<One, Two> {
-    /// An agent of each version.
+    /// Serves an agent of each version.
     pub fn both(one: One, two: Two) -> Self {
         Self { one: Some(one), two: Some(two) }
     }
@@ -92,11 +92,11 @@ impl<One: Agent, Two: v2::Agent> Router<One, Two> {
 struct Routed<One, Two> {
     one: Option<Dispatch<One>>,
     two: Option<DispatchV2<Two>>,
-    /// The version of the connection, once an `initialize` has succeeded.
+    /// The version of the connection; empty until an `initialize` has succeeded.
     chosen: OnceLock<ProtocolVersion>,
 }
 
-/// An agent of the connection's version.
+/// The agent of the selected version.
 enum Chosen<'a, One, Two> {
     One(&'a Dispatch<One>),
     Two(&'a DispatchV2<Two>),
@@ -114,7 +114,7 @@ impl<One: Agent, Two: v2::Agent> Routed<One, Two> {
         }
     }
 
-    /// The version for a client that asks for `asked`.
+    /// Returns the version for a client that asks for `asked`.
     fn pick(&self, asked: ProtocolVersion) -> Result<ProtocolVersion, Error> {
         let versions =
             [self.one.as_ref().map(|_| ProtocolVersion::V1), self.two.as_ref().map(|_| ProtocolVersion::V2)];
@@ -127,7 +127,7 @@ impl<One: Agent, Two: v2::Agent> Routed<One, Two> {
         }
     }
 
-    /// A request before the version is decided.
+    /// Answers a request that arrives before the version is selected.
     async fn begin(&self, request: Request, context: RequestContext) -> Result<RawJson, Error> {
         if &*request.method != InitializeRequest::NAME {
             return Err(Error::invalid_request("initialize must be the first request"));

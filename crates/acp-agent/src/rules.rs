@@ -1,4 +1,4 @@
-//! What a request must obey whatever the agent does with it.
+//! Checks of requests before the agent's method is called.
 
 use std::path::{Path, PathBuf};
 
@@ -9,30 +9,17 @@ use agentwire_acp_schema::v1::{
 
 use crate::Error;
 use crate::outgoing::takes_booleans;
+use crate::path::{holds_nul, is_absolute};
 
-/// How many characters of what a client sent are repeated in an error.
+/// How many characters of the client's text an error repeats.
 const REPEATED: usize = 200;
 
-/// What a client sent, as it is repeated in an error: quoted, and its beginning where it is long.
+/// Returns the client's text for an error: quoted, and shortened to its beginning where it is long.
 pub(crate) fn repeated(text: &str) -> String {
     match text.char_indices().nth(REPEATED) {
         Some((end, _)) => format!("{:?}… ({} bytes)", &text[..end], text.len()),
         None => format!("{text:?}"),
     }
-}
-
-/// Whether a path is absolute, here or on a system of another kind: client and agent may run on two.
-pub(crate) fn is_absolute(path: &Path) -> bool {
-    match path.as_os_str().as_encoded_bytes() {
-        [b'/', ..] | [b'\\', b'\\', ..] => true,
-        [drive, b':', b'/' | b'\\', ..] => drive.is_ascii_alphabetic(),
-        _ => path.is_absolute(),
-    }
-}
-
-/// Whether a path holds a NUL. No system has such paths: a call that is given one fails, or takes what precedes the NUL.
-pub(crate) fn holds_nul(path: &Path) -> bool {
-    path.as_os_str().as_encoded_bytes().contains(&0)
 }
 
 /// Checks paths that a request holds: they are absolute, and hold no NUL.
@@ -64,7 +51,7 @@ pub(crate) fn auth_method(id: &AuthMethodId, offered: &[AuthMethod]) -> Result<(
     }
 }
 
-/// A boolean is set only by a client that said that it takes such options: no other was offered one.
+/// Checks that only a client that advertised boolean options sets one.
 pub(crate) fn option_value(
     value: &SessionConfigOptionValue,
     client: &ClientCapabilities,
@@ -76,7 +63,7 @@ pub(crate) fn option_value(
     Ok(())
 }
 
-/// The roots and servers that a session is set up with.
+/// Checks the directories and MCP servers of a request that opens a session.
 pub(crate) fn session_setup(
     cwd: &Path,
     directories: &[PathBuf],
@@ -100,7 +87,7 @@ pub(crate) fn session_setup(
     Ok(())
 }
 
-/// A prompt holds only what the agent said it takes.
+/// Checks that the agent has advertised every kind of content in a prompt.
 pub(crate) fn prompt(blocks: &[ContentBlock], agent: &AgentCapabilities) -> Result<(), Error> {
     let takes = &agent.prompt_capabilities;
     for block in blocks {

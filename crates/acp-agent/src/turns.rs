@@ -3,27 +3,27 @@ use agentwire_peer::RequestContext;
 use agentwire_sync::{Mutex, MutexGuard};
 use slab::Slab;
 
-/// The turns that run, so that `session/cancel` finds them.
+/// The running turns, by session, so that `session/cancel` finds them.
 #[derive(Debug, Default)]
 pub(crate) struct Turns {
-    running: Mutex<Slab<Turn>>,
+    running: Mutex<Slab<RunningTurn>>,
 }
 
 #[derive(Debug)]
-struct Turn {
+struct RunningTurn {
     session: SessionId,
     request: RequestContext,
     cancelled: bool,
 }
 
 impl Turns {
-    /// Takes note of a turn, until what this gives is dropped.
-    pub(crate) fn begin(&self, session: &SessionId, request: RequestContext) -> Running<'_> {
-        let turn = Turn { session: session.clone(), request, cancelled: false };
-        Running { turns: self, place: Some(self.running().insert(turn)) }
+    /// Adds a turn, until the guard is dropped.
+    pub(crate) fn begin(&self, session: &SessionId, request: RequestContext) -> TurnGuard<'_> {
+        let turn = RunningTurn { session: session.clone(), request, cancelled: false };
+        TurnGuard { turns: self, place: Some(self.running().insert(turn)) }
     }
 
-    /// Tells all turns of a session to end.
+    /// Cancels all turns of a session.
     pub(crate) fn cancel(&self, session: &SessionId) {
         let mut running = self.running();
         let turns = running.iter_mut().map(|(_, turn)| turn).filter(|turn| turn.session == *session);
@@ -37,31 +37,31 @@ impl Turns {
         requests.iter().for_each(RequestContext::cancel);
     }
 
-    fn running(&self) -> MutexGuard<'_, Slab<Turn>> {
+    fn running(&self) -> MutexGuard<'_, Slab<RunningTurn>> {
         self.running.lock()
     }
 }
 
-/// A turn that runs.
+/// Removes a turn when it is dropped.
 #[derive(Debug)]
-pub(crate) struct Running<'a> {
+pub(crate) struct TurnGuard<'a> {
     turns: &'a Turns,
-    /// None once it has ended.
+    /// None after the turn has been removed.
     place: Option<usize>,
 }
 
-impl Running<'_> {
-    /// The turn has ended. Says whether the client has cancelled it.
+impl TurnGuard<'_> {
+    /// Removes the turn and returns whether the client has cancelled it.
     pub(crate) fn end(mut self) -> bool {
         self.remove().is_some_and(|turn| turn.cancelled)
     }
 
-    fn remove(&mut self) -> Option<Turn> {
+    fn remove(&mut self) -> Option<RunningTurn> {
         self.place.take().map(|place| self.turns.running().remove(place))
     }
 }
 
-impl Drop for Running<'_> {
+impl Drop for TurnGuard<'_> {
     fn drop(&mut self) {
         self.remove();
     }

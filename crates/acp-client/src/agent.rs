@@ -16,22 +16,22 @@ use crate::initialized::same_version;
 use crate::list::{Pages, Sessions};
 use crate::prompt::{PromptCall, TurnGuard};
 use crate::rules;
-use crate::session::Shared;
+use crate::session::ConnectionState;
 use crate::session_options::{Offered, OpenedSession};
 
 handle! {
     /// The agent at the other end: the methods that a client calls.
     ///
-    /// What the agent did not advertise, and what the protocol forbids, is refused here with an error that names the rule,
-    /// and is not sent.
+    /// A call that the agent did not advertise, or that breaks a rule of the protocol, fails with an error that names
+    /// the rule, and is not sent.
     pub struct Agent: ProtocolVersion::V1, agent_capabilities
 }
 
 impl Agent {
     /// `initialize`: agrees on the version and returns the agent's capabilities. The first call on a connection.
     ///
-    /// An agent that answers with a version that this client does not speak is an error, after which nothing else can be
-    /// called. One that fails may be tried again.
+    /// Fails where the agent answers with a version that this client does not speak; no other method can be called
+    /// then. After a failure it may be called again.
     pub fn initialize(&self, request: InitializeRequest) -> Call<InitializeResponse> {
         let InitializeRequest { protocol_version, client_capabilities, .. } = &request;
         let initialized = &self.shared.initialized;
@@ -41,12 +41,12 @@ impl Agent {
         }
     }
 
-    /// What the agent is, if it said so.
+    /// Returns the agent's name and version, or none where it sent none.
     pub fn info(&self) -> Option<&Implementation> {
         self.greeting().and_then(|answer| answer.agent_info.as_ref())
     }
 
-    /// `authenticate`: proves who the user is, by a method of type `agent` that the agent offered.
+    /// `authenticate`: authenticates the user, by a method of type `agent` that the agent offered.
     pub fn authenticate(&self, request: AuthenticateRequest) -> Call<AuthenticateResponse> {
         self.checked(&request, |greeting| {
             let method = greeting
@@ -63,7 +63,7 @@ impl Agent {
         })
     }
 
-    /// `logout`: makes the agent forget who the user is.
+    /// `logout`: ends the authentication.
     pub fn logout(&self, request: LogoutRequest) -> Call<LogoutResponse> {
         self.gated(&request, "auth.logout", |agent| agent.auth.logout.is_some())
     }
@@ -81,7 +81,7 @@ impl Agent {
         self.remember(None, call)
     }
 
-    /// `session/load`: takes up a conversation; all of it comes again as updates before this returns.
+    /// `session/load`: opens a stored session. All its updates are delivered before this returns.
     pub fn load_session(&self, request: LoadSessionRequest) -> Call<LoadSessionResponse> {
         let call = self.checked(&request, |greeting| {
             let agent = &greeting.agent_capabilities;
@@ -91,7 +91,7 @@ impl Agent {
         self.remember(Some(request.session_id), call)
     }
 
-    /// `session/resume`: takes up a conversation without hearing it again.
+    /// `session/resume`: opens a stored session without its updates.
     pub fn resume_session(&self, request: ResumeSessionRequest) -> Call<ResumeSessionResponse> {
         let call = self.checked(&request, |greeting| {
             let agent = &greeting.agent_capabilities;
@@ -123,23 +123,22 @@ impl Agent {
         call.on_answer(move |_| shared.options.forget(&session_id))
     }
 
-    /// `session/set_mode`: changes the mode, to one of those that the session offered when it was set up. Of a
-    /// session that was not set up on this connection, or that was taken up without a word about modes, nothing is
-    /// known, and the agent decides.
+    /// `session/set_mode`: changes the mode, to one of those that the session offered. Where this connection has no
+    /// answer or update that lists the modes, the request is sent, and the agent decides.
     pub fn set_session_mode(&self, request: SetSessionModeRequest) -> Call<SetSessionModeResponse> {
         self.checked(&request, |_| self.shared.options.check_mode(&request.session_id, &request.mode_id))
     }
 
-    /// `session/prompt`: one turn. When it returns, every update of the turn has been heard.
-    /// [`updates`](PromptCall::updates) makes a stream of it.
+    /// `session/prompt`: runs one turn. Every update of the turn has been delivered when this returns.
+    /// [`updates`](PromptCall::updates) turns it into a stream.
     ///
     /// Dropping it cancels the turn, and so does the end of its time, if it has one.
     pub fn prompt(&self, request: PromptRequest) -> PromptCall {
         self.prompt_by(&request, &request)
     }
 
-    /// `session/cancel`: ends the turn, whose prompt then returns `cancelled`. Permission requests of the
-    /// session that wait for the user are answered `cancelled` at once.
+    /// `session/cancel`: cancels the turn, whose prompt then returns `cancelled`. The session's pending permission
+    /// requests are answered `cancelled` at once.
     pub fn cancel(&self, notification: CancelNotification) -> Notify<'_> {
         if let Err(error) = self.shared.initialized.answered(CancelNotification::NAME) {
             return self.peer.refuse_notify(error);
@@ -157,7 +156,7 @@ impl Agent {
         self.checked(request, |greeting| rules::advertised(name, has(&greeting.agent_capabilities)))
     }
 
-    /// A turn that a request begins, which is a prompt and maybe more.
+    /// Runs a turn whose request holds the prompt and may hold more.
     pub(crate) fn prompt_by<M: RequestMethod>(
         &self,
         request: &M,
@@ -176,7 +175,7 @@ impl Agent {
         let (agent, session_id) = (self.clone(), prompt.session_id.clone());
         let call = call.reserved(id).on_drop(move || {
             agent.shared.turn_dropped(&session_id, id, !agent.peer.is_queued(id));
-            // The connection may be over, and then there is nobody to tell.
+            // The connection may be closed.
             let _told = agent.peer.notify_now(&CancelNotification::new(session_id));
         });
         PromptCall::new(call, turn)

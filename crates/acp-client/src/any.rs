@@ -1,4 +1,4 @@
-//! A connection whose version is not known before the agent has answered.
+//! A connection whose version the agent's answer to `initialize` selects.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -15,31 +15,31 @@ use serde::de::DeserializeOwned;
 use crate::decode::decode;
 use crate::dispatch::Dispatch;
 use crate::negotiated::{Answer, BothVersions, NegotiatedVersion};
-use crate::session::Shared;
+use crate::session::ConnectionState;
 use crate::{Agent, BoxError, Client, Config, v2};
 
 const INITIALIZE: &str = v1::InitializeRequest::NAME;
 
-/// A client in both versions, and what it says of itself: for [`connect_any`].
+/// A client of both versions, with its capabilities, for [`connect_any`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct AnyClient<C1, C2> {
-    /// What is asked of it where the agent speaks version 1.
+    /// Serves the agent where it speaks version 1.
     pub v1: C1,
-    /// What is asked of it where the agent speaks version 2.
+    /// Serves the agent where it speaks version 2.
     pub v2: C2,
-    /// What it is. Version 2 demands to know.
+    /// The client's name and version. Version 2 requires them.
     pub info: v1::Implementation,
-    /// What it can do in version 1 (default nothing).
+    /// Its capabilities in version 1 (default: none).
     pub v1_capabilities: v1::ClientCapabilities,
-    /// What it can do in version 2 (default nothing).
+    /// Its capabilities in version 2 (default: none).
     pub v2_capabilities: schema::ClientCapabilities,
-    /// How long it waits for each answer to `initialize` (default without end).
+    /// The time limit of each `initialize` (default: none).
     pub timeout: Option<Duration>,
 }
 
 impl<C1: Client, C2: v2::Client> AnyClient<C1, C2> {
-    /// A client in both versions that advertises nothing.
+    /// Makes a client of both versions that advertises nothing.
     pub fn new(info: v1::Implementation, v1: C1, v2: C2) -> Self {
         let (v1_capabilities, v2_capabilities) = Default::default();
         Self { v1, v2, info, v1_capabilities, v2_capabilities, timeout: None }
@@ -52,14 +52,14 @@ impl<C1: Client, C2: v2::Client> AnyClient<C1, C2> {
         self
     }
 
-    /// Sets what it can do in version 1.
+    /// Sets its capabilities in version 1.
     #[must_use]
     pub fn v1_capabilities(mut self, capabilities: v1::ClientCapabilities) -> Self {
         self.v1_capabilities = capabilities;
         self
     }
 
-    /// Sets what it can do in version 2.
+    /// Sets its capabilities in version 2.
     #[must_use]
     pub fn v2_capabilities(mut self, capabilities: schema::ClientCapabilities) -> Self {
         self.v2_capabilities = capabilities;
@@ -67,7 +67,7 @@ impl<C1: Client, C2: v2::Client> AnyClient<C1, C2> {
     }
 }
 
-/// The agent at the other end, in the version that it speaks. It is initialized.
+/// The agent at the other end, in its version. It is initialized.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum AnyAgent {
@@ -77,33 +77,31 @@ pub enum AnyAgent {
     V2(v2::Agent),
 }
 
-/// Connects to an agent of whichever version, with the defaults, for as long as `main` runs. The newest version that both
-/// speak is agreed on before that.
+/// Connects to an agent of either version, with the defaults, while `main` runs. Initializes it first, with the highest
+/// version that both sides speak.
 ///
 /// # What is sent
 ///
-/// One `initialize`, which names version 2 and has the members that version 2 prescribes, `info` and `capabilities`.
-/// Beside them stand those of version 1, `clientInfo` and `clientCapabilities`, which a reader of version 2 passes over.
-/// The [draft](https://agentclientprotocol.com/protocol/v2/initialization#version-negotiation) has the agent answer with
-/// the highest version that it speaks up to that, and the connection goes on in it:
+/// It sends one `initialize` for version 2, with that version's members `info` and `capabilities`, and beside them
+/// `clientInfo` and `clientCapabilities` of version 1, which a reader of version 2 ignores. By the
+/// [draft](https://agentclientprotocol.com/protocol/v2/initialization#version-negotiation) the agent answers with its
+/// highest version up to 2, and the connection continues in that version:
 ///
 /// - **2**: the agent speaks version 2.
-/// - **1**: it speaks version 1. An agent that was written for version 1 alone reads its own members and so knows the
-///   client's files and terminals. One that is built on an official SDK of late 2026 may read the newer members only,
-///   and takes a client of version 2 to have neither: it asks for less than it could, and that is all. Nothing is asked
-///   for a second time: such agents would listen, but others refuse a second `initialize`.
-/// - **2, and yet none of its required members**: an agent that gives back every version it is asked for. It is asked
-///   once more, in the words of version 1 alone. So is one that refuses the first request, other than because it speaks
-///   neither version.
+/// - **1**: the agent speaks version 1. One that was written for version 1 alone reads the members of version 1, with the
+///   client's files and terminals. One on an official SDK of late 2026 may read the newer members only, and then uses
+///   neither files nor terminals. There is no second `initialize`: such agents would accept it, but others refuse it.
+/// - **2, without the members that version 2 requires**: an agent that repeats the requested version. It gets a second
+///   `initialize` of version 1 alone. So does an agent that refuses the first one for another reason than its version.
 ///
-/// The official SDK for Rust opens a second connection where an agent speaks version 1, unless the client advertises
-/// nothing that version 2 lacks; that cannot be done to a transport that is there once. Later traffic is never
-/// converted: each version has its own trait, [`Client`] and [`v2::Client`].
+/// The official SDK for Rust opens a second connection to an agent of version 1, unless the client advertises nothing
+/// that version 2 lacks. A transport that exists only once does not allow that. Later messages are never converted:
+/// each version has its own trait, [`Client`] and [`v2::Client`].
 ///
 /// # Errors
 ///
-/// Those of `main`, and before it, when the agent speaks neither version: the error names those that it speaks. The
-/// connection is closed then.
+/// Those of `main`. Before `main` starts: when the agent speaks neither version; the error names its versions, and the
+/// connection is closed.
 ///
 /// ```no_run
 /// # use agentwire_acp_client::{AnyAgent, AnyClient, BoxError, Client, connect_any, v2};
@@ -141,11 +139,11 @@ where
     connect_any_with(client, transport, Config::new(), main).await
 }
 
-/// Connects to an agent of whichever version for as long as `main` runs.
+/// Connects to an agent of either version while `main` runs.
 ///
 /// # Errors
 ///
-/// As [`connect_any`] says.
+/// As for [`connect_any`].
 pub async fn connect_any_with<C1, C2, T, R>(
     client: AnyClient<C1, C2>,
     transport: T,
@@ -160,7 +158,7 @@ where
     let AnyClient { v1, v2, info, v1_capabilities, v2_capabilities, timeout } = client;
     let value_limit = config.0.value_limit;
     let (peer, driver) = driver(config.into(), TokioClock::default());
-    let (one, two) = (Arc::new(Shared::default()), Arc::new(v2::Shared::default()));
+    let (one, two) = (Arc::new(ConnectionState::default()), Arc::new(v2::ConnectionState::default()));
     one.initialized.set_client(&v1_capabilities);
     two.initialized.set_client(&v2_capabilities);
     let version = Arc::new(NegotiatedVersion::default());
@@ -183,8 +181,8 @@ where
 struct Negotiation {
     peer: Peer,
     version: Arc<NegotiatedVersion>,
-    one: Arc<Shared>,
-    two: Arc<v2::Shared>,
+    one: Arc<ConnectionState>,
+    two: Arc<v2::ConnectionState>,
     timeout: Option<Duration>,
     value_limit: usize,
 }
@@ -225,7 +223,7 @@ impl Negotiation {
             .client_capabilities(v1_capabilities.clone());
         match self.ask(&plain).await {
             Ok(answer) if matches!(Answer::of(&answer), Answer::One) => self.one(answer),
-            // What the agent said first says more.
+            // The agent's first answer is more specific.
             Ok(_) | Err(CallError::Refused { .. }) => Err(first),
             Err(error) => Err(error),
         }
@@ -268,7 +266,7 @@ fn neither(speaks: &[v1::ProtocolVersion]) -> CallError {
     CallError::unusable(INITIALIZE, why)
 }
 
-/// Whoever is asked once the version is known. Before that there is nothing to ask.
+/// The client of the selected version. No message reaches it before the version is selected.
 struct Either<C1, C2> {
     one: Dispatch<C1>,
     two: v2::Dispatch<C2>,
@@ -281,7 +279,7 @@ impl<C1: Client, C2: v2::Client> Handler for Either<C1, C2> {
         request: Request,
         context: RequestContext,
     ) -> impl Future<Output = Result<RawJson, ErrorObject>> {
-        // By the version as it is now: what follows is not looked at before this has begun.
+        // The version is read when the future starts: messages behind this one may not be delivered yet.
         let version = self.version.version();
         async move {
             match version {

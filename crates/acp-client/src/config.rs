@@ -1,12 +1,12 @@
 use crate::decode::DEFAULT_VALUE_LIMIT;
 
 agentwire_peer::runtime_config! {
-    /// The configuration of a client's connection: limits, times and what observes it.
+    /// The configuration of a client's connection: limits, time limits and an observer.
     ///
-    /// What a message of the agent's takes once decoded is bounded: 32 MiB ([`value_limit`](Self::value_limit)), by an estimate
-    /// that is rather too high and counts neither the text of strings nor `_meta`, `rawInput` and `rawOutput`. A message that
-    /// exceeds it is an [unreadable update](crate::Client::unreadable_update), a request that is refused, or a call that
-    /// fails; each names the limit.
+    /// The decoded size of a message is limited to 32 MiB ([`value_limit`](Self::value_limit)). The size is estimated,
+    /// rather too high; the text of strings, `_meta`, `rawInput` and `rawOutput` do not count. A message over the limit
+    /// becomes an [unreadable update](crate::Client::unreadable_update), a refused request or a failed call; each names
+    /// the limit.
     ACP: request_limit, request_bytes_limit, value_limit["32 MiB" = DEFAULT_VALUE_LIMIT], high_water, backlog_limit, drain,
     close, observer
 }

@@ -1,13 +1,13 @@
-//! How a connection begins, as far as it is the same in each version.
+//! The functions that connect, for both versions.
 
-/// Defines `connect`, `connect_with` and `start` of a version, named as observers get it. The module has `Agent`, `Client`, `Dispatch` and `Shared`.
+/// Defines `connect`, `connect_with` and `start` of a version, named as observers get it. The module has `Agent`, `Client`, `Dispatch` and `ConnectionState`.
 macro_rules! connection {
     ($version:literal) => {
         /// Connects to an agent, with the default configuration, until `main` completes.
         ///
         /// # Errors
         ///
-        /// Those of `main`. When the connection ends first, the calls that `main` waits for fail with the reason.
+        /// Those of `main`. When the connection ends first, the pending calls of `main` fail with the reason.
         pub async fn connect<C, T, R>(
             client: C,
             transport: T,
@@ -60,7 +60,7 @@ macro_rules! connection {
             let value_limit = config.0.value_limit;
             let (peer, driver) = driver(config.into(), TokioClock::default());
             set_revision(&peer, $version);
-            let shared = Arc::new(Shared::default());
+            let shared = Arc::new(ConnectionState::default());
             (Agent::new(peer, shared.clone()), Dispatch::new(client, shared, value_limit), driver)
         }
     };

@@ -1,11 +1,11 @@
-//! What an agent says, which takes no more memory than it may.
+//! Decodes messages of the agent within a memory limit.
 
 use agentwire_jsonrpc::{RawJson, Skipped, TreeCost, decode_params, noting};
 use serde::de::DeserializeOwned;
 
 use crate::Error;
 
-/// How much memory a message of the agent's takes at most once decoded, unless the config says otherwise: 32 MiB.
+/// The default memory limit of a decoded message: 32 MiB.
 pub(crate) const DEFAULT_VALUE_LIMIT: usize = 32 << 20;
 
 /// Members that anybody may fill with anything: they are no part of a type's lists.
@@ -14,8 +14,8 @@ const FREE: [&str; 3] = ["_meta", "rawInput", "rawOutput"];
 /// From this length on a text is not held in two forms, in bytes.
 const LONG: usize = 1 << 20;
 
-/// Decodes params, unless that takes more memory than `limit`: a list of small things takes some times the memory of its
-/// text. Tells what was left out of them where something was.
+/// Decodes params, unless the value takes more memory than `limit`: a list of small items takes several times the
+/// memory of its text. Reports the parts that were skipped.
 pub(crate) fn decode<P: DeserializeOwned>(
     params: Option<RawJson>,
     limit: usize,
@@ -24,7 +24,7 @@ pub(crate) fn decode<P: DeserializeOwned>(
     decode_or_give_back(params, limit, tell).map_err(|(_, why)| why)
 }
 
-/// The same, which gives the params back where they cannot be read.
+/// Decodes params likewise, and returns them with the error where they cannot be decoded.
 pub(crate) fn decode_or_give_back<P: DeserializeOwned>(
     params: Option<RawJson>,
     limit: usize,
@@ -43,7 +43,7 @@ pub(crate) fn decode_or_give_back<P: DeserializeOwned>(
     decoded.map_err(|why| (params, why))
 }
 
-/// How long a value is as JSON, in bytes.
+/// Returns the length of a value as JSON, in bytes.
 #[cfg(feature = "v2")]
 pub(crate) fn encoded_length<T: serde::Serialize>(value: &T) -> usize {
     use std::io::{self, Write};
@@ -62,7 +62,7 @@ pub(crate) fn encoded_length<T: serde::Serialize>(value: &T) -> usize {
     }
 
     let mut length = Length(0);
-    // What came over a wire can be written.
+    // A value that was decoded from JSON can be encoded.
     let _written = serde_json::to_writer(&mut length, value);
     length.0
 }
@@ -73,7 +73,7 @@ mod tests {
 
     use super::*;
 
-    /// What becomes of an update that says this.
+    /// Returns how the decoder handles an update with this text.
     fn read(update: &str) -> Result<SessionNotification, (Option<RawJson>, Error)> {
         let params = format!(r#"{{"sessionId":"s","update":{update}}}"#);
         let params = RawJson::parse(params.into()).expect("it is JSON");

@@ -18,7 +18,7 @@ use serde::de::DeserializeOwned;
 
 use crate::decode::{decode, decode_or_give_back};
 use crate::dispatcher::dispatcher;
-use crate::session::Shared;
+use crate::session::ConnectionState;
 use crate::{Agent, Client, Context, Error, rules};
 
 /// From how many bytes on a text is encoded into memory of its own size.
@@ -91,7 +91,7 @@ impl<C: Client> Dispatch<C> {
         give(self.decode(P::NAME, params)?, context, method).await
     }
 
-    /// A capability that was not advertised is not there, whatever the client's code could do.
+    /// Fails for a capability that the client did not advertise, even where its code implements it.
     fn allowed(&self, method: &str) -> Result<(), Error> {
         let has = |has: fn(&ClientCapabilities) -> bool| {
             self.shared.initialized.client().is_some_and(|client| has(&client))
@@ -134,13 +134,13 @@ impl<C: Client> Dispatch<C> {
 
 /// A permission request that waits for the user, until this is dropped.
 struct PendingPermission<'a> {
-    shared: &'a Shared,
+    shared: &'a ConnectionState,
     session: SessionId,
     request: RequestContext,
 }
 
 impl<'a> PendingPermission<'a> {
-    fn new(shared: &'a Shared, session: &SessionId, request: RequestContext) -> Self {
+    fn new(shared: &'a ConnectionState, session: &SessionId, request: RequestContext) -> Self {
         shared.permission_asked(session, &request);
         Self { shared, session: session.clone(), request }
     }

@@ -1,4 +1,4 @@
-//! How an agent's messages reach a client, as far as it is the same in each version.
+//! The handler of an agent's messages, for both versions.
 
 /// Defines the handler that puts a client behind a connection. `$Update` is the notification of an update.
 ///
@@ -9,13 +9,13 @@ macro_rules! dispatcher {
         /// Puts a [`Client`] behind a connection.
         pub(crate) struct Dispatch<C> {
             client: C,
-            shared: Arc<Shared>,
-            /// How many bytes of memory a message may take once decoded.
+            shared: Arc<ConnectionState>,
+            /// The memory limit of a decoded message, in bytes.
             value_limit: usize,
         }
 
         impl<C: Client> Dispatch<C> {
-            pub(crate) fn new(client: C, shared: Arc<Shared>, value_limit: usize) -> Self {
+            pub(crate) fn new(client: C, shared: Arc<ConnectionState>, value_limit: usize) -> Self {
                 Self { client, shared, value_limit }
             }
 

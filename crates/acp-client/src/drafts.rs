@@ -1,13 +1,12 @@
-//! What the drafts of both versions have in common.
+//! The handle for drafts, for both versions.
 
 use agentwire_acp_schema::v1::unstable::{AuthStatusUpdateNotification, MessageMcpRequest};
 use agentwire_jsonrpc::{NotificationMethod, RawJson, RequestMethod, decode_params};
 
 use crate::Error;
 
-/// Reads `auth/status_update` among the notifications that the version itself does not know, as
-/// `Client::extension_notification` hears them: that somebody has logged in, or is no longer. None for any other, and
-/// for one that cannot be read.
+/// Decodes `auth/status_update`, for `Client::extension_notification`: the authentication status has changed. Returns
+/// none for another method, and for params that cannot be decoded.
 pub fn auth_status_update(method: &str, params: Option<&RawJson>) -> Option<AuthStatusUpdateNotification> {
     let is_it = method == AuthStatusUpdateNotification::NAME;
     if is_it { decode_params(params.cloned()).ok() } else { None }
@@ -16,26 +15,26 @@ pub fn auth_status_update(method: &str, params: Option<&RawJson>) -> Option<Auth
 /// Reads `mcp/message` among the requests that the version itself does not know, as `Client::extension_request` gets
 /// them: the agent calls an MCP server that the client offered as one of type `acp`. None for any other.
 ///
-/// The answer is a [`MessageMcpResponse`](agentwire_acp_schema::v1::unstable::MessageMcpResponse), as
-/// [`RawJson::encode`] writes it.
+/// The answer is a [`MessageMcpResponse`](agentwire_acp_schema::v1::unstable::MessageMcpResponse), encoded by
+/// [`RawJson::encode`].
 pub fn mcp_message(method: &str, params: Option<&RawJson>) -> Option<Result<MessageMcpRequest, Error>> {
     (method == MessageMcpRequest::NAME).then(|| decode_params(params.cloned()))
 }
 
-/// Defines the handle on an agent for the drafts of a version. The module has functions that say where in the agent's
-/// answer to `initialize` its capabilities are.
+/// Defines the handle for the drafts of a version. The module has functions that return the agent's capabilities from
+/// its answer to `initialize`.
 macro_rules! drafts {
     () => {
-        /// What drafts add to what a client asks the agent; see [`Agent::drafts`].
+        /// The requests that drafts add to an agent; see [`Agent::drafts`].
         ///
-        /// What the agent did not advertise is refused here with an error that names the capability, without being sent.
+        /// A request that the agent did not advertise fails with an error that names the capability, and is not sent.
         #[derive(Clone, Debug)]
         pub struct Drafts {
             agent: Agent,
         }
 
         impl Agent {
-            /// What drafts add to what can be asked of the agent.
+            /// Returns the handle for the requests that drafts add.
             pub fn drafts(&self) -> Drafts {
                 Drafts { agent: self.clone() }
             }
@@ -125,7 +124,7 @@ macro_rules! drafts {
                 self.of_session(&request, "archive", |session| session.archive.is_some())
             }
 
-            /// `session/set_title`: gives a session another title.
+            /// `session/set_title`: sets the title of a session.
             pub fn set_session_title(
                 &self,
                 request: SetSessionTitleRequest,
@@ -138,7 +137,7 @@ macro_rules! drafts {
                 self.of_session(&request, "status", |session| session.status.is_some())
             }
 
-            /// `mcp/message`: what an MCP server of the client's says in the course of a request of the agent's.
+            /// `mcp/message`: sends a message of the client's MCP server that belongs to a request of the agent.
             pub fn mcp_message(&self, notification: MessageMcpNotification) -> Notify<'_> {
                 let method = MessageMcpNotification::NAME;
                 let (peer, initialized) = (self.agent.peer(), &self.agent.shared().initialized);

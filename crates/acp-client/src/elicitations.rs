@@ -3,15 +3,15 @@ use std::collections::VecDeque;
 use agentwire_acp_schema::v1::ElicitationId;
 use agentwire_sync::{Mutex, MutexGuard};
 
-/// How many are kept. An agent that leaves more of them open hears nothing of the oldest ones' completion.
+/// The maximum number of open elicitations. The completion of the oldest beyond it is not reported.
 const LIMIT: usize = 1024;
 
-/// The visits to URLs that the person agreed to, or is being asked for, and that are not complete.
+/// The elicitations with URLs that the user agreed to visit, or is being asked to, and that are not complete.
 #[derive(Debug, Default)]
 pub(crate) struct Elicitations(Mutex<VecDeque<ElicitationId>>);
 
 impl Elicitations {
-    /// The agent asks.
+    /// Adds an elicitation of the agent.
     pub(crate) fn begin(&self, id: &ElicitationId) {
         let mut open = self.lock();
         if !open.contains(id) {
@@ -22,7 +22,7 @@ impl Elicitations {
         }
     }
 
-    /// It is complete, or will never be. Says whether it was open.
+    /// Removes an elicitation. Returns whether it was open.
     pub(crate) fn end(&self, id: &ElicitationId) -> bool {
         let mut open = self.lock();
         let place = open.iter().position(|other| other == id);

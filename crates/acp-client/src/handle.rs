@@ -1,4 +1,4 @@
-//! The handle on an agent, as far as it is the same in each version.
+//! The handle of an agent, for both versions.
 
 /// Defines the handle on an agent and the context of its requests: the parts that are the same in each version.
 ///
@@ -13,20 +13,20 @@ macro_rules! handle {
         #[derive(Clone, Debug)]
         pub struct Agent {
             peer: agentwire_peer::Peer,
-            shared: std::sync::Arc<Shared>,
+            shared: std::sync::Arc<ConnectionState>,
         }
 
         impl Agent {
-            pub(crate) fn new(peer: agentwire_peer::Peer, shared: std::sync::Arc<Shared>) -> Self {
+            pub(crate) fn new(peer: agentwire_peer::Peer, shared: std::sync::Arc<ConnectionState>) -> Self {
                 Self { peer, shared }
             }
 
-            /// The agent's answer to `initialize`. None before it has arrived.
+            /// Returns the agent's answer to `initialize`, or none before it has arrived.
             pub fn greeting(&self) -> Option<&InitializeResponse> {
                 self.shared.initialized.agent()
             }
 
-            /// The agent's capabilities. None before `initialize` has been answered.
+            /// Returns the agent's capabilities, or none before `initialize` is answered.
             pub fn capabilities(&self) -> Option<&AgentCapabilities> {
                 self.greeting().map(|answer| &answer.$capabilities)
             }
@@ -60,7 +60,7 @@ macro_rules! handle {
                 })
             }
 
-            /// A custom request; its name begins with `_`.
+            /// Sends a request of an extension. Its name begins with `_`.
             pub fn extension_request<P, R>(&self, method: &str, params: &P) -> Call<R>
             where
                 P: serde::Serialize + ?Sized,
@@ -72,7 +72,7 @@ macro_rules! handle {
                 }
             }
 
-            /// A custom notification; its name begins with `_`.
+            /// Sends a notification of an extension. Its name begins with `_`.
             pub fn extension_notification<P: serde::Serialize + ?Sized>(
                 &self,
                 method: &str,
@@ -89,7 +89,7 @@ macro_rules! handle {
                 self.peer.closed().await
             }
 
-            /// Whether the connection has ended.
+            /// Returns whether the connection is closed.
             pub fn is_closed(&self) -> bool {
                 self.peer.is_closed()
             }
@@ -137,7 +137,7 @@ macro_rules! handle {
                 &self.peer
             }
 
-            pub(crate) fn shared(&self) -> &Shared {
+            pub(crate) fn shared(&self) -> &ConnectionState {
                 &self.shared
             }
         }
@@ -150,7 +150,7 @@ macro_rules! handle {
         }
 
         impl Context {
-            /// The agent that sent the request.
+            /// Returns the agent that sent the request.
             pub fn agent(&self) -> &Agent {
                 &self.agent
             }
@@ -160,7 +160,7 @@ macro_rules! handle {
                 self.request.cancelled()
             }
 
-            /// Whether the agent has cancelled the request.
+            /// Returns whether the agent has cancelled the request.
             pub fn is_cancelled(&self) -> bool {
                 self.request.is_cancelled()
             }

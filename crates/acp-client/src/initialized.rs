@@ -58,7 +58,7 @@ impl<C: Clone, A> Initialized<C, A> {
         self.agent.get()
     }
 
-    /// The agent's answer, without which no other method may be called.
+    /// Returns the agent's answer, or an error for a method that is called before it.
     pub(crate) fn answered(&self, method: &str) -> Result<&A, CallError> {
         let first = "initialize must be called, and have succeeded, first";
         self.agent().ok_or_else(|| CallError::not_allowed(method, first))

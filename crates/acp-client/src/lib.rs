@@ -1,7 +1,7 @@
 //! An ACP client on any transport.
 //!
-//! You write a type that implements [`Client`], which is what the agent asks of you; [`connect`] gives you
-//! an [`Agent`], which is what you ask of it.
+//! You write a type that implements [`Client`], the methods that the agent calls. [`connect`] returns an [`Agent`], the
+//! methods that you call.
 //!
 //! ```no_run
 //! use agentwire_acp_client::{Client, Context, Error};
@@ -40,8 +40,8 @@
 //!
 //! # A turn as a stream
 //!
-//! A prompt can be awaited, as above, or read: [`updates`](PromptCall::updates) gives what happens as it happens, and the
-//! answer last.
+//! A prompt can be awaited, as above, or read as a stream: [`updates`](PromptCall::updates) returns each update when it
+//! arrives, and the answer last.
 //!
 //! ```no_run
 //! # use agentwire_acp_client::{Agent, BoxError, TurnEvent};
@@ -61,19 +61,19 @@
 //!
 //! # What is done for you
 //!
-//! - What the agent did not advertise, a mode or a value that the session did not offer, a relative path, a second
-//!   `initialize` and anything before the first is refused before it is sent, with an error that names the rule. An
-//!   agent that speaks another version is an error.
-//! - What the client did not advertise is "method not found" to the agent, whatever the client's code can do. A
-//!   relative path in a request of the agent's is refused too. An option that the agent did not offer is never selected.
-//! - Dropping a `prompt`, and the end of its time, cancel the turn.
-//! - Cancelling a turn, or closing its session, answers its permission requests with `cancelled`, also those that
-//!   come before the agent has answered the prompt, and drops the question to the user. Behind that answer, whether it
-//!   was awaited or not, the user is asked again.
-//! - Updates arrive in order, and all of a turn's before its `prompt` returns.
-//! - Lists are read page by page, as far as they are wanted: [`Agent::sessions`].
-//! - What is unknown is kept or passed over, never fatal. A message is taken without an item of a list, or an optional
-//!   member, that cannot be read, and the client is told: [`Client::skipped`].
+//! - A call fails without being sent, with an error that names the rule: a method that the agent did not advertise, a mode or
+//!   a value that the session did not offer, a relative path, a second `initialize`, and any call before the first. An agent
+//!   that answers with another version is an error.
+//! - A method that the client did not advertise answers "method not found", even where the client implements it. A relative
+//!   path in a request of the agent is refused too. An option that the agent did not offer is never selected.
+//! - Dropping a `prompt`, or its time limit, cancels the turn.
+//! - Cancelling a turn, or closing its session, answers its permission requests with `cancelled` and drops the client's
+//!   futures for them. That includes requests that arrive before the agent has answered the prompt, but none after that
+//!   answer, whether the caller awaited it or not.
+//! - Updates arrive in order, and all updates of a turn before its `prompt` returns.
+//! - Lists are read page by page, as far as the caller needs: [`Agent::sessions`].
+//! - Unknown members and messages are kept or ignored, and never fatal. Items of lists and optional members that cannot be
+//!   decoded are left out of a message and reported: [`Client::skipped`].
 //!
 //! # What it will not do
 //!
@@ -82,7 +82,7 @@
 //!
 //! # Features
 //!
-//! None is on by default, and none changes a type or a trait.
+//! No feature is on by default. No feature changes a type or a trait.
 //!
 //! - `unstable`: the module `unstable` and `Agent::drafts`, with what drafts add to version 1.
 //! - `v2`: the module `v2`, a client of the draft of version 2, and `connect_any`, which speaks the version that the agent
@@ -124,7 +124,7 @@ use agentwire_transport::Transport;
 
 use connection::connection;
 use dispatch::Dispatch;
-use session::Shared;
+use session::ConnectionState;
 
 pub use agent::{Agent, Context};
 pub use agentwire_jsonrpc::{ErrorObject as Error, Skipped, SkippedPart};

@@ -8,17 +8,17 @@ use agentwire_acp_schema::v1::{ListSessionsRequest, ListSessionsResponse, Sessio
 use agentwire_jsonrpc::RequestMethod;
 use agentwire_peer::{Call, CallError};
 
-/// How many pages a list may have unless the caller says otherwise.
+/// The default limit of the pages of one list.
 const PAGE_LIMIT: usize = 1000;
 
 /// A list that comes in pages.
 pub(crate) trait Listing: RequestMethod {
     type Item;
 
-    /// The request for the page that begins there.
+    /// Sets the cursor of the page to request.
     fn at(&mut self, cursor: String);
 
-    /// A page's items, and where the next page begins.
+    /// Returns a page's items and the cursor of the next page.
     fn split(page: Self::Response) -> (Vec<Self::Item>, Option<String>);
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct Pages<L: Listing> {
     request: L,
     items: vec::IntoIter<L::Item>,
     next: NextPage<L::Response>,
-    /// Every cursor that the agent gave, to notice when they go in a circle.
+    /// The cursors so far. A repeated cursor would lead to an endless list.
     seen: HashSet<String>,
     pages: usize,
     pub(crate) page_limit: usize,
@@ -110,7 +110,7 @@ impl<L: Listing> Pages<L> {
 /// Defines the public face of the pages of a version's `session/list`.
 macro_rules! sessions {
     ($request:ty => $item:ty) => {
-        /// The conversations that the agent knows, one by one: a page is asked for when the one before is used up.
+        /// The sessions of the agent. The next page is requested when the last item of a page has been returned.
         ///
         /// It is a [`Stream`](futures::Stream), and has the two methods that are needed most without it. After an error
         /// it ends. Dropping it cancels the request for a page, if one is under way.
@@ -118,13 +118,13 @@ macro_rules! sessions {
         pub struct Sessions(pub(crate) $crate::list::Pages<$request>);
 
         impl Sessions {
-            /// Takes so many pages at most (default 1000). One more is an error.
+            /// Sets the limit of pages (default 1,000). One more page is an error.
             pub fn page_limit(mut self, pages: usize) -> Self {
                 self.0.page_limit = pages;
                 self
             }
 
-            /// The next session. None at the end.
+            /// Returns the next session, or none at the end.
             ///
             /// # Errors
             ///
@@ -133,7 +133,7 @@ macro_rules! sessions {
                 std::future::poll_fn(|cx| self.0.poll_next(cx)).await.transpose()
             }
 
-            /// All sessions that are left.
+            /// Returns all remaining sessions.
             ///
             /// # Errors
             ///
@@ -147,7 +147,7 @@ macro_rules! sessions {
             }
         }
 
-        /// Nothing here is pinned to its place.
+        /// No field is pinned.
         impl Unpin for Sessions {}
 
         impl futures::Stream for Sessions {

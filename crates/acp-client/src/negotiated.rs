@@ -8,7 +8,7 @@ use agentwire_sync::{Mutex, MutexGuard};
 use agentwire_transport::{Direction, Packet};
 use serde::{Deserialize, Serialize};
 
-/// The params of an `initialize` that readers of both versions understand.
+/// The params of an `initialize` that a reader of either version can decode.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct BothVersions<'a> {
@@ -19,7 +19,7 @@ pub(crate) struct BothVersions<'a> {
     pub(crate) client_capabilities: &'a v1::ClientCapabilities,
 }
 
-/// The members that tell the versions of an answer to `initialize` apart.
+/// The members that show the version of an answer to `initialize`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Members {
@@ -28,7 +28,7 @@ struct Members {
     info: Option<serde::de::IgnoredAny>,
 }
 
-/// An answer to `initialize`, by its version.
+/// An answer to `initialize`, in its version.
 pub(crate) enum Answer {
     One,
     Two,
@@ -50,13 +50,13 @@ impl Answer {
     }
 }
 
-/// The version that was agreed on. It is set when the answer comes in, since the messages right behind the answer are of that
-/// version, and are delivered before the caller sees the answer.
+/// The selected version. It is set when the answer arrives: the messages right behind the answer are of that version,
+/// and are delivered before the caller gets the answer.
 #[derive(Debug, Default)]
 pub(crate) struct NegotiatedVersion {
     /// 0 before it is agreed on.
     version: AtomicU8,
-    /// The ids of the requests `initialize`.
+    /// The ids of the `initialize` requests.
     requests: Mutex<Vec<RequestId>>,
 }
 
@@ -65,7 +65,7 @@ impl NegotiatedVersion {
         self.lock().push(id);
     }
 
-    /// Looks at a packet on its way in.
+    /// Inspects a packet that arrives.
     pub(crate) fn look(&self, direction: Direction, packet: &Packet) {
         if self.version() != 0 || direction == Direction::Out {
             return;

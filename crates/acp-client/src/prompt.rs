@@ -12,11 +12,11 @@ use futures::Stream;
 use futures::stream::FusedStream;
 use serde::de::DeserializeOwned;
 
-use crate::session::Shared;
+use crate::session::ConnectionState;
 use crate::updates::{Limit, Reader};
 
-/// A turn that is to be: awaited, it gives the answer to `session/prompt`; [`updates`](Self::updates) makes a stream
-/// of it. The prompt is sent when either is first polled.
+/// A prompt. Awaiting it returns the answer to `session/prompt`; [`updates`](Self::updates) returns a stream of the
+/// turn. The prompt is sent at the first poll of either.
 ///
 /// Dropping it cancels the turn, and so does the end of its time, if it has one.
 #[must_use = "a prompt is not sent until it is awaited"]
@@ -31,14 +31,14 @@ impl<R> PromptCall<R> {
         Self { call, guard }
     }
 
-    /// Waits so long for the end of the turn, counted from when it is first polled (no limit unless this is called).
-    /// Then the turn is cancelled, and fails.
+    /// Sets the time limit of the turn, counted from the first poll (default: none). After it the turn is cancelled and
+    /// fails.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.call = self.call.timeout(timeout);
         self
     }
 
-    /// The turn as a stream: every update of its session until the turn ends, and then the answer.
+    /// Returns the turn as a stream: every update of its session until the turn ends, then the answer.
     pub fn updates(self) -> Turn<R> {
         let Self { call, guard } = self;
         let limit = Limit::default();
@@ -64,18 +64,18 @@ impl<R> fmt::Debug for PromptCall<R> {
     }
 }
 
-/// Tells the handler of the agent's requests that a turn is open: from when its prompt is first polled until the answer
-/// is seen, or the prompt is dropped.
+/// Marks a turn as open for the handler of the agent's requests: from the first poll of its prompt until the answer is
+/// returned, or the prompt is dropped.
 pub(crate) struct TurnGuard {
-    shared: Arc<Shared>,
+    shared: Arc<ConnectionState>,
     session_id: SessionId,
-    /// None where the prompt is not sent because of a rule.
+    /// None where a rule keeps the prompt from being sent.
     prompt: Option<CallId>,
     begun: bool,
 }
 
 impl TurnGuard {
-    pub(crate) fn new(shared: Arc<Shared>, session_id: SessionId, prompt: Option<CallId>) -> Self {
+    pub(crate) fn new(shared: Arc<ConnectionState>, session_id: SessionId, prompt: Option<CallId>) -> Self {
         Self { shared, session_id, prompt, begun: false }
     }
 
@@ -99,55 +99,54 @@ impl Drop for TurnGuard {
     }
 }
 
-/// What a [`Turn`] gives.
+/// An event of a [`Turn`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum TurnEvent<R = PromptResponse> {
     /// Something happened in the session.
     Update(SessionUpdate),
-    /// The turn has ended; nothing follows.
+    /// The turn has ended. No event follows.
     Stopped(R),
 }
 
-/// A turn as a stream, which ends with [`TurnEvent::Stopped`] or with the error for which there is none.
+/// A turn as a stream. It ends with [`TurnEvent::Stopped`] or with an error.
 ///
-/// It gives what the session does from the moment in which it is first polled, in order; what comes right behind the
-/// answer may be among it. The client's
-/// [`session_update`](crate::Client::session_update) hears all of it too. Two turns of one session at the same time
-/// both give all of it. Dropping the stream before its end cancels the turn.
+/// It returns the updates of the session from its first poll on, in order. Updates right behind the answer may be among
+/// them. The client's [`session_update`](crate::Client::session_update) is called for all of them too. Two concurrent
+/// turns of one session both return all updates. Dropping the stream before its end cancels the turn.
 ///
-/// What is not read waits, and nothing else does for it: the connection goes on. So there is a
-/// [`limit`](Self::limit) to their number, and one to their [bytes](Self::byte_limit).
+/// Updates that the caller has not read are queued, and the connection continues. [`limit`](Self::limit) bounds their
+/// number, and [`byte_limit`](Self::byte_limit) their bytes.
 #[must_use = "a prompt is not sent until its stream is polled"]
 pub struct Turn<R = PromptResponse> {
-    /// None once it has ended.
+    /// None after the turn has ended.
     call: Option<Call<R>>,
     /// Behind the call, which is dropped first.
     guard: TurnGuard,
-    /// How it has ended, until that is given.
+    /// The outcome of the turn, until the stream returns it.
     outcome: Option<Result<R, CallError>>,
-    /// None until the first poll, and again after the end.
+    /// None before the first poll and after the end.
     reader: Option<Reader<SessionUpdate, ()>>,
     limit: Limit,
     done: bool,
 }
 
 impl<R> Turn<R> {
-    /// Lets so many updates wait to be read (default 65,536). After one more the stream gives those that wait, then an
-    /// error that names the limit, and with it the turn is cancelled.
+    /// Sets how many updates may be queued (default 65,536). Over the limit the stream returns the queued updates and
+    /// then an error that names the limit; the turn is cancelled.
     pub fn limit(mut self, updates: usize) -> Self {
         self.limit.updates = updates;
         self
     }
 
-    /// Lets updates of so many bytes wait to be read, counted as they came (default 64 MiB); beyond that as
-    /// [`limit`](Self::limit) says.
+    /// Sets how many bytes of updates may be queued, counted as JSON (default 64 MiB). Over the limit the stream ends
+    /// as with [`limit`](Self::limit).
     pub fn byte_limit(mut self, bytes: usize) -> Self {
         self.limit.bytes = bytes;
         self
     }
 
-    /// Nothing more is to be said. A call that has not ended is cancelled by being dropped.
+    /// Ends the stream. Dropping a call that has not ended cancels it.
     fn finish(&mut self) {
         self.done = true;
         self.call = None;
@@ -157,15 +156,15 @@ impl<R> Turn<R> {
 }
 
 impl<R: DeserializeOwned + Send + 'static> Turn<R> {
-    /// What happens next. None after the end.
+    /// Returns the next event, or none after the end.
     ///
     /// Dropping the future loses nothing; call it again.
     pub async fn next(&mut self) -> Option<Result<TurnEvent<R>, CallError>> {
         poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
     }
 
-    /// Looks whether the turn has ended, and sends its prompt the first time. Nothing that comes after the end is kept,
-    /// or a session that never falls silent would put it off.
+    /// Sends the prompt at the first call, and checks whether the turn has ended. Closes the queue at the end, or a
+    /// session that keeps sending would delay it.
     fn poll_call(&mut self, cx: &mut Context<'_>) {
         let Some(call) = &mut self.call else { return };
         self.guard.begin();
@@ -183,7 +182,7 @@ impl<R: DeserializeOwned + Send + 'static> Turn<R> {
     }
 }
 
-/// Nothing here is pinned to its place.
+/// No field is pinned.
 impl<R> Unpin for Turn<R> {}
 
 impl<R: DeserializeOwned + Send + 'static> Stream for Turn<R> {

@@ -1,4 +1,4 @@
-//! What a request must obey before it is sent.
+//! Checks of requests before they are sent.
 
 use std::path::{Path, PathBuf};
 
@@ -33,12 +33,12 @@ pub(crate) fn absolute<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Result<
     })
 }
 
-/// Whether a server of an unknown type is one of the type `acp`, which drafts add.
+/// Returns whether a server of an unknown type is of the draft's type `acp`.
 pub(crate) fn names_acp(server: &RawObject) -> bool {
     server.text("type").as_deref() == Some("acp")
 }
 
-/// The roots and servers that a session is set up with.
+/// Checks the directories and MCP servers of a request that opens a session.
 pub(crate) fn session_setup(
     cwd: &Path,
     directories: &[PathBuf],
@@ -55,7 +55,7 @@ pub(crate) fn session_setup(
             McpServer::Http(_) => advertised("mcpCapabilities.http", agent.mcp_capabilities.http)?,
             McpServer::Sse(_) => advertised("mcpCapabilities.sse", agent.mcp_capabilities.sse)?,
             McpServer::Stdio(server) => absolute([Path::new(&server.command)])?,
-            // A draft of this version; other foreign types are for the agent to judge.
+            // A type of a draft; the agent decides about other unknown types.
             McpServer::Unknown(server) if names_acp(server) => {
                 let acp = agent.mcp_capabilities.extra.get("acp");
                 advertised("mcpCapabilities.acp", acp.is_some_and(|acp| acp.as_str() == "true"))?;
@@ -66,7 +66,7 @@ pub(crate) fn session_setup(
     Ok(())
 }
 
-/// A prompt holds only what the agent takes.
+/// Checks that the agent has advertised every kind of content in a prompt.
 pub(crate) fn prompt(blocks: &[ContentBlock], agent: &AgentCapabilities) -> Result<(), String> {
     let takes = &agent.prompt_capabilities;
     for block in blocks {
@@ -82,7 +82,7 @@ pub(crate) fn prompt(blocks: &[ContentBlock], agent: &AgentCapabilities) -> Resu
     Ok(())
 }
 
-/// A person can choose only what was offered. Anything else is a fault of the client's, and no consent.
+/// Checks that the selected option was offered. Any other is a fault of the client, and no consent.
 pub(crate) fn chosen(
     outcome: &RequestPermissionOutcome,
     offered: &[PermissionOptionId],
@@ -104,7 +104,7 @@ pub(crate) fn chosen_option(
     }
 }
 
-/// What the options of version 1 can be set to.
+/// Returns the possible values of each option.
 pub(crate) fn options(options: &[SessionConfigOption]) -> Options {
     let values = |option: &SessionConfigOption| match &option.kind {
         SessionConfigKind::Boolean(_) => Values::OnOrOff,
@@ -120,10 +120,11 @@ pub(crate) fn options(options: &[SessionConfigOption]) -> Options {
     options.iter().map(|option| (option.id.clone(), values(option))).collect()
 }
 
-/// What an option is to be set to.
+/// Returns the value that an option is set to, for either version.
 pub(crate) fn value(value: &SessionConfigOptionValue) -> Value<'_> {
     match value {
         SessionConfigOptionValue::ValueId(id) => Value::Id(id),
-        _ => Value::Boolean,
+        SessionConfigOptionValue::Boolean(_) => Value::Boolean,
+        _ => Value::Unknown,
     }
 }

@@ -14,9 +14,9 @@ use crate::updates::Readers;
 /// Of a session, how many prompts are kept that were dropped and not answered.
 const MOST_DROPPED: usize = 64;
 
-/// What the handle on the agent and the handler of its requests both know.
+/// The state of a connection, shared by the handle and the handler of the agent's requests.
 #[derive(Debug, Default)]
-pub(crate) struct Shared {
+pub(crate) struct ConnectionState {
     pub(crate) initialized: Initialized<ClientCapabilities, InitializeResponse>,
     pub(crate) readers: Readers<SessionUpdate, ()>,
     pub(crate) options: SessionOptions,
@@ -31,18 +31,18 @@ struct Permissions {
     turns: HashMap<SessionId, Vec<OpenTurn>>,
 }
 
-/// A turn whose prompt the agent has not answered, as far as was looked.
+/// A turn whose prompt is unanswered.
 #[derive(Debug)]
 struct OpenTurn {
     prompt: CallId,
     cancelled: bool,
-    /// Nobody waits for the answer, which comes all the same.
+    /// Whether the prompt was dropped. Its answer arrives all the same.
     dropped: bool,
 }
 
 impl Permissions {
-    /// Whether what the agent asks in a session belongs to a turn that is being cancelled. A request does not say
-    /// which turn it belongs to, so with another turn at work it may belong to that.
+    /// Returns whether all open turns of a session are being cancelled. A request does not name its turn, so it may
+    /// belong to any open one.
     fn is_cancelled(&self, session: &SessionId, peer: &Peer) -> bool {
         let turns = self.turns.get(session).map(Vec::as_slice).unwrap_or_default();
         let mut open = turns.iter().filter(|turn| turn.dropped || peer.is_unanswered(turn.prompt)).peekable();
@@ -59,21 +59,21 @@ impl Permissions {
     }
 }
 
-impl Shared {
-    /// A prompt is sent.
+impl ConnectionState {
+    /// Adds a turn when its prompt is sent.
     pub(crate) fn turn_begins(&self, session: &SessionId, prompt: CallId) {
         let mut permissions = self.permissions();
         let turns = permissions.turns.entry(session.clone()).or_default();
         turns.push(OpenTurn { prompt, cancelled: false, dropped: false });
     }
 
-    /// The answer to a prompt was seen, or there is none to come.
+    /// Removes a turn whose prompt was answered or will not be.
     pub(crate) fn turn_ends(&self, session: &SessionId, prompt: CallId) {
         self.permissions().remove_turns(session, |turn| turn.prompt == prompt && !turn.dropped);
     }
 
-    /// A prompt was dropped before it was answered, and the turn is being cancelled until it is. One that was not even sent
-    /// has no answer. Of an agent that answers none the newest are kept.
+    /// Cancels a turn whose prompt was dropped before its answer. The turn stays open until the answer arrives, unless
+    /// the prompt was never sent. The newest of such turns are kept.
     pub(crate) fn turn_dropped(&self, session: &SessionId, prompt: CallId, was_sent: bool) {
         if was_sent && let Some(turns) = self.permissions().turns.get_mut(session) {
             turns.iter_mut().filter(|turn| turn.prompt == prompt).for_each(|turn| turn.dropped = true);
@@ -85,7 +85,7 @@ impl Shared {
         self.cancel_turns(session);
     }
 
-    /// An answer has come that nobody waits for.
+    /// Removes the turn of a dropped prompt whose answer has arrived.
     pub(crate) fn answered_late(&self, id: &RequestId) {
         let mut permissions = self.permissions();
         permissions.turns.retain(|_, turns| {
@@ -104,7 +104,7 @@ impl Shared {
         waiting.into_iter().flatten().for_each(|request| request.cancel());
     }
 
-    /// Takes note of a permission request, which is cancelled with its turn.
+    /// Registers a permission request, so that it is cancelled with its turn.
     pub(crate) fn permission_asked(&self, session: &SessionId, request: &RequestContext) {
         let mut permissions = self.permissions();
         if permissions.is_cancelled(session, request.peer()) {

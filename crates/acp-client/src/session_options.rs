@@ -1,4 +1,4 @@
-//! What sessions have offered to be set, as far as this connection has heard.
+//! The modes and options that sessions have offered on this connection.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,43 +7,44 @@ use agentwire_acp_schema::v1::{
 };
 use agentwire_sync::{Mutex, MutexGuard};
 
-/// How many sessions are kept of which nothing is known but an update: those whose answer is on its way, and those
-/// that an agent makes up.
+/// How many sessions are kept of which only updates have arrived: the answer that opens them is still to come, or the
+/// agent invented them.
 const UNKNOWN_SESSIONS: usize = 1024;
 
-/// How many bytes of memory what all sessions have offered may take, about. Of a session that has no room nothing is known,
-/// and the agent decides.
+/// The memory limit of the modes and options of all sessions together, in bytes, estimated. A session over it is not
+/// checked, and the agent decides.
 const BYTES: usize = 8 << 20;
 
-/// What an id takes beside its text, in bytes.
+/// The memory of an id beside its text, in bytes.
 const ID: usize = 64;
 
-/// What each session has offered.
+/// The modes and options of each session.
 #[derive(Debug, Default)]
 pub(crate) struct SessionOptions(Mutex<Sessions>);
 
 #[derive(Debug, Default)]
 struct Sessions {
     by_id: HashMap<SessionId, SessionOffer>,
-    /// The bytes of all of them.
+    /// The sum of the sessions' bytes.
     bytes: usize,
 }
 
 #[derive(Debug, Default)]
 struct SessionOffer {
-    /// Whether the session was set up on this connection: then what it has not offered is not to be had.
+    /// Whether this connection has the answer that opened the session. Then modes and options that it did not offer are
+    /// refused.
     set_up: bool,
-    /// None while nothing has been said of them.
+    /// None where no message has listed the modes.
     modes: Option<Vec<SessionModeId>>,
     options: Options,
-    /// Whether anything has been said of them.
+    /// Whether a message has listed the options.
     lists_options: bool,
-    /// The bytes that it was counted with.
+    /// The bytes that were added to the sum for it.
     bytes: usize,
 }
 
 impl SessionOffer {
-    /// How many bytes of memory it takes, about.
+    /// Estimates its memory, in bytes.
     fn weigh(&self) -> usize {
         let modes: usize = self.modes.iter().flatten().map(|mode| ID + mode.len()).sum();
         let values = |values: &Values| match values {
@@ -58,28 +59,27 @@ impl SessionOffer {
 /// The configuration options of a session, by id.
 pub(crate) type Options = HashMap<SessionConfigId, Values>;
 
-/// What an option can be set to.
+/// The possible values of an option.
 #[derive(Debug)]
 pub(crate) enum Values {
     OneOf(HashSet<SessionConfigValueId>),
     OnOrOff,
-    /// It is of a type that nobody here knows.
+    /// The type of the option is unknown.
     Unknown,
 }
 
-/// What an option is to be set to.
+/// The value that an option is set to.
 pub(crate) enum Value<'a> {
     Id(&'a SessionConfigValueId),
     Boolean,
-    /// It is of a type that nobody here knows.
-    #[cfg_attr(not(feature = "v2"), allow(dead_code, reason = "version 1 has no such values"))]
+    /// The type of the value is unknown.
     Unknown,
 }
 
 impl SessionOptions {
-    /// Takes over the answer that sets up a session, when it arrives. What it leaves out, earlier updates may have set.
-    /// If not, a new session has none. Of one that is taken up again nothing is known, since some agents do not repeat
-    /// themselves.
+    /// Records the answer that opens a session, when it arrives. Earlier updates may have listed modes and options that
+    /// it omits. Without them, a new session has none. For a session that is opened again they stay unknown, since some
+    /// agents do not list them again.
     pub(crate) fn set_up(
         &self,
         session: &SessionId,
@@ -103,8 +103,8 @@ impl SessionOptions {
         sessions.count(session);
     }
 
-    /// Takes over the answer to the change of an option, which lists all options of the session. There is at least the
-    /// one that was changed, so an empty list says nothing.
+    /// Records the answer to the change of an option, which lists all options of the session. An empty list is ignored:
+    /// there is at least the changed option.
     pub(crate) fn set_answered(&self, session: &SessionId, options: Options) {
         if !options.is_empty() {
             self.set_updated(session, options);
@@ -129,7 +129,7 @@ impl SessionOptions {
         sessions.count(session);
     }
 
-    /// A session is over.
+    /// Removes a session that is closed or deleted.
     pub(crate) fn forget(&self, session: &SessionId) {
         let mut sessions = self.lock();
         let forgotten = sessions.by_id.remove(session);
@@ -138,7 +138,7 @@ impl SessionOptions {
         drop(forgotten);
     }
 
-    /// A session has only the modes that it has offered.
+    /// Checks that the session has offered a mode.
     pub(crate) fn check_mode(&self, session: &SessionId, mode: &SessionModeId) -> Result<(), String> {
         let sessions = self.lock();
         let offered =
@@ -149,7 +149,7 @@ impl SessionOptions {
         Ok(())
     }
 
-    /// An option has only the values that the session has offered.
+    /// Checks that the session has offered an option and its value.
     pub(crate) fn check_value(
         &self,
         session: &SessionId,
@@ -184,7 +184,7 @@ impl SessionOptions {
 }
 
 impl Sessions {
-    /// Whether there is room for another session of which only an update is known.
+    /// Returns whether there is room for another session of which only an update has arrived.
     fn has_room_for_unknown(&self, session: &SessionId) -> bool {
         let unknown = self.by_id.values().filter(|offer| !offer.set_up).count();
         unknown < UNKNOWN_SESSIONS && self.bytes + session.len() <= BYTES
@@ -203,19 +203,19 @@ impl Sessions {
     }
 }
 
-/// The ids of values, which both versions have in common.
+/// Returns the ids of values. Both versions have this type.
 pub(crate) fn ids(
     values: &[agentwire_acp_schema::v1::SessionConfigSelectOption],
 ) -> HashSet<SessionConfigValueId> {
     values.iter().map(|value| value.value.clone()).collect()
 }
 
-/// The answer that opens a session.
+/// An answer that opens a session.
 pub(crate) trait OpenedSession: 'static {
-    /// An option, of the answer's version.
+    /// The type of an option in the answer's version.
     type Option;
 
-    /// Returns what the answer says of the session: the id of a new one; the modes; the options.
+    /// Returns the id of a new session, the modes and the options of the answer.
     fn offered(&self) -> Offered<'_, Self::Option>;
 }
 
@@ -228,7 +228,7 @@ mod tests {
     use super::*;
     use crate::rules::options;
 
-    /// An agent that makes up sessions, each with as many options as fit a message.
+    /// An agent that invents sessions, each with as many options as a message holds.
     #[test]
     fn sessions_are_kept_as_far_as_there_is_room_and_then_the_agent_decides() {
         let sessions = SessionOptions::default();
@@ -249,7 +249,7 @@ mod tests {
             sessions.check_value(&ours, &"o".into(), Value::Id(&unknown)).is_err(),
             "what was kept stays"
         );
-        // There is no room left for another one of ours: what it sessions is not known, so it may have anything.
+        // There is no room for another session, so its options are unknown, and any value is sent.
         let other = SessionId::from("other");
         let many = (0..20).map(|value| (format!("{value}{}", "x".repeat(1 << 19)).into(), Values::OnOrOff));
         sessions.set_up(&other, true, None, Some(many.collect()));

@@ -1,15 +1,11 @@
-//! What drafts add to version 1. It is no part of the version: it may change and go.
+//! The drafts that extend version 1. They may change and disappear.
 //!
-//! A feature must not change a trait, and so nothing is added to [`Client`](crate::Client) or [`Agent`] but
-//! [`Agent::drafts`], which gives what can be asked of an agent beyond the version. What an agent asks or says beyond it
-//! comes to the client as anything does that the version does not know:
-//! [`extension_request`](crate::Client::extension_request) and
-//! [`extension_notification`](crate::Client::extension_notification), with [`mcp_message`] and [`auth_status_update`] to
-//! read it. Updates of kinds that drafts add are kept by
-//! [`SessionUpdate::Unknown`](agentwire_acp_schema::v1::SessionUpdate), which
-//! [`unstable::SessionUpdate`](agentwire_acp_schema::v1::unstable::SessionUpdate) is made from; capabilities are put
-//! where they belong by their types, such as
-//! [`ClientCapabilitiesAdditions`](agentwire_acp_schema::v1::unstable::ClientCapabilitiesAdditions).
+//! A feature must not change a trait, so drafts add only [`Agent::drafts`], the handle for requests to an agent. Messages of
+//! the agent arrive like any unknown message, in [`extension_request`](crate::Client::extension_request) and
+//! [`extension_notification`](crate::Client::extension_notification); [`mcp_message`] and [`auth_status_update`] decode them.
+//! An update of a kind that drafts add is a [`SessionUpdate::Unknown`](agentwire_acp_schema::v1::SessionUpdate), which
+//! converts into [`unstable::SessionUpdate`](agentwire_acp_schema::v1::unstable::SessionUpdate). Types such as
+//! [`ClientCapabilitiesAdditions`](agentwire_acp_schema::v1::unstable::ClientCapabilitiesAdditions) add capabilities.
 //!
 //! ```no_run
 //! use agentwire_acp_client::{Agent, CallError};
@@ -60,7 +56,7 @@ impl Drafts {
         self.agent.remember(Some(request.stable.session_id), call)
     }
 
-    /// `session/prompt` whose answer tells how many tokens the turn has used.
+    /// Sends a `session/prompt` whose answer holds the number of tokens that the turn has used.
     pub fn prompt(&self, request: PromptRequest) -> PromptCall<PromptResponse> {
         self.agent.prompt_by(&request, &request.stable)
     }

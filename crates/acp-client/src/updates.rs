@@ -1,4 +1,4 @@
-//! The updates of turns, for the streams that read them beside the client.
+//! The queues of updates for the streams of turns.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -10,11 +10,11 @@ use agentwire_acp_schema::v1::SessionId;
 use agentwire_peer::CallError;
 use agentwire_sync::{Mutex, MutexGuard, Wakers};
 
-/// How many updates may wait to be read.
+/// The limits of one queue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limit {
     pub(crate) updates: usize,
-    /// The length of their JSON. In memory they take a multiple of that.
+    /// The bytes of the queued updates as JSON. Decoded they take a multiple of that.
     pub(crate) bytes: usize,
 }
 
@@ -40,7 +40,7 @@ impl<U> Observer<U> for () {
 pub(crate) struct Readers<U, O>(Arc<Inner<U, O>>);
 
 struct Inner<U, O> {
-    /// How many there are, so that a connection without any pays nothing for them.
+    /// How many readers there are. A connection without readers checks only this.
     count: AtomicUsize,
     by_session: Mutex<BySession<U, O>>,
 }
@@ -66,7 +66,7 @@ impl<U, O> fmt::Debug for Readers<U, O> {
 }
 
 impl<U: Clone, O: Observer<U>> Readers<U, O> {
-    /// Gives an update, whose JSON has so many bytes, to the readers of its session.
+    /// Queues an update with the length of its JSON for the readers of its session.
     pub(crate) fn publish(&self, session: &SessionId, update: &U, bytes: usize) {
         if self.0.count.load(Ordering::Acquire) == 0 {
             return;
@@ -78,7 +78,7 @@ impl<U: Clone, O: Observer<U>> Readers<U, O> {
         woken.iter().for_each(|inbox| inbox.reader.wake_all());
     }
 
-    /// Changes all observers of a session, for what is no update.
+    /// Changes all observers of a session because of an event other than an update.
     #[cfg(feature = "v2")]
     pub(crate) fn update_observers(&self, session: &SessionId, change: impl Fn(&mut O)) {
         let by_session = self.0.lock();
@@ -107,7 +107,7 @@ impl<U, O> Inner<U, O> {
     }
 }
 
-/// The updates that wait for one reader.
+/// The queue of one reader.
 pub(crate) struct Inbox<U, O> {
     queue: Mutex<Queue<U, O>>,
     reader: Wakers<1>,
@@ -116,16 +116,16 @@ pub(crate) struct Inbox<U, O> {
 struct Queue<U, O> {
     /// Updates, each with the length of its JSON.
     updates: VecDeque<(U, usize)>,
-    /// The sum of these lengths.
+    /// The sum of their lengths.
     bytes: usize,
-    /// None where the reader takes no updates, or no more.
+    /// None where the reader takes no updates, or no more of them.
     limit: Option<Limit>,
-    /// The limit that an update was over. From then on no update is kept.
+    /// The limit that an update exceeded. From then on no update is queued.
     excess: Option<Excess>,
     observer: O,
 }
 
-/// The limit that was reached.
+/// The limit that was exceeded.
 #[derive(Clone, Copy, Debug)]
 enum Excess {
     Updates(usize),
@@ -217,7 +217,7 @@ impl<U, O> Reader<U, O> {
         self.inbox.with_observer(look)
     }
 
-    /// The inbox, which gives access to the observer without the reader.
+    /// Returns the inbox, which gives access to the observer without the reader.
     #[cfg(feature = "v2")]
     pub(crate) fn inbox(&self) -> Arc<Inbox<U, O>> {
         self.inbox.clone()

@@ -12,7 +12,7 @@ use crate::next::Next;
 use crate::proxy::Proxy;
 use crate::side::{Direction, Side, SinkState};
 
-/// How a relay ends, one side after the other.
+/// The end of a relay, one side after the other.
 impl<P, C, A, S, F> Relay<'_, P, C, A, S, F>
 where
     P: Proxy,
@@ -30,7 +30,7 @@ where
             with_side!(self, side, it => {
                 it.sink = SinkState::Closing;
                 it.closed = Some(closed);
-                // The other half is for the process at its end to exit.
+                // The other half is for the process at the transport's end to exit.
                 it.read_until = Some(now + closed.saturating_duration_since(now) / 2);
                 it.port.discard_output();
                 it.port.close_write(Closed::default());
@@ -44,7 +44,7 @@ where
             with_side!(self, side, it => it.sink = SinkState::Closed);
             self.request_round();
         }
-        // An agent that is closed and still sends has had its time.
+        // An agent that is closed and still sends has used up its time.
         let agent = &self.agent;
         if side == Side::Agent && agent.sink == SinkState::Closed && agent.port.is_reading() && is_late {
             self.end(cx, side, None);
@@ -62,9 +62,9 @@ where
         }
     }
 
-    /// Whether the sink of a side is to be closed: nothing more will be sent to it.
+    /// Returns whether the sink of a side must be closed, because no message will be sent to it.
     fn is_time_to_close(&mut self, cx: &mut Context<'_>, side: Side, now: Instant) -> bool {
-        // An agent that has ended reads nothing any more.
+        // An agent that has ended reads nothing.
         if side == Side::Agent && !self.agent.port.is_reading() {
             return true;
         }
@@ -87,15 +87,14 @@ where
             })
     }
 
-    /// Whether a side is to be closed because the chain is, wherever in it that began. Only the chain's client is still
-    /// served, until what is behind it has ended.
+    /// Returns whether a side must be closed because closing has begun somewhere in the chain. Only the chain's client
+    /// is still served, until the relays behind this one have ended.
     fn is_chain_overdue(&self, side: Side, now: Instant) -> bool {
         let is_chain_client = side == Side::Client && self.position.is_first();
         !is_chain_client && self.position.drained().is_some_and(|drained| drained <= now)
     }
 
-    /// Drops the hooks that are still at work although the side that they work for is about to be closed, and answers in
-    /// their place.
+    /// Drops the hooks that work for a side which is being closed, and answers in their place.
     fn drop_hooks(&mut self, side: Side) {
         let half_close = side == Side::Agent && self.position.half_close == HalfClose::Yes;
         for hook in std::mem::take(&mut self.hooks) {

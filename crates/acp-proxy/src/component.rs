@@ -6,7 +6,7 @@ use bytestring::ByteString;
 
 use crate::Config;
 use crate::deadline::{HalfClose, Position};
-use crate::error::Broken;
+use crate::error::ProxyError;
 use crate::names;
 use crate::next::Next;
 use crate::peers::Peers;
@@ -25,7 +25,7 @@ use crate::split::{Role, split};
 /// # Errors
 ///
 /// The error that the transport reported as it ended.
-pub async fn serve<P: Proxy, T: Transport>(proxy: P, conductor: T) -> Result<(), Broken> {
+pub async fn serve<P: Proxy, T: Transport>(proxy: P, conductor: T) -> Result<(), ProxyError> {
     serve_with(proxy, conductor, Config::new()).await
 }
 
@@ -38,7 +38,7 @@ pub async fn serve_with<P: Proxy, T: Transport>(
     proxy: P,
     conductor: T,
     config: Config,
-) -> Result<(), Broken> {
+) -> Result<(), ProxyError> {
     let (client, agent) = split(conductor, Role::Component, Arc::default());
     let config = config.into();
     let position = Position::alone(&config, HalfClose::No);

@@ -11,7 +11,7 @@ use futures::{Sink, Stream};
 
 use crate::Config;
 use crate::deadline::{Deadline, HalfClose, Position};
-use crate::error::Broken;
+use crate::error::ProxyError;
 use crate::names;
 use crate::next::Next;
 use crate::proxied::{driven, ends};
@@ -87,7 +87,7 @@ impl Conductor {
         self,
         client: impl Transport + Send + 'static,
         agent: impl Transport + Send + 'static,
-    ) -> Result<(), Broken> {
+    ) -> Result<(), ProxyError> {
         self.run(Box::new(client), Box::new(agent), Last::Agent).await
     }
 
@@ -96,7 +96,10 @@ impl Conductor {
     /// # Errors
     ///
     /// The error that the transport of a member reported as it ended.
-    pub async fn serve_as_component(self, conductor: impl Transport + Send + 'static) -> Result<(), Broken> {
+    pub async fn serve_as_component(
+        self,
+        conductor: impl Transport + Send + 'static,
+    ) -> Result<(), ProxyError> {
         let (client, agent) = split(conductor, Role::Component, Arc::default());
         self.run(Box::new(client), Box::new(agent), Last::Successor).await
     }
@@ -107,7 +110,7 @@ impl Conductor {
         driven(near, self.serve(client, agent))
     }
 
-    async fn run(self, client: AnyTransport, agent: AnyTransport, last: Last) -> Result<(), Broken> {
+    async fn run(self, client: AnyTransport, agent: AnyTransport, last: Last) -> Result<(), ProxyError> {
         let config = agentwire_peer::Config::from(self.config);
         let (count, limit) = (self.components.len(), config.connection.high_water);
         let backlog = Arc::<Backlog>::default();
@@ -127,8 +130,8 @@ impl Conductor {
         });
         join_all(relays).await.into_iter().enumerate().try_for_each(|(place, ended)| {
             ended.map_err(|broken| match broken {
-                Broken::Agent(error) if place < count => Broken::Component { place, error },
-                Broken::Client(error) if place > 0 => Broken::Component { place: place - 1, error },
+                ProxyError::Agent(error) if place < count => ProxyError::Component { place, error },
+                ProxyError::Client(error) if place > 0 => ProxyError::Component { place: place - 1, error },
                 broken => broken,
             })
         })
@@ -199,7 +202,7 @@ fn is_unknown(outcome: &Result<RawJson, ErrorObject>) -> bool {
     matches!(outcome, Err(error) if error.code == code::METHOD_NOT_FOUND)
 }
 
-/// Pauses reading from a client while much of what it sent is queued further on.
+/// Pauses reading from a client while many of its bytes are queued in the chain.
 struct Gate {
     transport: AnyTransport,
     backlog: Arc<Backlog>,

@@ -3,7 +3,7 @@ use agentwire_transport::TransportError;
 /// Why a proxy or a chain of them ended, other than because the client or the agent closed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Broken {
+pub enum ProxyError {
     /// The transport to the client failed.
     #[error("the client: {0}")]
     Client(#[source] TransportError),
@@ -22,9 +22,9 @@ pub enum Broken {
     },
 }
 
-impl Broken {
+impl ProxyError {
     /// Returns the error of the transport.
-    pub fn into_fault(self) -> TransportError {
+    pub fn into_transport_error(self) -> TransportError {
         match self {
             Self::Client(error) | Self::Agent(error) | Self::Component { error, .. } => error,
         }

@@ -14,17 +14,17 @@ use futures::stream::FuturesUnordered;
 
 use crate::deadline::Position;
 use crate::envelope::{CancelParams, map_scope};
-use crate::error::Broken;
+use crate::error::ProxyError;
 use crate::next::Next;
 use crate::passing::PassingRequests;
-use crate::peers::{Peers, Shared};
+use crate::peers::{Peers, RelayState};
 use crate::proxy::Proxy;
 use crate::side::{Direction, Key, RelaySide, Side, SinkState};
 
-/// After so many messages of one side the other is read.
+/// The other side is read after this many messages of one side.
 const MESSAGES_AT_ONCE: usize = 32;
 
-/// After so many rounds other futures of the same task run.
+/// Other futures of the task run after this many rounds.
 const ROUNDS_AT_ONCE: usize = 16;
 
 type Answer = (Key, Result<RawJson, ErrorObject>);
@@ -90,7 +90,7 @@ where
         config: &'a Config,
         position: Position,
     ) -> Self {
-        let shared = Shared {
+        let shared = RelayState {
             client: client.peer().clone(),
             agent: agent.peer().clone(),
             passing: PassingRequests::default(),
@@ -110,8 +110,8 @@ where
 
     /// Runs until there is nothing to do. It is ready when both sides are closed.
     ///
-    /// No call here has a time-out, so the ports have no deadlines.
-    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Broken>> {
+    /// Calls have no time-out here, so the ports have no deadlines.
+    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ProxyError>> {
         self.client.port.begin_poll();
         self.agent.port.begin_poll();
         self.position.register(cx.waker());
@@ -139,10 +139,10 @@ where
         Poll::Pending
     }
 
-    fn result(&mut self) -> Result<(), Broken> {
+    fn result(&mut self) -> Result<(), ProxyError> {
         match (self.agent.take_fault(), self.client.take_fault()) {
-            (Some(error), _) => Err(Broken::Agent(error)),
-            (None, Some(error)) => Err(Broken::Client(error)),
+            (Some(error), _) => Err(ProxyError::Agent(error)),
+            (None, Some(error)) => Err(ProxyError::Client(error)),
             (None, None) => Ok(()),
         }
     }
@@ -184,7 +184,7 @@ where
         self.request_round();
     }
 
-    /// Starts the chain's deadline, unless it runs already. Returns until when what goes on here has time to end.
+    /// Starts the chain's deadline, unless it runs already. Returns the time until which running work may end.
     fn begin_closing(&self) -> Instant {
         let now = self.now();
         self.position.begin(now);
@@ -213,7 +213,7 @@ where
                 Event::Notification(notification) => self.pass_notification(from, notification),
                 Event::Answered { call, outcome } => self.settle(cx, from, call, outcome),
                 Event::Cancelled(incoming) => self.pass_cancel(Key { from, incoming }),
-                // A late answer, or a complaint that only the other side could explain.
+                // A late answer, or an error response that only the other side could interpret.
                 _ => {}
             }
             event = with_side!(self, from, side => side.port.next_event());
@@ -247,7 +247,7 @@ where
     fn pass_notification(&mut self, from: Side, notification: Notification) {
         let (proxy, peers) = (self.proxy, &self.peers);
         let hook = || proxy.notification(notification, from.outbound(), peers);
-        // A notification on which the hook panics is not passed on: the proxy may have meant to hold it back.
+        // A notification whose hook panics is not passed on: the proxy may have meant to drop it.
         if let Ok(Some(Notification { method, params, .. })) = catch_unwind(AssertUnwindSafe(hook)) {
             // Fails once nothing can be sent there any more.
             let _closed = notify_raw_now(self.peers.shared.peer(from.other()), method, params);
@@ -268,8 +268,8 @@ where
         with_side!(self, key.from, side => side.port.cancel(key.incoming));
     }
 
-    /// Gives a call its outcome, and its caller the time to pass that on before the next message: so an answer keeps its
-    /// place among notifications.
+    /// Completes a call, and lets its caller pass the outcome on before the next message. So an answer keeps its place
+    /// among notifications.
     fn settle(
         &mut self,
         cx: &mut Context<'_>,

@@ -127,7 +127,7 @@ pub use agentwire_transport::Transport;
 pub use component::{serve, serve_with};
 pub use conductor::Conductor;
 pub use config::Config;
-pub use error::Broken;
+pub use error::ProxyError;
 pub use next::{Cancelled, Next, Run};
 pub use peers::{PeerCall, PeerHandle, PeerNotify, Peers};
 pub use proxied::{proxied, proxied_with};

@@ -1,4 +1,4 @@
-//! The methods that are known here: mostly those between a conductor and its components.
+//! The methods with special handling: mostly those between a conductor and its components.
 //!
 //! They were extensions, with an underscore before the name, and are now drafts of the protocol. Some components and
 //! conductors still use the older names.
@@ -9,7 +9,7 @@ pub(crate) const OLD_PROXY_INITIALIZE: &str = "_proxy/initialize";
 pub(crate) const SUCCESSOR: &str = "proxy/successor";
 pub(crate) const OLD_SUCCESSOR: &str = "_proxy/successor";
 
-/// The one request of the protocol whose params may name another.
+/// The only request of the protocol whose params may name another request.
 pub(crate) const ELICITATION: &str = "elicitation/create";
 
 pub(crate) fn is_proxy_initialize(method: &str) -> bool {

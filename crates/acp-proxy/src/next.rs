@@ -30,7 +30,7 @@ impl Next {
     ///
     /// # Errors
     ///
-    /// The error that the next hop answered. `-32800` if the request was cancelled before this was first awaited; then it
+    /// The error of the next hop's answer. `-32800` if the request was cancelled before this was first awaited; then it
     /// is not passed on. An internal error when the other side closes before it has answered.
     pub fn run(&self, request: Request) -> Run {
         let is_initialize = self.direction() == Direction::ToAgent && is_initialize(&request.method);
@@ -44,7 +44,7 @@ impl Next {
         &self.peers
     }
 
-    /// Whether the sender has cancelled the request, or its connection ended before the answer.
+    /// Returns whether the sender has cancelled the request, or its connection ended before the answer.
     pub fn is_cancelled(&self) -> bool {
         runtime::is_cancelled(self.peers.shared.peer(self.key.from), self.key.incoming)
     }
@@ -118,7 +118,7 @@ impl Future for Run {
         let this = &mut *self;
         if matches!(this.stage, Stage::New) {
             this.start(cx)?;
-            // The call has the waker.
+            // The call has registered the waker.
             return Poll::Pending;
         }
         let outcome = ready!(Pin::new(&mut this.call).poll(cx));
@@ -126,7 +126,7 @@ impl Future for Run {
         if this.is_initialize
             && let Ok(result) = &outcome
         {
-            // An answer without a version is agreed on as well.
+            // An answer without a version agrees on one as well.
             let version = protocol_version(result).unwrap_or_default();
             this.peers.shared.passing.set_version(this.key, version);
         }

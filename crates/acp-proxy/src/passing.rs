@@ -10,26 +10,26 @@ use crate::side::{Key, Side};
 ///
 /// Its lock is taken before that of a connection, never while that is held.
 #[derive(Debug, Default)]
-pub(crate) struct PassingRequests(Mutex<HashMap<Key, Passing>>);
+pub(crate) struct PassingRequests(Mutex<HashMap<Key, PassingRequest>>);
 
-/// A request that passes.
+/// A request that passes a relay.
 #[derive(Debug, Default)]
-struct Passing {
+struct PassingRequest {
     is_cancelled: bool,
     was_passed_on: bool,
-    /// The calls of the other side that were made for it.
+    /// The calls of the other side for it.
     calls: Vec<CallId>,
     /// The `protocolVersion` that the agent has answered, as JSON text.
     version: Option<String>,
 }
 
 impl PassingRequests {
-    fn lock(&self) -> MutexGuard<'_, HashMap<Key, Passing>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Key, PassingRequest>> {
         self.0.lock()
     }
 
     pub(crate) fn insert(&self, key: Key) {
-        self.lock().insert(key, Passing::default());
+        self.lock().insert(key, PassingRequest::default());
     }
 
     pub(crate) fn remove(&self, key: Key) {
@@ -75,15 +75,15 @@ impl PassingRequests {
         passing.calls.clone()
     }
 
-    /// The request of the client's for which the agent was called under this id.
+    /// Returns the client's request for which the agent was called under this id.
     pub(crate) fn find_at_agent(&self, id: &RequestId) -> Option<Key> {
-        let is_it = |passing: &Passing| passing.calls.iter().any(|call| call.request_id() == *id);
+        let is_it = |passing: &PassingRequest| passing.calls.iter().any(|call| call.request_id() == *id);
         let requests = self.lock();
         let mut found = requests.iter().filter(|(key, passing)| key.from == Side::Client && is_it(passing));
         found.next().map(|(key, _)| *key)
     }
 
-    /// Whether requests of this side pass. With `only_held`, whether any was not passed on.
+    /// Returns whether requests of this side pass. With `only_held`, whether any was not passed on.
     pub(crate) fn has_any(&self, from: Side, only_held: bool) -> bool {
         self.lock().iter().any(|(key, passing)| key.from == from && !(only_held && passing.was_passed_on))
     }

@@ -16,18 +16,18 @@ use crate::side::Side;
 /// Cloning is cheap. They work from any task, while the proxy runs.
 #[derive(Clone, Debug)]
 pub struct Peers {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<RelayState>,
 }
 
 /// The part of a relay that its handles share.
 #[derive(Debug)]
-pub(crate) struct Shared {
+pub(crate) struct RelayState {
     pub(crate) client: Peer,
     pub(crate) agent: Peer,
     pub(crate) passing: PassingRequests,
 }
 
-impl Shared {
+impl RelayState {
     pub(crate) fn peer(&self, side: Side) -> &Peer {
         match side {
             Side::Client => &self.client,
@@ -37,12 +37,12 @@ impl Shared {
 }
 
 impl Peers {
-    /// The peer towards the client: the client itself, or the proxy before this one.
+    /// Returns the peer towards the client: the client itself, or the proxy before this one.
     pub fn client(&self) -> PeerHandle {
         self.handle(Side::Client)
     }
 
-    /// The peer towards the agent: the agent itself, or the proxy behind this one.
+    /// Returns the peer towards the agent: the agent itself, or the proxy behind this one.
     pub fn agent(&self) -> PeerHandle {
         self.handle(Side::Agent)
     }
@@ -65,7 +65,7 @@ impl PeerHandle {
     ///
     /// # Errors
     ///
-    /// The error that the peer answered. An internal error when the peer closes before it has answered.
+    /// The error of the peer's answer. An internal error when the peer closes before it has answered.
     pub fn call(&self, method: impl Into<ByteString>, params: Option<RawJson>) -> PeerCall {
         PeerCall { call: runtime::call_raw(&self.peer, method, params), side: self.side }
     }

@@ -9,14 +9,14 @@ use agentwire_transport::{Duplex, Packet, Transport, TransportError, duplex};
 use futures::{Sink, Stream};
 
 use crate::Config;
-use crate::error::Broken;
+use crate::error::ProxyError;
 use crate::proxy::Proxy;
 use crate::relay::relay_with;
 
 /// How many packets are queued in each direction. The proxies bound the bytes that are queued.
 const PACKETS: usize = 4;
 
-/// A transport to an agent with a proxy in front of it.
+/// Returns a transport to an agent with a proxy in front of it.
 ///
 /// It is a transport again, so a chain is one in the other, and a client connects to it as it would to the agent:
 ///
@@ -35,19 +35,19 @@ pub fn proxied<P: Proxy, A: Transport>(proxy: P, agent: A) -> impl Transport {
     proxied_with(proxy, agent, Config::new())
 }
 
-/// A transport to an agent with a proxy in front of it; see [`proxied`].
+/// Returns a transport to an agent with a proxy in front of it; see [`proxied`].
 pub fn proxied_with<P: Proxy, A: Transport>(proxy: P, agent: A, config: Config) -> impl Transport {
     let (near, client) = ends();
     driven(near, relay_with(proxy, client, agent, config))
 }
 
-/// The near end for [`driven`], and the far end, for what drives it.
+/// Returns the near end for [`driven`], and the far end for its driver.
 pub(crate) fn ends() -> (Duplex, Duplex) {
     duplex(PACKETS)
 }
 
 /// A transport whose other end is served by a future, which runs while the transport is used.
-pub(crate) fn driven<F: Future<Output = Result<(), Broken>>>(near: Duplex, work: F) -> impl Transport {
+pub(crate) fn driven<F: Future<Output = Result<(), ProxyError>>>(near: Duplex, work: F) -> impl Transport {
     let wakers = Arc::<Wakers<2>>::default();
     Driven {
         near,
@@ -62,11 +62,11 @@ pub(crate) fn driven<F: Future<Output = Result<(), Broken>>>(near: Duplex, work:
 
 struct Driven<F> {
     near: Duplex,
-    /// None when it is done.
+    /// None after it has completed.
     work: Option<Pin<Box<F>>>,
     /// The error to report at the end.
     error: Option<TransportError>,
-    /// Whether the near end has given its last packet.
+    /// Whether the near end has returned its last packet.
     ended: bool,
     /// Whether the stream was polled since the last poll of closing.
     listened: bool,
@@ -80,7 +80,7 @@ impl<F> fmt::Debug for Driven<F> {
     }
 }
 
-impl<F: Future<Output = Result<(), Broken>>> Driven<F> {
+impl<F: Future<Output = Result<(), ProxyError>>> Driven<F> {
     /// Polls the work for the task that reads or the one that writes. Returns whether it is done.
     fn poll_work(&mut self) -> bool {
         let Some(work) = &mut self.work else {
@@ -89,7 +89,7 @@ impl<F: Future<Output = Result<(), Broken>>> Driven<F> {
         let Poll::Ready(outcome) = work.as_mut().poll(&mut Context::from_waker(&self.waker)) else {
             return false;
         };
-        self.error = outcome.err().map(Broken::into_fault);
+        self.error = outcome.err().map(ProxyError::into_transport_error);
         self.work = None;
         self.wakers.wake_all();
         true
@@ -109,7 +109,7 @@ impl<F: Future<Output = Result<(), Broken>>> Driven<F> {
     }
 }
 
-impl<F: Future<Output = Result<(), Broken>>> Stream for Driven<F> {
+impl<F: Future<Output = Result<(), ProxyError>>> Stream for Driven<F> {
     type Item = Result<Packet, TransportError>;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
@@ -121,7 +121,7 @@ impl<F: Future<Output = Result<(), Broken>>> Stream for Driven<F> {
     }
 }
 
-impl<F: Future<Output = Result<(), Broken>>> Sink<Packet> for Driven<F> {
+impl<F: Future<Output = Result<(), ProxyError>>> Sink<Packet> for Driven<F> {
     type Error = TransportError;
 
     fn poll_ready(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
@@ -152,7 +152,8 @@ impl<F: Future<Output = Result<(), Broken>>> Sink<Packet> for Driven<F> {
         let closed = Pin::new(&mut this.near).poll_close(cx)?;
         debug_assert!(closed.is_ready(), "a channel closes at once");
         let mut done = this.poll_work();
-        // What the agent still sends must not keep it from ending. A task that reads takes it; otherwise it is dropped.
+        // Unread packets of the agent must not keep it from ending. A task that reads them gets them; otherwise they
+        // are dropped.
         if !std::mem::take(&mut this.listened) {
             while !done && matches!(Pin::new(&mut this.near).poll_next(cx), Poll::Ready(Some(_))) {
                 done = this.poll_work();

@@ -41,7 +41,7 @@ pub trait Proxy {
     ///
     /// The part before the first wait runs before the next message is handled. So a request that is passed on without a
     /// wait keeps its place among those of its direction, and so does an answer that is returned without a wait after
-    /// `run`. A hook that waits gives the place up: if it delays a prompt, a `session/cancel` may overtake the prompt.
+    /// `run`. A hook that waits loses that place: if it delays a prompt, a `session/cancel` may overtake the prompt.
     ///
     /// An error answers the request; so does a panic, with an internal error. Cancels pass by themselves, see
     /// [`Next::cancelled`].

@@ -8,7 +8,7 @@ use agentwire_transport::Transport;
 use futures::FutureExt;
 
 use crate::deadline::{HalfClose, Position};
-use crate::error::Broken;
+use crate::error::ProxyError;
 use crate::forwarding::Relay;
 use crate::names::is_initialize;
 use crate::next::Next;
@@ -50,7 +50,7 @@ pub async fn relay<P: Proxy, C: Transport, A: Transport>(
     proxy: P,
     client: C,
     agent: A,
-) -> Result<(), Broken> {
+) -> Result<(), ProxyError> {
     relay_with(proxy, client, agent, crate::Config::new()).await
 }
 
@@ -64,7 +64,7 @@ pub async fn relay_with<P: Proxy, C: Transport, A: Transport>(
     client: C,
     agent: A,
     config: crate::Config,
-) -> Result<(), Broken> {
+) -> Result<(), ProxyError> {
     let config = config.into();
     let position = Position::alone(&config, HalfClose::Yes);
     run(proxy, client, agent, &config, position).await
@@ -76,7 +76,7 @@ pub(crate) async fn run<P: Proxy, C: Transport, A: Transport>(
     agent: A,
     config: &Config,
     position: Position,
-) -> Result<(), Broken> {
+) -> Result<(), ProxyError> {
     let pass = |direction, request, next| pass(&proxy, direction, request, next);
     let (client, agent) = (port(client, config), port(agent, config));
     // Dropping the ports ends all handles, also when this future is dropped half-way.

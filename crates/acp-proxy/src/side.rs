@@ -31,7 +31,7 @@ impl Side {
         }
     }
 
-    /// The direction of what comes from this side.
+    /// Returns the direction of messages from this side.
     pub(crate) fn outbound(self) -> Direction {
         match self {
             Self::Client => Direction::ToAgent,
@@ -54,7 +54,7 @@ pub(crate) struct Key {
     pub(crate) incoming: IncomingId,
 }
 
-/// The port to one side of a relay, and how far its closing is.
+/// The port to one side of a relay, with the state of its closing.
 #[derive(Debug)]
 pub(crate) struct RelaySide<T> {
     pub(crate) port: Port<T>,
@@ -68,11 +68,11 @@ pub(crate) struct RelaySide<T> {
     pub(crate) read_until: Option<Instant>,
     /// Set when closing began: when this side counts as closed at the latest.
     pub(crate) closed: Option<Instant>,
-    /// Whether it was read since it was last asked to close: a transport may throw away what is not read.
+    /// Whether it was read since it was last asked to close: a transport may drop unread packets.
     was_read: bool,
 }
 
-/// How far the closing of a sink is.
+/// The state of a sink's closing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SinkState {
     Open,
@@ -101,9 +101,9 @@ impl<T: Transport> RelaySide<T> {
         input
     }
 
-    /// Closes the sink. Returns whether that is done, or its time is over.
+    /// Closes the sink. Returns whether that is complete, or its time has passed.
     pub(crate) fn poll_close(&mut self, cx: &mut Context<'_>, is_read: bool, is_late: bool) -> bool {
-        // What the transport has is read first.
+        // The packets of the transport are read first.
         let is_unread = self.port.is_paused() || !std::mem::take(&mut self.was_read);
         if !is_read && self.port.is_reading() && is_unread {
             return false;
@@ -122,7 +122,7 @@ impl<T: Transport> RelaySide<T> {
         self.error.take()
     }
 
-    /// The deadlines of its closing.
+    /// Returns the deadlines of its closing.
     pub(crate) fn deadlines(&self) -> impl Iterator<Item = Instant> {
         let failed = self.failed.as_ref().map(|(until, _)| *until);
         [self.drained, self.read_until, self.closed, failed].into_iter().flatten()

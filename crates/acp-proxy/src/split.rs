@@ -50,7 +50,7 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// The channel that carries messages towards the agent.
+    /// Returns the channel that carries messages towards the agent.
     fn channel_to_agent(self) -> Channel {
         match self {
             Self::Component => Channel::Plain,
@@ -58,7 +58,7 @@ impl Role {
         }
     }
 
-    /// How many bytes of that channel are queued here, so that the other channel can be read behind it.
+    /// Returns how many bytes of that channel may be queued here, so that the other channel can be read behind them.
     ///
     /// Both channels share one transport. If each stopped the other at once, a client and an agent that flood each other
     /// would stop a chain for good. A conductor's limit is larger than what its components can hold.
@@ -70,7 +70,8 @@ impl Role {
     }
 }
 
-/// How many bytes on their way to the agent are queued within a conductor. Its client is not read while they are many.
+/// The bytes that are queued within a conductor on their way to the agent. Its client is not read while they are over
+/// the limit.
 #[derive(Debug, Default)]
 pub(crate) struct Backlog {
     bytes: AtomicUsize,
@@ -102,7 +103,7 @@ pub(crate) fn split<T: Transport>(transport: T, role: Role, backlog: Arc<Backlog
             transport,
             role,
             backlog,
-            parked: [Parked::default(), Parked::default()],
+            parked: [ParkedPackets::default(), ParkedPackets::default()],
             ended: false,
             error: None,
             closed: [false; 2],
@@ -132,8 +133,8 @@ struct Inner<T> {
     transport: T,
     role: Role,
     backlog: Arc<Backlog>,
-    parked: [Parked; 2],
-    /// Whether the transport has given its last packet.
+    parked: [ParkedPackets; 2],
+    /// Whether the transport has returned its last packet.
     ended: bool,
     error: Option<TransportError>,
     /// Which channels have closed their sink.
@@ -146,7 +147,7 @@ struct Inner<T> {
 
 /// The packets that were read for a channel and not taken yet.
 #[derive(Default)]
-struct Parked {
+struct ParkedPackets {
     packets: VecDeque<Packet>,
     bytes: usize,
 }
@@ -191,7 +192,7 @@ impl<T> Inner<T> {
         Some(packet)
     }
 
-    /// Whether there is room for the next packet, whichever channel it is for.
+    /// Returns whether there is room for the next packet of either channel.
     fn may_read(&self) -> bool {
         let to_agent = self.role.channel_to_agent();
         self.parked[to_agent as usize].bytes < self.role.limit()
@@ -288,7 +289,7 @@ fn size(packet: &Packet) -> usize {
     }
 }
 
-/// The id at the transport of a request with this id on a channel. Relays number their requests.
+/// Returns the transport's id of a request with this id on a channel. Relays number their requests.
 fn outgoing_id(channel: Channel, id: &RequestId) -> RequestId {
     match id.as_u64() {
         Some(number) => RequestId::from(number.wrapping_mul(2).wrapping_add(channel as u64)),

@@ -27,7 +27,7 @@ impl Background {
     /// The queue has no bound of its own. Each future belongs to an open session or to a terminal, whose numbers are
     /// limited.
     pub(crate) fn run(&self, task: impl Future<Output = ()> + Send + 'static) {
-        // This fails once the connection is over, and the task with it.
+        // Sending fails after the connection has ended; the task is dropped then.
         let _over = self.0.unbounded_send(Box::pin(task));
     }
 }

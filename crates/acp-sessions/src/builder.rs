@@ -6,7 +6,6 @@ use agentwire_acp_agent::Closed;
 use agentwire_acp_schema::v1::{
     AvailableCommand, Implementation, PromptCapabilities, SessionConfigOption, SessionModeState,
 };
-use agentwire_jsonrpc::DEFAULT_LINE_LIMIT;
 use agentwire_mcp_hub::ServerConfig;
 use agentwire_transport::Transport;
 use futures::future::{join, join_all, select};
@@ -14,23 +13,13 @@ use futures::future::{join, join_all, select};
 use crate::auth::Auth;
 use crate::clock::sleep;
 use crate::runtime::Runtime;
-use crate::state::SessionState;
-use crate::store::{MemoryStore, SessionStore};
-use crate::turn::{PermissionPolicy, TurnHandler};
+use crate::settings::{PermissionPolicy, Settings};
+use crate::store::SessionStore;
+use crate::turn::TurnHandler;
 use crate::v1::V1Agent;
 #[cfg(feature = "v2")]
 use crate::v2::V2Agent;
 use crate::warning::Warning;
-
-/// The default of [`SessionAgent::update_limit`], in bytes of JSON: the default limit of a line, 32 MiB, less 64 KiB for
-/// the message around the update.
-pub const DEFAULT_UPDATE_LIMIT: usize = DEFAULT_LINE_LIMIT - (64 << 10);
-
-/// The default of [`SessionAgent::path_limit`]: 4,096 bytes, which is `PATH_MAX` on Linux.
-pub const DEFAULT_PATH_LIMIT: usize = 4 << 10;
-
-/// The default of [`SessionAgent::setup_limit`]: 64 KiB.
-pub const DEFAULT_SETUP_LIMIT: usize = 64 << 10;
 
 /// Makes an agent from a closure that answers one prompt. This crate does everything else.
 ///
@@ -48,73 +37,8 @@ pub struct SessionAgent<F> {
     settings: Settings,
 }
 
-pub(crate) type OnWarning = Arc<dyn Fn(Warning) + Send + Sync>;
-
-/// The settings of an agent.
-pub(crate) struct Settings {
-    pub(crate) store: Arc<dyn SessionStore>,
-    pub(crate) info: Implementation,
-    pub(crate) state: SessionState,
-    pub(crate) auth: Option<Auth>,
-    pub(crate) prompt: PromptCapabilities,
-    pub(crate) hub: agentwire_mcp_hub::Config,
-    pub(crate) servers: Vec<ServerConfig>,
-    pub(crate) permissions: PermissionPolicy,
-    pub(crate) grace: Duration,
-    pub(crate) store_timeout: Duration,
-    pub(crate) page_size: usize,
-    pub(crate) session_limit: usize,
-    pub(crate) path_limit: usize,
-    pub(crate) setup_limit: usize,
-    pub(crate) update_limit: usize,
-    pub(crate) on_warning: Option<OnWarning>,
-    #[cfg(feature = "v2")]
-    pub(crate) serves_v2: bool,
-}
-
-impl Settings {
-    fn new() -> Self {
-        Self {
-            store: Arc::new(MemoryStore::new()),
-            info: Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")),
-            state: SessionState::default(),
-            auth: None,
-            prompt: PromptCapabilities::new(),
-            hub: agentwire_mcp_hub::Config::new(),
-            servers: Vec::new(),
-            permissions: PermissionPolicy::default(),
-            grace: Duration::from_secs(2),
-            store_timeout: Duration::from_secs(10),
-            page_size: 50,
-            session_limit: 1024,
-            path_limit: DEFAULT_PATH_LIMIT,
-            setup_limit: DEFAULT_SETUP_LIMIT,
-            update_limit: DEFAULT_UPDATE_LIMIT,
-            on_warning: None,
-            #[cfg(feature = "v2")]
-            serves_v2: false,
-        }
-    }
-
-    /// How long a session may take to close: twice the grace period for its turn, and the time-out of the store.
-    pub(crate) fn close_limit(&self) -> Duration {
-        self.grace.saturating_mul(2).saturating_add(self.store_timeout)
-    }
-
-    pub(crate) fn warn(&self, warning: Warning) {
-        if let Some(hook) = &self.on_warning {
-            hook(warning);
-        }
-    }
-
-    /// Passes on the warnings of the store.
-    pub(crate) fn warn_of_store(&self) {
-        self.store.take_warnings().into_iter().for_each(|warning| self.warn(Warning::Store(warning)));
-    }
-}
-
 impl<F: TurnHandler> SessionAgent<F> {
-    /// Sets the store of the sessions (default: a [`MemoryStore`] of up to 128 MiB, which lasts until serving ends).
+    /// Sets the store of the sessions (default: a [`MemoryStore`](crate::MemoryStore) of up to 128 MiB, which lasts until serving ends).
     pub fn store(self, store: impl SessionStore + 'static) -> Self {
         self.shared_store(Arc::new(store))
     }
@@ -200,21 +124,21 @@ impl<F: TurnHandler> SessionAgent<F> {
         self.set(|settings| settings.session_limit = sessions)
     }
 
-    /// Sets the limit of `cwd` and of each of `additionalDirectories`, in bytes (default [`DEFAULT_PATH_LIMIT`], 4,096). A
+    /// Sets the limit of `cwd` and of each of `additionalDirectories`, in bytes (default [`DEFAULT_PATH_LIMIT`](crate::DEFAULT_PATH_LIMIT), 4,096). A
     /// request with a longer one is refused (-32602).
     pub fn path_limit(self, bytes: usize) -> Self {
         self.set(|settings| settings.path_limit = bytes)
     }
 
     /// Sets the memory limit of `cwd`, `additionalDirectories` and `mcpServers` of one session together, in bytes (default
-    /// [`DEFAULT_SETUP_LIMIT`], 64 KiB). A request with more is refused (-32602) before anything is stored or started. A
+    /// [`DEFAULT_SETUP_LIMIT`](crate::DEFAULT_SETUP_LIMIT), 64 KiB). A request with more is refused (-32602) before anything is stored or started. A
     /// directory counts three times, because three copies are kept; a server counts with its configuration. Servers of
     /// [`mcp_server`](Self::mcp_server) do not count.
     pub fn setup_limit(self, bytes: usize) -> Self {
         self.set(|settings| settings.setup_limit = bytes)
     }
 
-    /// Sets the limit of an update, in bytes of JSON (default [`DEFAULT_UPDATE_LIMIT`]). A client drops a line over its own
+    /// Sets the limit of an update, in bytes of JSON (default [`DEFAULT_UPDATE_LIMIT`](crate::DEFAULT_UPDATE_LIMIT)). A client drops a line over its own
     /// limit, so an update over this one is neither written nor sent, and fails with
     /// [`TurnError::TooLong`](crate::TurnError). Results of tools, and updates of a session that is loaded, are shortened and
     /// marked instead.

@@ -67,7 +67,7 @@
 //! A process that is killed in the middle of a turn leaves the updates so far. When the session is loaded, tool calls that
 //! were open are failed behind all other updates, and that is stored.
 //!
-//! An answer "always" of the user is not stored: it holds while the session is open.
+//! An answer "always" of the user is not stored. It holds while the session is open.
 //!
 //! # How a turn ends
 //!
@@ -126,8 +126,10 @@
 mod auth;
 mod background;
 mod builder;
+mod call_status;
 mod client;
 mod clock;
+mod error;
 mod list;
 mod log;
 mod message;
@@ -136,6 +138,7 @@ mod registry;
 mod replay;
 mod runtime;
 mod session;
+mod settings;
 mod setup;
 mod shorten;
 mod signal;
@@ -154,15 +157,16 @@ pub use agentwire_acp_schema::v1 as schema;
 /// The MCP servers of a session.
 pub use agentwire_mcp_hub as hub;
 pub use auth::Auth;
-pub use builder::{DEFAULT_PATH_LIMIT, DEFAULT_SETUP_LIMIT, DEFAULT_UPDATE_LIMIT, SessionAgent, agent};
+pub use builder::{SessionAgent, agent};
 pub use client::Client;
+pub use settings::{DEFAULT_PATH_LIMIT, DEFAULT_SETUP_LIMIT, DEFAULT_UPDATE_LIMIT, PermissionPolicy};
 pub use store::{
     Claim, Claims, DEFAULT_MEMORY_LIMIT, ListQuery, MemoryStore, Position, SessionHeader, SessionStore,
     StoreError, StoreWarning, StoredSession, Timestamp,
 };
 #[cfg(feature = "file")]
 pub use store::{Damage, FileStore, Fsync, Repair, SessionCheck};
-pub use turn::{PendingToolCall, PermissionPolicy, Terminal, Turn, TurnError, TurnHandler};
+pub use turn::{PendingToolCall, Terminal, Turn, TurnError, TurnHandler};
 pub use warning::Warning;
 
 /// Compiles the example of the README.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use agentwire_acp_agent::Error;
 
+use crate::error::unreadable;
 use crate::random::hex;
 use crate::store::{ListQuery, Position, SessionHeader, SessionStore};
 
@@ -17,7 +18,7 @@ pub(crate) async fn page(
     let after = cursor.map(read_cursor).transpose()?;
     // One session more than the page has shows whether there is another page.
     let query = ListQuery::new().cwd(cwd).after(after).limit(size.saturating_add(1));
-    let mut headers = store.list(&query).await.map_err(crate::runtime::unreadable)?;
+    let mut headers = store.list(&query).await.map_err(unreadable)?;
     let more = headers.len() > size;
     headers.truncate(size);
     let last = if more { headers.last().map(SessionHeader::position) } else { None };

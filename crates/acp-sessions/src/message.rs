@@ -10,14 +10,14 @@ enum MessageKind {
     Thought,
 }
 
-/// Gives ids to chunks without one. Consecutive chunks of one kind are one message; a tool call ends it.
+/// Sets the ids of chunks without one. Consecutive chunks of one kind are one message; a tool call ends it.
 #[derive(Debug, Default)]
 pub(crate) struct MessageIds {
     current: Option<(MessageKind, MessageId)>,
 }
 
 impl MessageIds {
-    /// Gives a chunk the id of the message that it belongs to. `next` returns the id of a message that begins.
+    /// Sets the id of a chunk to that of its message. `next` returns the id of a message that begins.
     pub(crate) fn assign(&mut self, update: &mut SessionUpdate, next: impl FnOnce() -> MessageId) {
         let (kind, chunk) = match update {
             SessionUpdate::UserMessageChunk(chunk) => (MessageKind::User, chunk),

@@ -6,7 +6,7 @@ use agentwire_acp_agent::Error;
 ///
 /// # Errors
 ///
-/// When the system gives no random numbers.
+/// When the system provides no random numbers.
 pub(crate) fn random<const BYTES: usize>() -> Result<String, Error> {
     let mut bytes = [0; BYTES];
     getrandom::fill(&mut bytes)

@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use agentwire_acp_agent::Error;
-use agentwire_acp_schema::v1::{SessionId, error_code};
+use agentwire_acp_schema::v1::SessionId;
 use agentwire_sync::{Mutex, MutexGuard};
 
-use crate::session::{Session, busy};
+use crate::error::{busy, not_open};
+use crate::session::Session;
 use crate::signal::Signal;
 use crate::store::Claim;
 
@@ -126,12 +127,6 @@ impl Registry {
     fn slots(&self) -> MutexGuard<'_, HashMap<SessionId, Slot>> {
         self.slots.lock()
     }
-}
-
-/// The error for a request that needs an open session.
-pub(crate) fn not_open(id: &SessionId) -> Error {
-    let why = format!("the session {id} is not open: begin, load or resume it first");
-    Error::new(error_code::RESOURCE_NOT_FOUND, why)
 }
 
 /// The slot of a session, which no other request can use until this is dropped.

@@ -12,6 +12,7 @@ use agentwire_mcp_hub::schema::Tool;
 use agentwire_sync::{Mutex, MutexGuard};
 use futures::future::join;
 
+use crate::error::busy;
 use crate::log::UpdateLog;
 use crate::random::random;
 use crate::signal::Signal;
@@ -42,8 +43,8 @@ const RULE_LIMIT: usize = 1000;
 /// How long the scope of such an answer may be, in bytes.
 const SCOPE_LIMIT: usize = 4 << 10;
 
-/// What an answer "always" is about: the name of an MCP server and of its tool, or no server and the scope that the agent
-/// has named.
+/// The subject of an answer "always": the name of an MCP server and of its tool, or no server and the scope that the
+/// agent has named.
 pub(crate) type ToolName = (Option<String>, String);
 
 /// An answer "always".
@@ -63,7 +64,7 @@ struct RunningTurn {
 impl Session {
     /// # Errors
     ///
-    /// When the system gives no random numbers.
+    /// When the system provides no random numbers.
     pub(crate) fn new(
         id: SessionId,
         roots: Vec<PathBuf>,
@@ -147,15 +148,10 @@ impl Session {
         self.rules.lock()
     }
 
-    /// Closes the MCP servers and, once all queued updates are written, the log. The turn is over before.
+    /// Closes the MCP servers and, once all queued updates are written, the log. The turn has ended before.
     pub(crate) async fn close(&self) {
         join(self.log.close(), self.hub.close()).await;
     }
-}
-
-/// The error for a request that needs a session which something else uses.
-pub(crate) fn busy(id: &SessionId, why: &str) -> Error {
-    Error::invalid_request(format_args!("the session {id} is busy: {why}"))
 }
 
 /// The turn that runs in a session. Dropping it ends the turn.

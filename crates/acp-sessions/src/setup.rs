@@ -13,6 +13,8 @@ use agentwire_mcp_hub::{HttpKind, HttpTarget};
 use agentwire_mcp_hub::{ServerConfig, Target};
 use agentwire_transport_stdio::{Command, Stderr};
 
+use crate::settings::Settings;
+
 /// How long a server may take to end after its stdin closes, and again after SIGTERM. Both together are no longer than a
 /// client waits for this agent to end.
 const GRACE: Duration = Duration::from_millis(500);
@@ -20,13 +22,41 @@ const GRACE: Duration = Duration::from_millis(500);
 /// How many copies of a directory are kept: by the session, by the header that it writes, and by a store in memory.
 const COPIES: usize = 3;
 
+/// The directories and MCP servers of a session, from the request that opens it.
+pub(crate) struct Setup {
+    /// The working directory, then the additional directories.
+    pub(crate) roots: Vec<PathBuf>,
+    /// The agent's own servers, then those of the request.
+    pub(crate) servers: Vec<ServerConfig>,
+}
+
+impl Setup {
+    /// Checks the directories and MCP servers of a request. Connects to no server.
+    ///
+    /// # Errors
+    ///
+    /// When they are over [`Settings::path_limit`] or [`Settings::setup_limit`], or a server is invalid.
+    pub(crate) fn new(
+        settings: &Settings,
+        cwd: PathBuf,
+        directories: Vec<PathBuf>,
+        servers: &[McpServer],
+    ) -> Result<Self, Error> {
+        check(&cwd, &directories, servers, (settings.path_limit, settings.setup_limit))?;
+        let mut all = settings.servers.clone();
+        all.extend(configs(servers, &cwd)?);
+        let roots = std::iter::once(cwd).chain(directories).collect();
+        Ok(Self { roots, servers: all })
+    }
+}
+
 /// Checks how much memory a session's directories and servers take.
 ///
 /// # Errors
 ///
 /// When a directory is longer than `path_limit` bytes, or all together take more than `limit` bytes of memory. The message
 /// names the limit, not the path.
-pub(crate) fn check(
+fn check(
     cwd: &Path,
     directories: &[PathBuf],
     servers: &[McpServer],
@@ -75,12 +105,12 @@ fn memory(server: &McpServer) -> usize {
     size_of::<ServerConfig>() + server.name().unwrap_or_default().len() + own
 }
 
-/// Converts the servers of a request for the hub. Connects to none of them.
+/// Converts the servers of a request into the configuration of the hub.
 ///
 /// # Errors
 ///
 /// When one of them is invalid.
-pub(crate) fn servers(servers: &[McpServer], cwd: &Path) -> Result<Vec<ServerConfig>, Error> {
+fn configs(servers: &[McpServer], cwd: &Path) -> Result<Vec<ServerConfig>, Error> {
     let config = |server: &McpServer| {
         let name = server.name().unwrap_or_default();
         match target(server, cwd) {

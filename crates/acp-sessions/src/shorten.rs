@@ -46,7 +46,7 @@ pub(crate) fn shortened(update: &SessionUpdate, bytes: usize, limit: usize) -> O
     (length(&short) <= limit).then_some(short)
 }
 
-/// Returns the beginning of a text that fits into so many bytes of JSON.
+/// Returns the beginning of a text that fits into `room` bytes of JSON.
 pub(crate) fn cut(text: &str, room: usize) -> &str {
     let mut kept = beginning(text, room);
     // Escapes are longer in JSON, which also adds two quotation marks.
@@ -56,7 +56,7 @@ pub(crate) fn cut(text: &str, room: usize) -> &str {
     kept
 }
 
-/// Returns the beginning of a text, of at most so many bytes.
+/// Returns the beginning of a text, of at most `bytes` bytes.
 fn beginning(text: &str, bytes: usize) -> &str {
     let mut end = bytes.min(text.len());
     while !text.is_char_boundary(end) {

@@ -8,13 +8,8 @@ use agentwire_acp_schema::v1::{
     SessionModeState, SessionUpdate, ToolCallId, ToolCallStatus, UsageUpdate,
 };
 
+use crate::call_status::PAUSED;
 use crate::client::Client;
-
-/// The status of a tool call that was cancelled. Only version 2 has it; for a client of version 1 the call has failed.
-pub(crate) const CANCELLED: &str = "cancelled";
-
-/// The status of a tool call that has begun and waits. Only version 2 has it.
-pub(crate) const PAUSED: &str = "paused";
 
 /// The id of the option that shows the mode to clients of version 2, where the agent has no option for that itself.
 const MODE_OPTION: &str = "mode";
@@ -195,7 +190,7 @@ impl SessionState {
         }
     }
 
-    /// Returns the update that gives an option another value, and the update of the mode, where the option shows it.
+    /// Returns the update that changes the value of an option, and the update of the mode, where the option shows it.
     ///
     /// # Errors
     ///
@@ -313,7 +308,7 @@ fn has_value(options: &SessionConfigSelectOptions, value: &SessionConfigValueId)
     }
 }
 
-/// Gives an option the value that it had earlier, where it still has that value to choose.
+/// Restores the earlier value of an option, where the option still offers it.
 fn restore_value(option: &mut SessionConfigOption, earlier: &SessionConfigOption) {
     match (&mut option.kind, &earlier.kind) {
         (SessionConfigKind::Select(select), SessionConfigKind::Select(earlier))

@@ -16,7 +16,7 @@ pub enum Warning {
         session_id: SessionId,
         /// The number of the record, counted from 1.
         number: u64,
-        /// What is wrong with it.
+        /// The fault of the record.
         reason: String,
     },
     /// A record in a session's journal is over the limit. It stays as it is; a client that loads the session receives a
@@ -34,7 +34,7 @@ pub enum Warning {
         /// Whether the client receives a shortened form.
         shortened: bool,
     },
-    /// An MCP server of a session could not be reached, or has died. The session goes on without it.
+    /// An MCP server of a session could not be reached, or has ended. The session continues without it.
     #[non_exhaustive]
     McpServer {
         /// The session.

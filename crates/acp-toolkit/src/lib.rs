@@ -1,8 +1,8 @@
-//! The parts of an ACP client, and the whole of one.
+//! The parts of an ACP client, and a full client made of them.
 //!
-//! An agent asks its client to read and write files, to run commands, for permission and for input, and reports what
-//! it does. Each part of this crate serves some of these methods, or builds the conversation from the updates. The
-//! parts know nothing of connections, so they work with any runtime of the protocol.
+//! An agent asks its client to read and write files, to run commands, for permission and for input, and reports its
+//! progress. Each part of this crate serves some of these methods, or builds the conversation from the updates. The
+//! parts do not depend on connections, so they work with any runtime of the protocol.
 //!
 //! ```text
 //! session/update              ─▶ Conversation ─ Change ─▶ a view
@@ -91,7 +91,7 @@ pub use conversation::{
 pub use elicitation::{FieldError, FieldFault, Form, FormError, UrlConsent, UrlError, UrlWarning};
 pub use files::{BufferFuture, Buffers, Files};
 pub use permissions::{
-    Cancelling, Choices, PermissionPolicy, PermissionPrompt, PermissionRule, Permissions, Remember,
+    CancelGuard, Choices, DecisionScope, PermissionPolicy, PermissionPrompt, PermissionRule, Permissions,
 };
 pub use terminals::Terminals;
 #[cfg(feature = "v2")]

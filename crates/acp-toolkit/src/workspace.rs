@@ -35,17 +35,17 @@ impl Workspace {
         Self { files: Files::within(roots.clone()), terminals: Terminals::within(roots) }
     }
 
-    /// Works with files and terminals whose limits and directories were set one by one.
+    /// Makes a workspace of files and terminals that have their own limits and directories.
     pub fn from_parts(files: Files, terminals: Terminals) -> Self {
         Self { files, terminals }
     }
 
-    /// The files.
+    /// Returns the files.
     pub fn files(&self) -> &Files {
         &self.files
     }
 
-    /// The terminals.
+    /// Returns the terminals.
     pub fn terminals(&self) -> &Terminals {
         &self.terminals
     }
@@ -69,7 +69,7 @@ impl From<&ResumeSessionRequest> for Workspace {
     }
 }
 
-/// The workspaces of all sessions of a connection: a request finds its own by its session.
+/// The workspaces of all sessions of a connection. A request is served by the workspace of its session.
 ///
 /// Clones are handles on the same, so that one can be part of a `Client` and another open sessions. The methods
 /// are those of `Client` and do what those of [`Files`] and [`Terminals`] do; a session that is not open is
@@ -84,7 +84,7 @@ pub struct Workspaces {
 #[derive(Debug)]
 struct Shared {
     buffers: Option<Arc<dyn Buffers>>,
-    /// Whose limit of memory is that of all sessions.
+    /// Its memory limit is shared by all sessions.
     files: Files,
     open: Mutex<HashMap<SessionId, Arc<Workspace>>>,
     terminal_ids: Arc<AtomicU64>,
@@ -102,14 +102,14 @@ impl Workspaces {
         Self { shared: Arc::new(shared) }
     }
 
-    /// What `initialize` is to advertise for these methods: reading, writing and terminals.
+    /// Returns the capabilities for `initialize`: reading, writing and terminals.
     pub fn capabilities(&self) -> ClientCapabilities {
         let files = FileSystemCapabilities::new().read_text_file(true).write_text_file(true);
         ClientCapabilities::new().fs(files).terminal(true)
     }
 
-    /// Opens the workspace of a session. A request to begin one is enough to tell what it is:
-    /// `open(&session.session_id, &request)`.
+    /// Opens the workspace of a session. The request that begins the session is enough: `open(&session.session_id,
+    /// &request)`.
     ///
     /// Open it before `session/load` and `session/resume`, and as soon as `session/new` is answered. If the session
     /// has a workspace, the new one takes its place, and its terminals end.
@@ -126,8 +126,8 @@ impl Workspaces {
         }
     }
 
-    /// Closes the workspace of a session, and ends its terminals. Whoever still has it starts no others. Says whether it was
-    /// open.
+    /// Closes the workspace of a session, and ends its terminals. Handles that are left cannot start others. Returns
+    /// whether it was open.
     pub async fn close(&self, session: &SessionId) -> bool {
         let workspace = self.lock().remove(session);
         match workspace {
@@ -139,7 +139,7 @@ impl Workspaces {
         }
     }
 
-    /// The workspace of a session.
+    /// Returns the workspace of a session.
     ///
     /// # Errors
     ///
@@ -171,7 +171,7 @@ impl Workspaces {
         &self,
         request: WriteTextFileRequest,
     ) -> Result<WriteTextFileResponse, Error> {
-        // Passed on as it is, since it may be as long as a message can be.
+        // The text is passed on without a copy, since it may be as long as a message.
         self.of(&request.session_id)?.files.write_text(&request.path, request.content).await
     }
 }

@@ -1,82 +1,21 @@
-use std::collections::BTreeSet;
-use std::sync::Arc;
+//! What drafts add to [`Context`] and [`Client`].
 
 use agentwire_acp_schema::v1::unstable::{
-    ArchiveFilterAddition, ArchivedAddition, AuthStatusUpdateNotification, ClientCapabilitiesAdditions,
-    ListSessionsResponse, MessageMcpRequest, MessageMcpResponse, PromptResponse, SessionArchiveFilter,
-    SessionInfo, SessionUpdate, SystemPrompt, SystemPromptAddition, Usage, UsageAddition,
+    ArchiveFilterAddition, AuthStatusUpdateNotification, ClientCapabilitiesAdditions, MessageMcpRequest,
+    MessageMcpResponse, SessionArchiveFilter, SessionUpdate, SystemPrompt, SystemPromptAddition, Usage,
 };
 use agentwire_acp_schema::v1::{self, AgentCapabilities, SessionId, SessionNotification};
 use agentwire_jsonrpc::{NotificationMethod, RawJson, RequestMethod};
 use agentwire_peer::runtime::PeerExt;
-use agentwire_peer::{Call, CallError, Notify, Peer};
-use agentwire_sync::{Mutex, MutexGuard};
+use agentwire_peer::{Call, CallError, Notify};
 
 use super::{has_auth_status, takes_mcp};
-use crate::method::Method;
-use crate::methods::Connection;
 use crate::outgoing::not_advertised;
 use crate::{Client, Context, Error};
 
-/// What drafts add to one request and its answer.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Drafts {
-    /// The params of a request that drafts add to.
-    pub(crate) params: Option<RawJson>,
-    answer: Arc<Mutex<AnswerAdditions>>,
-}
-
-#[derive(Debug, Default)]
-struct AnswerAdditions {
-    usage: Option<Usage>,
-    archived: Option<BTreeSet<SessionId>>,
-}
-
-impl Drafts {
-    fn answer(&self) -> MutexGuard<'_, AnswerAdditions> {
-        self.answer.lock()
-    }
-
-    /// Writes the answer to `session/prompt` with what drafts add to it.
-    pub(crate) fn prompt_answer(
-        &self,
-        peer: &Peer,
-        mut response: v1::PromptResponse,
-        at: &Connection<'_>,
-    ) -> Result<RawJson, Error> {
-        let Some(usage) = self.answer().usage.take() else {
-            return v1::PromptRequest::write(peer, response, at);
-        };
-        v1::PromptRequest::check_answer(&mut response, at).map_err(Error::internal_error)?;
-        let response = PromptResponse::new(response, UsageAddition::new().usage(usage));
-        peer.encode_answer(&response).map_err(Error::internal_error)
-    }
-
-    /// Writes the answer to `session/list` with what drafts add to it.
-    pub(crate) fn list_answer(
-        &self,
-        peer: &Peer,
-        mut response: v1::ListSessionsResponse,
-        at: &Connection<'_>,
-    ) -> Result<RawJson, Error> {
-        let Some(archived) = self.answer().archived.take() else {
-            return v1::ListSessionsRequest::write(peer, response, at);
-        };
-        v1::ListSessionsRequest::check_answer(&mut response, at).map_err(Error::internal_error)?;
-        let sessions = response.sessions.into_iter().map(|session| {
-            let is_archived = archived.contains(&session.session_id);
-            SessionInfo::new(session, ArchivedAddition::new().archived(is_archived))
-        });
-        let mut list = ListSessionsResponse::new(sessions.collect::<Vec<_>>());
-        list.next_cursor = response.next_cursor;
-        list.meta = response.meta;
-        peer.encode_answer(&list).map_err(Error::internal_error)
-    }
-}
-
-/// What drafts add. Behind the feature `unstable`.
+/// Additions of drafts. Behind the feature `unstable`.
 impl Context {
-    /// Keeps the params of a request that drafts add to, to be looked at when somebody asks.
+    /// Keeps the params of a request that drafts extend, so that they can be decoded later.
     pub(crate) fn with_params(mut self, method: &str, params: Option<&RawJson>) -> Self {
         if matches!(
             method,
@@ -90,7 +29,7 @@ impl Context {
         self
     }
 
-    /// The instructions that came with `session/new`, `session/load` or `session/resume`.
+    /// Returns the instructions of `session/new`, `session/load` or `session/resume`.
     ///
     /// # Errors
     ///
@@ -113,18 +52,19 @@ impl Context {
         Ok(added.archived.unwrap_or(SessionArchiveFilter::Exclude))
     }
 
-    /// Says with the answer to `session/prompt` how many tokens the turn has used.
+    /// Adds the number of tokens that the turn has used to the answer to `session/prompt`.
     pub fn report_usage(&self, usage: Usage) {
-        self.drafts.answer().usage = Some(usage);
+        self.drafts.report_usage(usage);
     }
 
-    /// Says with the answer to `session/list` of each session whether it is archived: those that are named here are.
+    /// Adds to the answer to `session/list` whether each session is archived. The named sessions are; the others are
+    /// not.
     pub fn report_archived<S: Into<SessionId>>(&self, sessions: impl IntoIterator<Item = S>) {
-        self.drafts.answer().archived = Some(sessions.into_iter().map(Into::into).collect());
+        self.drafts.report_archived(sessions.into_iter().map(Into::into).collect());
     }
 }
 
-/// What drafts add. Behind the feature `unstable`.
+/// Additions of drafts. Behind the feature `unstable`.
 impl Client {
     /// `session/update` with an update that drafts may have added. Refused without being sent where the client did not
     /// advertise that it takes it.
@@ -167,7 +107,8 @@ impl Client {
         self.peer.refuse_call(CallError::not_allowed(MessageMcpRequest::NAME, why))
     }
 
-    /// `auth/status_update`: tells that the status is another one now. Only where the agent advertised `auth.status`.
+    /// `auth/status_update`: reports that the authentication status has changed. Only where the agent advertised
+    /// `auth.status`.
     pub fn auth_status_update(&self, notification: AuthStatusUpdateNotification) -> Notify<'_> {
         if self.agent().is_some_and(has_auth_status) {
             return self.peer.notify(&notification);
@@ -176,8 +117,8 @@ impl Client {
         self.peer.refuse_notify(CallError::not_allowed(AuthStatusUpdateNotification::NAME, why))
     }
 
-    /// What this agent has advertised.
+    /// Returns the agent's capabilities.
     pub(super) fn agent(&self) -> Option<&AgentCapabilities> {
-        self.shared.agreed.get().map(|agreed| &agreed.agent.agent_capabilities)
+        self.state.handshake.get().map(|handshake| &handshake.agent.agent_capabilities)
     }
 }

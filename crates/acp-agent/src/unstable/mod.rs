@@ -1,8 +1,8 @@
-//! What the protocol's drafts propose to add to version 1. Behind the feature `unstable`.
+//! The drafts that extend version 1. Behind the feature `unstable`.
 //!
-//! It is no part of the version: it may change and go. The drafts' methods are a trait of their own and not methods of
-//! [`Agent`](crate::Agent), because a feature that one crate asks for must not change a trait that another implements. An
-//! agent that has some of them passes on what it does not know:
+//! Drafts may change and disappear. Their methods are a separate trait and not part of [`Agent`](crate::Agent), because
+//! a feature that one crate turns on must not change a trait that another implements. An agent with some of these
+//! methods forwards unknown methods to this module:
 //!
 //! ```
 //! use agentwire_acp_agent::unstable::{self, DraftAgent};
@@ -50,10 +50,12 @@
 //! }
 //! ```
 //!
-//! As with the version's own methods, what the agent did not advertise (see `AgentCapabilitiesAdditions` and its
-//! neighbours in the schema crate) is "method not found", and what the client did not advertise is not sent to it.
+//! The rules of the version's own methods hold here too. A method that the agent did not advertise (see
+//! `AgentCapabilitiesAdditions` in the schema crate) answers "method not found". A message that the client did not
+//! advertise is not sent.
 
 mod additions;
+mod drafts;
 
 use std::future::Future;
 
@@ -73,98 +75,82 @@ use crate::method::{answer as answer_by, methods};
 use crate::methods::Connection;
 use crate::{Client, Context, Error, outgoing, rules};
 
-pub(crate) use additions::Drafts;
+pub(crate) use drafts::Drafts;
 
-/// The methods that drafts add to an agent. None of them is there until it is written and, by its capability, advertised.
-pub trait DraftAgent: Send + Sync {
-    /// `auth/status`: says whether the person has to log in; never with "authentication required". Advertised by
-    /// `auth.status`.
-    fn auth_status(
-        &self,
-        request: AuthStatusRequest,
-        context: Context,
-    ) -> impl Future<Output = Result<AuthStatusResponse, Error>> + Send {
-        unimplemented(&request, context)
-    }
+/// Defines [`DraftAgent`], and [`answer`], which dispatches a request to its method.
+macro_rules! draft_methods {
+    ($($(#[$doc:meta])* $method:ident($Request:ident) -> $Response:ident;)+) => {
+        /// The methods of the drafts. Each answers "method not found" until it is implemented and advertised by its capability.
+        pub trait DraftAgent: Send + Sync {
+            $($(#[$doc])*
+            fn $method(
+                &self,
+                request: $Request,
+                context: Context,
+            ) -> impl Future<Output = Result<$Response, Error>> + Send {
+                unimplemented(&request, context)
+            })+
 
-    /// `providers/list`: the providers of models. Advertised by `providers`.
-    fn list_providers(
-        &self,
-        request: ListProvidersRequest,
-        context: Context,
-    ) -> impl Future<Output = Result<ListProvidersResponse, Error>> + Send {
-        unimplemented(&request, context)
-    }
+            /// `mcp/message`: called for a message of the client's MCP server while a [call](Client::mcp_message) of it runs.
+            /// Advertised by `mcpCapabilities.acp`.
+            fn mcp_message(&self, notification: MessageMcpNotification, client: &Client) {
+                let _ = (notification, client);
+            }
+        }
 
-    /// `providers/set`: sets a provider up. Advertised by `providers`.
-    fn set_provider(
-        &self,
-        request: SetProviderRequest,
-        context: Context,
-    ) -> impl Future<Output = Result<SetProviderResponse, Error>> + Send {
-        unimplemented(&request, context)
-    }
+        /// Answers a request of the drafts, and any other with "method not found". Call it from
+        /// [`Agent::extension_request`](crate::Agent::extension_request).
+        ///
+        /// # Errors
+        ///
+        /// The error that answers the request.
+        pub async fn answer<A: DraftAgent + ?Sized>(
+            agent: &A,
+            method: &str,
+            params: Option<RawJson>,
+            context: Context,
+        ) -> Result<RawJson, Error> {
+            let state = context.client.state.clone();
+            let handshake = state.handshake.get().ok_or_else(|| Error::method_not_found(method))?;
+            let at = &Connection { handshake, turns: &state.turns };
+            let peer = &context.request.peer().clone();
+            match method {
+                $($Request::NAME => answer_by(at, params, peer, |p| agent.$method(p, context)).await,)+
+                other => Err(Error::method_not_found(other)),
+            }
+        }
+    };
+}
 
-    /// `providers/disable`: no longer uses a provider. Advertised by `providers`.
-    fn disable_provider(
-        &self,
-        request: DisableProviderRequest,
-        context: Context,
-    ) -> impl Future<Output = Result<DisableProviderResponse, Error>> + Send {
-        unimplemented(&request, context)
-    }
+draft_methods! {
+    /// `auth/status`: returns whether the user has to log in. It never fails with "authentication required". Advertised
+    /// by `auth.status`.
+    auth_status(AuthStatusRequest) -> AuthStatusResponse;
 
-    /// `session/archive`: takes a conversation off the list as it is by default. Advertised by
+    /// `providers/list`: returns the providers of models. Advertised by `providers`.
+    list_providers(ListProvidersRequest) -> ListProvidersResponse;
+
+    /// `providers/set`: configures a provider. Advertised by `providers`.
+    set_provider(SetProviderRequest) -> SetProviderResponse;
+
+    /// `providers/disable`: disables a provider. Advertised by `providers`.
+    disable_provider(DisableProviderRequest) -> DisableProviderResponse;
+
+    /// `session/archive`: hides a session from the default list. Advertised by
     /// `sessionCapabilities.archive`. Its running turns have been cancelled.
-    fn archive_session(
-        &self,
-        request: ArchiveSessionRequest,
-        context: Context,
-    ) -> impl Future<Output = Result<ArchiveSessionResponse, Error>> + Send {
-        unimplemented(&request, context)
-    }
+    archive_session(ArchiveSessionRequest) -> ArchiveSessionResponse;
 
-    /// `session/unarchive`: puts it on the list again. Advertised by `sessionCapabilities.archive`.
-    fn unarchive_session(
-        &self,
-        request: UnarchiveSessionRequest,
-        context: Context,
-    ) -> impl Future<Output = Result<UnarchiveSessionResponse, Error>> + Send {
-        unimplemented(&request, context)
-    }
+    /// `session/unarchive`: shows a session in the default list again. Advertised by `sessionCapabilities.archive`.
+    unarchive_session(UnarchiveSessionRequest) -> UnarchiveSessionResponse;
 
-    /// `session/fork`: begins a conversation from what another has said. Advertised by `sessionCapabilities.fork`.
-    fn fork_session(
-        &self,
-        request: ForkSessionRequest,
-        context: Context,
-    ) -> impl Future<Output = Result<ForkSessionResponse, Error>> + Send {
-        unimplemented(&request, context)
-    }
+    /// `session/fork`: creates a session from the history of another. Advertised by `sessionCapabilities.fork`.
+    fork_session(ForkSessionRequest) -> ForkSessionResponse;
 
-    /// `session/set_title`: calls a conversation something else. Advertised by `sessionCapabilities.title`.
-    fn set_session_title(
-        &self,
-        request: SetSessionTitleRequest,
-        context: Context,
-    ) -> impl Future<Output = Result<SetSessionTitleResponse, Error>> + Send {
-        unimplemented(&request, context)
-    }
+    /// `session/set_title`: sets the title of a session. Advertised by `sessionCapabilities.title`.
+    set_session_title(SetSessionTitleRequest) -> SetSessionTitleResponse;
 
-    /// `session/status`: says what goes on in a conversation. Advertised by `sessionCapabilities.status`.
-    fn session_status(
-        &self,
-        request: SessionStatusRequest,
-        context: Context,
-    ) -> impl Future<Output = Result<SessionStatusResponse, Error>> + Send {
-        unimplemented(&request, context)
-    }
-
-    /// `mcp/message`: hears what an MCP server of the client's says while a [call](Client::mcp_message) of it runs.
-    /// Advertised by `mcpCapabilities.acp`.
-    fn mcp_message(&self, notification: MessageMcpNotification, client: &Client) {
-        let _ = (notification, client);
-    }
+    /// `session/status`: returns the status of a session. Advertised by `sessionCapabilities.status`.
+    session_status(SessionStatusRequest) -> SessionStatusResponse;
 }
 
 fn unimplemented<M: RequestMethod<Response: Send>>(
@@ -174,45 +160,7 @@ fn unimplemented<M: RequestMethod<Response: Send>>(
     std::future::ready(not_found(request))
 }
 
-/// Answers a request of the drafts'; "method not found" for any other. For
-/// [`Agent::extension_request`](crate::Agent::extension_request).
-///
-/// # Errors
-///
-/// What is to be answered instead of a result.
-pub async fn answer<A: DraftAgent + ?Sized>(
-    agent: &A,
-    method: &str,
-    params: Option<RawJson>,
-    context: Context,
-) -> Result<RawJson, Error> {
-    let shared = context.client.shared.clone();
-    let agreed = shared.agreed.get().ok_or_else(|| Error::method_not_found(method))?;
-    let at = &Connection { agreed, turns: &shared.turns };
-    let peer = &context.request.peer().clone();
-    match method {
-        AuthStatusRequest::NAME => answer_by(at, params, peer, |p| agent.auth_status(p, context)).await,
-        ListProvidersRequest::NAME => answer_by(at, params, peer, |p| agent.list_providers(p, context)).await,
-        SetProviderRequest::NAME => answer_by(at, params, peer, |p| agent.set_provider(p, context)).await,
-        DisableProviderRequest::NAME => {
-            answer_by(at, params, peer, |p| agent.disable_provider(p, context)).await
-        }
-        ArchiveSessionRequest::NAME => {
-            answer_by(at, params, peer, |p| agent.archive_session(p, context)).await
-        }
-        UnarchiveSessionRequest::NAME => {
-            answer_by(at, params, peer, |p| agent.unarchive_session(p, context)).await
-        }
-        ForkSessionRequest::NAME => answer_by(at, params, peer, |p| agent.fork_session(p, context)).await,
-        SetSessionTitleRequest::NAME => {
-            answer_by(at, params, peer, |p| agent.set_session_title(p, context)).await
-        }
-        SessionStatusRequest::NAME => answer_by(at, params, peer, |p| agent.session_status(p, context)).await,
-        other => Err(Error::method_not_found(other)),
-    }
-}
-
-/// Calls the agent for a notification of the drafts', and ignores any other. For
+/// Calls the agent for a notification of the drafts, and ignores any other. Call it from
 /// [`Agent::extension_notification`](crate::Agent::extension_notification).
 pub fn notify<A: DraftAgent + ?Sized>(agent: &A, method: &str, params: Option<RawJson>, client: &Client) {
     if method == MessageMcpNotification::NAME

@@ -15,10 +15,10 @@ use agentwire_peer::{Clock, Handler, Peer, RequestContext, TokioClock};
 use futures::future::{AbortHandle, Abortable, Aborted, Either, select};
 use serde::Deserialize;
 
-use super::client::{Agreed, Shared};
+use super::connection_state::{ConnectionState, Handshake};
 use super::methods::Connection;
-use super::running::Running;
 use super::work::Work;
+use super::work_guard::WorkGuard;
 use super::{Agent, Client, Context, Turn, outgoing, rules};
 use crate::Error;
 use crate::method::{Method, answer, broken};
@@ -26,28 +26,29 @@ use crate::method::{Method, answer, broken};
 /// Puts an [`Agent`] behind a connection.
 pub(crate) struct Dispatch<A> {
     agent: A,
-    shared: Arc<Shared>,
-    /// How many prompts may be under way: they are no requests any more once they are accepted.
+    state: Arc<ConnectionState>,
+    /// How many prompts may run at once. The connection's limit of requests does not count a prompt after it is
+    /// accepted.
     limit: usize,
 }
 
 impl<A: Agent> Dispatch<A> {
     pub(crate) fn new(agent: A, limit: usize) -> Self {
-        Self { agent, shared: Arc::default(), limit }
+        Self { agent, state: Arc::default(), limit }
     }
 
     fn client(&self, peer: &Peer, work: Option<Arc<Work>>) -> Client {
-        Client { peer: peer.clone(), shared: self.shared.clone(), work }
+        Client { peer: peer.clone(), state: self.state.clone(), work }
     }
 
-    /// The connection. An error before `initialize` has been answered.
+    /// Returns the connection, or an error before `initialize` is answered.
     fn ready(&self) -> Result<Connection<'_>, Error> {
         let first = || Error::invalid_request("initialize must be the first request");
-        let agreed = self.shared.agreed.get().ok_or_else(first)?;
-        Ok(Connection { agreed, sessions: &self.shared.sessions })
+        let handshake = self.state.handshake.get().ok_or_else(first)?;
+        Ok(Connection { handshake, sessions: &self.state.sessions })
     }
 
-    /// One that fails may be tried again.
+    /// Answers `initialize`. A client may try again after an error.
     async fn initialize(&self, params: Option<RawJson>, context: Context) -> Result<RawJson, Error> {
         let twice = || Error::invalid_request("the connection is initialized already");
         if self.ready().is_ok() {
@@ -64,13 +65,13 @@ impl<A: Agent> Dispatch<A> {
             response.auth_methods.retain(|method| !matches!(method, AuthMethod::Terminal(_)));
         }
         let answer = <InitializeRequest as Method<Connection<'_>>>::encode(&peer, &response)?;
-        self.shared.agreed.set(Agreed { client: request, agent: response }).map_err(|_| twice())?;
+        self.state.handshake.set(Handshake { client: request, agent: response }).map_err(|_| twice())?;
         Ok(answer)
     }
 
     async fn dispatch(&self, request: Request, context: Context) -> Result<RawJson, Error> {
         let agent = &self.agent;
-        let sessions = &self.shared.sessions;
+        let sessions = &self.state.sessions;
         let Request { method, params, .. } = request;
         if &*method == InitializeRequest::NAME {
             return self.initialize(params, context).await;
@@ -103,18 +104,18 @@ impl<A: Agent> Dispatch<A> {
         }
     }
 
-    /// The state is told before the answer, by the agent or else here.
+    /// Answers `session/resume`. The session's state is sent before the answer: by the agent, or else here.
     async fn resume(
         &self,
         at: &Connection<'_>,
         params: Option<RawJson>,
         context: Context,
     ) -> Result<RawJson, Error> {
-        let sessions = &self.shared.sessions;
+        let sessions = &self.state.sessions;
         let request = ResumeSessionRequest::read(params, at)?;
         let peer = context.request.peer().clone();
         let session = request.session_id.clone();
-        let (was_closed, told) = sessions.open(&session);
+        let (was_closed, states_sent) = sessions.open(&session);
         let response = self.agent.resume_session(request, context).await;
         let answer = response.and_then(|response| {
             let options = response.config_options.clone();
@@ -125,18 +126,19 @@ impl<A: Agent> Dispatch<A> {
         }
         let (answer, options) = answer?;
         sessions.note_options(&session, &options);
-        sessions.tell_state(&peer, &session, told);
+        sessions.send_current_state(&peer, &session, states_sent);
         Ok(answer)
     }
 
-    /// What the session's prompts have to say is said before the answer, nothing after it. They do not have for ever.
+    /// Answers `session/close` after the session's prompts have ended or their grace period is over. No update of the
+    /// session follows the answer.
     async fn close(
         &self,
         at: &Connection<'_>,
         params: Option<RawJson>,
         context: Context,
     ) -> Result<RawJson, Error> {
-        let sessions = &self.shared.sessions;
+        let sessions = &self.state.sessions;
         let request = CloseSessionRequest::read(params, at)?;
         let peer = context.request.peer().clone();
         let session = request.session_id.clone();
@@ -147,7 +149,7 @@ impl<A: Agent> Dispatch<A> {
             match clock.now().checked_add(self.agent.close_grace()) {
                 Some(deadline) => {
                     if let Either::Right(_) = select(ended, clock.sleep_until(deadline)).await {
-                        sessions.give_up(&peer, &session);
+                        sessions.end_cancelled(&peer, &session);
                     }
                 }
                 // Either way there is none any more.
@@ -159,7 +161,7 @@ impl<A: Agent> Dispatch<A> {
         Ok(answer)
     }
 
-    /// An option that was not told, or a value that it does not have, is refused, and nothing is changed.
+    /// Answers `session/set_config_option`. The table has refused options and values that the session does not have.
     async fn set_option(
         &self,
         at: &Connection<'_>,
@@ -173,11 +175,11 @@ impl<A: Agent> Dispatch<A> {
         outgoing::config_options(options)
             .and_then(|()| outgoing::option_set(&request, options))
             .map_err(|why| broken(SetSessionConfigOptionRequest::NAME, &why))?;
-        self.shared.sessions.note_options(&request.session_id, options);
+        self.state.sessions.note_options(&request.session_id, options);
         SetSessionConfigOptionRequest::write(&peer, response, at)
     }
 
-    /// A prompt is known from the moment its request arrives, so that a cancel right behind it finds it.
+    /// Runs one prompt. It is registered before this returns, so that a cancel right behind its request finds it.
     fn prompt(
         &self,
         request: Result<PromptRequest, Error>,
@@ -189,13 +191,13 @@ impl<A: Agent> Dispatch<A> {
             request.check(&at)?;
             let (drop, dropped) = AbortHandle::new_pair();
             let (place, work) =
-                self.shared.sessions.begin(&request.session_id, self.limit, drop).ok_or_else(|| {
+                self.state.sessions.begin(&request.session_id, self.limit, drop).ok_or_else(|| {
                     Error::internal_error("too many prompts are under way")
                         .with_data(&BTreeMap::from([("limit", self.limit)]))
                 })?;
             let peer = context.peer().clone();
             let client = self.client(&peer, Some(work.clone()));
-            let running = Running::new(self.shared.clone(), peer, place);
+            let running = WorkGuard::new(self.state.clone(), peer, place);
             Ok((request, running, dropped, Turn { client, request: context, work }))
         });
         async move {
@@ -219,7 +221,7 @@ impl<A: Agent> Handler for Dispatch<A> {
             return Either::Left(Either::Left(std::future::ready(Err(why))));
         }
         if &*request.method == PromptRequest::NAME {
-            // A prompt must be noted before this returns.
+            // The prompt must be registered before this returns.
             return Either::Left(Either::Right(
                 self.prompt(<PromptRequest as Method<Connection<'_>>>::decode(request.params), context),
             ));
@@ -235,9 +237,9 @@ impl<A: Agent> Handler for Dispatch<A> {
         }
         let client = self.client(peer, None);
         if &*notification.method == CancelSessionNotification::NAME {
-            // A notification that cannot be read is passed over, as any that is not known.
+            // A notification that cannot be decoded is ignored, like an unknown one.
             if let Ok(cancel) = decode_params::<CancelSessionNotification>(notification.params) {
-                self.shared.sessions.cancel(&cancel.session_id);
+                self.state.sessions.cancel(&cancel.session_id);
                 self.agent.cancel(cancel, &client);
             }
         } else if !notification.method.starts_with("$/") {
@@ -246,8 +248,8 @@ impl<A: Agent> Handler for Dispatch<A> {
     }
 }
 
-/// Reads `initialize`. What a version later than this one has made of its members is passed over where it cannot be read:
-/// that client still needs the answer, which names a version that it can speak.
+/// Decodes `initialize`. For a client of a later version, members that cannot be decoded are ignored: the client needs
+/// the answer, which names a version that it can speak.
 fn read_initialize(params: Option<RawJson>) -> Result<InitializeRequest, Error> {
     #[derive(Deserialize)]
     struct Later {
@@ -276,7 +278,7 @@ fn read_initialize(params: Option<RawJson>) -> Result<InitializeRequest, Error> 
     Ok(request)
 }
 
-/// The version that the params of `initialize` ask for, in whatever shape the rest of them is.
+/// Decodes the requested version alone, whatever the other params are.
 pub(crate) fn asked_version(params: Option<&RawJson>) -> Result<ProtocolVersion, Error> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]

@@ -1,4 +1,4 @@
-//! The methods of version 2.
+//! The table of the methods of version 2.
 
 use agentwire_acp_schema::v2::{
     CancelTerminalRequest, CancelToolCallRequest, CloseSessionRequest, DeleteSessionRequest,
@@ -6,24 +6,24 @@ use agentwire_acp_schema::v2::{
     PromptRequest, ResumeSessionRequest, SessionCapabilities, SetSessionConfigOptionRequest,
 };
 
-use super::client::Agreed;
+use super::connection_state::Handshake;
 use super::sessions::Sessions;
 use super::{outgoing, rules};
 use crate::method::methods;
 
 /// A connection that is initialized.
 pub(crate) struct Connection<'a> {
-    pub(crate) agreed: &'a Agreed,
+    pub(crate) handshake: &'a Handshake,
     pub(crate) sessions: &'a Sessions,
 }
 
 impl Connection<'_> {
     fn session(&self) -> Option<&SessionCapabilities> {
-        self.agreed.agent.capabilities.session.as_ref()
+        self.handshake.agent.capabilities.session.as_ref()
     }
 
     fn has_auth(&self) -> bool {
-        !self.agreed.agent.auth_methods.is_empty()
+        !self.handshake.agent.auth_methods.is_empty()
     }
 }
 
@@ -31,7 +31,7 @@ methods! { Connection<'_>:
     InitializeRequest,
     LoginAuthRequest {
         if |at| at.has_auth();
-        check |login, at| rules::auth_method(&login.method_id, &at.agreed.agent.auth_methods);
+        check |login, at| rules::auth_method(&login.method_id, &at.handshake.agent.auth_methods);
     },
     LogoutAuthRequest { if |at| at.has_auth(); },
     NewSessionRequest {

@@ -1,7 +1,7 @@
 //! An agent that speaks the draft of version 2 of the protocol. Behind the feature `v2`.
 //!
-//! It is a draft: it may change, and what is here changes with it. It shares no trait with version 1, because the two
-//! differ in what a prompt is; [`Router`](crate::Router) serves an agent of each on one connection.
+//! The draft may change, and this module changes with it. It shares no trait with version 1, because the two versions
+//! differ in how a prompt is answered. [`Router`](crate::Router) serves an agent of each on one connection.
 //!
 //! ```
 //! use agentwire_acp_agent::Error;
@@ -37,8 +37,8 @@
 //!
 //! # A prompt
 //!
-//! In this version the answer to `session/prompt` says that the message is part of the conversation; that the work is
-//! done comes later, as the state `idle`. Both are written as one method:
+//! The answer to `session/prompt` reports that the message is part of the session. The end of the work follows later,
+//! as the state `idle`. One method does both:
 //!
 //! ```text
 //!  session/prompt ──▶ Agent::prompt begins
@@ -48,42 +48,44 @@
 //!                     it returns   ──▶ idle and why, once no other prompt of the session is at work
 //! ```
 //!
-//! A second prompt of a session may run beside the first; whoever wants one after the other waits before accepting. Work
-//! that no prompt asked for begins with [`Client::begin_work`].
+//! A second prompt of a session may run beside the first. An agent that runs one at a time waits before it accepts.
+//! Work without a prompt begins with [`Client::begin_work`].
 //!
 //! # What is done for you
 //!
-//! - `initialize` comes first, once. A client that asks for a lower version is refused with `-32022` and what is
-//!   supported.
-//! - What was not advertised is not there; parameters that cannot be decoded, paths that are not absolute, MCP servers and
-//!   content that the agent did not offer or that nobody knows, a replay from where nobody knows: refused with "invalid
-//!   params". So are an option, or a value of one, that the session was not told to have, and the cancelling of a call or
-//!   terminal that was not told to be cancellable.
-//! - `session/cancel` reaches the work, also right behind the prompt, and withdraws what it asks of the user. The client
-//!   is told `idle` with `cancelled`, whatever the agent's code made of it; a prompt that was not accepted yet is answered
-//!   with "request cancelled".
-//! - `session/close` waits for that, up to [`Agent::close_grace`]; a prompt that ignores its cancel is dropped then. Meanwhile and afterwards the session's prompts are refused with "not found", and
-//!   after the answer no update is sent, not even one that waited for a client that reads slowly.
-//! - `session/resume` is answered after the session's state has been told.
-//! - An error, or a panic, after the message was accepted is told as the state `idle` with the error.
-//! - What the client did not advertise, and a path that is not absolute, are refused before they are sent.
+//! - `initialize` comes first, once. A client that asks for a lower version is refused with `-32022`, whose data name the
+//!   supported versions.
+//! - A method that was not advertised answers "method not found". A request is refused with "invalid params" when its params
+//!   cannot be decoded, a path is not absolute, it has an MCP server or content that the agent did not advertise or that is
+//!   unknown, or its `replayFrom` is unknown. So are an option or a value that the session does not have, and cancelling a
+//!   call or terminal whose last update did not allow it.
+//! - `session/cancel` reaches the work, even right behind the prompt, and withdraws its requests to the user. The client gets
+//!   the state `idle` with `cancelled`, whatever the agent returns. A prompt that was not accepted yet is answered with
+//!   "request cancelled".
+//! - `session/close` waits for the session's prompts up to [`Agent::close_grace`], and drops those that are left. New prompts
+//!   are refused with "not found". No update follows the answer, not even one that waited for a slow client.
+//! - `session/resume` is answered after the session's state has been sent.
+//! - An error or a panic after the message was accepted becomes the state `idle` with the error.
+//! - A method that the client did not advertise, and a relative path, fail without being sent.
 //!
-//! Of each session on a connection it remembers the state, the options and what can be cancelled, as they were told last,
-//! and of the last 1024 that were closed that they are. As many prompts may be under way as
-//! [`Config::request_limit`](crate::Config::request_limit) says.
+//! For each session the connection keeps the last state, the last options, and which calls and terminals can be
+//! cancelled. It keeps the ids of the last 1,024 closed sessions. At most
+//! [`Config::request_limit`](crate::Config::request_limit) prompts run at once.
 
 mod agent;
 mod client;
+mod connection_state;
 pub(crate) mod dispatch;
+mod foreground;
 pub(crate) mod methods;
 mod outgoing;
 mod question;
 pub(crate) mod rules;
-mod running;
 mod sessions;
 mod turn;
 mod update;
 mod work;
+mod work_guard;
 
 use agentwire_peer::runtime::set_revision;
 use agentwire_peer::{TokioClock, driver};
@@ -93,9 +95,9 @@ use crate::{Closed, Config};
 
 pub use agent::{Agent, DynAgent};
 pub use client::Client;
+pub use foreground::ForegroundWork;
 pub use question::Question;
 pub use rules::session_not_found;
-pub use running::ForegroundWork;
 pub use turn::{Context, Turn};
 pub use update::Update;
 

@@ -1,4 +1,4 @@
-//! What an answer or an update of the agent's must obey, looked at before it is sent.
+//! Checks of the agent's answers and updates before they are sent.
 
 use agentwire_acp_schema::v2::{
     AbsolutePath, AuthMethod, DiffOperation, Patch, RequestPermissionSubject, SessionConfigKind,
@@ -10,7 +10,7 @@ use agentwire_acp_schema::v2::{
 use crate::method::Checked;
 use crate::outgoing::unique;
 
-/// Ways to authenticate are told apart by their ids.
+/// Checks that no two authentication methods have one id.
 pub(crate) fn auth_methods(methods: &[AuthMethod]) -> Checked {
     unique("authentication methods", methods.iter().filter_map(AuthMethod::method_id))
 }
@@ -37,12 +37,12 @@ fn has_value(select: &SessionConfigSelect, value: &SessionConfigValueId) -> bool
         SessionConfigSelectOptions::Grouped(groups) => {
             groups.iter().flat_map(|group| &group.options).any(|option| option.value == *value)
         }
-        // Nobody here knows how its values are written.
+        // The layout of the values is unknown.
         _ => true,
     }
 }
 
-/// Whether there is such an option, and whether it can have that value.
+/// Checks that the option exists and can have the value.
 pub(crate) fn can_be_set(
     request: &SetSessionConfigOptionRequest,
     options: &[SessionConfigOption],
@@ -59,7 +59,7 @@ pub(crate) fn can_be_set(
     if can { Ok(()) } else { Err(format!("the option {id:?} cannot have that value")) }
 }
 
-/// The answer to a changed option lists that option with the new value.
+/// Checks that the answer to a changed option lists that option with the new value.
 pub(crate) fn option_set(
     request: &SetSessionConfigOptionRequest,
     options: &[SessionConfigOption],
@@ -84,7 +84,7 @@ pub(crate) fn sessions(sessions: &[SessionInfo]) -> Checked {
     absolute(sessions.iter().flat_map(|session| session.additional_directories.iter().chain([&session.cwd])))
 }
 
-/// What a permission is for.
+/// Checks the subject of a permission request.
 pub(crate) fn subject(subject: Option<&RequestPermissionSubject>) -> Checked {
     match subject {
         Some(RequestPermissionSubject::ToolCall(subject)) => tool_call(&subject.tool_call),
@@ -93,7 +93,7 @@ pub(crate) fn subject(subject: Option<&RequestPermissionSubject>) -> Checked {
     }
 }
 
-/// An update that every client understands as it is meant.
+/// Checks an update against the rules for every client.
 pub(crate) fn update(update: &SessionUpdate) -> Checked {
     match update {
         SessionUpdate::ConfigOptionUpdate(update) => config_options(&update.config_options),

@@ -6,28 +6,28 @@ use std::time::Duration;
 use agentwire_peer::{Call, CallError};
 use serde::de::DeserializeOwned;
 
-use super::work::Over;
+use super::work::EndSignal;
 
-/// A question to the user: a value until it is awaited, which sends it.
+/// A request to the user. It is sent when it is first awaited.
 ///
 /// When the prompt that it belongs to is cancelled, or over, it is withdrawn with `$/cancel_request`, and the answer is
 /// that it was cancelled. Dropping it withdraws it too. There is no time-out unless one is set.
 #[derive(Debug)]
 #[must_use = "a question is not asked until it is awaited"]
 pub struct Question<R> {
-    /// None once it is withdrawn or answered.
+    /// None after the request is withdrawn or answered.
     call: Option<Call<R>>,
-    over: Option<Over>,
+    over: Option<EndSignal>,
     instead: fn() -> R,
 }
 
 impl<R> Question<R> {
-    pub(crate) fn new(call: Call<R>, over: Option<Over>, instead: fn() -> R) -> Self {
+    pub(crate) fn new(call: Call<R>, over: Option<EndSignal>, instead: fn() -> R) -> Self {
         Self { call: Some(call), over, instead }
     }
 
-    /// Waits so long for the answer, counted from when the question is first awaited. Then it fails, and the client is
-    /// told.
+    /// Sets the time limit of the answer, counted from the first poll (default: none). After it the request fails and
+    /// is cancelled at the client.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.call = self.call.map(|call| call.timeout(timeout));
         self

@@ -1,4 +1,4 @@
-//! What a request must obey whatever the agent does with it.
+//! Checks of requests before the agent's method is called.
 
 use agentwire_acp_schema::v2::error_code::{RESOURCE_NOT_FOUND, UNSUPPORTED_PROTOCOL_VERSION};
 use agentwire_acp_schema::v2::{
@@ -11,25 +11,25 @@ use super::outgoing;
 use super::sessions::Sessions;
 use crate::{Error, rules};
 
-/// A session that does not exist, or is not active: the error that a request which names it is answered with.
+/// Returns the error for a request that names a session which does not exist or is not active.
 pub fn session_not_found(session: &SessionId) -> Error {
     Error::new(RESOURCE_NOT_FOUND, format!("there is no session {}", rules::repeated(session)))
         .with_data(&SessionNotFoundErrorData::new(session))
 }
 
-/// No version that the agent speaks is as low as the one that the client asked for.
+/// Returns the error for a client whose version is lower than all that the agent speaks.
 pub(crate) fn unsupported(requested: ProtocolVersion, supported: &[ProtocolVersion]) -> Error {
     let why = format!("version {requested} of the protocol is not supported");
     let data = UnsupportedProtocolVersionErrorData::new(requested, supported);
     Error::new(UNSUPPORTED_PROTOCOL_VERSION, why).with_data(&data)
 }
 
-/// A session that is closed, or is being closed, takes no work until it is resumed.
+/// Checks that a session is neither closed nor being closed.
 pub(crate) fn takes_work(session: &SessionId, sessions: &Sessions) -> Result<(), Error> {
     sessions.check_takes_work(session).map_err(|_| session_not_found(session))
 }
 
-/// An option is one that the session has, and so is its value.
+/// Checks that the session has the option and its value.
 pub(crate) fn option(request: &SetSessionConfigOptionRequest, sessions: &Sessions) -> Result<(), Error> {
     takes_work(&request.session_id, sessions)?;
     match sessions.options(&request.session_id) {
@@ -38,7 +38,7 @@ pub(crate) fn option(request: &SetSessionConfigOptionRequest, sessions: &Session
     }
 }
 
-/// A call or a terminal is cancelled only where its last update allowed it.
+/// Checks that the last update of a call or terminal allowed cancelling it.
 pub(crate) fn can_cancel(what: &str, id: &str, can: bool) -> Result<(), Error> {
     if can {
         return Ok(());
@@ -68,7 +68,7 @@ pub(crate) fn absolute<'a>(
     rules::absolute(what, paths.into_iter().map(AbsolutePath::as_path))
 }
 
-/// The roots and servers that a session is set up with.
+/// Checks the directories and MCP servers of a request that opens a session.
 pub(crate) fn session_setup(
     cwd: &AbsolutePath,
     directories: &[AbsolutePath],
@@ -101,7 +101,7 @@ pub(crate) fn session_setup(
     Ok(())
 }
 
-/// A replay begins where the agent can begin it, and nowhere else instead.
+/// Checks that the agent can begin a replay at the requested position.
 pub(crate) fn replay(from: Option<&ReplayFrom>) -> Result<(), Error> {
     match from {
         None | Some(ReplayFrom::Start(_)) => Ok(()),
@@ -109,7 +109,7 @@ pub(crate) fn replay(from: Option<&ReplayFrom>) -> Result<(), Error> {
     }
 }
 
-/// A prompt says something, in what the agent said it takes.
+/// Checks that a prompt is not empty and that the agent has advertised every kind of its content.
 pub(crate) fn prompt(blocks: &[ContentBlock], session: Option<&SessionCapabilities>) -> Result<(), Error> {
     if blocks.is_empty() {
         return Err(Error::invalid_params("prompt: there must be a block"));

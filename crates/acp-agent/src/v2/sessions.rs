@@ -1,4 +1,4 @@
-//! What the protocol demands to be remembered of each session while a connection lasts.
+//! The state of each session of a connection.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use slab::Slab;
 
 use super::work::{Phase, Work};
 
-/// How many sessions that have been closed are remembered, so that nothing more is said of them.
+/// How many closed sessions are kept, so that updates of them are refused.
 const CLOSED_LIMIT: usize = 1024;
 
 #[derive(Debug, Default)]
@@ -29,7 +29,7 @@ pub(crate) struct Sessions {
 #[derive(Debug, Default)]
 struct Table {
     sessions: HashMap<SessionId, Session>,
-    /// The prompts that are to be accepted or at work.
+    /// The prompts that wait to be accepted or run.
     work: Slab<Arc<Work>>,
     /// Sessions in the order in which they were closed.
     closed: VecDeque<SessionId>,
@@ -37,14 +37,14 @@ struct Table {
     closing: Vec<SessionId>,
 }
 
-/// A session that is being closed, until this is dropped.
+/// Marks a session as being closed until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Closing<'a> {
+pub(crate) struct ClosingGuard<'a> {
     sessions: &'a Sessions,
     session: SessionId,
 }
 
-impl Drop for Closing<'_> {
+impl Drop for ClosingGuard<'_> {
     fn drop(&mut self) {
         let mut table = self.sessions.table();
         if let Some(place) = table.closing.iter().position(|session| *session == self.session) {
@@ -56,18 +56,18 @@ impl Drop for Closing<'_> {
 #[derive(Debug, Default)]
 struct Session {
     is_closed: bool,
-    /// How many accepted prompts are at work.
+    /// How many accepted prompts run.
     foreground: usize,
-    /// What was told last; none if nothing was.
+    /// The last state that was sent, if any.
     state: Option<StateUpdate>,
-    /// How often the state was told.
-    told: u64,
-    /// The options that were told last; none if none were.
+    /// How many states have been sent.
+    states_sent: u64,
+    /// The last options that were sent, if any.
     options: Option<Vec<SessionConfigOption>>,
-    /// What can be cancelled now.
+    /// The calls that can be cancelled now.
     calls: BTreeSet<ToolCallId>,
     terminals: BTreeSet<TerminalId>,
-    /// Those who wait for all its prompts to end.
+    /// Dropped when all prompts of the session have ended.
     ends: Vec<oneshot::Sender<()>>,
 }
 
@@ -94,9 +94,9 @@ impl Session {
         state.into()
     }
 
-    fn tell(&mut self, state: StateUpdate) {
+    fn set_state(&mut self, state: StateUpdate) {
         self.state = Some(state);
-        self.told += 1;
+        self.states_sent += 1;
     }
 }
 
@@ -105,8 +105,8 @@ impl Sessions {
         self.table.lock()
     }
 
-    /// Has an update sent and takes note of it. Both under one lock, because it may have to wait first: what was noted
-    /// last is what the client hears last, and it hears nothing of a session that was closed meanwhile.
+    /// Sends an update and records its effect. Both happen under one lock, because sending may wait: the record then
+    /// matches the last update sent, and no update of a session follows its close.
     pub(crate) fn send(
         &self,
         notification: &UpdateSessionNotification,
@@ -118,7 +118,7 @@ impl Sessions {
         table.check_open(id).map_err(refused)?;
         ready!(send())?;
         match &notification.update {
-            SessionUpdate::StateUpdate(state) => table.session(id).tell((**state).clone()),
+            SessionUpdate::StateUpdate(state) => table.session(id).set_state((**state).clone()),
             SessionUpdate::ToolCallUpdate(call) => table.note_call(id, call),
             SessionUpdate::TerminalUpdate(terminal) => table.note_terminal(id, terminal),
             SessionUpdate::ConfigOptionUpdate(update) => {
@@ -129,19 +129,19 @@ impl Sessions {
         Poll::Ready(Ok(()))
     }
 
-    /// Takes note of a call of a tool that is told of in a question.
+    /// Records a tool call that a permission request describes.
     pub(crate) fn note_call(&self, session: &SessionId, call: &ToolCallUpdate) {
         self.table().note_call(session, call);
     }
 
-    /// Takes note of the options that a session begins with.
+    /// Records the options of an opened session.
     pub(crate) fn note_options(&self, session: &SessionId, options: &[SessionConfigOption]) {
         if !options.is_empty() {
             self.table().session(session).options = Some(options.to_vec());
         }
     }
 
-    /// The options that were told last of a session, if any were.
+    /// Returns the last options that were sent, if any.
     pub(crate) fn options(&self, session: &SessionId) -> Option<Vec<SessionConfigOption>> {
         self.table().sessions.get(session)?.options.clone()
     }
@@ -150,7 +150,7 @@ impl Sessions {
         self.table().check_open(session)
     }
 
-    /// An error if nothing more can begin in a session, because it is closed or is being closed.
+    /// Fails where no work can begin in a session, because it is closed or being closed.
     pub(crate) fn check_takes_work(&self, session: &SessionId) -> Result<(), String> {
         let table = self.table();
         if table.closing.contains(session) { Err(closed(session)) } else { table.check_open(session) }
@@ -164,7 +164,7 @@ impl Sessions {
         self.table().sessions.get(session).is_some_and(|session| session.terminals.contains(terminal))
     }
 
-    /// Takes note of a prompt, and of how to have it dropped. None if too many are under way.
+    /// Registers a prompt with the handle that drops its future. Returns none at the limit.
     pub(crate) fn begin(
         &self,
         session: &SessionId,
@@ -179,10 +179,10 @@ impl Sessions {
         Some((table.work.insert(work.clone()), work))
     }
 
-    /// A prompt has become part of the conversation: its work begins. Says so to the client, unless it knows.
+    /// Accepts a prompt, and sends the state `running` unless other work runs in the session.
     ///
-    /// `answer` is called in between, so that nothing else about the session comes in between. False if the prompt is
-    /// over.
+    /// `answer` is called under the lock, so that no other update of the session comes before the state. Returns false
+    /// where the prompt has ended.
     pub(crate) fn accept(&self, peer: &Peer, work: &Work, answer: impl FnOnce()) -> bool {
         let mut table = self.table();
         if !work.advance(Phase::Waiting, Phase::Accepted) {
@@ -193,17 +193,17 @@ impl Sessions {
         session.foreground += 1;
         if session.foreground == 1 {
             let state = session.running();
-            post(peer, &work.session, session, state);
+            send_state(peer, &work.session, session, state);
         }
         true
     }
 
-    /// A prompt is over. What it ends with is told when it was accepted and no other is at work in the session. Says how
-    /// far it had come.
+    /// Ends a prompt and returns its phase. Sends the state `idle` with the reason, where the prompt was accepted and
+    /// no other runs in the session.
     pub(crate) fn end(&self, peer: &Peer, place: usize, reason: IdleStopReason) -> Phase {
         let mut table = self.table();
         let work = table.work.remove(place);
-        // Whatever a cancel has caused in the agent, the end that the client hears of is that.
+        // After a cancel the client gets `cancelled`, whatever the agent returned.
         let reason = if work.is_cancelled() { IdleStopReason::Cancelled } else { reason };
         let phase = work.end();
         let is_last = !table.is_at_work(&work.session);
@@ -212,18 +212,18 @@ impl Sessions {
             session.foreground = session.foreground.saturating_sub(1);
             if session.foreground == 0 && !matches!(session.state, Some(StateUpdate::Idle(_))) {
                 let state = session.idle(Some(reason));
-                post(peer, &work.session, session, state);
+                send_state(peer, &work.session, session, state);
             }
         }
         let waiting = table.sessions.get_mut(&work.session).filter(|_| is_last);
         let waiting = waiting.map(|session| std::mem::take(&mut session.ends)).unwrap_or_default();
         drop(table);
-        // It is being dropped that tells those who wait.
+        // Dropping the senders completes `all_ended`. This happens outside the lock.
         drop(waiting);
         phase
     }
 
-    /// Tells all prompts of a session to end.
+    /// Cancels all prompts of a session.
     pub(crate) fn cancel(&self, session: &SessionId) {
         let table = self.table();
         let all = table.work.iter().map(|(_, work)| work);
@@ -243,9 +243,9 @@ impl Sessions {
         Some(ended)
     }
 
-    /// Waits no more for the prompts of a session, which have been told to end: they are over, and the client hears that
-    /// they were cancelled. What works on them is dropped.
-    pub(crate) fn give_up(&self, peer: &Peer, id: &SessionId) {
+    /// Ends the cancelled prompts of a session that still run. The client gets `idle` with `cancelled`, and the
+    /// prompts' futures are dropped.
+    pub(crate) fn end_cancelled(&self, peer: &Peer, id: &SessionId) {
         let mut table = self.table();
         let all = table.work.iter().map(|(_, work)| work);
         let left: Vec<_> = all.filter(|work| work.session == *id).cloned().collect();
@@ -254,20 +254,20 @@ impl Sessions {
         session.foreground = 0;
         if accepted > 0 && !matches!(session.state, Some(StateUpdate::Idle(_))) {
             let state = session.idle(Some(IdleStopReason::Cancelled));
-            post(peer, id, session, state);
+            send_state(peer, id, session, state);
         }
         drop(table);
-        left.iter().for_each(|work| work.give_up());
+        left.iter().for_each(|work| work.drop_future());
     }
 
-    /// Tells all prompts of a session to end, and takes no more.
-    pub(crate) fn begin_close(&self, session: &SessionId) -> Closing<'_> {
+    /// Cancels all prompts of a session and refuses new ones.
+    pub(crate) fn begin_close(&self, session: &SessionId) -> ClosingGuard<'_> {
         self.table().closing.push(session.clone());
         self.cancel(session);
-        Closing { sessions: self, session: session.clone() }
+        ClosingGuard { sessions: self, session: session.clone() }
     }
 
-    /// Nothing more is said of a session, until it is opened again.
+    /// Refuses all updates of a session until it is opened again.
     pub(crate) fn close(&self, session: &SessionId) {
         let mut table = self.table();
         table.sessions.insert(session.clone(), Session { is_closed: true, ..Session::default() });
@@ -281,7 +281,7 @@ impl Sessions {
         }
     }
 
-    /// Nothing is remembered of a session any more.
+    /// Removes a session that is neither closed nor at work.
     pub(crate) fn forget(&self, session: &SessionId) {
         let mut table = self.table();
         if table.sessions.get(session).is_some_and(|session| !session.is_closed && session.foreground == 0) {
@@ -289,24 +289,24 @@ impl Sessions {
         }
     }
 
-    /// A session may be spoken of, perhaps again. Says whether it was closed, and how often its state has been told.
+    /// Opens a session, perhaps again. Returns whether it was closed, and how many states have been sent.
     pub(crate) fn open(&self, session: &SessionId) -> (bool, u64) {
         let mut table = self.table();
         let session = table.sessions.get_mut(session);
-        session.map_or((false, 0), |session| (std::mem::take(&mut session.is_closed), session.told))
+        session.map_or((false, 0), |session| (std::mem::take(&mut session.is_closed), session.states_sent))
     }
 
-    /// Tells the client the state of a session, unless it has been told since.
-    pub(crate) fn tell_state(&self, peer: &Peer, id: &SessionId, told: u64) {
+    /// Sends the state of a session, unless one has been sent since `states_sent` was read.
+    pub(crate) fn send_current_state(&self, peer: &Peer, id: &SessionId, states_sent: u64) {
         let mut table = self.table();
         let session = table.session(id);
-        if session.told == told {
+        if session.states_sent == states_sent {
             let state = match (&session.state, session.foreground) {
                 (Some(state), _) => state.clone(),
                 (None, 0) => session.idle(None),
                 (None, _) => session.running(),
             };
-            post(peer, id, session, state);
+            send_state(peer, id, session, state);
         }
     }
 }
@@ -319,7 +319,8 @@ impl Table {
         self.sessions.get_mut(id).expect("it was put there")
     }
 
-    /// Whether anything is under way in a session. What was given up is not, also while its author still holds it.
+    /// Returns whether a prompt of a session runs. One that was ended does not count, even while the agent still holds
+    /// its handle.
     fn is_at_work(&self, session: &SessionId) -> bool {
         self.work.iter().any(|(_, work)| work.session == *session && !work.is_over())
     }
@@ -372,9 +373,9 @@ fn closed(id: &SessionId) -> String {
     format!("the session {id:?} is closed")
 }
 
-/// Tells the client a state at once: it is said where nothing can wait, and once or twice for each prompt.
-fn post(peer: &Peer, id: &SessionId, session: &mut Session, state: StateUpdate) {
-    session.tell(state.clone());
-    // Whoever has gone need not be told.
+/// Sends a state at once: the caller cannot wait, and there are at most two for each prompt.
+fn send_state(peer: &Peer, id: &SessionId, session: &mut Session, state: StateUpdate) {
+    session.set_state(state.clone());
+    // The connection may be closed.
     let _gone = peer.notify_now(&UpdateSessionNotification::state(id, state));
 }

@@ -14,7 +14,7 @@ use super::methods::Connection;
 use super::work::Work;
 use crate::method::Method;
 
-/// What an agent holds of one request while it answers it.
+/// The context of one request: its client and its cancellation.
 #[derive(Clone, Debug)]
 pub struct Context {
     pub(crate) client: Client,
@@ -22,23 +22,23 @@ pub struct Context {
 }
 
 impl Context {
-    /// The client that asked.
+    /// Returns the client that sent the request.
     pub fn client(&self) -> &Client {
         &self.client
     }
 
-    /// Completes when the client no longer wants the answer, which it says with `$/cancel_request`.
+    /// Completes when the client cancels the request with `$/cancel_request`.
     pub fn cancelled(&self) -> Cancelled {
         self.request.cancelled()
     }
 
-    /// Whether the client no longer wants the answer.
+    /// Returns whether the client has cancelled the request.
     pub fn is_cancelled(&self) -> bool {
         self.request.is_cancelled()
     }
 }
 
-/// What an agent holds of one prompt while it works on it.
+/// The context of one prompt: its client, its session and its cancellation.
 #[derive(Clone, Debug)]
 pub struct Turn {
     pub(crate) client: Client,
@@ -47,26 +47,26 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// The client that asked. What is asked of the user through this handle is withdrawn when the prompt is cancelled or
-    /// over; [`Client::detached`] gives one for work that goes on.
+    /// Returns the client. Requests to the user through this handle are withdrawn when the prompt is cancelled or ends.
+    /// [`Client::detached`] returns a handle that outlives the prompt.
     pub fn client(&self) -> &Client {
         &self.client
     }
 
-    /// The session.
+    /// Returns the id of the session.
     pub fn session_id(&self) -> &SessionId {
         &self.work.session
     }
 
-    /// Takes the message into the conversation, under an id that no other message of the session has: tells the client
-    /// the whole message, answers the request, and tells that the session is running.
+    /// Adds the message to the session under an id that no other message of the session has. Sends the whole message,
+    /// answers the request, and sends the state `running`.
     ///
-    /// Until then the prompt may wait for as long as it takes, and can still be refused by an error of
-    /// [`Agent::prompt`](super::Agent::prompt). One that never comes here is answered with an error.
+    /// Before that, the prompt may wait, and an error of [`Agent::prompt`](super::Agent::prompt) refuses it. A prompt
+    /// that returns without accepting is answered with an error.
     ///
     /// # Errors
     ///
-    /// When the prompt was cancelled or accepted already, or the connection is over.
+    /// When the prompt was cancelled or accepted already, or the connection is closed.
     pub async fn accept(
         &self,
         message_id: impl Into<MessageId>,
@@ -86,20 +86,20 @@ impl Turn {
         let answer = written.map_err(|why| CallError::not_allowed(PromptRequest::NAME, why.to_string()))?;
         let message = UserMessage::new(message_id).content(content.to_vec());
         self.client.session_update(UpdateSessionNotification::new(self.session_id(), message)).await?;
-        let sessions = &self.client.shared.sessions;
+        let sessions = &self.client.state.sessions;
         if sessions.accept(peer, &self.work, || self.request.answer(Ok(answer))) {
             return Ok(());
         }
         Err(refused("the prompt is over"))
     }
 
-    /// Completes when the work is to end: by `session/cancel` or `session/close`, or, while the message is not accepted,
-    /// by `$/cancel_request`. It also completes when the prompt is over.
+    /// Completes when `session/cancel` or `session/close` cancels the work, or, before the message is accepted, when
+    /// `$/cancel_request` does. It also completes when the prompt ends.
     pub fn cancelled(&self) -> impl Future<Output = ()> + Send + use<> {
         select(self.work.over(), self.request.cancelled()).map(|_| ())
     }
 
-    /// Whether the work is to end.
+    /// Returns whether the work is cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.work.is_cancelled() || self.request.is_cancelled()
     }

@@ -4,56 +4,58 @@ use futures::FutureExt;
 use futures::channel::oneshot;
 use futures::future::{AbortHandle, Shared};
 
-/// Completes when a prompt is cancelled or over.
-pub(crate) type Over = Shared<oneshot::Receiver<()>>;
+/// Completes when the work is cancelled or ends.
+pub(crate) type EndSignal = Shared<oneshot::Receiver<()>>;
 
-/// How far a prompt has come.
+/// The progress of a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// The message is not part of the conversation yet.
+    /// The message is not part of the session yet.
     Waiting,
-    /// It is, and the agent works.
+    /// The message is part of the session, and the agent works.
     Accepted,
-    /// It is over.
+    /// The work has ended.
     Ended,
 }
 
-/// A prompt and the work that it began.
+/// A prompt and its work.
 #[derive(Debug)]
 pub(crate) struct Work {
     pub(crate) session: SessionId,
-    state: Mutex<State>,
-    over: Over,
-    /// Drops what works on it.
+    state: Mutex<WorkState>,
+    over: EndSignal,
+    /// Drops the future of the prompt.
     drop: AbortHandle,
 }
 
 #[derive(Debug)]
-struct State {
+struct WorkState {
     phase: Phase,
     is_cancelled: bool,
-    /// Whether somebody accepts it.
+    /// Whether a caller has begun to accept the prompt.
     is_taken: bool,
-    /// Dropped or used when it is cancelled or over.
+    /// Dropped when the work is cancelled or ends.
     until: Option<oneshot::Sender<()>>,
 }
 
 impl Work {
     pub(crate) fn new(session: SessionId, drop: AbortHandle) -> Self {
         let (until, over) = oneshot::channel();
-        let state = State { phase: Phase::Waiting, is_cancelled: false, is_taken: false, until: Some(until) };
+        let state =
+            WorkState { phase: Phase::Waiting, is_cancelled: false, is_taken: false, until: Some(until) };
         Self { session, state: Mutex::new(state), over: over.shared(), drop }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, WorkState> {
         self.state.lock()
     }
 
-    /// Whoever accepts it is the only one to do so.
+    /// Returns true for the first caller, which alone accepts the prompt.
     pub(crate) fn take(&self) -> bool {
         !std::mem::replace(&mut self.state().is_taken, true)
     }
 
+    /// Changes the phase, if it is `from`. Returns whether it was.
     pub(crate) fn advance(&self, from: Phase, to: Phase) -> bool {
         let mut state = self.state();
         let may = state.phase == from;
@@ -63,7 +65,7 @@ impl Work {
         may
     }
 
-    /// It is over. Says how far it had come.
+    /// Ends the work and returns the phase that it was in.
     pub(crate) fn end(&self) -> Phase {
         let mut state = self.state();
         let until = state.until.take();
@@ -81,13 +83,13 @@ impl Work {
         drop(until);
     }
 
-    /// Whether it is over, though somebody may still hold it.
+    /// Returns whether the work has ended, even while a handle to it is left.
     pub(crate) fn is_over(&self) -> bool {
         self.state().phase == Phase::Ended
     }
 
-    /// Has whatever works on it dropped, where that is a prompt's.
-    pub(crate) fn give_up(&self) {
+    /// Drops the future of a prompt. Foreground work without a prompt has none.
+    pub(crate) fn drop_future(&self) {
         self.drop.abort();
     }
 
@@ -95,7 +97,8 @@ impl Work {
         self.state().is_cancelled
     }
 
-    pub(crate) fn over(&self) -> Over {
+    /// Returns the signal that completes when the work is cancelled or ends.
+    pub(crate) fn over(&self) -> EndSignal {
         self.over.clone()
     }
 }

@@ -126,7 +126,7 @@ async fn an_update_that_waits_is_not_sent_after_the_close() {
         }
         send(&mut far, r#"{"jsonrpc":"2.0","id":9,"method":"session/close","params":{"sessionId":"s"}}"#)
             .await;
-        // Until here nothing was read.
+        // The clock is paused, so this completes when all other futures wait: nothing of the peer was read until here.
         tokio::time::sleep(std::time::Duration::from_secs(1)).await;
         let mut heard = Vec::new();
         while heard.iter().filter(|said: &&Value| said.get("id").is_some()).count() < 9 {

@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 use super::close::CloseCall;
 use super::prompt::PromptCall;
-use super::{Sessions, Shared, rules};
+use super::{ConnectionState, Sessions, rules};
 use crate::handle::handle;
 use crate::initialized::same_version;
 use crate::list::{Listing, Pages};
@@ -24,17 +24,17 @@ use crate::session_options::{Offered, OpenedSession};
 handle! {
     /// The agent at the other end: the methods that a client calls in version 2.
     ///
-    /// What the agent did not advertise, and what the protocol forbids, is refused here with an error that names the rule,
-    /// and is not sent.
+    /// A call that the agent did not advertise, or that breaks a rule of the protocol, fails with an error that names
+    /// the rule, and is not sent.
     pub struct Agent: ProtocolVersion::V2, capabilities
 }
 
 impl Agent {
     /// `initialize`: agrees on the version and returns the agent's capabilities. The first call on a connection.
     ///
-    /// An agent that answers with another version is an error, after which nothing else can be called. One that fails may be
-    /// tried again; [`unsupported_version`](super::unsupported_version) reads which versions an agent speaks that refuses
-    /// this one.
+    /// Fails where the agent answers with another version; no other method can be called then. After a failure it may
+    /// be called again. [`unsupported_version`](super::unsupported_version) reads the agent's versions from its
+    /// refusal.
     pub fn initialize(&self, request: InitializeRequest) -> Call<InitializeResponse> {
         let initialized = &self.shared.initialized;
         match initialized.begin(request.protocol_version, ProtocolVersion::V2, &request.capabilities) {
@@ -43,17 +43,17 @@ impl Agent {
         }
     }
 
-    /// What the agent is. None before `initialize` has been answered.
+    /// Returns the agent's name and version, or none before `initialize` is answered.
     pub fn info(&self) -> Option<&Implementation> {
         self.greeting().map(|answer| &answer.info)
     }
 
-    /// `auth/login`: proves who the user is, by a method of type `agent` that the agent offered.
+    /// `auth/login`: authenticates the user, by a method of type `agent` that the agent offered.
     pub fn login(&self, request: LoginAuthRequest) -> Call<LoginAuthResponse> {
         self.checked(&request, |greeting| rules::login(&request.method_id, greeting))
     }
 
-    /// `auth/logout`: makes the agent forget who the user is. Only where it offers a way to log in.
+    /// `auth/logout`: ends the authentication. Only for an agent that offers a method to log in.
     pub fn logout(&self, request: LogoutAuthRequest) -> Call<LogoutAuthResponse> {
         self.checked(&request, rules::offers_login)
     }
@@ -67,8 +67,8 @@ impl Agent {
         self.remember(None, call)
     }
 
-    /// `session/resume`: takes up a conversation. With [`ReplayFrom`](agentwire_acp_schema::v2::ReplayFrom) it comes
-    /// again, from there on, as updates before this returns. The session's state comes before this returns in any case.
+    /// `session/resume`: opens a stored session. With [`ReplayFrom`](agentwire_acp_schema::v2::ReplayFrom) its updates
+    /// from there on are delivered before this returns. The session's state is always delivered before this returns.
     pub fn resume_session(&self, request: ResumeSessionRequest) -> Call<ResumeSessionResponse> {
         let call = self.checked(&request, |greeting| {
             let ResumeSessionRequest { cwd, additional_directories, mcp_servers, .. } = &request;
@@ -77,8 +77,8 @@ impl Agent {
         self.remember(Some(request.session_id), call)
     }
 
-    /// `session/close`: ends a session, whatever runs in it, and what it does in the background. An agent that does not
-    /// know the session has nothing to close, and that counts as closed.
+    /// `session/close`: closes a session and ends its work, also in the background. Succeeds where the agent does not
+    /// know the session.
     pub fn close_session(&self, request: CloseSessionRequest) -> CloseCall {
         let call = self.checked(&request, |greeting| rules::sessions(&greeting.capabilities).map(drop));
         CloseCall { call, shared: self.shared.clone(), session_id: request.session_id }
@@ -96,8 +96,8 @@ impl Agent {
         })
     }
 
-    /// `session/prompt`: one turn. When it returns, the agent is idle, and every update of the turn has been heard.
-    /// [`updates`](PromptCall::updates) makes a stream of it.
+    /// `session/prompt`: runs one turn. When this returns the agent is idle, and every update of the turn has been
+    /// delivered. [`updates`](PromptCall::updates) turns it into a stream.
     ///
     /// Dropping it cancels the turn, and so does the end of its time, if it has one.
     pub fn prompt(&self, request: PromptRequest) -> PromptCall {
@@ -116,8 +116,7 @@ impl Agent {
         }
     }
 
-    /// `tool_call/cancel`: ends one tool call, where the agent says that it can be ended now. That it has ended comes as
-    /// an update.
+    /// `tool_call/cancel`: cancels one tool call, whose last update must allow it. An update reports its end.
     pub fn cancel_tool_call(&self, request: CancelToolCallRequest) -> Call<CancelToolCallResponse> {
         let CancelToolCallRequest { session_id, tool_call_id, .. } = &request;
         self.checked(&request, |_| {
@@ -126,8 +125,7 @@ impl Agent {
         })
     }
 
-    /// `terminal/cancel`: ends the command of one terminal, where the agent says that it can be ended now. That it has
-    /// ended comes as an update.
+    /// `terminal/cancel`: ends the command of one terminal, whose last update must allow it. An update reports its end.
     pub fn cancel_terminal(&self, request: CancelTerminalRequest) -> Call<CancelTerminalResponse> {
         let CancelTerminalRequest { session_id, terminal_id, .. } = &request;
         self.checked(&request, |_| {
@@ -176,7 +174,7 @@ macro_rules! opened {
         impl OpenedSession for $Answer {
             type Option = SessionConfigOption;
 
-            /// An empty list says nothing of the options: updates may have listed some before.
+            /// An empty list is ignored: earlier updates may have listed options.
             fn offered(&self) -> Offered<'_, SessionConfigOption> {
                 let id = [$(&self.$session_id)?].first().copied();
                 let options = (!self.config_options.is_empty()).then_some(&*self.config_options);

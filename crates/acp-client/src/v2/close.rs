@@ -7,20 +7,20 @@ use std::time::Duration;
 use agentwire_acp_schema::v2::{CloseSessionResponse, SessionId, error_code};
 use agentwire_peer::{Call, CallError};
 
-use super::Shared;
-use super::end::End;
+use super::ConnectionState;
+use super::end::EndDetector;
 
-/// The end of a session that is to be; see [`Agent::close_session`](super::Agent::close_session).
+/// The closing of a session; see [`Agent::close_session`](super::Agent::close_session).
 #[derive(Debug)]
 #[must_use = "a session is not closed until this is awaited"]
 pub struct CloseCall {
     pub(crate) call: Call<CloseSessionResponse>,
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<ConnectionState>,
     pub(crate) session_id: SessionId,
 }
 
 impl CloseCall {
-    /// Waits so long for the answer (no limit unless this is called).
+    /// Sets the time limit of the answer (default: none).
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.call = self.call.timeout(timeout);
         self
@@ -39,7 +39,7 @@ impl Future for CloseCall {
         };
         if closed.is_ok() {
             self.shared.forget(&self.session_id);
-            self.shared.readers.update_observers(&self.session_id, End::close);
+            self.shared.readers.update_observers(&self.session_id, EndDetector::close);
         }
         Poll::Ready(closed)
     }

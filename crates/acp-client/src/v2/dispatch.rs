@@ -14,7 +14,7 @@ use agentwire_peer::{Handler, Peer, RequestContext};
 use futures::future::{Either, select};
 use serde::de::DeserializeOwned;
 
-use super::{Agent, Client, Context, Shared, rules};
+use super::{Agent, Client, ConnectionState, Context, rules};
 use crate::Error;
 use crate::decode::{decode, decode_or_give_back};
 use crate::dispatcher::dispatcher;
@@ -67,6 +67,6 @@ impl<C: Client> Dispatch<C> {
         self.shared.states.note(session_id, update);
     }
 
-    /// A prompt is answered when its work begins, so an answer that comes late ends nothing.
+    /// A prompt is answered when its work begins, so a late answer ends no turn.
     fn late_answer(&self, _: &Response) {}
 }

@@ -1,4 +1,4 @@
-//! When a turn of version 2 is over.
+//! Detects the end of a turn of version 2.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -8,18 +8,18 @@ use agentwire_acp_schema::v2::{IdleStateUpdate, MessageId, SessionUpdate, StateU
 
 use crate::updates::Observer;
 
-/// How much of what happened before the answer is kept: so many things, of so many bytes together beside the last.
+/// How many events before the answer are kept, and how many bytes they may have together, apart from the last.
 const MARKS: usize = 256;
 const MARKS_BYTES: usize = 1 << 20;
 
 /// Finds the end of a turn among the updates of its session.
 ///
-/// An agent puts a message into the conversation, answers the prompt with the message's id and tells of the message
-/// under that id, in either order, and says at some time later that it is idle, which is that no work in the foreground
-/// is left. So the turn is over with the first `idle` after the message. That is all that conforming agents need.
+/// An agent adds the message to the session, answers the prompt with the message's id, and sends the message with that
+/// id, in either order. Later it sends the state `idle`, when no foreground work is left. So the first `idle` after the
+/// message ends the turn. Conforming agents need no other rule.
 ///
-/// Where the message was not told of, an `idle` is judged by the answer, which does not come before the message is in its
-/// place:
+/// Where the message was not sent, the answer decides about an `idle`: the answer does not come before the message is
+/// part of the session:
 ///
 /// - Behind the answer it is the end, whatever else the agent has left out: that it runs, or any text. Only in a session
 ///   that was busy with something else, and of an agent that does tell of its messages, it is the end of that, and
@@ -27,29 +27,29 @@ const MARKS_BYTES: usize = 1 << 20;
 /// - Before the answer it is what was there before the prompt, or is said again; unless the session was not busy, and
 ///   has been since. Then the agent answers at the end, as in version 1.
 ///
-/// What is left is an agent that is idle, by what it said last, while nothing has told of the message or of work since. It
-/// may still be about to, in the moment after its answer. When it says nothing at all for a while, it was the end: see
+/// One case is left: the agent's last state is `idle`, and neither the message nor work has followed. Both may still
+/// follow right after the answer. When no update arrives for a while, that state ended the turn: see
 /// [`resting`](Self::resting).
 #[derive(Debug)]
-pub(crate) struct End {
-    /// Whether the agent was at work when the prompt was sent.
+pub(crate) struct EndDetector {
+    /// Whether the agent was working when the prompt was sent.
     busy: bool,
-    /// Whether the agent has ever told of a message of a prompt's.
+    /// Whether the agent has ever sent the message of a prompt.
     tells: Arc<AtomicBool>,
-    /// The id in the answer to the prompt, if there was one in it. None until the answer arrives.
+    /// The id in the answer to the prompt, which may have none. None until the answer arrives.
     receipt: Option<Option<MessageId>>,
-    /// What happened before that, and the bytes of all of it.
+    /// The events before the answer, and the sum of their bytes.
     early: VecDeque<Mark>,
     early_bytes: usize,
-    /// Whether the message was told of.
+    /// Whether the message was sent.
     inserted: bool,
     /// Whether the agent has worked since the last `idle`.
     worked: bool,
-    /// Whether it was idle behind the answer, without that being the end.
+    /// Whether an `idle` behind the answer did not end the turn.
     idled: bool,
-    /// The state, if the agent has been idle since the last work or message of the prompt's, without that being the end.
+    /// The last `idle`, where it did not end the turn and neither work nor a message of the prompt has followed.
     resting: Option<Box<IdleStateUpdate>>,
-    /// How many updates there were.
+    /// The number of updates so far.
     observed: u64,
     ended: Option<IdleStateUpdate>,
     closed: bool,
@@ -59,13 +59,13 @@ pub(crate) struct End {
 enum Mark {
     Inserted(MessageId),
     Worked,
-    /// Something was said or done behind the answer, without a word on the state.
+    /// An update behind the answer that is no state.
     Spoke,
     Idle(Box<IdleStateUpdate>),
 }
 
 impl Mark {
-    /// How long what it holds is, in bytes of JSON.
+    /// The length of its content as JSON, in bytes.
     fn bytes(&self) -> usize {
         match self {
             Self::Inserted(id) => id.len(),
@@ -75,7 +75,7 @@ impl Mark {
     }
 }
 
-impl End {
+impl EndDetector {
     pub(crate) fn new(busy: bool, tells: Arc<AtomicBool>) -> Self {
         Self {
             busy,
@@ -93,10 +93,10 @@ impl End {
         }
     }
 
-    /// The answer has arrived: the prompt is part of the conversation.
+    /// Records the answer: the prompt is part of the session.
     pub(crate) fn accepted(&mut self, message_id: Option<MessageId>) {
         let told = |mark: &Mark| matches!(mark, Mark::Inserted(id) if Some(id) == message_id.as_ref());
-        // What came before the message is not of this turn.
+        // Events before the message belong to an earlier turn.
         if let Some(place) = self.early.iter().position(told) {
             self.early.drain(..place);
         }
@@ -106,38 +106,38 @@ impl End {
         }
     }
 
-    /// The answer to the prompt, if it has arrived.
+    /// Returns the id in the answer to the prompt, if the answer has arrived.
     pub(crate) fn receipt(&self) -> Option<&Option<MessageId>> {
         self.receipt.as_ref()
     }
 
-    /// The session is closed, and nothing more comes from it.
+    /// Records that the session is closed: no update follows.
     pub(crate) fn close(&mut self) {
         self.closed = true;
     }
 
-    /// Whether there will be no end, since the session is closed.
+    /// Returns whether the session is closed, so that the turn has no end.
     pub(crate) fn is_closed(&self) -> bool {
         self.closed && self.receipt.is_some()
     }
 
-    /// The state that ended the turn, once it has.
+    /// Returns the state that ended the turn, once.
     pub(crate) fn take(&mut self) -> Option<IdleStateUpdate> {
         self.ended.take()
     }
 
-    /// Whether the agent has answered and is idle, and has not told of the message: how many updates there were until
-    /// now. If there are no more for a while, [`rest`](Self::rest) ends the turn.
+    /// Returns the number of updates so far, where the agent has answered, is idle, and has not sent the message. If
+    /// the number stays the same for a while, [`rest`](Self::rest) ends the turn.
     pub(crate) fn resting(&self) -> Option<u64> {
         (self.resting.is_some() && !self.inserted && self.ended.is_none()).then_some(self.observed)
     }
 
-    /// The turn has ended with what was said last.
+    /// Ends the turn with the last state.
     pub(crate) fn rest(&mut self) -> Option<IdleStateUpdate> {
         self.resting.take().map(|state| *state)
     }
 
-    /// Takes note of what happens. Returns whether that is the end, or may be.
+    /// Records an event. Returns whether it is the end, or may be.
     fn mark(&mut self, mark: Mark) -> bool {
         if self.receipt.is_some() {
             return self.mark_answered(mark, true);
@@ -152,7 +152,7 @@ impl End {
         false
     }
 
-    /// The same once the answer is there. `behind` says whether it happened after the answer.
+    /// Records an event once the answer has arrived. `behind` is whether the event came after the answer.
     fn mark_answered(&mut self, mark: Mark, behind: bool) -> bool {
         let receipt = self.receipt.as_ref().and_then(Option::as_ref);
         if self.ended.is_some() {
@@ -190,7 +190,7 @@ impl End {
     }
 }
 
-impl Observer<SessionUpdate> for End {
+impl Observer<SessionUpdate> for EndDetector {
     fn observe(&mut self, update: &SessionUpdate) -> bool {
         self.observed += 1;
         let mark = match update {
@@ -200,8 +200,8 @@ impl Observer<SessionUpdate> for End {
                 StateUpdate::Idle(idle) => Mark::Idle(Box::new(idle.clone())),
                 _ => Mark::Worked,
             },
-            // An agent that answers at the end has said all of it before, and is idle. One that speaks behind its answer
-            // is at work, and may be silent for long while a tool runs.
+            // An agent that answers at the end of its work has sent all updates before, and is idle. One that sends
+            // them behind its answer is working, and may send none for long while a tool runs.
             SessionUpdate::AgentMessageChunk(_)
             | SessionUpdate::AgentMessage(_)
             | SessionUpdate::AgentThoughtChunk(_)
@@ -222,8 +222,8 @@ mod tests {
 
     use super::*;
 
-    fn end(busy: bool, tells: bool) -> End {
-        End::new(busy, Arc::new(tells.into()))
+    fn end(busy: bool, tells: bool) -> EndDetector {
+        EndDetector::new(busy, Arc::new(tells.into()))
     }
 
     /// Plays a turn: `-` is the answer with the id `m`, `?` one without, `m` and `o` messages of the person's, `r` running,
@@ -309,7 +309,7 @@ mod tests {
     fn an_agent_that_is_idle_may_have_nothing_more_to_say() {
         let rests = |busy, tells, before: &[char], behind: &[char]| {
             let mut end = end(busy, tells);
-            let play = |end: &mut End, events: &[char]| {
+            let play = |end: &mut EndDetector, events: &[char]| {
                 for event in events {
                     let mark = match event {
                         'm' | 'o' => Mark::Inserted(event.to_string().into()),

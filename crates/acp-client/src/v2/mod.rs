@@ -1,8 +1,7 @@
 //! The draft of version 2 of the protocol: a client and its agent, as in version 1 at the root of this crate.
 //!
-//! It is a draft: it may change, and what is here changes with it. A connection speaks one version from `initialize` on.
-//! [`connect`] is for programs that speak no other; [`connect_any`](crate::connect_any) asks for version 2 and takes
-//! version 1 too.
+//! The draft may change, and this module changes with it. A connection speaks one version from `initialize` on.
+//! [`connect`] is for programs that speak version 2 alone; [`connect_any`](crate::connect_any) serves either version.
 //!
 //! ```no_run
 //! use agentwire_acp_client::Error;
@@ -80,8 +79,8 @@ pub use agent::{Agent, Context};
 pub use client::{Client, DynClient};
 pub use close::CloseCall;
 pub(crate) use dispatch::Dispatch;
-pub use prompt::{PromptCall, Stopped, Turn, TurnEvent};
-pub(crate) use session::Shared;
+pub use prompt::{PromptCall, Turn, TurnEnd, TurnEvent};
+pub(crate) use session::ConnectionState;
 
 crate::list::sessions! { ListSessionsRequest => SessionInfo }
 

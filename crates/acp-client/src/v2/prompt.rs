@@ -16,34 +16,34 @@ use futures::Stream;
 use futures::stream::FusedStream;
 use serde::Deserialize;
 
-use super::Shared;
-use super::end::End;
+use super::ConnectionState;
+use super::end::EndDetector;
 use crate::updates::{Limit, Reader};
 
-/// How long an agent that is idle, and has told of no message, may say nothing before the turn is over.
+/// How long an idle agent that has not sent the message may send no update before the turn is over.
 const QUIET: Duration = Duration::from_secs(5);
 
-/// A turn that is to be: awaited, it gives the state in which the agent has become idle; [`updates`](Self::updates)
-/// makes a stream of it. The prompt is sent when either is first polled.
+/// A prompt. Awaiting it returns the state in which the agent has become idle; [`updates`](Self::updates) returns a
+/// stream of the turn. The prompt is sent at the first poll of either.
 ///
-/// The answer to `session/prompt` says only that the message is part of the conversation. The turn is over when the agent
-/// says for the first time after that message that it is idle. An agent that said so before it answered, and has
-/// neither told of the message nor worked since, is taken to have ended the turn when it says nothing for 5 s. Dropping it
-/// before its end cancels what the session does in the foreground, and so does the end of its time, if it has one.
+/// The answer to `session/prompt` reports only that the message is part of the session. The first `idle` after the
+/// message ends the turn. Where the agent was idle before it answered, and neither the message nor work has followed,
+/// the turn ends after 5 s without an update. Dropping it before its end cancels the foreground work of the session; so
+/// does its time limit.
 #[must_use = "a prompt is not sent until it is awaited"]
 pub struct PromptCall(PromptState);
 
 impl PromptCall {
     pub(crate) fn new(
         peer: Peer,
-        shared: Arc<Shared>,
+        shared: Arc<ConnectionState>,
         request: PromptRequest,
         checked: Result<(), CallError>,
     ) -> Self {
         let ask = || {
             let (of, cancel) = (peer.clone(), CancelSessionNotification::new(&request.session_id));
             peer.call_method(PromptRequest::NAME, Some(&request)).on_drop(move || {
-                // The connection may be over, and then there is nobody to tell.
+                // The connection may be closed.
                 let _told = of.notify_now(&cancel);
             })
         };
@@ -68,14 +68,14 @@ impl PromptCall {
         })
     }
 
-    /// Waits so long for the end of the turn, counted from when it is first polled (no limit unless this is called).
-    /// Then the turn is cancelled, and fails.
+    /// Sets the time limit of the turn, counted from the first poll (default: none). After it the turn is cancelled and
+    /// fails.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.0.timeout = Some(timeout);
         self
     }
 
-    /// The turn as a stream: every update of its session until the turn ends, and then its end.
+    /// Returns the turn as a stream: every update of its session until the turn ends, then its end.
     pub fn updates(mut self) -> Turn {
         self.0.limit = Some(Limit::default());
         Turn(self.0)
@@ -83,7 +83,7 @@ impl PromptCall {
 }
 
 impl Future for PromptCall {
-    type Output = Result<Stopped, CallError>;
+    type Output = Result<TurnEnd, CallError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         match std::task::ready!(self.0.poll_event(cx)) {
@@ -100,61 +100,61 @@ impl fmt::Debug for PromptCall {
     }
 }
 
-/// What a [`Turn`] gives.
+/// An event of a [`Turn`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum TurnEvent {
     /// Something happened in the session.
     Update(SessionUpdate),
-    /// The turn has ended; nothing follows.
-    Stopped(Stopped),
+    /// The turn has ended. No event follows.
+    Stopped(TurnEnd),
 }
 
-/// How a turn has ended.
+/// The end of a turn.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Stopped {
-    /// What the agent calls the message that began the turn. None if it did not say: older drafts had no id there.
+pub struct TurnEnd {
+    /// The id of the message that began the turn. Older drafts have none.
     pub message_id: Option<MessageId>,
-    /// What the agent said when it became idle.
+    /// The state in which the agent became idle.
     pub state: IdleStateUpdate,
 }
 
-impl Stopped {
-    /// Why the work ended, if the agent said so. That it failed is a reason too.
+impl TurnEnd {
+    /// Returns why the work ended, where the agent reports it. An error is a reason too.
     pub fn stop_reason(&self) -> Option<&IdleStopReason> {
         self.state.stop_reason.as_ref()
     }
 }
 
-/// A turn as a stream, which ends with [`TurnEvent::Stopped`] or with the error for which there is none.
+/// A turn as a stream. It ends with [`TurnEvent::Stopped`] or with an error.
 ///
-/// It gives what the session does from the moment in which it is first polled, in order; what comes right behind the end
-/// may be among it. The client's [`session_update`](super::Client::session_update) hears all of it too. Two turns of one
-/// session at the same time both give all of it. Dropping the stream before its end cancels what the session does in
-/// the foreground.
+/// It returns the updates of the session from its first poll on, in order. Updates right behind the end may be among
+/// them. The client's [`session_update`](super::Client::session_update) is called for all of them too. Two concurrent
+/// turns of one session both return all updates. Dropping the stream before its end cancels the foreground work of the
+/// session.
 ///
-/// What is not read waits, and nothing else does for it: the connection goes on. So there is a
-/// [`limit`](Self::limit) to their number, and one to their [bytes](Self::byte_limit).
+/// Updates that the caller has not read are queued, and the connection continues. [`limit`](Self::limit) bounds their
+/// number, and [`byte_limit`](Self::byte_limit) their bytes.
 #[must_use = "a prompt is not sent until its stream is polled"]
 pub struct Turn(PromptState);
 
 impl Turn {
-    /// Lets so many updates wait to be read (default 65,536). After one more the stream gives those that wait, then an
-    /// error that names the limit, and with it the turn is cancelled.
+    /// Sets how many updates may be queued (default 65,536). Over the limit the stream returns the queued updates and
+    /// then an error that names the limit; the turn is cancelled.
     pub fn limit(mut self, updates: usize) -> Self {
         self.0.limit.get_or_insert_default().updates = updates;
         self
     }
 
-    /// Lets updates of so many bytes wait to be read, counted as they came (default 64 MiB); beyond that as
-    /// [`limit`](Self::limit) says.
+    /// Sets how many bytes of updates may be queued, counted as JSON (default 64 MiB). Over the limit the stream ends
+    /// as with [`limit`](Self::limit).
     pub fn byte_limit(mut self, bytes: usize) -> Self {
         self.0.limit.get_or_insert_default().bytes = bytes;
         self
     }
 
-    /// What happens next. None after the end.
+    /// Returns the next event, or none after the end.
     ///
     /// Dropping the future loses nothing; call it again.
     pub async fn next(&mut self) -> Option<Result<TurnEvent, CallError>> {
@@ -182,7 +182,7 @@ impl fmt::Debug for Turn {
     }
 }
 
-/// The answer to `session/prompt`, of drafts that are older too.
+/// The answer to `session/prompt`, also of older drafts.
 #[derive(Deserialize)]
 struct Receipt {
     #[serde(rename = "messageId", default)]
@@ -191,25 +191,25 @@ struct Receipt {
 
 type Timer = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// A turn that is awaited or read as a stream.
+/// The state of a turn that is awaited or read as a stream.
 struct PromptState {
     peer: Peer,
-    shared: Arc<Shared>,
+    shared: Arc<ConnectionState>,
     session_id: SessionId,
-    /// None once it is answered, or where the prompt is not sent because of a rule.
+    /// None after the answer, or where a rule keeps the prompt from being sent.
     call: Option<Call<Receipt>>,
-    /// Whether the message is part of the conversation.
+    /// Whether the message is part of the session.
     accepted: bool,
-    /// How the turn has ended, until that is given.
+    /// The outcome of the turn, until it is returned.
     outcome: Option<Result<IdleStateUpdate, CallError>>,
-    /// None until the first poll, and again after the end.
-    reader: Option<Reader<SessionUpdate, End>>,
+    /// None before the first poll and after the end.
+    reader: Option<Reader<SessionUpdate, EndDetector>>,
     closed: Option<WhenClosed>,
     timeout: Option<Duration>,
     late: Option<Timer>,
-    /// When an agent that is idle has said nothing for long enough, and how much it had said when that was set.
+    /// The timer of an idle agent, and the number of updates when it was started.
     quiet: Option<(u64, Timer)>,
-    /// How much may wait to be read. None where nobody reads it.
+    /// The limits of the queue. None where the turn is not read as a stream.
     limit: Option<Limit>,
     done: bool,
 }
@@ -236,7 +236,7 @@ impl PromptState {
         let message_id = self.with_end(|end| end.receipt().cloned()).flatten().flatten();
         self.finish();
         let stopped =
-            |outcome: Result<_, _>| outcome.map(|state| TurnEvent::Stopped(Stopped { message_id, state }));
+            |outcome: Result<_, _>| outcome.map(|state| TurnEvent::Stopped(TurnEnd { message_id, state }));
         Poll::Ready(self.outcome.take().map(stopped))
     }
 
@@ -246,7 +246,7 @@ impl PromptState {
             && let Some(call) = self.call.take()
         {
             let busy = self.shared.states.is_busy(&self.session_id);
-            let end = End::new(busy, self.shared.tells.clone());
+            let end = EndDetector::new(busy, self.shared.tells.clone());
             let reader = self.shared.readers.read(&self.session_id, self.limit, end);
             let inbox = reader.inbox();
             self.call = Some(call.on_answer(move |receipt| {
@@ -257,8 +257,8 @@ impl PromptState {
         }
     }
 
-    /// Looks whether the turn has ended, and sends its prompt the first time. Nothing that comes after the end is kept,
-    /// or a session that never falls silent would put it off.
+    /// Sends the prompt at the first call, and checks whether the turn has ended. Closes the queue at the end, or a
+    /// session that keeps sending would delay it.
     fn poll_end(&mut self, cx: &mut Context<'_>) {
         if self.outcome.is_some() {
             return;
@@ -286,9 +286,10 @@ impl PromptState {
                 Err(error) => return Some(Err(error)),
             }
         }
-        // The connection's end before the turn's: what came before it has all been heard by the time that it is known.
+        // The end of the connection is checked before that of the turn: all earlier updates have been delivered by
+        // then.
         let closed = self.closed.as_mut().map(|closed| Pin::new(closed).poll(cx));
-        if let Some(state) = self.with_end(End::take).flatten() {
+        if let Some(state) = self.with_end(EndDetector::take).flatten() {
             return Some(Ok(state));
         }
         if let Some(Poll::Ready(closed)) = closed {
@@ -304,7 +305,7 @@ impl PromptState {
         is_late.then(|| Err(CallError::timed_out(PromptRequest::NAME, self.timeout.unwrap_or_default())))
     }
 
-    /// Looks whether an agent that is idle has said nothing any more for long enough.
+    /// Ends the turn of an idle agent after enough time without an update.
     fn poll_quiet(&mut self, cx: &mut Context<'_>) {
         if self.outcome.is_some() {
             return;
@@ -318,7 +319,7 @@ impl PromptState {
                 return;
             }
             if *before == heard {
-                self.outcome = self.with_end(End::rest).flatten().map(Ok);
+                self.outcome = self.with_end(EndDetector::rest).flatten().map(Ok);
                 self.reader.iter().for_each(Reader::close);
                 return;
             }
@@ -327,11 +328,11 @@ impl PromptState {
         self.quiet = None;
     }
 
-    fn with_end<R>(&self, look: impl FnOnce(&mut End) -> R) -> Option<R> {
+    fn with_end<R>(&self, look: impl FnOnce(&mut EndDetector) -> R) -> Option<R> {
         self.reader.as_ref().map(|reader| reader.with_observer(look))
     }
 
-    /// Nothing more is to be said here. The agent is told where it has not ended the turn.
+    /// Ends the stream. Cancels the work at the agent, unless the turn has ended.
     fn finish(&mut self) {
         let over = match &self.outcome {
             Some(Ok(_) | Err(CallError::Closed(_))) => true,
@@ -342,10 +343,10 @@ impl PromptState {
         self.closed = None;
         self.late = None;
         self.quiet = None;
-        // A prompt that is not part of the conversation yet cancels by being dropped.
+        // Dropping the call cancels a prompt that is not part of the session yet.
         self.call = None;
         if std::mem::replace(&mut self.accepted, false) && !over {
-            // The connection may be over, and then there is nobody to tell.
+            // The connection may be closed.
             let _told = self.peer.notify_now(&CancelSessionNotification::new(&self.session_id));
         }
     }
@@ -356,7 +357,7 @@ impl Drop for PromptState {
         if self.done {
             return;
         }
-        // The answer and the end may have come, and nobody has looked. The time does not matter any more.
+        // The answer and the end may have arrived unnoticed. The time limit no longer applies.
         self.late = None;
         if self.accepted || self.with_end(|end| end.receipt().is_some()).unwrap_or_default() {
             self.poll_end(&mut Context::from_waker(Waker::noop()));
@@ -365,7 +366,7 @@ impl Drop for PromptState {
     }
 }
 
-/// None where that is never.
+/// Returns none where the time is beyond the clock's range.
 fn timer(time: Duration) -> Option<Timer> {
     let clock = TokioClock::default();
     clock.now().checked_add(time).map(|deadline| clock.sleep_until(deadline))

@@ -1,4 +1,4 @@
-//! What a request must obey before it is sent.
+//! Checks of requests before they are sent.
 
 use agentwire_acp_schema::v2::{
     AbsolutePath, AgentCapabilities, AuthMethod, AuthMethodId, ContentBlock, InitializeResponse, McpServer,
@@ -9,13 +9,13 @@ use agentwire_acp_schema::v2::{
 use crate::rules::{absolute, advertised, names_acp};
 use crate::session_options::{Options, Value, Values, ids};
 
-/// The agent has sessions, and these are their capabilities.
+/// Returns the capabilities of the agent's sessions, or an error where it has no sessions.
 pub(crate) fn sessions(agent: &AgentCapabilities) -> Result<&SessionCapabilities, String> {
     advertised("session", agent.session.is_some())?;
     agent.session.as_ref().ok_or_else(String::new)
 }
 
-/// The roots and servers that a session is set up with.
+/// Checks the directories and MCP servers of a request that opens a session.
 pub(crate) fn session_setup(
     cwd: &AbsolutePath,
     directories: &[AbsolutePath],
@@ -35,7 +35,7 @@ pub(crate) fn session_setup(
                 advertised("session.mcp.stdio", mcp.is_some_and(|mcp| mcp.stdio.is_some()))?;
                 absolute([server.command.as_path()])?;
             }
-            // A draft of this version; other foreign types are for the agent to judge.
+            // A type of a draft; the agent decides about other unknown types.
             McpServer::Unknown(server) if names_acp(server) => {
                 let acp = mcp.and_then(|mcp| mcp.extra.get("acp"));
                 advertised("session.mcp.acp", acp.is_some_and(|acp| acp.as_str().starts_with('{')))?;
@@ -46,7 +46,7 @@ pub(crate) fn session_setup(
     Ok(())
 }
 
-/// A prompt holds something, and only what the agent takes.
+/// Checks that a prompt is not empty and that the agent has advertised every kind of its content.
 pub(crate) fn prompt(blocks: &[ContentBlock], agent: &AgentCapabilities) -> Result<(), String> {
     let takes = sessions(agent)?.prompt.as_ref();
     if blocks.is_empty() {
@@ -70,7 +70,7 @@ pub(crate) fn prompt(blocks: &[ContentBlock], agent: &AgentCapabilities) -> Resu
     Ok(())
 }
 
-/// The agent offers ways to log in.
+/// Checks that the agent offers a method to log in.
 pub(crate) fn offers_login(greeting: &InitializeResponse) -> Result<(), String> {
     match greeting.auth_methods.is_empty() {
         true => Err("the agent offers no way to authenticate".into()),
@@ -78,7 +78,7 @@ pub(crate) fn offers_login(greeting: &InitializeResponse) -> Result<(), String> 
     }
 }
 
-/// The agent offers that way to log in, and carries it out by itself.
+/// Checks that the agent offers this method to log in and carries it out itself.
 pub(crate) fn login(method: &AuthMethodId, greeting: &InitializeResponse) -> Result<(), String> {
     offers_login(greeting)?;
     match greeting.auth_methods.iter().find(|offered| offered.method_id().as_deref() == Some(method)) {
@@ -88,7 +88,7 @@ pub(crate) fn login(method: &AuthMethodId, greeting: &InitializeResponse) -> Res
     }
 }
 
-/// What the options of version 2 can be set to.
+/// Returns the possible values of each option.
 pub(crate) fn options(options: &[SessionConfigOption]) -> Options {
     let values = |option: &SessionConfigOption| match &option.kind {
         SessionConfigKind::Boolean(_) => Values::OnOrOff,
@@ -104,7 +104,7 @@ pub(crate) fn options(options: &[SessionConfigOption]) -> Options {
     options.iter().map(|option| (option.config_id.clone(), values(option))).collect()
 }
 
-/// What an option is to be set to.
+/// Returns the value that an option is set to, for either version.
 pub(crate) fn value(value: &SessionConfigOptionValue) -> Value<'_> {
     match value {
         SessionConfigOptionValue::Id(id) => Value::Id(id),

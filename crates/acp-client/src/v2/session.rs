@@ -3,26 +3,26 @@ use std::sync::atomic::AtomicBool;
 
 use agentwire_acp_schema::v2::{ClientCapabilities, InitializeResponse, SessionId, SessionUpdate};
 
-use super::end::End;
-use super::states::States;
+use super::end::EndDetector;
+use super::states::SessionStates;
 use crate::elicitations::Elicitations;
 use crate::initialized::Initialized;
 use crate::session_options::SessionOptions;
 use crate::updates::Readers;
 
-/// What the handle on the agent and the handler of its requests both know.
+/// The state of a connection, shared by the handle and the handler of the agent's requests.
 #[derive(Debug, Default)]
-pub(crate) struct Shared {
+pub(crate) struct ConnectionState {
     pub(crate) initialized: Initialized<ClientCapabilities, InitializeResponse>,
-    pub(crate) readers: Readers<SessionUpdate, End>,
+    pub(crate) readers: Readers<SessionUpdate, EndDetector>,
     pub(crate) options: SessionOptions,
-    pub(crate) states: States,
-    /// Whether the agent has told of a message of a prompt's; see [`End`].
+    pub(crate) states: SessionStates,
+    /// Whether the agent has ever sent the message of a prompt; see [`EndDetector`].
     pub(crate) tells: Arc<AtomicBool>,
     pub(crate) elicitations: Elicitations,
 }
 
-impl Shared {
+impl ConnectionState {
     /// Forgets a session that is closed or deleted.
     pub(crate) fn forget(&self, session: &SessionId) {
         self.options.forget(session);

@@ -3,26 +3,26 @@ use std::collections::{HashMap, HashSet};
 use agentwire_acp_schema::v2::{Patch, SessionId, SessionUpdate, StateUpdate, TerminalId, ToolCallId};
 use agentwire_sync::{Mutex, MutexGuard};
 
-/// How many sessions are kept, and of each how many tool calls and terminals. Of what is beyond nothing is known.
+/// How many sessions are kept, and how many tool calls and terminals of each. Beyond that the agent decides.
 const LIMIT: usize = 1024;
 
-/// How many bytes their ids may have together.
+/// The limit of the bytes of all ids together.
 const IDS_LIMIT: usize = 1 << 20;
 
-/// What is going on in the sessions of a connection.
+/// The current state of each session of a connection.
 #[derive(Debug, Default)]
-pub(crate) struct States(Mutex<Table>);
+pub(crate) struct SessionStates(Mutex<Table>);
 
 #[derive(Debug, Default)]
 struct Table {
     by_id: HashMap<SessionId, SessionState>,
-    /// The bytes of all ids.
+    /// The sum of the bytes of all ids.
     bytes: usize,
 }
 
 #[derive(Debug, Default)]
 struct SessionState {
-    /// Whether the agent works in the foreground, or waits for the person in order to.
+    /// Whether the agent works in the foreground, or waits for the user.
     busy: bool,
     /// Tool calls and terminals that can be cancelled now.
     calls: HashSet<ToolCallId>,
@@ -31,7 +31,7 @@ struct SessionState {
     overflown: bool,
 }
 
-impl States {
+impl SessionStates {
     pub(crate) fn note(&self, session: &SessionId, update: &SessionUpdate) {
         match update {
             SessionUpdate::StateUpdate(update) => {
@@ -78,7 +78,7 @@ impl States {
         self.can(session, |state| state.terminals.contains(terminal))
     }
 
-    /// A session is over.
+    /// Removes a session that is closed or deleted.
     pub(crate) fn forget(&self, session: &SessionId) {
         let mut states = self.lock();
         let forgotten = states.by_id.remove_entry(session);
@@ -87,7 +87,7 @@ impl States {
         drop(forgotten);
     }
 
-    /// Where there was more than is kept, the agent decides.
+    /// Where not all calls or terminals are kept, the agent decides.
     fn can(&self, session: &SessionId, has: impl FnOnce(&SessionState) -> bool) -> bool {
         let states = self.lock();
         match states.by_id.get(session) {
@@ -112,14 +112,14 @@ impl States {
 }
 
 impl Table {
-    /// Whether another session can be kept.
+    /// Returns whether another session can be kept.
     fn has_room(&self, session: &SessionId) -> bool {
         self.by_id.len() < LIMIT && self.bytes + session.len() <= IDS_LIMIT
     }
 }
 
 impl SessionState {
-    /// The bytes of all ids.
+    /// Returns the bytes of all ids.
     fn bytes(&self) -> usize {
         self.calls.iter().map(|id| id.len()).chain(self.terminals.iter().map(|id| id.len())).sum()
     }
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn ids_are_kept_as_far_as_there_is_room_and_then_the_agent_decides() {
-        let states = States::default();
+        let states = SessionStates::default();
         let update = |id: &str| {
             let capabilities = ToolCallCapabilities::new().cancel(ToolCallCancelCapabilities::new());
             SessionUpdate::from(ToolCallUpdate::new(id).capabilities(capabilities))

@@ -1,7 +1,7 @@
-//! What the draft of version 2 has beyond its own stable set. It may change and go, as the version may.
+//! The drafts that extend version 2. They may change and disappear, as the version may.
 //!
-//! It is reached as in version 1: [`Agent::drafts`] for what can be asked of an agent, [`mcp_message`] and
-//! [`auth_status_update`] to read what it asks and says.
+//! They are used as in version 1: [`Agent::drafts`] for requests to an agent, [`mcp_message`] and
+//! [`auth_status_update`] to decode its messages.
 
 use agentwire_acp_schema::v2::unstable::{
     AgentAuthCapabilitiesAdditions, AgentCapabilitiesAdditions, ArchiveSessionRequest,

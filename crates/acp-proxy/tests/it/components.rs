@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use agentwire_acp_proxy::{Broken, ErrorObject, Next, Proxy, RawJson, Request, Transparent, serve};
+use agentwire_acp_proxy::{ErrorObject, Next, Proxy, ProxyError, RawJson, Request, Transparent, serve};
 use serde_json::json;
 use tokio::task::{JoinHandle, spawn_local};
 use tokio::time::timeout;
 
 use crate::raw::{Raw, play, wire};
 
-fn served(proxy: impl Proxy + 'static) -> (Raw, JoinHandle<Result<(), Broken>>) {
+fn served(proxy: impl Proxy + 'static) -> (Raw, JoinHandle<Result<(), ProxyError>>) {
     let (transport, raw) = wire();
     (raw, spawn_local(serve(proxy, transport)))
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agentwire_acp_proxy::{Broken, Conductor, Transparent, proxied, relay, serve};
+use agentwire_acp_proxy::{Conductor, ProxyError, Transparent, proxied, relay, serve};
 use agentwire_transport::duplex;
 use tokio::task::{JoinHandle, spawn_local};
 use tokio::time::timeout;
@@ -14,7 +14,7 @@ struct Chain {
     first: Raw,
     second: Raw,
     agent: Raw,
-    ended: JoinHandle<Result<(), Broken>>,
+    ended: JoinHandle<Result<(), ProxyError>>,
 }
 
 fn chain() -> Chain {

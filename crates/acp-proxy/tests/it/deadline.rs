@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use agentwire_acp_proxy::{Broken, Conductor, Config, Transparent, Transport, proxied, relay, serve};
+use agentwire_acp_proxy::{Conductor, Config, ProxyError, Transparent, Transport, proxied, relay, serve};
 use agentwire_transport::{Packet, TransportError, duplex};
 use futures::{Sink, Stream};
 use tokio::task::{JoinHandle, spawn_local};
@@ -41,7 +41,7 @@ fn conductor(hops: usize) -> Conductor {
 }
 
 /// A chain between a client and an agent that the test plays.
-fn chain(kind: Kind, hops: usize) -> (Raw, Raw, JoinHandle<Result<(), Broken>>) {
+fn chain(kind: Kind, hops: usize) -> (Raw, Raw, JoinHandle<Result<(), ProxyError>>) {
     let (client, raw_client) = wire();
     let (agent, raw_agent) = wire();
     let ended = match kind {
@@ -59,7 +59,7 @@ fn chain(kind: Kind, hops: usize) -> (Raw, Raw, JoinHandle<Result<(), Broken>>) 
 }
 
 /// How long a chain takes to end, from now on.
-async fn time_to_end(ended: JoinHandle<Result<(), Broken>>) -> Duration {
+async fn time_to_end(ended: JoinHandle<Result<(), ProxyError>>) -> Duration {
     let begun = Instant::now();
     let ended = timeout(Duration::from_secs(600), ended).await.expect("it ends");
     ended.expect("no panic").expect("no error");

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use agentwire_acp_proxy::{
-    Broken, Cancelled, Conductor, Config, ErrorObject, Next, Peers, Proxy, RawJson, Request, Transparent,
+    Cancelled, Conductor, Config, ErrorObject, Next, Peers, Proxy, ProxyError, RawJson, Request, Transparent,
     proxied, relay, relay_with, serve,
 };
 use agentwire_transport::{Packet, TransportError, duplex};
@@ -143,7 +143,7 @@ fn a_fault_of_the_agent_is_told_at_the_end() {
         let (client, mut raw_client) = wire();
         let ended = relay(Transparent::default(), client, broken()).await;
         assert!(
-            matches!(&ended, Err(Broken::Agent(fault)) if fault.to_string() == "it crashed"),
+            matches!(&ended, Err(ProxyError::Agent(fault)) if fault.to_string() == "it crashed"),
             "{ended:?}"
         );
         raw_client.expect_end().await;
@@ -167,7 +167,7 @@ fn a_client_that_cannot_be_written_to_is_gone() {
         raw_agent.expect_end().await;
         drop(raw_agent);
         let ended = ended.await.unwrap();
-        assert!(matches!(ended, Err(Broken::Client(_))), "{ended:?}");
+        assert!(matches!(ended, Err(ProxyError::Client(_))), "{ended:?}");
     });
 }
 
@@ -191,7 +191,7 @@ fn what_is_for_an_agent_that_cannot_be_written_to_fails_at_once() {
         assert_eq!((&answer["id"], &answer["error"]["code"]), (&1.into(), &(-32603).into()));
         raw_client.expect_end().await;
         let ended = ended.await.unwrap();
-        assert!(matches!(ended, Err(Broken::Agent(_))), "{ended:?}");
+        assert!(matches!(ended, Err(ProxyError::Agent(_))), "{ended:?}");
     });
 }
 

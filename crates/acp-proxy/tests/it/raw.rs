@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::time::Duration;
 
-use agentwire_acp_proxy::{Broken, Proxy, Transport, relay};
+use agentwire_acp_proxy::{Proxy, ProxyError, Transport, relay};
 use agentwire_transport::lines;
 use serde_json::Value;
 use tokio::io::{
@@ -40,7 +40,7 @@ pub(crate) fn play(test: impl Future<Output = ()>) {
 }
 
 /// A client and an agent with a proxy between them, and how that ends.
-pub(crate) fn relayed(proxy: impl Proxy + 'static) -> (Raw, Raw, JoinHandle<Result<(), Broken>>) {
+pub(crate) fn relayed(proxy: impl Proxy + 'static) -> (Raw, Raw, JoinHandle<Result<(), ProxyError>>) {
     let (client, raw_client) = wire();
     let (agent, raw_agent) = wire();
     (raw_client, raw_agent, spawn_local(relay(proxy, client, agent)))

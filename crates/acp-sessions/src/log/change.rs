@@ -1,4 +1,4 @@
-//! What a command asks for, and the updates that follow from it.
+//! The commands of the update log, and the updates that follow from them.
 
 use agentwire_acp_agent::Error;
 use agentwire_acp_schema::v1::{
@@ -9,7 +9,7 @@ use agentwire_sync::Mutex;
 
 use crate::state::SessionState;
 
-/// An update, and where it goes.
+/// An update, with its destinations.
 #[derive(Debug)]
 pub(crate) struct Update {
     pub(super) update: SessionUpdate,
@@ -48,17 +48,17 @@ impl Update {
     }
 }
 
-/// Returns the update that gives a tool call its final status.
+/// Returns the update with the final status of a tool call.
 pub(crate) fn ended_call(call: ToolCallId, status: ToolCallStatus, why: &str) -> SessionUpdate {
     ToolCallUpdate::new(call).status(status).content([Content::from(why)]).into()
 }
 
-/// What a command asks for.
+/// The change that a command makes.
 #[derive(Debug)]
 pub(crate) enum Change {
     /// Nothing. The command is carried out when all commands before it are.
     Nothing,
-    /// One update. A change of the mode or of the option that shows it takes the other with it.
+    /// One update. An update of the mode is followed by one of the option that shows it, and the reverse.
     Update(Update),
     /// The blocks of a prompt.
     Prompt(Vec<Update>),
@@ -71,7 +71,7 @@ pub(crate) enum Change {
         value: SessionConfigOptionValue,
         by: ChosenBy,
     },
-    /// Gives a final status to the tool calls that have none.
+    /// Sets a final status of the tool calls that are open.
     EndOpenCalls {
         status: ToolCallStatus,
         why: &'static str,

@@ -7,7 +7,7 @@ use crate::store::StoreError;
 /// Why a command of the update log was not carried out.
 #[derive(Clone, Debug)]
 pub(crate) enum LogError {
-    /// The turn or the session is over.
+    /// The turn or the session has ended.
     Over,
     /// The session has no such mode, option or value.
     Invalid(Error),

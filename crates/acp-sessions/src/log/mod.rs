@@ -82,8 +82,7 @@ impl UpdateLog {
         self.queue.update(|queue| queue.turn = None);
     }
 
-    /// Ends the turn in good order. Its last command gives a final status to the tool calls that are open, and makes all of
-    /// it durable.
+    /// Ends the turn. Its last command sets a final status of the open tool calls, and makes all of it durable.
     pub(crate) async fn finish_turn(
         &self,
         status: ToolCallStatus,

@@ -20,7 +20,7 @@ pub(super) struct Queue {
     pub(super) failure: Option<Failure>,
     /// Whether new commands are refused.
     pub(super) closed: bool,
-    /// Whether the writer is gone.
+    /// Whether the writer has been dropped.
     pub(super) ended: bool,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Failure {
 /// Something to write and to send.
 pub(super) struct Command {
     pub(super) change: Change,
-    /// Whether the store is to make durable what it has.
+    /// Whether the store must make its records durable.
     pub(super) settle: bool,
     /// How many turns had begun when this was queued.
     pub(super) turns: u64,

@@ -35,7 +35,7 @@ pub(super) struct LogWriter {
     is_unsettled: bool,
 }
 
-/// What is written in one go.
+/// The commands that are written together.
 #[derive(Default)]
 struct Batch {
     records: Vec<RawJson>,

@@ -1,4 +1,4 @@
-//! What the methods of either version of the protocol do to the sessions of a connection.
+//! The sessions of a connection, for the methods of both versions.
 
 mod opening;
 
@@ -7,27 +7,26 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use agentwire_acp_agent::Error;
-use agentwire_acp_schema::v1::SessionId;
+use agentwire_acp_schema::v1::{ContentBlock, SessionId};
 use futures::FutureExt;
 use futures::future::{Either, join, select};
 
-pub(crate) use self::opening::Setup;
 use crate::auth::AuthState;
 use crate::background::{Background, Tasks};
-use crate::builder::Settings;
-use crate::client::Client;
 use crate::clock::sleep;
+use crate::error::{busy, not_open, unreadable, unwritable};
 use crate::list;
 use crate::log::Change;
-use crate::random::random;
-use crate::registry::{Registry, SlotGuard, not_open};
-use crate::session::{Session, busy};
+use crate::registry::{Registry, SlotGuard};
+use crate::session::{Session, TurnGuard};
+use crate::settings::Settings;
 use crate::store::{SessionHeader, StoreError};
+use crate::turn::{PromptContext, Turn};
 
 /// The sessions of one connection, and what the methods of either version of the protocol do to them.
 pub(crate) struct Runtime<F> {
-    /// The author's closure.
-    pub(crate) turn: F,
+    /// Answers the prompts.
+    pub(crate) handler: F,
     pub(crate) settings: Arc<Settings>,
     pub(crate) sessions: Registry,
     pub(crate) background: Background,
@@ -35,30 +34,12 @@ pub(crate) struct Runtime<F> {
 }
 
 impl<F> Runtime<F> {
-    pub(crate) fn new(turn: F, mut settings: Settings) -> (Self, Tasks) {
+    pub(crate) fn new(handler: F, mut settings: Settings) -> (Self, Tasks) {
         let auth = AuthState::new(settings.auth.take());
         let sessions = Registry::new(settings.session_limit);
         let (background, tasks) = Background::new();
         settings.warn_of_store();
-        (Self { turn, settings: Arc::new(settings), sessions, background, auth }, tasks)
-    }
-
-    /// Begins a session and stores it.
-    ///
-    /// # Errors
-    ///
-    /// When the store fails, or too many sessions are open.
-    pub(crate) async fn create(&self, setup: Setup, client: &Client) -> Result<Arc<Session>, Error> {
-        let id = SessionId::from(random::<16>()?);
-        let slot = self.sessions.acquire(&id)?;
-        let header = SessionHeader::new(&id, &setup.roots[0]).additional_directories(&setup.roots[1..]);
-        self.claim(&slot).await?;
-        let created = self.settings.store.create(&header).await;
-        self.settings.warn_of_store();
-        created.map_err(unwritable)?;
-        let session = self.open(header, self.initial_state(client), setup, client)?;
-        slot.put(session.clone());
-        Ok(session)
+        (Self { handler, settings: Arc::new(settings), sessions, background, auth }, tasks)
     }
 
     /// Returns one page of the stored sessions, and the cursor of the next page, if there is one.
@@ -113,6 +94,11 @@ impl<F> Runtime<F> {
             Err(_) if session.log.is_closed() => Err(not_open(id)),
             Err(why) => Err(why.into()),
         }
+    }
+
+    /// Returns the turn that `guard` has begun.
+    pub(crate) fn turn(&self, guard: &TurnGuard, prompt: Vec<ContentBlock>, context: PromptContext) -> Turn {
+        Turn::new(guard, prompt, context, self.background.clone(), self.settings.clone())
     }
 
     /// Cancels the turn that runs in a session, before its future is polled again.
@@ -194,13 +180,4 @@ impl<F> Runtime<F> {
         });
         Err(late())
     }
-}
-
-/// The error for a request that fails because the store cannot be read.
-pub(crate) fn unreadable(error: StoreError) -> Error {
-    Error::internal_error(format_args!("the stored sessions cannot be read: {error}"))
-}
-
-fn unwritable(error: StoreError) -> Error {
-    Error::internal_error(format_args!("the session could not be written: {error}"))
 }

@@ -1,57 +1,55 @@
 //! Opens sessions: new ones, and those in the store.
 
-use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
 
 use agentwire_acp_agent::Error;
 use agentwire_acp_schema::v1::{
-    AvailableCommandsUpdate, McpServer, ProtocolVersion, SessionId, SessionUpdate, ToolCallId,
-    ToolCallStatus, error_code,
+    AvailableCommandsUpdate, ProtocolVersion, SessionId, SessionUpdate, ToolCallId, ToolCallStatus,
+    error_code,
 };
 use agentwire_jsonrpc::RawJson;
-use agentwire_mcp_hub::{Hub, ServerConfig, ServerState, ServerStatus};
+use agentwire_mcp_hub::{Hub, ServerState, ServerStatus};
 use agentwire_peer::Cancelled;
 use futures::TryStreamExt;
 use futures::future::{Either, select};
 
-use super::{Runtime, unreadable, unwritable};
-use crate::builder::Settings;
+use super::Runtime;
 use crate::client::Client;
+use crate::error::{unreadable, unwritable};
 use crate::log::{UpdateLog, ended_call};
+use crate::random::random;
 use crate::registry::SlotGuard;
 use crate::replay::Replay;
 use crate::session::Session;
-use crate::setup;
+use crate::settings::Settings;
+use crate::setup::Setup;
 use crate::shorten::shortened;
 use crate::state::SessionState;
 use crate::store::SessionHeader;
 use crate::warning::Warning;
 
-/// The directories and MCP servers of a session, from the request that opens it.
-pub(crate) struct Setup {
-    pub(super) roots: Vec<PathBuf>,
-    servers: Vec<ServerConfig>,
-}
-
 impl<F> Runtime<F> {
-    /// Checks the directories and MCP servers of a request, before anything is changed.
-    pub(crate) fn setup(
-        &self,
-        cwd: PathBuf,
-        directories: Vec<PathBuf>,
-        servers: &[McpServer],
-    ) -> Result<Setup, Error> {
-        let limits = (self.settings.path_limit, self.settings.setup_limit);
-        setup::check(&cwd, &directories, servers, limits)?;
-        let mut all = self.settings.servers.clone();
-        all.extend(setup::servers(servers, &cwd)?);
-        let roots = std::iter::once(cwd).chain(directories).collect();
-        Ok(Setup { roots, servers: all })
+    /// Begins a session and stores it.
+    ///
+    /// # Errors
+    ///
+    /// When the store fails, or too many sessions are open.
+    pub(crate) async fn create(&self, setup: Setup, client: &Client) -> Result<Arc<Session>, Error> {
+        let id = SessionId::from(random::<16>()?);
+        let slot = self.sessions.acquire(&id)?;
+        let header = SessionHeader::new(&id, &setup.roots[0]).additional_directories(&setup.roots[1..]);
+        self.claim(&slot).await?;
+        let created = self.settings.store.create(&header).await;
+        self.settings.warn_of_store();
+        created.map_err(unwritable)?;
+        let session = self.open(header, self.initial_state(client), setup, client)?;
+        slot.put(session.clone());
+        Ok(session)
     }
 
     /// Returns the state in which a session begins. A client of version 2 knows no modes, so there an option shows the mode.
-    pub(super) fn initial_state(&self, client: &Client) -> SessionState {
+    fn initial_state(&self, client: &Client) -> SessionState {
         let mut state = self.settings.state.clone();
         if client.protocol_version() != ProtocolVersion::V1 {
             state.add_mode_option();
@@ -61,7 +59,7 @@ impl<F> Runtime<F> {
 
     /// Opens a session that is in the store. Its MCP servers are connected to in the background; only calls of their tools
     /// wait for that.
-    pub(super) fn open(
+    fn open(
         &self,
         header: SessionHeader,
         state: SessionState,

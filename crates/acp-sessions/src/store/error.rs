@@ -38,7 +38,7 @@ pub enum StoreError {
     Id {
         /// The id.
         session_id: SessionId,
-        /// What is wrong with it.
+        /// The fault of the id.
         reason: &'static str,
     },
 
@@ -66,9 +66,9 @@ pub enum StoreError {
     Corrupt {
         /// The session.
         session_id: SessionId,
-        /// Where the damage is, such as a file and an offset in it.
+        /// The place of the damage, such as a file and an offset in it.
         place: String,
-        /// What is wrong there.
+        /// The fault at that place.
         reason: String,
     },
 
@@ -164,7 +164,7 @@ pub enum StoreWarning {
         session_id: SessionId,
         /// The file of the header.
         file: PathBuf,
-        /// What is wrong with it.
+        /// The fault of the header.
         reason: String,
     },
 
@@ -188,7 +188,7 @@ pub enum StoreWarning {
     LeftOut {
         /// The file that cannot be read.
         file: PathBuf,
-        /// What is wrong with it.
+        /// The fault of the session.
         reason: String,
     },
 }

@@ -71,8 +71,8 @@ impl SessionHeader {
 /// The position of a session in a list. The session that changed last comes first; of two that changed at the same time, the
 /// one with the lesser id.
 ///
-/// A page begins behind a position and not behind a number of sessions. So a session that does not change is listed exactly
-/// once, whatever else is created, changed or deleted between two pages.
+/// A page begins behind a position and not behind a number of sessions. So a session that does not change is listed
+/// exactly once, even where others are created, changed or deleted between two pages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -140,7 +140,7 @@ impl ListQuery {
         self
     }
 
-    /// Queries at most so many sessions.
+    /// Sets the limit of sessions.
     #[must_use]
     pub fn limit(mut self, limit: impl Into<Option<usize>>) -> Self {
         self.limit = limit.into();

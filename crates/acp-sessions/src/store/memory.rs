@@ -62,7 +62,7 @@ impl MemoryStore {
         self.sessions.lock()
     }
 
-    /// Deletes idle sessions until this session fits with so many more bytes.
+    /// Deletes idle sessions until this session fits with `bytes` more.
     fn make_room(
         &self,
         sessions: &mut Sessions,

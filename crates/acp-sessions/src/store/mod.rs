@@ -63,8 +63,8 @@ pub trait SessionStore: Send + Sync {
         records: &'a [RawJson],
     ) -> BoxFuture<'a, Result<(), StoreError>>;
 
-    /// Called when a turn, or another group of appends, is over: a good time to make it durable and to close its files. Does
-    /// nothing by default.
+    /// Called at the end of a turn or of another group of appends. A store can make the records durable and close its
+    /// files. The default does nothing.
     ///
     /// # Errors
     ///

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct Timestamp(u64);
 
 impl Timestamp {
-    /// Returns the time so many milliseconds after the Unix epoch.
+    /// Returns the time `millis` milliseconds after the Unix epoch.
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis)
     }
@@ -38,7 +38,7 @@ impl fmt::Display for Timestamp {
     }
 }
 
-/// Returns the year, month and day so many days after 1970-01-01, in the Gregorian calendar.
+/// Returns the year, month and day `days` days after 1970-01-01, in the Gregorian calendar.
 ///
 /// Counts in years that begin in March, so that the leap day is the last of its year, and in cycles of 400 years, which all
 /// have the same number of days.

@@ -22,7 +22,7 @@ pub enum TurnError {
     /// The store failed to write, so nothing was sent. The turn ends with an error, whatever it returns.
     #[error("the session could not be written: {0}")]
     Store(#[source] Arc<StoreError>),
-    /// An update is over the limit. It was neither written nor sent, and the turn goes on.
+    /// An update is over the limit. It was neither written nor sent, and the turn continues.
     #[error("the update has {bytes} bytes of JSON, and the limit is {limit}")]
     #[non_exhaustive]
     TooLong {

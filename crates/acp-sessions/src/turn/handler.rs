@@ -5,10 +5,10 @@ use agentwire_acp_schema::v1::StopReason;
 
 use super::Turn;
 
-/// What an author writes: answers one prompt.
+/// Answers one prompt. Implemented by the agent's author.
 ///
-/// An async closure that takes a [`Turn`] implements it, such as `async |turn: Turn| Ok(StopReason::EndTurn)`, unless its
-/// futures borrow what the closure has moved into itself. For a handler with state of its own, implement the trait:
+/// An async closure that takes a [`Turn`] implements it, such as `async |turn: Turn| Ok(StopReason::EndTurn)`, unless
+/// its futures borrow captured values of the closure. A handler with state implements the trait:
 ///
 /// ```
 /// use std::sync::atomic::{AtomicU64, Ordering};

@@ -9,6 +9,7 @@ mod permission;
 mod run;
 mod say;
 mod terminal;
+mod terminals;
 mod tool;
 
 use std::fmt;
@@ -27,17 +28,16 @@ use futures::future::{Either, select};
 pub(crate) use self::context::PromptContext;
 pub use self::error::TurnError;
 pub use self::handler::TurnHandler;
-pub use self::permission::PermissionPolicy;
-pub(crate) use self::run::run;
+pub(crate) use self::run::run_turn;
 pub use self::terminal::Terminal;
 pub use self::tool::PendingToolCall;
 
-use self::terminal::Terminals;
-use crate::builder::Settings;
+use self::terminals::Terminals;
+use crate::background::Background;
 use crate::client::Client;
 use crate::message::MessageIds;
-use crate::runtime::Runtime;
 use crate::session::{Session, TurnGuard};
+use crate::settings::Settings;
 use crate::signal::Signal;
 use crate::workspace::Workspace;
 
@@ -64,18 +64,19 @@ struct TurnInner {
 }
 
 impl Turn {
-    /// Returns the turn that `guard` has begun. [`run`] runs it.
-    pub(crate) fn new<F>(
+    /// Returns the turn that `guard` has begun. [`run_turn`] runs it.
+    pub(crate) fn new(
         guard: &TurnGuard,
         prompt: Vec<ContentBlock>,
         context: PromptContext,
-        runtime: &Runtime<F>,
+        background: Background,
+        settings: Arc<Settings>,
     ) -> Self {
         let session = guard.session.clone();
         let client = context.client();
         let workspace = context.workspace(&session);
         let id = session.id.clone();
-        let terminals = Terminals::new(id, guard.number, workspace.clone(), runtime.background.clone());
+        let terminals = Terminals::new(id, guard.number, workspace.clone(), background);
         Self(Arc::new(TurnInner {
             session,
             number: guard.number,
@@ -87,7 +88,7 @@ impl Turn {
             over: Signal::default(),
             messages: Mutex::default(),
             terminals: Arc::new(terminals),
-            settings: runtime.settings.clone(),
+            settings,
         }))
     }
 

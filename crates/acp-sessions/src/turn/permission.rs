@@ -7,19 +7,7 @@ use agentwire_mcp_hub::HubTool;
 
 use super::{Turn, TurnError};
 
-/// Whether the user is asked before a tool of an MCP server is called.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum PermissionPolicy {
-    /// Asks the user, through the client. An answer "always" holds for that tool while the session is open. A permission
-    /// ends when the server describes the tool in another way; a rejection does not.
-    #[default]
-    Ask,
-    /// Allows every tool without a question.
-    Allow,
-}
-
-/// What the user is asked to permit.
+/// The subject of a permission request.
 pub(super) enum PermissionSubject<'a> {
     /// Something that the agent itself does, described by its scope.
     Scope(&'a str),
@@ -67,8 +55,8 @@ impl Turn {
         Ok(self.unless_cancelled(asked).await??)
     }
 
-    /// Returns whether the user permits something that the agent is about to do. The user is asked with four options (allow
-    /// or reject, once or always), unless an answer "always" for the same `scope` holds.
+    /// Returns whether the user permits an action of the agent. The user is asked with four options (allow or reject,
+    /// once or always), unless an answer "always" for the same `scope` holds.
     ///
     /// `scope` describes what an answer "always" covers, and is shown in the options "Always allow: …" and "Always reject:
     /// …". A scope that covers more than the call, such as "every command", permits all of that without a question. An open

@@ -9,15 +9,15 @@ use futures::FutureExt;
 use futures::future::{Either, select};
 
 use super::{Turn, TurnError, TurnHandler};
+use crate::call_status::CANCELLED;
 use crate::clock::sleep;
 use crate::session::TurnGuard;
-use crate::state::CANCELLED;
 
 /// Runs a turn: writes the prompt, calls the author's closure, and ends what that left open. The session is free again when
 /// this completes or is dropped.
 ///
 /// `accept` is called with the id of the prompt's message once the prompt is stored: version 2 answers the request then.
-pub(crate) async fn run<F, A>(
+pub(crate) async fn run_turn<F, A>(
     turn: Turn,
     guard: TurnGuard,
     author: &F,

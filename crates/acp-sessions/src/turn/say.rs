@@ -68,7 +68,7 @@ impl Turn {
         self.write(Change::Mode { mode: mode.into(), by: ChosenBy::Agent }).await
     }
 
-    /// Gives an option another value.
+    /// Sets the value of an option.
     ///
     /// # Errors
     ///
@@ -92,8 +92,9 @@ impl Turn {
         self.write_update(Update::broadcast(self.checked(update.into())?)).await
     }
 
-    /// As [`update`](Self::update), but an update over [the limit](crate::SessionAgent::update_limit) is shortened: the
-    /// output of a tool call, or the text of a message, to its beginning and a line that tells how long it was.
+    /// Sends an update as [`update`](Self::update) does. One over [the limit](crate::SessionAgent::update_limit) is
+    /// shortened: the output of a tool call, or the text of a message, to its beginning and a line with its original
+    /// length.
     ///
     /// # Errors
     ///
@@ -130,7 +131,7 @@ impl Turn {
         Ok(update)
     }
 
-    /// Gives a chunk the id of the message that it belongs to.
+    /// Sets the id of a chunk to that of its message.
     fn set_message_id(&self, update: &mut SessionUpdate) {
         self.0.messages.lock().assign(update, || self.next_message_id());
     }

@@ -17,9 +17,10 @@ use futures::{FutureExt, StreamExt};
 use serde::Serialize;
 
 use super::permission::PermissionSubject;
-use super::{PermissionPolicy, Turn, TurnError};
+use super::{Turn, TurnError};
+use crate::call_status::CANCELLED;
+use crate::settings::PermissionPolicy;
 use crate::shorten::cut;
-use crate::state::CANCELLED;
 
 /// How much of a tool's own title is shown, in bytes.
 const TITLE_LIMIT: usize = 256;
@@ -117,7 +118,7 @@ impl PendingToolCall {
                 ended.content(shown)
             }
             Err(error @ (TurnError::Over | TurnError::Store(_))) => {
-                // Nothing can be written any more.
+                // No update can be written after such an error.
                 let _why = error;
                 return outcome;
             }

@@ -18,10 +18,11 @@ use agentwire_acp_schema::v1::{
 
 use crate::client::Client;
 use crate::log::{Change, ChosenBy};
-use crate::runtime::{Runtime, Setup};
+use crate::runtime::Runtime;
 use crate::session::Session;
+use crate::setup::Setup;
 use crate::store::SessionHeader;
-use crate::turn::{self, PromptContext, Turn, TurnHandler};
+use crate::turn::{PromptContext, TurnHandler, run_turn};
 
 /// Serves a client of version 1.
 pub(crate) struct V1Agent<F>(pub(crate) Arc<Runtime<F>>);
@@ -53,11 +54,11 @@ impl<F> V1Agent<F> {
     }
 
     fn setup(&self, cwd: PathBuf, directories: Vec<PathBuf>, servers: &[McpServer]) -> Result<Setup, Error> {
-        self.0.setup(cwd, directories, servers)
+        Setup::new(&self.0.settings, cwd, directories, servers)
     }
 }
 
-/// What every answer that opens a session has.
+/// The settings in every answer that opens a session.
 struct SessionSettings {
     modes: Option<SessionModeState>,
     options: Option<Vec<SessionConfigOption>>,
@@ -208,9 +209,9 @@ where
         self.client(&context)?;
         let session = self.0.sessions.session(&request.session_id)?;
         let guard = session.begin_turn()?;
-        let turn = Turn::new(&guard, request.prompt, PromptContext::V1(context), &self.0);
+        let turn = self.0.turn(&guard, request.prompt, PromptContext::V1(context));
         let accept = |_| std::future::ready(Ok(()));
-        turn::run(turn, guard, &self.0.turn, accept).await.map(PromptResponse::new)
+        run_turn(turn, guard, &self.0.handler, accept).await.map(PromptResponse::new)
     }
 
     fn cancel(&self, notification: CancelNotification, _: &V1Client) {

@@ -24,10 +24,11 @@ use futures::future::{Either, select};
 use super::{content, settings};
 use crate::client::Client;
 use crate::log::{Change, ChosenBy};
-use crate::runtime::{Runtime, Setup};
+use crate::runtime::Runtime;
 use crate::session::{Session, TurnGuard};
+use crate::setup::Setup;
 use crate::store::SessionHeader;
-use crate::turn::{self, PromptContext, Turn, TurnHandler};
+use crate::turn::{PromptContext, TurnHandler, run_turn};
 
 /// Serves a client of version 2.
 pub(crate) struct V2Agent<F>(pub(crate) Arc<Runtime<F>>);
@@ -51,7 +52,7 @@ impl<F> V2Agent<F> {
         servers: Vec<McpServer>,
     ) -> Result<Setup, Error> {
         let directories = directories.into_iter().map(PathBuf::from).collect();
-        self.0.setup(cwd.into(), directories, &settings::mcp_servers(servers))
+        Setup::new(&self.0.settings, cwd.into(), directories, &settings::mcp_servers(servers))
     }
 
     /// Begins a turn when those that were prompted before have ended: prompts of one session wait for each other.
@@ -70,7 +71,7 @@ impl<F> V2Agent<F> {
     }
 }
 
-/// What every answer that opens a session has.
+/// Returns the settings in every answer that opens a session.
 fn session_settings(
     session: &Session,
     client: &Client,
@@ -108,7 +109,7 @@ where
         Ok(LoginAuthResponse::new())
     }
 
-    /// An agent of version 2 that offers a way to log in must have this.
+    /// Version 2 requires this of an agent with a method to log in.
     async fn logout(&self, _: LogoutAuthRequest, _: Context) -> Result<LogoutAuthResponse, Error> {
         match self.0.auth.has_logout() {
             true => self.0.auth.logout().await?,
@@ -199,9 +200,9 @@ where
         let id = &request.session_id;
         let prompt = content::prompt(&request.prompt).map_err(Error::invalid_params)?;
         let guard = self.begin_turn(id, &handle).await.map_err(|error| with_data(error, id))?;
-        let turn = Turn::new(&guard, prompt, PromptContext::V2(handle.clone()), &self.0);
+        let turn = self.0.turn(&guard, prompt, PromptContext::V2(handle.clone()));
         let accept = async |message| handle.accept(message, &request.prompt).await;
-        turn::run(turn, guard, &self.0.turn, accept).await.map(stop_reason)
+        run_turn(turn, guard, &self.0.handler, accept).await.map(stop_reason)
     }
 
     fn cancel(&self, notification: CancelSessionNotification, _: &ClientHandle) {

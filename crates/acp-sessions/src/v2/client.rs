@@ -21,7 +21,7 @@ const UNTITLED: &str = "May this tool call go on?";
 #[derive(Clone, Debug)]
 pub(crate) struct V2Client {
     client: Client,
-    /// What a turn can ask for, as capabilities of version 1. None before `initialize` is answered.
+    /// The features that a turn can use, as capabilities of version 1. None before `initialize` is answered.
     capabilities: Option<ClientCapabilities>,
 }
 

@@ -1,4 +1,4 @@
-//! The draft of version 2 of the protocol: its methods, and how it spells what the rest of the crate says in the types of
+//! The draft of version 2 of the protocol: its methods, and the conversion of this crate's types, which are those of
 //! version 1.
 
 mod agent;

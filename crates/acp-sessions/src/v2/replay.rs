@@ -1,4 +1,4 @@
-//! What is left out of a journal of version 1 for a client of version 2.
+//! Filters a journal of version 1 for a client of version 2.
 
 use std::collections::HashSet;
 

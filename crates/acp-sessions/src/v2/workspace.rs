@@ -28,7 +28,7 @@ use crate::log::{Change, LogError, Update, UpdateLog};
 /// How often the output of a command that runs is shown at most.
 const SHOW_PAUSE: Duration = Duration::from_millis(200);
 
-/// How often it is shown when it is over the terminal's limit, because then all of it is sent each time.
+/// How often it is shown over the terminal's limit, where all of it is sent each time.
 const LONG_SHOW_PAUSE: Duration = Duration::from_secs(2);
 
 /// The files and terminals of one session.
@@ -36,7 +36,7 @@ const LONG_SHOW_PAUSE: Duration = Duration::from_secs(2);
 pub(crate) struct LocalWorkspace {
     workspace: Workspace,
     log: Arc<UpdateLog>,
-    /// What makes the ids of terminals unique in the session, replayed updates included.
+    /// A suffix that makes the ids of terminals unique in the session, replayed updates included.
     suffix: String,
 }
 
@@ -73,7 +73,7 @@ impl LocalWorkspace {
         let words: Vec<_> = std::iter::once(request.command).chain(request.args).collect();
         let mut update = TerminalUpdate::new(&id).command(words.join(" "));
         update.cwd = request.cwd.map_or(Patch::Keep, |cwd| Patch::Set(AbsolutePath::from(cwd)));
-        // A turn that is over releases the terminal.
+        // The terminal is released when its turn has ended.
         let _over = self.write(turn, &update.into(), Update::broadcast).await;
         Ok(CreateTerminalResponse::new(id))
     }

@@ -4,7 +4,7 @@ use agentwire_acp_schema::v1::{
 };
 
 use super::change::ChangedFields;
-use super::entry::Grown;
+use super::entry::AppendPoint;
 use super::limits::ENTRY;
 use super::weight::weight;
 use super::{
@@ -12,7 +12,7 @@ use super::{
     ToolCallPatch,
 };
 
-/// What each kind of update does. All say what changed and how much is left out.
+/// The effects of each kind of update. Each method returns the change and how many bytes are left out.
 impl Conversation {
     pub(super) fn user_chunk(&mut self, chunk: ContentChunk) -> (Change, usize) {
         let Some(Echo { index, next }) = self.echo.take() else {
@@ -30,7 +30,7 @@ impl Conversation {
         self.chunk(MessageKind::User, chunk)
     }
 
-    /// Gives a prompt the agent's id for it, unless it has one.
+    /// Sets the agent's id of a prompt, unless the prompt has one.
     fn name_prompt(&mut self, index: usize, id: Option<MessageId>) -> Change {
         let Some(Entry::Message(prompt)) = self.entry_mut(index) else { return Change::Nothing };
         let Some(id) = id.filter(|_| prompt.message_id.is_none()) else { return Change::Nothing };
@@ -41,7 +41,7 @@ impl Conversation {
         Change::updated(index, ChangedFields { message_id: true, ..Default::default() })
     }
 
-    /// A whole message, which replaces what there is of it.
+    /// Sets a whole message, which replaces its earlier content.
     pub(super) fn message(
         &mut self,
         kind: MessageKind,
@@ -82,12 +82,12 @@ impl Conversation {
         self.open = Some((kind, index));
         self.echo = None;
         let Some(Entry::Message(message)) = self.entry_mut(index) else { return (Change::Nothing, 0) };
-        let (grown, fields, omitted) = message.push(chunk.content, chunk.meta, limits);
+        let (appended, fields, omitted) = message.push(chunk.content, chunk.meta, limits);
         let weight = message.weight();
         self.set_weight(index, weight);
-        let change = match (known, grown) {
+        let change = match (known, appended) {
             (None, _) => Change::Added(index),
-            (Some(_), Some(Grown { block, byte })) => Change::Extended { index, block, byte },
+            (Some(_), Some(AppendPoint { block, byte })) => Change::Extended { index, block, byte },
             (Some(_), None) => Change::updated(index, fields),
         };
         (change, omitted)
@@ -103,7 +103,7 @@ impl Conversation {
         index
     }
 
-    /// A tool call begins or changes. `anew`: the patch holds all of the call.
+    /// Begins or changes a tool call. `anew`: the patch holds the whole call.
     pub(super) fn tool_updated(&mut self, patch: ToolCallPatch, anew: bool) -> (Change, usize) {
         let (limits, id) = (self.limits, patch.tool_call_id.clone());
         if id.len() > limits.field {
@@ -117,7 +117,7 @@ impl Conversation {
         })
     }
 
-    /// One more thing that a tool call has produced.
+    /// Appends content to a tool call.
     pub(super) fn tool_produced(&mut self, id: ToolCallId, content: ToolCallContent) -> (Change, usize) {
         let limits = self.limits;
         if id.len() > limits.field {
@@ -167,18 +167,18 @@ impl Conversation {
             return (Change::Nothing, weight(&chunk));
         };
         let Some(Entry::Compaction(entry)) = self.entry_mut(index) else { return (Change::Nothing, 0) };
-        let (grown, omitted) = entry.push(chunk.content, limits);
+        let (appended, omitted) = entry.push(chunk.content, limits);
         let weight = entry.weight();
         self.set_weight(index, weight);
-        let change = match grown {
+        let change = match appended {
             _ if new => Change::Added(index),
-            Some(Grown { block, byte }) => Change::Extended { index, block, byte },
+            Some(AppendPoint { block, byte }) => Change::Extended { index, block, byte },
             None => Change::updated(index, ChangedFields { omitted: omitted > 0, ..Default::default() }),
         };
         (change, omitted)
     }
 
-    /// Where a compaction is, and whether it is new. None if its id is too long.
+    /// Returns the place of a compaction and whether it is new, or none where its id is too long.
     fn compaction(&mut self, id: &CompactionId) -> Option<(usize, bool)> {
         if id.len() > self.limits.field {
             return None;
@@ -194,7 +194,7 @@ impl Conversation {
         Some((index, true))
     }
 
-    /// Adds an entry that never changes and that no other begins anew after.
+    /// Adds an entry that never changes. Chunks without an id still continue the message before it.
     pub(super) fn add_small(&mut self, entry: Entry, weight: usize) -> (Change, usize) {
         if weight > self.limits.state {
             return (Change::Nothing, weight);
@@ -220,7 +220,7 @@ impl Conversation {
         }
     }
 
-    /// Forgets what there is no room for, and says what has become of an update.
+    /// Drops the oldest entries over the limit, and returns the outcome of an update.
     pub(super) fn settle(&mut self, mut change: Change, omitted: usize) -> Applied {
         let before = self.first;
         while self.weight() > self.limits.total
@@ -237,7 +237,7 @@ impl Conversation {
         Applied { forgotten: self.first - before, ..Applied::new(change, omitted) }
     }
 
-    /// The first entry is gone: nothing leads to it any more.
+    /// Removes the index entries of an entry that was dropped.
     fn forget(&mut self, entry: &Entry) {
         let index = self.first;
         match entry {

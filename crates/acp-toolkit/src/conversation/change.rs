@@ -1,14 +1,14 @@
-/// What an update did to a [`Conversation`](super::Conversation).
+/// The outcome of an update of a [`Conversation`](super::Conversation).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "a view draws what it names"]
 #[non_exhaustive]
 pub struct Applied {
-    /// What to draw anew.
+    /// The part to draw again.
     pub change: Change,
-    /// How many of the oldest entries were forgotten because the limit was reached.
+    /// How many of the oldest entries were dropped because of the limit.
     pub forgotten: usize,
-    /// How much of the update, in bytes of memory, is not kept, because it is too large for what it belongs to. What
-    /// was there before stays.
+    /// How many bytes of memory of the update were left out, because it is too large for its part. The earlier value
+    /// stays.
     pub omitted: usize,
 }
 
@@ -18,10 +18,10 @@ impl Applied {
     }
 }
 
-/// The part of a [`Conversation`](super::Conversation) that is different now.
+/// The part of a [`Conversation`](super::Conversation) that an update has changed.
 ///
-/// It names what to draw, so a view never compares an entry with what it drew before: drawing costs as much as the update
-/// is long, however much the entry holds.
+/// A view draws the named part and compares nothing. So drawing takes time in proportion to the update, whatever the
+/// size of the entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Change {
@@ -29,8 +29,8 @@ pub enum Change {
     Nothing,
     /// There is a new entry at the end, with this index.
     Added(usize),
-    /// A block was added to a message or to the summary of a compaction, or text to its last block. A
-    /// message may have another `_meta`.
+    /// A block was added to a message or to the summary of a compaction, or text to its last block. The `_meta` of the
+    /// message may have changed too.
     Extended {
         /// The entry.
         index: usize,
@@ -54,19 +54,19 @@ pub enum Change {
     Mode,
     /// The configuration options.
     ConfigOptions,
-    /// The modes and the configuration options, both.
+    /// Both the modes and the configuration options.
     Settings,
-    /// The title, when the session was last active, or its `_meta`.
+    /// The title, the time of the last activity, or the `_meta` of the session.
     Info {
-        /// Whether the title is another one.
+        /// Whether the title has changed.
         title: bool,
     },
-    /// How full the context is, and the cost.
+    /// The size of the context in use, and the cost.
     Usage,
 }
 
 impl Change {
-    /// The entry that it is about.
+    /// Returns the index of the changed entry.
     pub fn index(&self) -> Option<usize> {
         match self {
             Self::Added(index) | Self::Updated { index, .. } | Self::Extended { index, .. } => Some(*index),
@@ -80,12 +80,12 @@ impl Change {
     }
 }
 
-/// The fields of an [`Entry`](super::Entry) that have other values than before. An entry has only some of them.
+/// The fields of an [`Entry`](super::Entry) that have changed. An entry has only some of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChangedFields {
-    /// The content of a tool call or a message, or the summary of a compaction: the index of the first block that is
-    /// different, new or gone. The blocks before it are as they were.
+    /// The content of a tool call or a message, or the summary of a compaction: the index of the first block that has
+    /// changed, was added or removed. The blocks before it are unchanged.
     pub content: Option<usize>,
     /// The status of a tool call or a compaction.
     pub status: bool,
@@ -95,20 +95,20 @@ pub struct ChangedFields {
     pub kind: bool,
     /// The name of the tool.
     pub name: bool,
-    /// The places that a tool call is about.
+    /// The locations of a tool call.
     pub locations: bool,
-    /// What the tool was given.
+    /// The input of the tool.
     pub raw_input: bool,
-    /// What the tool returned.
+    /// The output of the tool.
     pub raw_output: bool,
     /// Whether a tool call counts as cancelled.
     pub cancelled: bool,
-    /// What went wrong in a compaction.
+    /// The error of a compaction.
     pub error: bool,
     /// The id of a message.
     pub message_id: bool,
     /// The `_meta`.
     pub meta: bool,
-    /// How much was left out of the entry.
+    /// The bytes that were left out of the entry.
     pub omitted: bool,
 }

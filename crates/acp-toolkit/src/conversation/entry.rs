@@ -4,53 +4,53 @@ use agentwire_acp_schema::v1::{
 
 use super::change::ChangedFields;
 use super::limits::{ConversationLimits, ENTRY, replace, replace_list};
+use super::patch::{merge_meta, set_or_default};
 use super::tool_call::ToolCallEntry;
 use super::weight::weight;
 
-/// One thing in the flow of a conversation, placed where it was first heard of.
+/// An entry of a conversation, at the place of its first update.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Entry {
-    /// Something that was said or thought.
+    /// A message of the user or the agent, or a thought.
     Message(Message),
     /// A tool call.
     ToolCall(Box<ToolCallEntry>),
     /// A compaction of the context.
     Compaction(Box<Compaction>),
-    /// Something to tell the person, which is no part of what is said.
+    /// A notice for the user, which is no part of the conversation.
     Notice(Notice),
-    /// An update of a kind that this version does not know: the whole object. It must not be drawn as if it were of a
-    /// known one.
+    /// An update of an unknown kind: the whole object. A view must not draw it as a known kind.
     Unknown(Meta),
 }
 
-/// Whose message it is.
+/// The author of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MessageKind {
-    /// The person's.
+    /// The user's.
     User,
-    /// The agent's answer.
+    /// The agent's.
     Agent,
-    /// What the agent thinks.
+    /// A thought of the agent.
     Thought,
 }
 
-/// A message, with its chunks put together.
+/// A message, with its chunks joined.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Message {
-    /// Whose it is.
+    /// Its author.
     pub kind: MessageKind,
-    /// Its id, if the agent gives any.
+    /// Its id, where the agent sends one.
     pub message_id: Option<MessageId>,
-    /// What it says. Text that follows text with the same annotations is one block.
+    /// Its content. Adjacent texts with the same annotations are one block.
     pub content: Vec<ContentBlock>,
-    /// The `_meta` of the last chunk that had any.
+    /// The last `_meta` of a chunk.
     pub meta: Option<Meta>,
-    /// How much of it, in bytes of memory, is not kept because the message is too large. Nothing is added after a gap.
+    /// How many bytes of memory of it are left out, because the message is too large. Nothing is added after a gap.
     pub omitted: usize,
-    /// What the content weighs, and the `_meta`.
+    /// The weights of the content and of the `_meta`.
     weights: (usize, usize),
 }
 
@@ -59,7 +59,7 @@ impl Message {
         Self { kind, message_id, content: Vec::new(), meta: None, omitted: 0, weights: (0, 0) }
     }
 
-    /// What the person said, in the blocks in which it was said.
+    /// Makes a message of the user's prompt, block by block.
     pub(super) fn of_prompt(content: impl IntoIterator<Item = ContentBlock>, limit: usize) -> Self {
         let mut message = Self::new(MessageKind::User, None);
         for block in content {
@@ -74,7 +74,7 @@ impl Message {
         message
     }
 
-    /// All of its text, without what is not text.
+    /// Returns its text blocks, joined.
     pub fn text(&self) -> String {
         self.content.iter().filter_map(ContentBlock::as_text).collect()
     }
@@ -83,30 +83,30 @@ impl Message {
         ENTRY + self.message_id.as_ref().map_or(0, |id| id.len()) + self.weights.0 + self.weights.1
     }
 
-    /// Adds a chunk. Says where, what else is different, and how much is left out.
+    /// Adds a chunk. Returns where it was added, which other fields have changed, and how many bytes are left out.
     pub(super) fn push(
         &mut self,
         block: ContentBlock,
         meta: Option<Meta>,
         limits: ConversationLimits,
-    ) -> (Option<Grown>, ChangedFields, usize) {
+    ) -> (Option<AppendPoint>, ChangedFields, usize) {
         let (content, meta_weight) = &mut self.weights;
-        let (grown, mut omitted) = match self.omitted {
+        let (appended, mut omitted) = match self.omitted {
             0 => push_block(&mut self.content, block, content, limits.message),
-            // A text with a hole in it would be a lie.
+            // Text behind a gap would misrepresent the message.
             _ => (None, weight(&block)),
         };
-        // What is left out of it leaves no hole in the text.
+        // A `_meta` that is left out makes no gap in the text.
         self.omitted = self.omitted.saturating_add(omitted);
         let mut fields = ChangedFields { omitted: omitted > 0, ..ChangedFields::default() };
         if meta.is_some() {
             omitted += replace(&mut self.meta, meta, meta_weight, limits.field, &mut fields.meta);
         }
-        (grown, fields, omitted)
+        (appended, fields, omitted)
     }
 
-    /// Replaces the content and merges the `_meta`, as an update of a whole message in version 2 does. Returns what is
-    /// different, and how much is left out.
+    /// Replaces the content and merges the `_meta`, for an update of a whole message in version 2. Returns the changed
+    /// fields, and how many bytes are left out.
     pub(super) fn patch(
         &mut self,
         content: Patch<Vec<ContentBlock>>,
@@ -119,7 +119,7 @@ impl Message {
         if let Some(new) = set_or_default(content) {
             let first = &mut fields.content;
             omitted = replace_list(&mut self.content, new, content_weight, limits.message, first);
-            // A whole message has no gap. Where it is not kept, chunks that follow would belong to another text.
+            // A whole message has no gap. Where it is left out, later chunks would belong to another text.
             self.omitted = omitted;
         }
         omitted += merge_meta(&mut self.meta, meta, meta_weight, limits, &mut fields.meta);
@@ -128,51 +128,21 @@ impl Message {
     }
 }
 
-/// The value that a patch sets, where clearing sets the default. None if the patch keeps the value.
-pub(super) fn set_or_default<T: Default>(patch: Patch<T>) -> Option<T> {
-    match patch {
-        Patch::Keep => None,
-        Patch::Clear => Some(T::default()),
-        Patch::Set(value) => Some(value),
-    }
-}
-
-/// Merges a patch of `_meta` key by key, unless the patch or its result is too large. Returns how much is left out.
-pub(super) fn merge_meta(
-    meta: &mut Option<Meta>,
-    patch: Patch<Meta>,
-    held: &mut usize,
-    limits: ConversationLimits,
-    changed: &mut bool,
-) -> usize {
-    if patch.is_keep() {
-        return 0;
-    }
-    // What the merge comes to is only known afterwards. A patch that is too large by itself costs nothing.
-    let weight = patch.value().map_or(0, weight);
-    if weight > limits.field {
-        return weight;
-    }
-    let mut merged = meta.clone();
-    patch.merge(&mut merged);
-    replace(meta, merged, held, limits.field, changed)
-}
-
-/// A compaction of the context, as all that was told about it says.
+/// A compaction of the context, with every update applied.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Compaction {
     /// Its id.
     pub compaction_id: CompactionId,
-    /// How far it is.
+    /// Its status.
     pub status: CompactionStatus,
-    /// What is kept of the conversation.
+    /// The summary that replaces the compacted part.
     pub summary: Vec<ContentBlock>,
-    /// What went wrong.
+    /// Its error.
     pub error: Option<String>,
     /// Free room.
     pub meta: Option<Meta>,
-    /// How much of what was told, in bytes of memory, was too large to be kept.
+    /// How many bytes of memory of its updates were left out, because they were too large.
     pub omitted: usize,
     weights: CompactionWeights,
 }
@@ -180,7 +150,7 @@ pub struct Compaction {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct CompactionWeights {
     summary: usize,
-    /// Nothing is added to a summary of which a piece is missing.
+    /// Whether a part of the summary is left out. Nothing is added after a gap.
     gap: bool,
     status: usize,
     error: usize,
@@ -206,19 +176,23 @@ impl Compaction {
         ENTRY + id + weights.summary + weights.status + weights.error + weights.meta
     }
 
-    /// Adds a piece to the summary. Says where, and how much is left out.
-    pub(super) fn push(&mut self, block: ContentBlock, limits: ConversationLimits) -> (Option<Grown>, usize) {
+    /// Adds a block to the summary. Returns where it was added, and how many bytes are left out.
+    pub(super) fn push(
+        &mut self,
+        block: ContentBlock,
+        limits: ConversationLimits,
+    ) -> (Option<AppendPoint>, usize) {
         let weights = &mut self.weights;
-        let (grown, omitted) = match weights.gap {
+        let (appended, omitted) = match weights.gap {
             false => push_block(&mut self.summary, block, &mut weights.summary, limits.content),
             true => (None, weight(&block)),
         };
-        weights.gap |= grown.is_none();
+        weights.gap |= appended.is_none();
         self.omitted = self.omitted.saturating_add(omitted);
-        (grown, omitted)
+        (appended, omitted)
     }
 
-    /// Takes over what the update says. Says what is different, and how much is left out.
+    /// Applies an update. Returns the changed fields, and how many bytes are left out.
     pub(super) fn patch(
         &mut self,
         update: CompactionUpdate,
@@ -231,7 +205,7 @@ impl Compaction {
         if let Some(summary) = set_or_default(update.summary) {
             let (held, first) = (&mut weights.summary, &mut fields.content);
             let left_out = replace_list(&mut self.summary, summary, held, limits.content, first);
-            // What follows would go on with another summary than the one that is kept.
+            // Later chunks would continue a summary that was left out.
             weights.gap = left_out > 0;
             omitted += left_out;
         }
@@ -251,21 +225,21 @@ impl Compaction {
     }
 }
 
-/// Where the content of a list went on.
+/// The place at which content was added to a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Grown {
+pub(super) struct AppendPoint {
     pub(super) block: usize,
     pub(super) byte: usize,
 }
 
-/// Adds a block to a list that weighs `held`, or its text to the last block, unless that is too much. Says where, and how
-/// much is left out.
+/// Adds a block to a list that weighs `held`, or its text to the last block, unless it is over the limit. Returns the
+/// place, and how many bytes are left out.
 fn push_block(
     content: &mut Vec<ContentBlock>,
     block: ContentBlock,
     held: &mut usize,
     limit: usize,
-) -> (Option<Grown>, usize) {
+) -> (Option<AppendPoint>, usize) {
     let count = content.len();
     let mut fits = |weight: usize| {
         let fits = held.saturating_add(weight) <= limit;
@@ -276,19 +250,19 @@ fn push_block(
         && last.annotations == new.annotations
         && last.meta == new.meta
     {
-        // A text that grows has up to twice the memory that it needs.
+        // A growing text reserves up to twice its length.
         let weight = new.text.len().saturating_mul(2);
         if !fits(weight) {
             return (None, weight);
         }
         let byte = last.text.len();
         last.text.push_str(&new.text);
-        return (Some(Grown { block: count - 1, byte }), 0);
+        return (Some(AppendPoint { block: count - 1, byte }), 0);
     }
     let weight = weight(&block);
     if !fits(weight) {
         return (None, weight);
     }
     content.push(block);
-    (Some(Grown { block: count, byte: 0 }), 0)
+    (Some(AppendPoint { block: count, byte: 0 }), 0)
 }

@@ -2,10 +2,10 @@ use serde::Serialize;
 
 use super::weight::weight;
 
-/// What an entry takes beside its content: its place, its id, and where the id is looked up.
+/// The memory of an entry beside its content: its slot, its id and the index of ids.
 pub(super) const ENTRY: usize = 1024;
 
-/// How much memory the parts of a [`Conversation`](super::Conversation) may take, in bytes.
+/// The memory limits of the parts of a [`Conversation`](super::Conversation), in bytes.
 ///
 /// Each part has a share of the total, and a setter that lowers it. The shares are such that the largest entry and all of
 /// the state fit at once, so forgetting old entries always makes room. A setter never raises a part over its share.
@@ -35,7 +35,7 @@ pub struct ConversationLimits {
 }
 
 impl ConversationLimits {
-    /// The total, in bytes, and the shares of it.
+    /// Makes limits with this total, in bytes, and the default shares of it.
     pub fn new(total: usize) -> Self {
         Self {
             total,
@@ -84,8 +84,8 @@ impl ConversationLimits {
     }
 }
 
-/// Puts `new` in the place of `old`, and its weight in the place of the old one's, unless it is too heavy. Says how much
-/// is left out, and notes in `changed` whether the value is another one.
+/// Replaces `old` and its weight by `new`, unless that is too heavy. Returns how many bytes are left out, and sets
+/// `changed` where the value is another one.
 pub(super) fn replace<T: Serialize + PartialEq>(
     old: &mut T,
     new: T,
@@ -107,7 +107,7 @@ pub(super) fn replace<T: Serialize + PartialEq>(
     }
 }
 
-/// The same for a list: notes in `first` where the two begin to differ.
+/// Replaces a list likewise, and sets `first` to the index of the first difference.
 pub(super) fn replace_list<T: Serialize + PartialEq>(
     old: &mut Vec<T>,
     new: Vec<T>,
@@ -122,7 +122,7 @@ pub(super) fn replace_list<T: Serialize + PartialEq>(
     omitted
 }
 
-/// Where two lists begin to differ. None if they are equal.
+/// Returns the index of the first difference of two lists, or none where they are equal.
 pub(super) fn first_difference<T: PartialEq>(one: &[T], other: &[T]) -> Option<usize> {
     let same = one.iter().zip(other).take_while(|(one, other)| one == other).count();
     (same < one.len().max(other.len())).then_some(same)

@@ -2,6 +2,7 @@ mod apply;
 mod change;
 mod entry;
 mod limits;
+mod patch;
 mod settings;
 mod state;
 mod tool_call;
@@ -24,19 +25,19 @@ pub use tool_call::{ToolCallEntry, ToolCallPatch};
 pub use update::Update;
 pub use weight::memory_estimate;
 
-use state::State;
+use state::SessionState;
 use weight::weight;
 
-/// How much memory a conversation takes at most unless [`Conversation::limit`] says otherwise: 128 MiB.
+/// The default memory limit of a conversation: 128 MiB.
 const LIMIT: usize = 128 * 1024 * 1024;
 
-/// A session, built from its updates: what a view draws.
+/// A session as a view draws it, built from its updates.
 ///
-/// Give every update to [`apply`](Self::apply), those of a replay as well as those of a turn, and of either version of
-/// the protocol: see [`Update`]. Some facts are in no update. Report the settings that the session began with
-/// ([`opened`](Self::opened)), what the person wrote ([`prompt`](Self::prompt)), and that the turn was cancelled
-/// ([`cancelled`](Self::cancelled)) or has ended ([`turn_ended`](Self::turn_ended)). The answers to `session/set_mode`
-/// and `session/set_config_option`, and the call in a permission request, are applied like updates:
+/// Pass every update of either version of the protocol to [`apply`](Self::apply), during a replay and during a turn:
+/// see [`Update`]. Report what is in no update: the settings of the opened session ([`opened`](Self::opened)), the
+/// user's prompt ([`prompt`](Self::prompt)), and that a turn was cancelled ([`cancelled`](Self::cancelled)) or has
+/// ended ([`turn_ended`](Self::turn_ended)). The answers to `session/set_mode` and `session/set_config_option`, and the
+/// call in a permission request, are applied like updates:
 ///
 /// ```
 /// use agentwire_acp_schema::v1::*;
@@ -58,40 +59,40 @@ const LIMIT: usize = 128 * 1024 * 1024;
 ///
 /// # The flow
 ///
-/// Messages, tool calls, compactions and notices are [entries](Entry), in the order in which each was first heard of. An
-/// entry keeps its index for ever, also when older ones are forgotten.
+/// Messages, tool calls, compactions and notices are [entries](Entry), in the order of their first updates. The index
+/// of an entry never changes, even when older entries are dropped.
 ///
-/// Chunks with the same id are one message, wherever they come. A chunk without an id goes on with the last message, if
-/// that is of its kind and nothing came between but notices and state. An agent that repeats the blocks of a
-/// [`prompt`](Self::prompt) does not make them appear twice.
+/// Chunks with the same id are one message, wherever they arrive. A chunk without an id continues the last message of
+/// its kind, if only notices and state came between. Where an agent repeats the blocks of a [`prompt`](Self::prompt),
+/// they are not added twice.
 ///
 /// # Limit
 ///
-/// What is kept takes about as much memory as [`limit`](Self::limit) says, however long the session and however hostile
-/// the agent. When it is reached the oldest entries are forgotten. Each part has a share of its own, which
-/// [`ConversationLimits`] names: what is larger is left out. Both are [reported](Applied).
+/// The memory is bounded by [`limit`](Self::limit), for a session of any length and a hostile agent. Over the limit the
+/// oldest entries are dropped. Each part has a share of the limit, see [`ConversationLimits`]; a larger value is left
+/// out. Both are [reported](Applied).
 ///
 /// # Cost
 ///
-/// [`apply`](Self::apply) takes time in proportion to the update, not to what is kept: a chunk is appended, a value is
-/// weighed and compared once when it comes. So does a view that draws what [`Change`] names.
+/// [`apply`](Self::apply) takes time in proportion to the update, not to the conversation: a chunk is appended, a value
+/// is weighed and compared once. So does a view that draws only the parts that [`Change`] names.
 ///
 /// See <https://agentclientprotocol.com/protocol/v1/prompt-turn>.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conversation {
     limits: ConversationLimits,
     slots: VecDeque<Slot>,
-    /// The index of the first slot: how many entries were forgotten.
+    /// The index of the first slot: how many entries were dropped.
     first: usize,
-    /// What the slots weigh.
+    /// The sum of the slots' weights.
     weight: usize,
     messages: HashMap<(MessageKind, MessageId), usize>,
     tool_calls: HashMap<ToolCallId, usize>,
     compactions: HashMap<CompactionId, usize>,
-    /// The message that a chunk without an id goes on with.
+    /// The message that a chunk without an id continues.
     open: Option<(MessageKind, usize)>,
     echo: Option<Echo>,
-    state: State,
+    state: SessionState,
     omitted: usize,
 }
 
@@ -105,7 +106,7 @@ struct Slot {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Echo {
     index: usize,
-    /// The block that would come next.
+    /// The next block of the repetition.
     next: usize,
 }
 
@@ -121,14 +122,14 @@ impl Default for Conversation {
             compactions: HashMap::new(),
             open: None,
             echo: None,
-            state: State::default(),
+            state: SessionState::default(),
             omitted: 0,
         }
     }
 }
 
 impl Conversation {
-    /// In which nothing was said.
+    /// Makes an empty conversation.
     pub fn new() -> Self {
         Self::default()
     }
@@ -201,13 +202,12 @@ impl Conversation {
                 let weight = weight(&object);
                 self.add_small(Entry::Unknown(object), weight)
             }
-            // A kind that the schema knows and this crate does not.
+            // A kind that the schema has and this crate does not.
             _ => (Change::Nothing, 0),
         }
     }
 
-    /// The person says something: a message of theirs, before the agent is asked. Messages of agents without ids begin
-    /// anew after it.
+    /// Adds the user's prompt as a message, before it is sent. A chunk without an id begins a new message after it.
     pub fn prompt(&mut self, content: impl IntoIterator<Item = ContentBlock>) -> Applied {
         let message = Message::of_prompt(content, self.limits.message);
         let omitted = message.omitted;
@@ -218,8 +218,8 @@ impl Conversation {
         self.settle(Change::Added(index), omitted)
     }
 
-    /// `session/cancel` was sent: every tool call that has not ended is marked as cancelled. Says which. What the agent
-    /// still tells about them is taken over.
+    /// Marks every tool call that has not ended as cancelled, when `session/cancel` was sent. Returns their indices.
+    /// Later updates of them are still applied.
     pub fn cancelled(&mut self) -> Vec<usize> {
         let mut marked = Vec::new();
         for (index, slot) in (self.first..).zip(&mut self.slots) {
@@ -233,25 +233,25 @@ impl Conversation {
         marked
     }
 
-    /// The turn has ended: a message of the next one is another message. After
-    /// [`Cancelled`](StopReason::Cancelled), marks tool calls as [`cancelled`](Self::cancelled) does and says which.
+    /// Ends the turn: the next chunk without an id begins a new message. After [`Cancelled`](StopReason::Cancelled),
+    /// marks tool calls as [`cancelled`](Self::cancelled) does, and returns their indices.
     pub fn turn_ended(&mut self, reason: &StopReason) -> Vec<usize> {
         self.open = None;
         self.echo = None;
         if *reason == StopReason::Cancelled { self.cancelled() } else { Vec::new() }
     }
 
-    /// The entries that are not forgotten, with their indices.
+    /// Returns the entries that are kept, with their indices.
     pub fn entries(&self) -> impl DoubleEndedIterator<Item = (usize, &Entry)> + ExactSizeIterator {
         self.slots.iter().enumerate().map(|(position, slot)| (self.first + position, &slot.entry))
     }
 
-    /// An entry. None if there is none yet, or it is forgotten.
+    /// Returns an entry, or none where it does not exist yet or was dropped.
     pub fn entry(&self, index: usize) -> Option<&Entry> {
         Some(&self.slots.get(index.checked_sub(self.first)?)?.entry)
     }
 
-    /// A tool call and its index.
+    /// Returns a tool call and its index.
     pub fn tool_call(&self, id: &ToolCallId) -> Option<(usize, &ToolCallEntry)> {
         let index = *self.tool_calls.get(id)?;
         match self.entry(index)? {
@@ -260,47 +260,47 @@ impl Conversation {
         }
     }
 
-    /// The plan, if there is one.
+    /// Returns the plan, if there is one.
     pub fn plan(&self) -> Option<&Plan> {
         self.state.plan.value.as_ref()
     }
 
-    /// How full the context is, and what the session has cost.
+    /// Returns the usage of the context, and the cost of the session.
     pub fn usage(&self) -> Option<&UsageUpdate> {
         self.state.usage.value.as_ref()
     }
 
-    /// The slash commands.
+    /// Returns the slash commands.
     pub fn commands(&self) -> &[AvailableCommand] {
         &self.state.commands.value
     }
 
-    /// What to call the session.
+    /// Returns the title of the session.
     pub fn title(&self) -> Option<&str> {
         self.state.title.value.as_deref()
     }
 
-    /// When something last happened in it, in ISO 8601, as the agent says.
+    /// Returns the time of the last activity, in ISO 8601, as the agent sent it.
     pub fn updated_at(&self) -> Option<&str> {
         self.state.updated_at.value.as_deref()
     }
 
-    /// The last `_meta` that was told about the session itself.
+    /// Returns the last `_meta` of the session itself.
     pub fn meta(&self) -> Option<&Meta> {
         self.state.meta.value.as_ref()
     }
 
-    /// How many entries were forgotten: the index of the first one that is not.
+    /// Returns how many entries were dropped: the index of the first that is kept.
     pub fn forgotten(&self) -> usize {
         self.first
     }
 
-    /// How much was too large to be kept, in bytes of memory, in all.
+    /// Returns how many bytes of memory were left out in all.
     pub fn omitted(&self) -> usize {
         self.omitted
     }
 
-    /// How much memory it takes, about, in bytes. Never more than the limit.
+    /// Returns the memory of the conversation in bytes, estimated. It is never over the limit.
     pub fn weight(&self) -> usize {
         self.weight + self.state.weight()
     }

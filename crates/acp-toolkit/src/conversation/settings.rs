@@ -5,12 +5,11 @@ use agentwire_acp_schema::v1::{
 
 use super::{Applied, Change, Conversation};
 
-/// What the person can set: the session's modes and configuration options.
+/// The settings of the session: its modes and configuration options.
 ///
-/// An agent that has both keeps them in step, and wants the options to be shown: show modes only where there are no
-/// options.
+/// An agent with both keeps them equal and prefers the options: show modes only where there are no options.
 impl Conversation {
-    /// The session was begun, loaded or resumed: takes the `modes` and `config_options` of the answer.
+    /// Sets the `modes` and `config_options` of the answer that created, loaded or resumed the session.
     pub fn opened(
         &mut self,
         modes: Option<SessionModeState>,
@@ -28,29 +27,29 @@ impl Conversation {
         self.settle(Change::Settings, omitted)
     }
 
-    /// The modes to choose from.
+    /// Returns the available modes.
     pub fn modes(&self) -> &[SessionMode] {
         &self.state.modes.value
     }
 
-    /// The mode that the session is in.
+    /// Returns the current mode.
     pub fn current_mode(&self) -> Option<&SessionModeId> {
         self.state.current_mode.value.as_ref()
     }
 
-    /// Whether the session can be set to this mode.
+    /// Returns whether the session has this mode.
     pub fn offers_mode(&self, mode: &SessionModeId) -> bool {
         self.modes().iter().any(|offered| offered.id == *mode)
     }
 
-    /// The configuration options in the agent's order, which means something, without those of a type that this version
-    /// does not know.
+    /// Returns the configuration options in the agent's order, which is significant. Options of unknown types are left
+    /// out.
     pub fn config_options(&self) -> impl DoubleEndedIterator<Item = &SessionConfigOption> {
         let known = |option: &&SessionConfigOption| !matches!(option.kind, SessionConfigKind::Unknown(_));
         self.state.config_options.value.iter().filter(known)
     }
 
-    /// Whether an option can be set to this value.
+    /// Returns whether an option has this value.
     pub fn offers_value(&self, option: &SessionConfigId, value: &SessionConfigOptionValue) -> bool {
         let Some(option) = self.config_options().find(|offered| offered.id == *option) else { return false };
         match (&option.kind, value) {

@@ -6,21 +6,21 @@ use serde::Serialize;
 
 use super::limits::{ConversationLimits, replace};
 
-/// What holds for the session now, wherever in the flow it was said.
+/// The current state of the session: its latest values, whatever their place among the updates.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct State {
-    pub(super) plan: Held<Option<Plan>>,
-    pub(super) usage: Held<Option<UsageUpdate>>,
-    pub(super) commands: Held<Vec<AvailableCommand>>,
-    pub(super) modes: Held<Vec<SessionMode>>,
-    pub(super) current_mode: Held<Option<SessionModeId>>,
-    pub(super) config_options: Held<Vec<SessionConfigOption>>,
-    pub(super) title: Held<Option<String>>,
-    pub(super) updated_at: Held<Option<String>>,
-    pub(super) meta: Held<Option<Meta>>,
+pub(super) struct SessionState {
+    pub(super) plan: WeighedValue<Option<Plan>>,
+    pub(super) usage: WeighedValue<Option<UsageUpdate>>,
+    pub(super) commands: WeighedValue<Vec<AvailableCommand>>,
+    pub(super) modes: WeighedValue<Vec<SessionMode>>,
+    pub(super) current_mode: WeighedValue<Option<SessionModeId>>,
+    pub(super) config_options: WeighedValue<Vec<SessionConfigOption>>,
+    pub(super) title: WeighedValue<Option<String>>,
+    pub(super) updated_at: WeighedValue<Option<String>>,
+    pub(super) meta: WeighedValue<Option<Meta>>,
 }
 
-impl State {
+impl SessionState {
     pub(super) fn weight(&self) -> usize {
         let Self { plan, usage, commands, modes, current_mode, config_options, title, updated_at, meta } =
             self;
@@ -28,7 +28,7 @@ impl State {
         lists + usage.weight + current_mode.weight + title.weight + updated_at.weight + meta.weight
     }
 
-    /// Takes over what the update says. Says whether the title is another one, and how much is left out.
+    /// Applies an update. Returns whether the title has changed, and how many bytes are left out.
     pub(super) fn patch_info(
         &mut self,
         update: SessionInfoUpdate,
@@ -45,20 +45,20 @@ impl State {
 
 /// A value and its weight.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Held<T> {
+pub(super) struct WeighedValue<T> {
     pub(super) value: T,
     weight: usize,
 }
 
-impl<T: Serialize + PartialEq> Held<T> {
-    /// Takes over a value unless it is too large. Says how much is left out.
+impl<T: Serialize + PartialEq> WeighedValue<T> {
+    /// Sets the value unless it is too large. Returns how many bytes are left out.
     pub(super) fn set(&mut self, value: T, limit: usize) -> usize {
         replace(&mut self.value, value, &mut self.weight, limit, &mut false)
     }
 }
 
-impl<T: Serialize + PartialEq> Held<Option<T>> {
-    /// Does what the patch says. Says whether the value is another one, and how much is left out.
+impl<T: Serialize + PartialEq> WeighedValue<Option<T>> {
+    /// Applies a patch. Returns whether the value has changed, and how many bytes are left out.
     fn patch(&mut self, patch: Patch<T>, limit: usize) -> (bool, usize) {
         let mut changed = false;
         let value = match patch {

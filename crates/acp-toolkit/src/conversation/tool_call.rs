@@ -5,54 +5,54 @@ use agentwire_acp_schema::v1::{
 use agentwire_jsonrpc::RawJson;
 
 use super::change::ChangedFields;
-use super::entry::{merge_meta, set_or_default};
 use super::limits::{ConversationLimits, ENTRY, first_difference, replace, replace_list};
+use super::patch::{merge_meta, set_or_default};
 use super::weight::weight;
 
 /// A tool call with every update applied.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ToolCallEntry {
-    /// The call. One that was never announced, only updated, has no title unless an update gave it one.
+    /// The call. One without an announcement has no title until an update sets it.
     pub call: ToolCall,
-    /// Whether the call, or its turn, was cancelled before the call had ended. An agent may still report how it ends.
+    /// Whether the call or its turn was cancelled before the call had ended. An agent may still report its end.
     pub cancelled: bool,
-    /// How many bytes of memory of its updates were too large to be kept.
+    /// How many bytes of memory of its updates were left out, because they were too large.
     pub omitted: usize,
-    /// What each of its members weighs, in the order of [`Self::patch`].
+    /// The weights of its members, in the order of [`Self::patch`].
     weights: [usize; 9],
 }
 
-/// The place of the content in `ToolCallEntry::weights`.
+/// The index of the content in `ToolCallEntry::weights`.
 const CONTENT: usize = 0;
 
-/// What an update changes in a tool call: the `tool_call_update` of either version.
+/// The changes of a tool call: the `tool_call_update` of either version.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ToolCallPatch {
     /// The call.
     pub tool_call_id: ToolCallId,
-    /// What sort of tool it is.
+    /// The kind of the tool.
     pub kind: Patch<ToolKind>,
-    /// How far the call is.
+    /// The status of the call.
     pub status: Patch<ToolCallStatus>,
     /// Whether the call was cancelled: a status of version 2 that version 1 does not have.
     pub cancelled: bool,
-    /// What the call does, for people.
+    /// The title, for users.
     pub title: Patch<String>,
     /// The tool's name, for programs.
     pub name: Patch<String>,
-    /// All that it has produced.
+    /// All content of the call.
     pub content: Patch<Vec<ToolCallContent>>,
-    /// All the places it touches.
+    /// All locations of the call.
     pub locations: Patch<Vec<ToolCallLocation>>,
-    /// What the tool was given.
+    /// The input of the tool.
     pub raw_input: Patch<RawJson>,
-    /// What the tool returned.
+    /// The output of the tool.
     pub raw_output: Patch<RawJson>,
     /// The `_meta`.
     pub meta: Patch<Meta>,
-    /// Whether `meta` is merged key by key, as version 2 says, or replaces the earlier one, as version 1 says.
+    /// Whether `meta` is merged key by key, as in version 2, or replaces the earlier one, as in version 1.
     pub merges_meta: bool,
 }
 
@@ -75,7 +75,7 @@ impl ToolCallPatch {
         }
     }
 
-    /// How much memory it takes, about, in bytes.
+    /// Estimates its memory, in bytes.
     pub(super) fn weight(&self) -> usize {
         let texts =
             weight(&self.tool_call_id) + weight(&self.title) + weight(&self.name) + weight(&self.meta);
@@ -129,7 +129,7 @@ impl ToolCallEntry {
         Self { call: ToolCall::new(id, ""), cancelled: false, omitted: 0, weights: [0; 9] }
     }
 
-    /// Whether it has ended, by itself or with its turn.
+    /// Returns whether the call has ended, by itself or with its turn.
     pub fn has_ended(&self) -> bool {
         self.cancelled || matches!(self.call.status, ToolCallStatus::Completed | ToolCallStatus::Failed)
     }
@@ -138,7 +138,7 @@ impl ToolCallEntry {
         ENTRY + self.call.tool_call_id.len() + self.weights.iter().sum::<usize>()
     }
 
-    /// Applies a patch. Returns what is different, and how much is left out.
+    /// Applies a patch. Returns the changed fields, and how many bytes are left out.
     pub(super) fn patch(
         &mut self,
         patch: ToolCallPatch,
@@ -183,7 +183,7 @@ impl ToolCallEntry {
         (fields, omitted)
     }
 
-    /// Appends content. Returns what is different, and how much is left out.
+    /// Appends content. Returns the changed fields, and how many bytes are left out.
     pub(super) fn push(
         &mut self,
         content: ToolCallContent,
@@ -201,7 +201,7 @@ impl ToolCallEntry {
         (ChangedFields { content: Some(last), ..ChangedFields::default() }, 0)
     }
 
-    /// What is different from what it was.
+    /// Returns the fields that differ from an earlier state.
     pub(super) fn differences(&self, before: &Self) -> ChangedFields {
         let (now, old) = (&self.call, &before.call);
         ChangedFields {

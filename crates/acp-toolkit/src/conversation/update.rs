@@ -6,7 +6,7 @@ use agentwire_acp_schema::v1::{
 
 use super::{MessageKind, ToolCallPatch};
 
-/// What a [`Conversation`](super::Conversation) applies: an update of either version of the protocol, in one model.
+/// An update of either version of the protocol, in one model, for [`Conversation`](super::Conversation).
 ///
 /// The types are those of version 1. An update of version 2 becomes one with `Update::from`, behind the feature `v2`.
 /// Version 1 has no place for some parts of version 2:
@@ -22,16 +22,16 @@ use super::{MessageKind, ToolCallPatch};
 pub enum Update {
     /// An update of version 1, or one of version 2 that means the same.
     Common(SessionUpdate),
-    /// A whole message, which replaces what there is of it: `user_message`, `agent_message` and `agent_thought` of
+    /// A whole message, which replaces its earlier content: `user_message`, `agent_message` and `agent_thought` of
     /// version 2.
     Message {
-        /// Whose message it is.
+        /// The author of the message.
         kind: MessageKind,
         /// Its id.
         message_id: MessageId,
         /// All of its content.
         content: Patch<Vec<ContentBlock>>,
-        /// The `_meta`, to be merged.
+        /// The `_meta`, which is merged.
         meta: Patch<Meta>,
     },
     /// `tool_call_update` of version 2.
@@ -40,7 +40,7 @@ pub enum Update {
     ToolCallContent {
         /// The call.
         tool_call_id: ToolCallId,
-        /// What it has produced.
+        /// The new content.
         content: ToolCallContent,
     },
     /// `usage_update` of version 2.

@@ -1,25 +1,25 @@
-//! How much memory a value takes, about.
+//! Estimates of the memory of values.
 //!
-//! The length of its JSON says little: an object of seven bytes of JSON is a tree node of six hundred. So the
-//! value is walked through, with a price for each thing that is found, and the prices are rather too high.
+//! The length of the JSON is no measure: an object of seven bytes of JSON is a tree node of six hundred. So each part
+//! of the value has a price, rather too high.
 
 use std::fmt::{self, Display};
 
 use serde::ser::{self, Impossible, Serialize, Serializer};
 
-/// A number, a word, the place of something: with room that a list keeps to grow, and what an allocation wastes.
+/// A number, a bool or a pointer, with the spare capacity of a list and the waste of an allocation.
 const SCALAR: usize = 64;
-/// A struct, with the members that are not there.
+/// A struct, including its absent members.
 const STRUCT: usize = 256;
 /// The first node of a tree.
 const MAP: usize = 640;
-/// A member of a map, beside its text and its value: nodes are half empty at worst.
+/// A member of a map, beside its text and its value: nodes are half empty in the worst case.
 const MEMBER: usize = 96;
 
 /// Estimates how much memory a value takes, in bytes: rather too much than too little. `usize::MAX` for a value that has
 /// no form in JSON.
 ///
-/// The length of its JSON says little: an object of seven bytes of JSON is a tree node of six hundred.
+/// The length of the JSON is no measure: an object of seven bytes of JSON is a tree node of six hundred.
 ///
 /// ```
 /// use agentwire_acp_toolkit::memory_estimate;
@@ -27,7 +27,7 @@ const MEMBER: usize = 96;
 /// assert!(memory_estimate("twelve bytes") >= 12);
 /// ```
 pub fn memory_estimate<T: Serialize + ?Sized>(value: &T) -> usize {
-    // What cannot be written is not known to the wire either.
+    // A value without JSON cannot have come from the wire.
     value.serialize(Scale).unwrap_or(usize::MAX)
 }
 
@@ -35,7 +35,7 @@ pub(super) use memory_estimate as weight;
 
 struct Scale;
 
-/// Adds up what is inside.
+/// Adds up the prices of the parts.
 struct Sum(usize);
 
 /// Something that no JSON can be.

@@ -9,20 +9,20 @@ use regex_lite::RegexBuilder;
 use super::fault::FieldFault;
 use super::format;
 
-/// How large a pattern may become when it is compiled: 16 KiB. The agent writes it.
+/// The limit of a compiled pattern: 16 KiB. The agent writes the pattern.
 const PATTERN_LIMIT: usize = 16 * 1024;
-/// The longest text that a pattern is matched against: 4 KiB. The time is that of both multiplied, and the agent may write
-/// both, since it writes defaults.
+/// The longest text that a pattern is matched against: 4 KiB. The time grows with the product of both, and the agent
+/// may write both, since it writes defaults.
 const PATTERN_TEXT_LIMIT: usize = 4 * 1024;
 
-/// The value as the schema wants it, if it does.
+/// Returns the value in the schema's type, if it conforms.
 pub(super) fn check(schema: &Schema, value: Value) -> Result<Value, FieldFault> {
     match (schema, value) {
         (Schema::String(schema), Value::String(text)) => string(schema, &text).map(|()| Value::String(text)),
         (Schema::Number(schema), Value::Number(number)) => {
             within(schema, number).map(|()| Value::Number(number))
         }
-        // The limits of a number are of its kind.
+        // The limits of a number have the schema's type.
         (Schema::Number(schema), Value::Integer(number)) => {
             within(schema, number as f64).map(|()| Value::Integer(number))
         }
@@ -41,7 +41,7 @@ pub(super) fn check(schema: &Schema, value: Value) -> Result<Value, FieldFault> 
     }
 }
 
-/// What the schema wants, in words. None for a type that is not known.
+/// Describes the schema's type, or returns none for an unknown type.
 pub(super) fn kind(schema: &Schema) -> Option<&'static str> {
     match schema {
         Schema::String(_) => Some("text"),
@@ -53,7 +53,7 @@ pub(super) fn kind(schema: &Schema) -> Option<&'static str> {
     }
 }
 
-/// The values and the titles of the choices of a text field. None if it takes any text.
+/// Returns the values and titles of the choices of a text field, or none where it takes any text.
 pub(super) fn choices(schema: &StringPropertySchema) -> Option<Vec<(&str, &str)>> {
     let plain =
         schema.enum_values.as_ref().map(|values| values.iter().map(|value| (&**value, &**value)).collect());
@@ -61,7 +61,7 @@ pub(super) fn choices(schema: &StringPropertySchema) -> Option<Vec<(&str, &str)>
     titled.map(|options| options.iter().map(|option| (&*option.value, &*option.title)).collect()).or(plain)
 }
 
-/// The values and the titles of the choices of a field for several. None if their type is not known.
+/// Returns the values and titles of the choices of a field for several, or none where their type is unknown.
 pub(super) fn schema_choices(schema: &MultiSelectPropertySchema) -> Option<Vec<(&str, &str)>> {
     match &schema.items {
         MultiSelectItems::String(items) => {
@@ -100,8 +100,8 @@ fn string(schema: &StringPropertySchema, text: &str) -> Result<(), FieldFault> {
     }
 }
 
-/// Whether a pattern is found in the text. True where that takes more than this engine can, such as lookaround, or more time
-/// than a form is worth: the agent checks again, and a person who cannot go on would be worse off.
+/// Returns whether the text matches a pattern. Returns true where matching needs a feature that this engine lacks, such
+/// as lookaround, or too much time: the agent checks again, and the user could not continue otherwise.
 fn fits(pattern: &str, text: &str) -> bool {
     if text.len() > PATTERN_TEXT_LIMIT {
         return true;
@@ -128,9 +128,9 @@ fn integer(schema: &IntegerPropertySchema, number: i64) -> Result<(), FieldFault
     most.map_or(Ok(()), |most| Err(FieldFault::AboveMaximum(most as f64)))
 }
 
-/// The integer that a number without a fraction is.
+/// Returns a number without a fraction as an integer.
 fn whole(number: f64) -> Option<i64> {
-    // As far as every integer has a number of its own.
+    // Up to here every integer has a representation of its own.
     const MOST: f64 = (1_i64 << 53) as f64;
     (number.fract() == 0.0 && number.abs() <= MOST).then_some(number as i64)
 }

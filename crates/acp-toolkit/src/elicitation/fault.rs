@@ -5,17 +5,17 @@ use agentwire_jsonrpc::ErrorObject;
 
 /// Why a form cannot be shown.
 ///
-/// Somebody who is asked with it could never answer. The agent is told so: this becomes an "invalid params".
+/// A form that cannot be answered. Send it to the agent: it converts into "invalid params".
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FormError {
     /// The schema describes something other than an object.
     #[error("the form's schema is for {0:?}, and only \"object\" is known")]
     UnknownSchema(String),
-    /// A field that must be filled in is of a type that is not known, and must not be shown as if it were.
+    /// A required field has an unknown type, and must not be shown as a known one.
     #[error("the field {0:?} is required, and its type is not known")]
     UnknownType(String),
-    /// A field that must be filled in is not there.
+    /// A required field does not exist.
     #[error("the field {0:?} is required, and the form has no such field")]
     NoSuchField(String),
     /// It has more fields than a person can be asked to fill in.
@@ -32,14 +32,14 @@ impl From<FormError> for ErrorObject {
     }
 }
 
-/// What is wrong with one field of a form.
+/// The fault of one field of a form.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{field}: {fault}")]
 #[non_exhaustive]
 pub struct FieldError {
     /// The field's name in the schema.
     pub field: String,
-    /// What is wrong.
+    /// The fault.
     pub fault: FieldFault,
 }
 
@@ -49,15 +49,15 @@ impl FieldError {
     }
 }
 
-/// What can be wrong with a field. The text is for the person who fills in the form.
+/// The fault of a field's value. Its text is for the user.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum FieldFault {
     /// It must be filled in.
     Missing,
-    /// The form has no such field, or one of a type that is not known.
+    /// The form has no such field, or the field's type is unknown.
     Unknown,
-    /// The value is of another type than this one.
+    /// The value does not have this type.
     NotA(&'static str),
     /// The text has fewer characters than this.
     TooShort(u32),
@@ -65,7 +65,7 @@ pub enum FieldFault {
     TooLong(u32),
     /// The text does not match this regular expression.
     Pattern(String),
-    /// The text is not of this format.
+    /// The text does not have this format.
     Format(StringFormat),
     /// The number is below this.
     BelowMinimum(f64),

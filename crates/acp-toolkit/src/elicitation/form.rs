@@ -11,8 +11,8 @@ use super::fault::{FieldError, FieldFault, FormError};
 /// The most fields of a form.
 const LIMIT: usize = 256;
 
-/// A form that the agent asks the person to fill in: it begins with the defaults, checks every value against the schema,
-/// and makes the answer.
+/// A form that the user fills in: it begins with the defaults, checks every value against the schema, and makes the
+/// answer.
 ///
 /// ```
 /// use agentwire_acp_schema::v1::*;
@@ -33,7 +33,7 @@ const LIMIT: usize = 256;
 /// # }
 /// ```
 ///
-/// Agents should check again. A form is never for secrets: an agent that wants one has to send the person to a URL.
+/// Agents should check again. A form must never ask for secrets: for those an agent sends the user to a URL.
 ///
 /// See <https://agentclientprotocol.com/protocol/v1/elicitation>.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,14 +43,14 @@ pub struct Form {
 }
 
 impl Form {
-    /// An empty form but for the schema's defaults, of which those that the schema itself does not allow are left out.
+    /// Makes a form with the schema's defaults. Defaults that the schema itself does not allow are left out.
     ///
     /// Fields of a type that is not known are left out too. A pattern is checked as far as it can be without
     /// backtracking, in texts of up to 4 KiB; the rest is left to the agent.
     ///
     /// # Errors
     ///
-    /// For a form that nobody can fill in, also because it has more than 256 fields. Answer the request with it.
+    /// For a form that cannot be filled in, or has more than 256 fields. Answer the request with the error.
     pub fn new(schema: ElicitationSchema) -> Result<Self, FormError> {
         if let ElicitationSchemaType::Other(name) = &schema.schema_type {
             return Err(FormError::UnknownSchema(name.clone()));
@@ -72,13 +72,13 @@ impl Form {
         Ok(Self { values: defaults.collect(), schema })
     }
 
-    /// The schema, with the form's title and description. What is in it was written by the agent: show it as plain text,
-    /// and no URL in it as something to click on.
+    /// Returns the schema, with the form's title and description. The agent wrote these texts: show them as plain text,
+    /// and make no URL in them clickable.
     pub fn schema(&self) -> &ElicitationSchema {
         &self.schema
     }
 
-    /// The fields that can be filled in, by name.
+    /// Returns the fields of known types, by name.
     pub fn fields(&self) -> impl Iterator<Item = (&str, &Schema)> {
         self.schema
             .properties
@@ -87,17 +87,17 @@ impl Form {
             .filter(|(_, field)| kind(field).is_some())
     }
 
-    /// Whether a field must be filled in.
+    /// Returns whether a field is required.
     pub fn is_required(&self, field: &str) -> bool {
         self.schema.required.iter().flatten().any(|name| name == field)
     }
 
-    /// The value of a field as it is now.
+    /// Returns the current value of a field.
     pub fn value(&self, field: &str) -> Option<&Value> {
         self.values.get(field)
     }
 
-    /// The choices of a field, each with its value and its title. None for a field that takes more than choices.
+    /// Returns the choices of a field, each with its value and title, or none for a field that takes other values.
     pub fn choices(&self, field: &str) -> Option<Vec<(&str, &str)>> {
         match self.schema.properties.get(field)? {
             Schema::String(schema) => choices(schema),
@@ -119,10 +119,10 @@ impl Form {
         Ok(())
     }
 
-    /// Fills in a field with what the person typed.
+    /// Sets a field from the user's input.
     ///
-    /// A choice is its value or its title; several are separated by commas; yes and no are also `y`, `n`, `true`, `false`.
-    /// Nothing but spaces leaves a field empty, unless it takes any text.
+    /// A choice is its value or its title; several are separated by commas. Yes and no are also `y`, `n`, `true`,
+    /// `false`. Input of spaces alone leaves a field empty, unless it takes any text.
     ///
     /// # Errors
     ///
@@ -144,18 +144,18 @@ impl Form {
         self.values.remove(field);
     }
 
-    /// What is still wrong: the fields that are empty and must not be.
+    /// Returns the faults that are left: required fields that are empty.
     pub fn faults(&self) -> Vec<FieldError> {
         let required = self.schema.required.iter().flatten();
         let empty = required.filter(|name| !self.values.contains_key(*name));
         empty.map(|name| FieldError::new(name, FieldFault::Missing)).collect()
     }
 
-    /// The answer, with every field that is filled in. To decline or to cancel needs no form.
+    /// Returns the answer, with every field that is filled in. Declining and cancelling need no form.
     ///
     /// # Errors
     ///
-    /// [What is still wrong](Self::faults).
+    /// The [faults that are left](Self::faults).
     pub fn accept(&self) -> Result<CreateElicitationResponse, Vec<FieldError>> {
         match self.faults() {
             faults if faults.is_empty() => {
@@ -171,7 +171,7 @@ impl Form {
     ///
     /// # Errors
     ///
-    /// What is wrong, at most one thing a field.
+    /// Returns the faults of these values, at most one for each field.
     pub fn check(
         schema: &ElicitationSchema,
         content: &BTreeMap<String, Value>,
@@ -201,7 +201,7 @@ fn default(schema: &Schema) -> Option<Value> {
     }
 }
 
-/// What a person means with a text.
+/// Parses the user's input.
 fn meaning(schema: &Schema, text: &str) -> Result<Value, FieldFault> {
     let trimmed = text.trim();
     match schema {
@@ -230,7 +230,7 @@ fn meaning(schema: &Schema, text: &str) -> Result<Value, FieldFault> {
     }
 }
 
-/// The value of a choice that is named by its value or, failing that, by its title.
+/// Returns the value of a choice, by its value or else by its title.
 fn choice(choices: &[(&str, &str)], name: &str) -> Result<String, FieldFault> {
     let value = choices.iter().find(|(value, _)| *value == name);
     let found = value.or_else(|| choices.iter().find(|(_, title)| *title == name));

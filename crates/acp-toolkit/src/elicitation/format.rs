@@ -2,7 +2,7 @@
 
 use agentwire_acp_schema::v1::StringFormat;
 
-/// Whether `text` is of the format. True for one that is not known.
+/// Returns whether `text` has the format, or true for an unknown format.
 pub(super) fn matches(format: &StringFormat, text: &str) -> bool {
     match format {
         StringFormat::Email => is_email(text),
@@ -13,7 +13,7 @@ pub(super) fn matches(format: &StringFormat, text: &str) -> bool {
     }
 }
 
-/// Something before and after the last `@`. Whether it is an address only its owner can tell.
+/// Text before and after the last `@`. Only its owner can confirm an address.
 fn is_email(text: &str) -> bool {
     let plain = |c: char| !c.is_whitespace() && !c.is_control();
     text.rsplit_once('@').is_some_and(|(name, host)| {
@@ -88,7 +88,7 @@ fn is_date_time(text: &str) -> bool {
     }
 }
 
-/// Whether it begins with hours, minutes and seconds.
+/// Returns whether it begins with hours, minutes and seconds.
 fn is_clock(time: &[u8], most_seconds: u32) -> bool {
     time.len() > 8
         && (time[2], time[5]) == (b':', b':')

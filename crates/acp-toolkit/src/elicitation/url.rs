@@ -5,14 +5,15 @@ use agentwire_acp_schema::v1::{
 };
 use agentwire_jsonrpc::ErrorObject;
 
-/// A URL that the agent wants the person to visit, checked, so that what is shown is where it leads.
+/// A URL that the agent wants the user to visit. It is checked, so that the URL that is shown is the one that a browser
+/// opens.
 ///
-/// Show all of [`url`](Self::url) with its [`host`](Self::host) marked and the [`warnings`](Self::warnings), say which agent
-/// asks, and ask the person. Only after they agree may it be opened, in a browser that neither this program nor the model
-/// can look into. This crate opens nothing and fetches nothing; neither may a preview or an icon be fetched.
+/// Show all of [`url`](Self::url) with its [`host`](Self::host) marked and the [`warnings`](Self::warnings), name the
+/// agent, and ask the user. Only after consent may it be opened, in a browser that neither this program nor the model
+/// can inspect. This crate opens and fetches nothing. A view must not fetch a preview or an icon either.
 ///
-/// What a URL may be is less than what browsers take: they repair much, each in its own way, and a host that one reads
-/// and another does not is how people are deceived.
+/// Fewer URLs are allowed than browsers accept. Browsers repair URLs in different ways, and two readers that disagree
+/// on the host can be used to deceive the user.
 ///
 /// See <https://agentclientprotocol.com/protocol/v1/elicitation#url-security>.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,11 +24,11 @@ pub struct UrlConsent {
     warnings: Vec<UrlWarning>,
 }
 
-/// Why a URL must not be shown as something to visit. The agent is told so: this becomes an "invalid params".
+/// Why a URL must not be shown to the user. Send it to the agent: it converts into "invalid params".
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UrlError {
-    /// It is longer than people or browsers take.
+    /// It is longer than users can check or browsers accept.
     #[error("the URL is longer than the limit, which is {limit} bytes")]
     TooLong {
         /// The limit in bytes.
@@ -42,10 +43,10 @@ pub enum UrlError {
         /// Where, in bytes.
         at: usize,
     },
-    /// It has a user name or a password in front of the host, which makes a host of what is none.
+    /// It has a user name or a password before the host, which can look like a host.
     #[error("the URL has a user name or a password")]
     Credentials,
-    /// The host is none, or not written as it is usually written.
+    /// The host is invalid, or not in its usual form.
     #[error("the URL has no host that can be shown without doubt")]
     Host,
 }
@@ -56,15 +57,15 @@ impl From<UrlError> for ErrorObject {
     }
 }
 
-/// What the person should know before they visit a URL.
+/// A warning for the user about a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UrlWarning {
-    /// It is not encrypted: anybody on the way reads along. Not said of this machine itself.
+    /// The connection is not encrypted, so others can read it. Not given for this machine itself.
     NotEncrypted,
-    /// The host is an international name in its coded form, which may look like another one.
+    /// The host is an international name in its coded form, which may look like another name.
     Punycode,
-    /// The host is a number, not a name.
+    /// The host is an address, not a name.
     Address,
     /// The host is this machine.
     Local,
@@ -115,40 +116,40 @@ impl UrlConsent {
         Ok(Self { id, host: start..start + host.len(), url: url.clone(), warnings })
     }
 
-    /// All of the URL, as the agent sent it. There is no character in it that a terminal would obey.
+    /// Returns the whole URL, as the agent sent it. It has no control characters.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// The host, to be marked in the URL.
+    /// Returns the host, to be marked in the URL.
     pub fn host(&self) -> &str {
         &self.url[self.host.clone()]
     }
 
-    /// Where the host is in the URL, in bytes.
+    /// Returns the range of the host in the URL, in bytes.
     pub fn host_range(&self) -> std::ops::Range<usize> {
         self.host.clone()
     }
 
-    /// What to warn of.
+    /// Returns the warnings.
     pub fn warnings(&self) -> &[UrlWarning] {
         &self.warnings
     }
 
-    /// What `elicitation/complete` will name when the person is done there, if the agent says so at all. Ids that nobody
-    /// waits for are to be ignored.
+    /// Returns the id that `elicitation/complete` names when the user has finished there, if the agent sends that.
+    /// Unknown ids are to be ignored.
     pub fn elicitation_id(&self) -> &ElicitationId {
         &self.id
     }
 
-    /// The answer when the person has agreed to visit it, with nothing in it: what they do there does not pass through
-    /// the client. To decline or to cancel needs no URL.
+    /// Returns the answer for a user who agrees. It has no content: what the user does at the URL does not pass through
+    /// the client. Declining and cancelling need no URL.
     pub fn accept(&self) -> CreateElicitationResponse {
         CreateElicitationResponse::accept(ElicitationAcceptAction::new())
     }
 }
 
-/// The host, in its brackets if it has any, and the port.
+/// Splits off the port from the host, which may be in brackets.
 fn split_port(authority: &str) -> Option<(&str, Option<u16>)> {
     let end = match authority.strip_prefix('[') {
         Some(inner) => inner.find(']')? + 2,
@@ -187,7 +188,7 @@ fn host_kind(host: &str) -> Option<HostKind> {
         let inner = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
         !label.is_empty() && label.len() < 64 && label.bytes().all(inner) && !label.starts_with('-')
     };
-    // Browsers read a host whose last part is a number as an address, also if it is `0x7f.1` or `2130706433`.
+    // Browsers read a host whose last label is a number as an address, even `0x7f.1` or `2130706433`.
     let last = labels.last()?.to_ascii_lowercase();
     let digits = last.strip_prefix("0x").unwrap_or(&last);
     let hexadecimal = last.starts_with("0x") && digits.bytes().all(|byte| byte.is_ascii_hexdigit());

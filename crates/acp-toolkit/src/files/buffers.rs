@@ -3,14 +3,13 @@ use std::future::Future;
 use std::path::Path;
 use std::pin::Pin;
 
-/// What an answer of [`Buffers`] comes in.
+/// The future of a method of [`Buffers`].
 pub type BufferFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Text that an editor has open and has not saved: an agent is to see what the person sees.
+/// The unsaved text of files that are open in an editor. An agent then reads what the user sees.
 ///
-/// Both methods are called only for paths within the session's directories, and with the path free of links and of `..`, so
-/// that a file has one name whatever the agent calls it. The file need not exist. Nothing else of the file is looked at: a
-/// buffer stands in for it.
+/// Both methods get only paths within the session's directories, free of links and of `..`, so a file has one name
+/// whatever path the agent uses. The file need not exist, and is not opened: the buffer replaces it.
 ///
 /// ```
 /// use std::collections::HashMap;
@@ -38,12 +37,12 @@ pub type BufferFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// let workspaces = Workspaces::with_buffers(Tabs::default());
 /// ```
 pub trait Buffers: Debug + Send + Sync {
-    /// The text of the buffer with which this file is open. None if it is not open, or has nothing unsaved: then the file
-    /// is read.
+    /// Returns the text of the file's buffer, or none where the file is not open or has no unsaved changes. Then the
+    /// file is read.
     fn text<'a>(&'a self, path: &'a Path) -> BufferFuture<'a, Option<String>>;
 
-    /// Makes this the text of the buffer with which the file is open, and says whether there is one. If so the file is not
-    /// written to: saving is up to the editor. The default has none.
+    /// Replaces the text of the file's buffer, and returns whether there is one. If so the file is not written: the
+    /// editor saves it. The default has no buffers.
     fn replace<'a>(&'a self, path: &'a Path, text: &'a str) -> BufferFuture<'a, bool> {
         let _ = (path, text);
         Box::pin(async { false })

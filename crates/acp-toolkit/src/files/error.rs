@@ -4,14 +4,14 @@ use std::path::Path;
 use agentwire_acp_schema::v1::error_code::RESOURCE_NOT_FOUND;
 use agentwire_jsonrpc::ErrorObject;
 
-/// What can be wrong with a path or the file that it names.
+/// The fault of a path or of its file.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum FileError {
     #[error("the path is relative, and must be absolute")]
     Relative,
     #[error("the path leads outside the directories of the session")]
     Outside,
-    /// In the words of the system: there are agents that know by them that they may make the file.
+    /// Has the system's own text: some agents recognize by it that they may create the file.
     #[error("No such file or directory")]
     Missing,
     #[error("a component of the path is no directory")]
@@ -31,7 +31,7 @@ pub(crate) enum FileError {
     #[cfg(unix)]
     #[error("the path goes through more than {limit} links")]
     Links { limit: usize },
-    /// Somebody exchanged a component while it was opened. Worth another try.
+    /// A component was replaced while the path was followed. The caller tries again.
     #[cfg(unix)]
     #[error("the path changes faster than it can be followed")]
     Changed,
@@ -40,7 +40,7 @@ pub(crate) enum FileError {
 }
 
 impl FileError {
-    /// What the agent is told.
+    /// Returns the error for the agent.
     pub(crate) fn of(self, path: &Path) -> ErrorObject {
         let message = format!("{}: {self}", path.display());
         match self {

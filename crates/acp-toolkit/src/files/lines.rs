@@ -2,25 +2,25 @@ use std::io::{ErrorKind, Read};
 
 use super::error::FileError;
 
-/// How much of a file is read at a time.
+/// How many bytes of a file are read at a time.
 const CHUNK: usize = 64 * 1024;
 
-/// Some lines of a text that comes in pieces, as they stand.
+/// Selects lines of a text that arrives in pieces.
 #[derive(Debug)]
 pub(super) struct Lines {
-    /// How many lines are still to be passed over.
+    /// How many lines are still to be skipped.
     skip: u32,
-    /// How many lines are still wanted. None for all.
+    /// How many lines are still to be kept. None for all.
     wanted: Option<u32>,
     text: String,
-    /// How many bytes the text has as it is written in JSON.
+    /// The length of the kept text in JSON, in bytes.
     bytes: u64,
-    /// How many it may have. What is longer is not kept, only counted.
+    /// The limit of that length. A longer text is counted but not kept.
     limit: u64,
 }
 
 impl Lines {
-    /// The lines from `line` on, at most `wanted` of them. The text is expected to have `size` bytes at most.
+    /// Keeps the lines from `line` on, at most `wanted` of them. `size` is the expected length of the text, in bytes.
     pub(super) fn new(line: Option<u32>, wanted: Option<u32>, size: u64, limit: u64) -> Self {
         let skip = line.unwrap_or(1).saturating_sub(1);
         let room = if skip == 0 && wanted.is_none() && size <= limit { size } else { 0 };
@@ -47,7 +47,7 @@ impl Lines {
     /// Takes a text of `size` bytes at most.
     pub(super) fn read(&mut self, mut reader: impl Read, size: u64) -> Result<(), FileError> {
         let mut buffer = vec![0; CHUNK];
-        // How much of the buffer is the beginning of a character, and where in the text the buffer begins.
+        // `held` bytes of the buffer are an incomplete character; the buffer begins at offset `at` of the text.
         let (mut held, mut at) = (0, 0);
         loop {
             let count = match reader.read(&mut buffer[held..]) {
@@ -77,7 +77,7 @@ impl Lines {
         }
     }
 
-    /// The lines, if they are short enough to be sent.
+    /// Returns the lines, unless they are too long for an answer.
     pub(super) fn finish(self) -> Result<String, FileError> {
         if self.bytes > self.limit {
             return Err(FileError::TooLong { bytes: self.bytes, limit: self.limit });
@@ -86,7 +86,7 @@ impl Lines {
     }
 }
 
-/// Where the first `count` lines end, or the text. Counts down the lines that have ended.
+/// Returns the end of the first `count` lines, or of the text. Decreases `count` by the lines that have ended.
 fn end_of_lines(text: &str, count: &mut u32) -> usize {
     let mut end = 0;
     while *count > 0 {
@@ -99,7 +99,7 @@ fn end_of_lines(text: &str, count: &mut u32) -> usize {
     end
 }
 
-/// How many bytes a text has as a JSON string, without its quotes.
+/// Returns the length of a text as a JSON string, without its quotes, in bytes.
 fn written(text: &str) -> u64 {
     let more = |byte: u8| match byte {
         b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 1,

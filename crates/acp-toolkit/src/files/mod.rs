@@ -32,31 +32,30 @@ use crate::roots::Roots;
 use error::FileError;
 use lines::Lines;
 
-/// The largest file that is read unless [`Files::limit`] says otherwise: 64 MiB.
+/// The default limit of a file that is read: 64 MiB.
 const LIMIT: u64 = 64 * 1024 * 1024;
 
-/// How long a text may be, as it is written in JSON, unless [`Files::answer_limit`] says otherwise: what the longest line
-/// that an agent takes by default has room for, less 64 KiB for what is around the text.
+/// The default limit of a text in JSON: the default limit of a line, less 64 KiB for the message around the text.
 const ANSWER_LIMIT: u64 = DEFAULT_LINE_LIMIT as u64 - 64 * 1024;
 
-/// How many bytes of files are in memory at a time, unless [`Files::memory_limit`] says otherwise: 32 MiB.
+/// The default limit of the texts of files in memory: 32 MiB.
 const MEMORY_LIMIT: u64 = 32 * 1024 * 1024;
 
-/// What one permit for memory stands for.
+/// The bytes of one permit for memory.
 const UNIT: u64 = 1024;
 
-/// The text files below some directories, and nothing else: answers to `fs/read_text_file` and
-/// `fs/write_text_file`.
+/// The text files below some directories: answers to `fs/read_text_file` and `fs/write_text_file`.
 ///
-/// A path is followed one component at a time, each opened within the one before and never through a link, so
-/// neither `..` nor links nor somebody who exchanges them meanwhile lead outside. Links that stay within the
-/// directories, or lead from one to another, work as usual. (Where there is no `openat`, on Windows, the path
-/// is resolved and checked before it is opened, which leaves a gap in time.)
+/// A path is followed component by component. Each is opened within the one before and never through a link, so `..`,
+/// links and concurrent changes of either cannot lead outside. Links within the directories, or from one to another,
+/// work as usual. On Windows, which has no `openat`, the path is resolved and checked before it is opened; a change
+/// between the two is not noticed.
 ///
-/// Where the editor has unsaved text, that is read and written in place of the file: see [`buffers`](Self::buffers).
+/// Where the editor has unsaved text, the buffer is read and written in place of the file: see
+/// [`buffers`](Self::buffers).
 ///
-/// Calls run on the runtime's threads for blocking work. When the future of a call is dropped the call itself
-/// goes on to its end, so a file is never left half written for that reason.
+/// Calls run on the runtime's threads for blocking work. Dropping the future of a call does not stop the call, so a
+/// file is never left half written.
 ///
 /// # Errors
 ///
@@ -66,7 +65,7 @@ const UNIT: u64 = 1024;
 /// | resource not found | reading a file that does not exist |
 /// | internal error | the system refuses: permissions, a full disk |
 ///
-/// Each names the path and the rule. Whether something exists outside is not told.
+/// Each error names the path and the rule. It does not reveal whether a file exists outside of the directories.
 ///
 /// See <https://agentclientprotocol.com/protocol/v1/file-system>.
 #[derive(Clone, Debug)]
@@ -81,9 +80,9 @@ pub struct Files {
 }
 
 impl Files {
-    /// Gives access to what is below `roots`, by the names used here as well as by those without links.
+    /// Gives access to files below `roots`, by these names and by the paths without links.
     ///
-    /// Where the names lead is looked up now. A directory that does not exist may be made later.
+    /// The names are resolved now. A directory that does not exist may be created later.
     pub fn new(roots: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
         Self::within(Arc::new(Roots::new(roots)))
     }
@@ -138,12 +137,12 @@ impl Files {
 
     /// `fs/read_text_file`: the text, or some lines of it.
     ///
-    /// A line ends with `\n`, which belongs to it, as does a `\r` before it: nothing is converted. Lines count
-    /// from 1, and 0 means 1. Beyond the last line the text is empty.
+    /// A line ends with `\n`, which belongs to it, as does a `\r` before it; nothing is converted. Lines count from 1,
+    /// and 0 means 1. Beyond the last line the text is empty.
     ///
     /// # Errors
     ///
-    /// As the [type](Self) says.
+    /// As described for the [type](Self).
     pub async fn read(&self, request: &ReadTextFileRequest) -> Result<ReadTextFileResponse, Error> {
         let (line, wanted, path) = (request.line, request.limit, &request.path);
         if let Some((buffers, place)) = self.buffer(path).await?
@@ -163,7 +162,7 @@ impl Files {
                 None => Ok(Err(open)),
             }
         });
-        // The memory is given back when the answer is: whoever asks for many files and does not read has few of them wait.
+        // The permits are released with the answer, so a client that requests many files holds few of them in memory.
         let (text, _memory) = match opened.await? {
             Ok(read) => read,
             Err(open) => {
@@ -177,15 +176,14 @@ impl Files {
     /// `fs/write_text_file`: makes this the text of the file, and makes the file and the directories above it
     /// where they are missing.
     ///
-    /// The text goes into a new file beside the old one, which then takes its place and its permissions: who
-    /// reads at the same time sees either text, whole, and a full disk leaves the old one. Where more than the
-    /// text would change, the old file is written to instead: if it has several names, another owner, or access
-    /// lists and other attributes (these are looked for on Linux), or if its directory admits no new files. A
-    /// link is followed, not replaced.
+    /// The text is written to a new file beside the old one, which then replaces it and gets its permissions. A
+    /// concurrent reader sees either text as a whole, and a full disk leaves the old one. Where that would change more
+    /// than the text, the old file is overwritten instead: it has several names, another owner, or access lists and
+    /// other attributes (checked on Linux), or its directory admits no new files. A link is followed, not replaced.
     ///
     /// # Errors
     ///
-    /// As the [type](Self) says.
+    /// As described for the [type](Self).
     pub async fn write(&self, request: &WriteTextFileRequest) -> Result<WriteTextFileResponse, Error> {
         self.write_text(&request.path, request.content.clone()).await
     }
@@ -201,12 +199,13 @@ impl Files {
         Ok(WriteTextFileResponse::new())
     }
 
-    /// The buffers, if there are any, and what the path is called there. None where no file can be.
+    /// Returns the buffers and the path that they use for the file. None where there are no buffers, or no file can be
+    /// at the path.
     async fn buffer(&self, path: &Path) -> Result<Option<(&dyn Buffers, PathBuf)>, Error> {
         let Some(buffers) = &self.buffers else { return Ok(None) };
         let (roots, wanted) = (self.roots.clone(), path.to_owned());
         let resolved = blocking(path, move || match system::resolve(&roots, absolute(&wanted)?) {
-            // A directory that is missing, or what is no file: whoever opens it says so.
+            // Opening the file reports a missing directory or a path that is no file.
             Err(FileError::Missing | FileError::NotRegular | FileError::Directory) => Ok(None),
             result => result.map(Some),
         });
@@ -214,18 +213,18 @@ impl Files {
     }
 }
 
-/// A regular file that is about to be read.
+/// A regular file that is open for reading.
 struct Open {
     files: Files,
     file: File,
-    /// What it says. It may grow while it is read, and those of /proc say that they are empty.
+    /// Its size. It may grow while it is read, and files of /proc report 0.
     size: u64,
     line: Option<u32>,
     wanted: Option<u32>,
 }
 
 impl Open {
-    /// How much memory it takes.
+    /// Returns how many permits its memory needs.
     fn units(&self) -> u32 {
         let bytes = self.size.min(self.files.answer_limit);
         u32::try_from(bytes / UNIT + 1).unwrap_or(u32::MAX).min(self.files.memory_limit)
@@ -240,7 +239,7 @@ impl Open {
         memory.await.expect("nobody closes it")
     }
 
-    /// The lines that are wanted, and the memory that they are in.
+    /// Returns the requested lines, with the permits for their memory.
     fn read(self, memory: OwnedSemaphorePermit) -> Result<(String, OwnedSemaphorePermit), FileError> {
         let Self { files, file, size, line, wanted } = self;
         if size > files.limit {
@@ -252,7 +251,7 @@ impl Open {
     }
 }
 
-/// Permits for so many bytes, and how many those are.
+/// Makes permits for this many bytes, and returns their number.
 fn memory(bytes: u64) -> (Arc<Semaphore>, u32) {
     let most = Semaphore::MAX_PERMITS.min(u32::MAX as usize);
     let units = usize::try_from(bytes / UNIT).unwrap_or(most).clamp(1, most);

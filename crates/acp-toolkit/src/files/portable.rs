@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use super::error::FileError;
 use crate::roots::Roots;
 
-/// Where `path` leads, free of links. Not where that is something other than a file.
+/// Resolves `path` to a path without links. Fails where it is something other than a file.
 pub(super) fn resolve(roots: &Roots, path: &Path) -> Result<PathBuf, FileError> {
     let place = place(roots, path)?;
     match regular(&place) {
@@ -50,20 +50,20 @@ fn regular(path: &Path) -> Result<(), FileError> {
     if metadata.is_file() { Ok(()) } else { Err(FileError::NotRegular) }
 }
 
-/// The path without links, as far as it exists.
+/// Resolves the part of the path that exists.
 fn place(roots: &Roots, path: &Path) -> Result<PathBuf, FileError> {
     let mut rest = Vec::new();
     for existing in path.ancestors() {
         match existing.canonicalize() {
             Ok(mut real) => {
                 if !roots.contain(&real) {
-                    // Nothing is made on the way to a root either.
+                    // No directory is created on the way to a root.
                     return Err(FileError::Outside);
                 }
                 real.extend(rest.into_iter().rev());
                 return Ok(real);
             }
-            // A link that leads nowhere could lead anywhere by the time that it is opened.
+            // The target of a dangling link may be created outside before the file is opened.
             Err(_) if fs::symlink_metadata(existing).is_ok() => return Err(FileError::Outside),
             Err(_) => match existing.components().next_back() {
                 Some(Component::Normal(name)) => rest.push(name.to_owned()),

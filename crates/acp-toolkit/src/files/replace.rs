@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use super::error::FileError;
 use super::walk::Place;
 
-/// Makes `text` the content of what is at `place`: `old`, which was opened for writing, or nothing yet.
+/// Writes `text` to the file at `place`: `old` is open for writing, or none where there is no file.
 pub(super) fn replace(place: &Place, old: Option<File>, text: &str) -> Result<(), FileError> {
     let Some(old) = old else {
         let mut new = Temporary::make(place)?;
@@ -29,10 +29,10 @@ pub(super) fn replace(place: &Place, old: Option<File>, text: &str) -> Result<()
         Err(error) => return Err(error.into()),
     };
     new.file.write_all(text.as_bytes())?;
-    // Not the bits with which a program runs as somebody else: writing to it takes these away as well.
+    // Without the set-user-ID and set-group-ID bits: writing removes them too.
     new.file.set_permissions(Permissions::from_mode(was.mode() & 0o777))?;
     match new.take_place() {
-        // A file that is mounted by itself.
+        // The file is a mount point.
         Err(Errno::BUSY | Errno::XDEV) => Ok(overwrite(old, text)?),
         result => Ok(result?),
     }
@@ -47,12 +47,12 @@ fn same_owner(new: &Metadata, old: &Metadata) -> bool {
     (new.uid(), new.gid()) == (old.uid(), old.gid())
 }
 
-/// Whether it has access lists or other attributes that a new file would not have.
+/// Returns whether the file has access lists or other attributes that a new file would not have.
 #[cfg(target_os = "linux")]
 fn has_attributes(file: &File) -> bool {
     let mut names = vec![0; 4096];
     match rustix::fs::flistxattr(file, &mut names) {
-        // A label is given to every file, by where it is.
+        // Every file gets a security label by its place.
         Ok(length) => names[..length]
             .split(|byte| *byte == 0)
             .any(|name| !name.is_empty() && name != b"security.selinux"),
@@ -66,7 +66,7 @@ fn has_attributes(_: &File) -> bool {
     false
 }
 
-/// A new file that is removed again unless it takes the place it was made for.
+/// A new file, which is removed unless it replaces the old one.
 #[derive(Debug)]
 struct Temporary<'a> {
     place: &'a Place,

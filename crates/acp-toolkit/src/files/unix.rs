@@ -9,7 +9,7 @@ use super::replace;
 use super::walk::{Place, follow};
 use crate::roots::Roots;
 
-/// Where `path` leads, free of links. Not where that is something other than a file.
+/// Resolves `path` to a path without links. Fails where it is something other than a file.
 pub(super) fn resolve(roots: &Roots, path: &Path) -> Result<PathBuf, FileError> {
     follow(roots, path, false, |place| match place.kind {
         None | Some(FileType::RegularFile) => Ok(place.path),

@@ -8,16 +8,16 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, mkdirat, openat, readlink
 use rustix::io::Errno;
 
 use super::error::FileError;
-use crate::roots::{Roots, Standing};
+use crate::roots::{RootRelation, Roots};
 
-/// As many links as Linux follows.
+/// The limit of links, as on Linux.
 const MOST_LINKS: usize = 40;
 
-/// How often a path is followed anew when it changes meanwhile.
+/// How often a path that changes meanwhile is followed again.
 const MOST_ATTEMPTS: usize = 100;
 
-/// A directory is opened to go on from, not to be listed; where the system knows the difference, reading it
-/// need not be permitted.
+/// A directory is opened as a starting point, not to be listed. Where the system makes a difference, it need not be
+/// readable.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const DIRECTORY: OFlags =
     OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
@@ -25,19 +25,18 @@ const DIRECTORY: OFlags =
 const DIRECTORY: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// Where a path leads when all links are followed: a name in an open directory.
+/// The target of a path whose links were followed: a name in an open directory.
 #[derive(Debug)]
 pub(super) struct Place {
     pub(super) directory: OwnedFd,
     pub(super) name: OsString,
-    /// The same as a path, free of links.
+    /// The same as a path without links.
     pub(super) path: PathBuf,
-    /// What was there, if anything. No directory, and no link.
+    /// The type of the file there, if any. It is neither a directory nor a link.
     pub(super) kind: Option<FileType>,
 }
 
-/// Follows `path` and does something where it leads, from the start again as long as that says
-/// [`FileError::Changed`].
+/// Follows `path` and calls `work` at its target. Starts again while that fails with [`FileError::Changed`].
 ///
 /// With `make`, directories that are missing on the way are made.
 pub(super) fn follow<T>(
@@ -55,8 +54,8 @@ pub(super) fn follow<T>(
     Err(FileError::Changed)
 }
 
-/// One way along a path. The kernel is never asked to follow a link or to go up: both are done here, so that
-/// every step starts from a directory that is known to be within a root.
+/// A walk along a path. The kernel never follows a link or `..`: this code does, so that every step starts in a
+/// directory that is within a root.
 #[derive(Debug)]
 struct Walk<'a> {
     roots: &'a Roots,
@@ -77,15 +76,16 @@ enum Position {
     /// Not in a root, yet or any more. Nothing is opened here; only the text of the path counts, and it has to
     /// lead to a root without detours.
     Outside(PathBuf),
-    /// In the last of these directories, which is at `path`. The first is the root, and each is in the one before.
+    /// Within the last of these directories, whose path is `path`. The first is the root, and each is in the one
+    /// before.
     Inside { path: PathBuf, open: Vec<OwnedFd> },
 }
 
 #[derive(Debug)]
 enum Reached {
-    /// A place from which it goes on.
+    /// The walk continues.
     Step,
-    /// The end of the path, and what is there, if anything.
+    /// The walk is at its end. Holds the type of the file there, if any.
     End(Option<FileType>),
 }
 
@@ -119,7 +119,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Puts `path`, which a link or an alias stands for, before what is ahead.
+    /// Prepends the target of a link or an alias to the components that are left.
     fn redirect(&mut self, path: &Path) -> Result<(), FileError> {
         for component in path.components().rev() {
             match component {
@@ -135,28 +135,28 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Looks what the place outside is that was reached: nothing but a root can be entered.
+    /// Enters a directory outside of the roots only where it is a root.
     fn arrive(&mut self) -> Result<(), FileError> {
         let Position::Outside(path) = &self.position else { return Ok(()) };
         match self.roots.standing(path) {
-            Standing::Root(root) => {
+            RootRelation::Root(root) => {
                 let open = vec![open_directory(openat(CWD, root, DIRECTORY, Mode::empty()))?];
                 self.position = Position::Inside { path: root.to_owned(), open };
                 Ok(())
             }
-            Standing::Alias(real) => {
+            RootRelation::Alias(real) => {
                 self.count_link()?;
                 self.redirect(real)
             }
-            Standing::Above { .. } => Ok(()),
-            Standing::Outside => Err(FileError::Outside),
+            RootRelation::Above { .. } => Ok(()),
+            RootRelation::Outside => Err(FileError::Outside),
         }
     }
 
     fn up_outside(&mut self) -> Result<(), FileError> {
         let Position::Outside(path) = &mut self.position else { return Ok(()) };
-        // Where a link was passed, the directory above is another than the text says.
-        if self.roots.standing(path) != (Standing::Above { real: true }) {
+        // Behind a link the parent directory differs from the one in the text.
+        if self.roots.standing(path) != (RootRelation::Above { real: true }) {
             return Err(FileError::Outside);
         }
         path.pop();

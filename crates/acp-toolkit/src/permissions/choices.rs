@@ -6,27 +6,27 @@ use agentwire_acp_schema::v1::{
 };
 use agentwire_jsonrpc::Printable;
 
-/// How many characters of a title, an input or a text are shown, before it says how many there are more.
+/// How many characters of a title, an input or a text are shown. The rest is counted.
 const SHOWN: usize = 2000;
 
-/// The same of an option's name and of a path.
+/// The same for an option's name and for a path.
 const SHOWN_OF_NAME: usize = 200;
 
-/// How many characters of the title stand in the line that is answered.
+/// How many characters of the title are shown in the prompt line.
 const SHOWN_IN_PROMPT: usize = 60;
 
-/// How many places, changes and texts are shown of each.
+/// How many locations, changes and texts are shown of each.
 const FOLD: usize = 5;
 
-/// How many options can be chosen.
+/// How many options can be selected.
 const MOST_OPTIONS: usize = 1000;
 
-/// A permission request as a menu: its [`Display`](fmt::Display) is the text to show, [`prompt`](Self::prompt) stands before
-/// the answer, and [`select`](Self::select) reads the line that was typed.
+/// A permission request as a menu. Its [`Display`](fmt::Display) is the text to show, [`prompt`](Self::prompt) is the
+/// prompt line, and [`select`](Self::select) parses the user's input.
 ///
-/// Options are numbered from 1; what is behind the thousandth is not offered. Each has its kind in our words, in front of
-/// the name that the agent gives it, which may say anything. The first of each kind can be chosen by a letter or by these
-/// words as well:
+/// Options are numbered from 1; those after the thousandth are not offered. The kind of each stands before the agent's
+/// name of it, since that name may be misleading. The first option of each kind can also be selected by a letter or by
+/// these words:
 ///
 /// | kind | letter | words |
 /// |---|---|---|
@@ -35,15 +35,15 @@ const MOST_OPTIONS: usize = 1000;
 /// | `reject_once` | `r` | `reject once` |
 /// | `reject_always` | `R` | `reject always` |
 ///
-/// The title stands right above the options, however much else there is to show: of the places, the changes and the texts of
-/// a call five each are shown, and how many there are more. What the agent wrote is [`Printable`], on one line each, so it
-/// cannot draw a menu of its own.
+/// The title stands right above the options, however long the rest is. Five locations, changes and texts of the call
+/// are shown of each, and the rest are counted. The agent's texts are [`Printable`] and on one line each, so they
+/// cannot imitate a menu.
 #[derive(Clone, Debug)]
 pub struct Choices {
     subject: String,
     prompt: String,
     options: Vec<Choice>,
-    /// How many options there are more.
+    /// How many options are left out.
     left_out: usize,
 }
 
@@ -52,7 +52,7 @@ struct Choice {
     id: PermissionOptionId,
     name: String,
     kind: String,
-    /// The letter and the words that choose it, if it is the first of its kind.
+    /// The letter and the words that select it, if it is the first of its kind.
     keys: Option<[&'static str; 2]>,
 }
 
@@ -83,18 +83,18 @@ impl Choices {
         }
     }
 
-    /// Whether there is nothing to choose from.
+    /// Returns whether there are no options.
     pub fn is_empty(&self) -> bool {
         self.options.is_empty()
     }
 
-    /// The line to show in front of the answer: the title again, and what can be typed.
+    /// Returns the prompt line: the title again, and the possible inputs.
     pub fn prompt(&self) -> &str {
         &self.prompt
     }
 
-    /// The answer that a whole line stands for: an option's number, letter or words. None if it stands for nothing; spaces
-    /// around it do not matter.
+    /// Returns the answer for a line of input: an option's number, letter or words. None for any other line.
+    /// Surrounding spaces are ignored.
     pub fn select(&self, line: &str) -> Option<RequestPermissionResponse> {
         let line = line.trim();
         let is_number = !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_digit());
@@ -124,7 +124,7 @@ impl fmt::Display for Choices {
     }
 }
 
-/// The letter and the words of a kind.
+/// Returns the letter and the words of a kind.
 fn keys(kind: &PermissionOptionKind) -> Option<[&'static str; 2]> {
     match kind {
         PermissionOptionKind::AllowOnce => Some(["a", "allow once"]),
@@ -135,7 +135,7 @@ fn keys(kind: &PermissionOptionKind) -> Option<[&'static str; 2]> {
     }
 }
 
-/// What is known about the call beside its title, one thing a line.
+/// Describes the call beside its title, one detail a line.
 fn details(call: &ToolCallUpdate) -> String {
     let mut text = String::new();
     if let Some(name) = &call.name {
@@ -168,7 +168,7 @@ fn details(call: &ToolCallUpdate) -> String {
     text
 }
 
-/// The first of some things, one a line, and how many there are more.
+/// Writes the first items, one a line, and counts the rest.
 fn folded(text: &mut String, label: &str, mut things: impl Iterator<Item = String>) {
     for thing in things.by_ref().take(FOLD) {
         line(text, label, &thing);
@@ -183,7 +183,7 @@ fn line(text: &mut String, label: &str, value: &str) {
     text.push_str(&format!("  {label}: {value}\n"));
 }
 
-/// So many characters of a text, on one line.
+/// Returns the first characters of a text, on one line.
 fn shown(text: &str, most: usize) -> String {
     let end = text.char_indices().nth(most).map_or(text.len(), |(end, _)| end);
     let start = Printable::one_line(&text[..end]);

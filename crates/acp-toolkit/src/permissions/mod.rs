@@ -1,5 +1,6 @@
-mod cancelling;
+mod cancel_guard;
 mod choices;
+mod policy;
 mod prompt;
 mod rule;
 
@@ -15,83 +16,52 @@ use agentwire_acp_schema::v1::{
 use agentwire_jsonrpc::{ErrorObject as Error, RawJson};
 use agentwire_sync::{Mutex, MutexGuard};
 
-pub use cancelling::Cancelling;
+pub use cancel_guard::CancelGuard;
 pub use choices::Choices;
+pub use policy::PermissionPolicy;
 pub use prompt::PermissionPrompt;
 pub use rule::PermissionRule;
 
-use cancelling::Gates;
+use cancel_guard::SessionCancels;
 
-/// How many decisions are remembered unless [`Permissions::limit`] says otherwise.
+/// The default limit of remembered decisions.
 const LIMIT: usize = 10_000;
 
-/// Who decides about the tool calls that nobody has decided about before.
+/// The scope of an answer `allow_always` or `reject_always`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum PermissionPolicy {
-    /// The user.
-    #[default]
-    Ask,
-    /// Nobody: the call is allowed, for this once where there is such an option, because "always" can change how an agent
-    /// goes on. An agent that is run like this can do whatever its model comes to think of.
-    AllowAll,
-    /// Nobody: the call is rejected, likewise; the outcome is cancelled where there is no option for that.
-    RejectAll,
-}
-
-impl PermissionPolicy {
-    /// What it answers by itself. None when it is to be asked.
-    ///
-    /// Options of a kind that is not known are never selected. Where nothing fits the outcome is cancelled.
-    pub fn decide(self, request: &RequestPermissionRequest) -> Option<RequestPermissionResponse> {
-        match self {
-            Self::Ask => None,
-            Self::AllowAll => {
-                Some(first_of(request, [PermissionOptionKind::AllowOnce, PermissionOptionKind::AllowAlways]))
-            }
-            Self::RejectAll => Some(first_of(
-                request,
-                [PermissionOptionKind::RejectOnce, PermissionOptionKind::RejectAlways],
-            )),
-        }
-    }
-}
-
-/// What `allow_always` and `reject_always` are about.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Remember {
-    /// The same call: the same tool, kind, title, input, locations and content. An agent that asks although it was told "always"
-    /// means something that it does not take to be covered, so this is the default.
+pub enum DecisionScope {
+    /// The same call: the same tool, kind, title, input, locations and content. This is the default: an agent that asks
+    /// again after "always" considers the new call as not covered.
     #[default]
     Call,
-    /// The same tool, whatever it is called with: by its name, or by the title where it has no name.
+    /// The same tool with any input: by its name, or by the title where it has no name.
     Tool,
     /// Nothing: the agent is left to remember it.
     Nothing,
 }
 
-/// Permission requests, answered by rules, by what was decided before, by a policy, or by somebody who is asked.
+/// Answers permission requests by rules, earlier decisions, a policy, or by asking the user.
 ///
-/// In this order: the first [rule](Self::rule) that is about the call; what the user decided with an option of kind
-/// `allow_always` or `reject_always`, which holds within its session until the session is [forgotten](Self::forget) or
-/// this is dropped (nothing is stored); the policy; the user.
+/// In this order: the first matching [rule](Self::rule); an earlier answer with an option of kind `allow_always` or
+/// `reject_always`, which holds within its session until the session is [forgotten](Self::forget) or this is dropped
+/// (nothing is stored); the policy; the user.
 ///
 /// See <https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission>.
 #[derive(Debug)]
 pub struct Permissions {
     policy: PermissionPolicy,
     rules: Vec<PermissionRule>,
-    remember: Remember,
+    remember: DecisionScope,
     limit: usize,
-    decided: Mutex<Decided>,
+    decisions: Mutex<Decisions>,
     hasher: RandomState,
-    gates: Gates,
+    cancels: SessionCancels,
 }
 
-/// What was decided about a subject, which is here only as its hash: the agent decides how large it is.
+/// The decisions by subject. A subject is kept only as a hash, because the agent determines its size.
 #[derive(Debug, Default)]
-struct Decided {
+struct Decisions {
     sessions: HashMap<SessionId, HashMap<u64, PermissionOptionKind>>,
     count: usize,
 }
@@ -108,11 +78,11 @@ impl Permissions {
         Self {
             policy,
             rules: Vec::new(),
-            remember: Remember::default(),
+            remember: DecisionScope::default(),
             limit: LIMIT,
-            decided: Mutex::default(),
+            decisions: Mutex::default(),
             hasher: RandomState::new(),
-            gates: Gates::default(),
+            cancels: SessionCancels::default(),
         }
     }
 
@@ -132,9 +102,9 @@ impl Permissions {
         self
     }
 
-    /// Sets what "always" is about (default [`Remember::Call`]).
+    /// Sets the scope of "always" (default [`DecisionScope::Call`]).
     #[must_use]
-    pub fn remember(mut self, remember: Remember) -> Self {
+    pub fn remember(mut self, remember: DecisionScope) -> Self {
         self.remember = remember;
         self
     }
@@ -146,13 +116,13 @@ impl Permissions {
     ///
     /// # Errors
     ///
-    /// Those of `ask`, and "internal error" if it selects what was not offered.
+    /// Those of `ask`, and "internal error" where it selects an option that was not offered.
     pub async fn answer(
         &self,
         request: &RequestPermissionRequest,
         ask: impl AsyncFnOnce(&RequestPermissionRequest) -> Result<RequestPermissionResponse, Error>,
     ) -> Result<RequestPermissionResponse, Error> {
-        let mut hold = self.gates.hold(&request.session_id);
+        let mut hold = self.cancels.hold(&request.session_id);
         let answer = async {
             match self.decide(request) {
                 Some(response) => Ok(response),
@@ -175,7 +145,8 @@ impl Permissions {
         Ok(response)
     }
 
-    /// The answer that needs nobody: by a rule, from memory or by policy.
+    /// Answers without asking the user: by a rule, an earlier decision or the policy. None where the user must be
+    /// asked.
     pub fn decide(&self, request: &RequestPermissionRequest) -> Option<RequestPermissionResponse> {
         if request.options.is_empty() {
             return Some(RequestPermissionResponse::cancelled());
@@ -186,11 +157,10 @@ impl Permissions {
         self.recall(request).or_else(|| self.policy.decide(request))
     }
 
-    /// `session/cancel` is about to be sent: every request of the session that waits for an answer is answered as
-    /// cancelled, and so is each that still comes until what this gives is dropped, when the turn has ended.
+    /// Cancels the pending permission requests of a session, before `session/cancel` is sent. Requests that arrive
+    /// later are cancelled too, until the returned value is dropped when the turn has ended.
     ///
-    /// A runtime that drops what answers a request when its turn is cancelled, such as `agentwire-acp-client`, does without
-    /// this.
+    /// A runtime that cancels a request's future with its turn, such as `agentwire-acp-client`, does not need this.
     ///
     /// ```
     /// # use agentwire_acp_toolkit::Permissions;
@@ -200,8 +170,8 @@ impl Permissions {
     /// drop(cancelling);
     /// # }
     /// ```
-    pub fn cancel(&self, session: &SessionId) -> Cancelling {
-        self.gates.cancel(session)
+    pub fn cancel(&self, session: &SessionId) -> CancelGuard {
+        self.cancels.cancel(session)
     }
 
     /// Remembers what the user answered, if that was for always.
@@ -212,7 +182,7 @@ impl Permissions {
             matches!(kind, PermissionOptionKind::AllowAlways | PermissionOptionKind::RejectAlways)
         });
         if let (Some(kind), Some(subject)) = (always, self.subject(request)) {
-            let mut decided = self.decided();
+            let mut decided = self.decisions();
             let full = decided.count >= self.limit;
             let known = |session: &HashMap<_, _>| session.contains_key(&subject);
             if full && !decided.sessions.get(&request.session_id).is_some_and(known) {
@@ -225,9 +195,9 @@ impl Permissions {
         }
     }
 
-    /// Forgets what was decided in a session.
+    /// Forgets the decisions of a session.
     pub fn forget(&self, session: &SessionId) {
-        let mut decided = self.decided();
+        let mut decided = self.decisions();
         if let Some(forgotten) = decided.sessions.remove(session) {
             decided.count -= forgotten.len();
         }
@@ -235,7 +205,7 @@ impl Permissions {
 
     fn recall(&self, request: &RequestPermissionRequest) -> Option<RequestPermissionResponse> {
         let subject = self.subject(request)?;
-        let kind = self.decided().sessions.get(&request.session_id)?.get(&subject)?.clone();
+        let kind = self.decisions().sessions.get(&request.session_id)?.get(&subject)?.clone();
         let once = match kind {
             PermissionOptionKind::AllowAlways => PermissionOptionKind::AllowOnce,
             _ => PermissionOptionKind::RejectOnce,
@@ -244,28 +214,28 @@ impl Permissions {
         Some(RequestPermissionResponse::selected(&option.option_id))
     }
 
-    /// What a request is about, as far as it can be compared. None where it says too little.
+    /// Returns the subject of a request, or none where the request has too little to compare.
     fn subject(&self, request: &RequestPermissionRequest) -> Option<u64> {
         let call = &request.tool_call;
         match self.remember {
-            Remember::Nothing => None,
-            Remember::Tool => {
+            DecisionScope::Nothing => None,
+            DecisionScope::Tool => {
                 let tool = call.name.as_ref().map(|name| ("name", name));
                 let tool = tool.or_else(|| call.title.as_ref().map(|title| ("title", title)))?;
                 Some(self.hasher.hash_one(tool))
             }
-            Remember::Call => {
+            DecisionScope::Call => {
                 let input = call.raw_input.as_ref().map(RawJson::as_str);
-                // A name alone says nothing about what the tool is to do.
+                // A name alone does not describe the call.
                 if call.title.is_none() && input.is_none() {
                     return None;
                 }
-                // A terminal is a new one for every call.
+                // Each call has a new terminal.
                 let told = |content: &&ToolCallContent| !matches!(content, ToolCallContent::Terminal(_));
                 let mut hasher = self.hasher.build_hasher();
                 (&call.name, &call.kind, &call.title, input).hash(&mut hasher);
-                // As it is written, since not all of it has a hash. That text is never there: it may be six times as long as
-                // the message.
+                // Hashes the debug text, since not all types implement `Hash`. The text is never stored: it may be six
+                // times as long as the message.
                 let mut text = HashText(&mut hasher);
                 let _never = write!(text, "{:?}", call.locations);
                 for content in call.content.iter().flatten().filter(told) {
@@ -276,8 +246,8 @@ impl Permissions {
         }
     }
 
-    fn decided(&self) -> MutexGuard<'_, Decided> {
-        self.decided.lock()
+    fn decisions(&self) -> MutexGuard<'_, Decisions> {
+        self.decisions.lock()
     }
 }
 
@@ -291,27 +261,10 @@ impl<H: Hasher> fmt::Write for HashText<'_, H> {
     }
 }
 
-/// The first option of a kind.
+/// Returns the first option of a kind.
 fn option<'a>(
     request: &'a RequestPermissionRequest,
     kind: &PermissionOptionKind,
 ) -> Option<&'a PermissionOption> {
     request.options.iter().find(|option| option.kind == *kind)
-}
-
-/// Rejects the call; cancelled where that is no option.
-fn reject(request: &RequestPermissionRequest) -> RequestPermissionResponse {
-    first_of(request, [PermissionOptionKind::RejectOnce, PermissionOptionKind::RejectAlways])
-}
-
-/// Selects the first option of the first of these kinds that there is.
-fn first_of(
-    request: &RequestPermissionRequest,
-    kinds: [PermissionOptionKind; 2],
-) -> RequestPermissionResponse {
-    let options = &request.options;
-    let option = kinds.iter().find_map(|kind| options.iter().find(|option| option.kind == *kind));
-    option.map_or_else(RequestPermissionResponse::cancelled, |option| {
-        RequestPermissionResponse::selected(&option.option_id)
-    })
 }

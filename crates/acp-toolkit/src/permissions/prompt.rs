@@ -7,18 +7,19 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout_at};
 
-use super::{Choices, reject};
+use super::Choices;
+use super::policy::reject;
 
-/// How long input is passed over before a question is shown. What was typed earlier lies in the terminal's own buffer,
-/// from which another thread may have to fetch it first.
+/// How long input is discarded before a menu is shown. Earlier input is in the terminal's buffer, from which another
+/// thread may have to fetch it first.
 const UNHEARD: Duration = Duration::from_millis(100);
 
 /// Asks the user by a menu on a terminal, and reads a line as the answer.
 ///
-/// Requests that come together are asked one after the other. What was typed before a question is shown is no answer to
-/// it and is dropped, so answers cannot be piped in all at once. (A line that was begun before and is ended after
-/// is still with the terminal, and counts as typed after.) Where the input ends the call is rejected, since nobody is
-/// there to allow it. A program that reads lines in a way of its own needs only [`Choices`].
+/// Concurrent requests are asked one after another. Input from before a menu is shown is discarded, so answers cannot
+/// be piped in all at once. (A line that was begun before and ends after is still in the terminal, and counts as later
+/// input.) At the end of the input the call is rejected, since no user can allow it. A program that reads lines itself
+/// needs only [`Choices`].
 #[derive(Debug)]
 pub struct PermissionPrompt<R, W> {
     terminal: Mutex<(R, W)>,
@@ -47,7 +48,7 @@ impl<R: AsyncBufRead + Unpin, W: AsyncWrite + Unpin> PermissionPrompt<R, W> {
         Ok(answer.unwrap_or_else(|| reject(request)))
     }
 
-    /// None where the input ends.
+    /// Returns none at the end of the input.
     async fn choose(&self, choices: &Choices) -> io::Result<Option<RequestPermissionResponse>> {
         let (input, output) = &mut *self.terminal.lock().await;
         drop_typed(input).await?;
@@ -68,7 +69,7 @@ impl<R: AsyncBufRead + Unpin, W: AsyncWrite + Unpin> PermissionPrompt<R, W> {
     }
 }
 
-/// Drops what comes within a moment, and with it what came before.
+/// Discards the input of a moment, and all before it.
 async fn drop_typed<R: AsyncBufRead + Unpin>(input: &mut R) -> io::Result<()> {
     let until = Instant::now() + UNHEARD;
     while Instant::now() < until {

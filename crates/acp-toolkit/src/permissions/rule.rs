@@ -1,8 +1,8 @@
 use agentwire_acp_schema::v1::{RequestPermissionRequest, ToolKind};
 
-use super::PermissionPolicy;
+use super::policy::PermissionPolicy;
 
-/// What a program decides beforehand about the calls of a tool, or of all tools of a kind.
+/// A program's decision on the calls of a tool, or of all tools of a kind.
 ///
 /// Names and kinds are the agent's word: a rule is as trustworthy as the agent that it is for.
 ///
@@ -27,17 +27,17 @@ enum Subject {
 }
 
 impl PermissionRule {
-    /// About the tool of this name. A call whose tool has no name is not meant.
+    /// Decides calls of the tool with this name. Calls without a tool name are not covered.
     pub fn tool(name: impl Into<String>, policy: PermissionPolicy) -> Self {
         Self { subject: Subject::Tool(name.into()), policy }
     }
 
-    /// About tools of this kind. A call of which no kind is told is not meant.
+    /// Decides calls of tools of this kind. Calls without a kind are not covered.
     pub fn kind(kind: ToolKind, policy: PermissionPolicy) -> Self {
         Self { subject: Subject::Kind(kind), policy }
     }
 
-    /// What decides about the request, if the rule is about it.
+    /// Returns the policy, if the rule covers the request.
     pub(super) fn policy(&self, request: &RequestPermissionRequest) -> Option<PermissionPolicy> {
         let call = &request.tool_call;
         let meant = match &self.subject {

@@ -6,7 +6,7 @@ use agentwire_acp_schema::v1::CreateTerminalRequest;
 use agentwire_acp_schema::v1::error_code::RESOURCE_NOT_FOUND;
 use agentwire_jsonrpc::ErrorObject as Error;
 
-/// What to start, in `directory`.
+/// Returns the command to start in `directory`.
 pub(super) fn of(request: &CreateTerminalRequest, directory: &Path) -> Result<Command, Error> {
     let line = &request.command;
     let mut command = if request.args.is_empty() && is_shell_line(line, directory) {
@@ -28,7 +28,7 @@ pub(super) fn of(request: &CreateTerminalRequest, directory: &Path) -> Result<Co
     Ok(command)
 }
 
-/// What the agent is told when the system did not start `program`.
+/// Returns the error for the agent when the system did not start `program`.
 pub(super) fn refused(program: &str, error: &io::Error) -> Error {
     let message = format!("cannot start {program:?}: {error}");
     match error.kind() {
@@ -38,7 +38,7 @@ pub(super) fn refused(program: &str, error: &io::Error) -> Error {
     }
 }
 
-/// Whether a command without arguments is more than the name of a program.
+/// Returns whether a command without arguments is more than the name of a program.
 fn is_shell_line(command: &str, directory: &Path) -> bool {
     let means_itself = |c: char| c.is_alphanumeric() || "-_./\\+:,@%".contains(c);
     !command.chars().all(means_itself) && !directory.join(command).is_file()

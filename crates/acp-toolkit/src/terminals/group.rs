@@ -7,28 +7,29 @@ use agentwire_acp_schema::v1::TerminalExitStatus;
 
 use super::signal::exit_status;
 
-/// How long something that was killed may take to be gone. The kernel needs microseconds, unless the process
-/// hangs in a system call that cannot be interrupted.
+/// How long a killed process may take to end. The kernel needs microseconds, unless the process hangs in an
+/// uninterruptible system call.
 const REAP_LIMIT: Duration = Duration::from_secs(1);
 
-/// A command and what it started, as long as that stays in its process group, with the guard that outlives us.
+/// A command and the processes that it started, while they stay in its process group, with the guard that outlives this
+/// process.
 ///
-/// The command is waited for (in the sense of the system) last: while it is a zombie its id, which is also that
-/// of the group, cannot be given to anybody else, so that no signal of ours hits a stranger.
+/// The command is reaped last: while it is a zombie its id, which is also the group's, is not reused, so no signal
+/// reaches another process.
 #[derive(Debug)]
 pub(super) struct Group {
     leader: Child,
     #[cfg(unix)]
     guard: Option<super::guard::Guard>,
-    state: State,
+    state: LeaderState,
 }
 
 #[derive(Clone, Debug)]
-enum State {
+enum LeaderState {
     /// Not waited for: it runs, or is a zombie.
-    Ours,
+    Unreaped,
     /// Waited for. Nothing may be sent to its id.
-    Gone(TerminalExitStatus),
+    Reaped(TerminalExitStatus),
 }
 
 impl Group {
@@ -40,7 +41,7 @@ impl Group {
             #[cfg(unix)]
             guard: super::guard::Guard::spawn(leader.id()),
             leader,
-            state: State::Ours,
+            state: LeaderState::Unreaped,
         })
     }
 
@@ -53,13 +54,13 @@ impl Group {
         self.leader.id()
     }
 
-    /// How the command ended. None while it runs.
+    /// Returns how the command ended, or none while it runs.
     #[cfg(unix)]
     pub(super) fn status(&mut self) -> Option<TerminalExitStatus> {
         use rustix::io::retry_on_intr;
         use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
-        if let State::Gone(status) = &self.state {
+        if let LeaderState::Reaped(status) = &self.state {
             return Some(status.clone());
         }
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
@@ -67,45 +68,45 @@ impl Group {
             Ok(status) => status.map(|status| exit_status(status.exit_status(), status.terminating_signal())),
             Err(_) => {
                 // Something else in our process waited for it.
-                self.state = State::Gone(TerminalExitStatus::new());
+                self.state = LeaderState::Reaped(TerminalExitStatus::new());
                 Some(TerminalExitStatus::new())
             }
         }
     }
 
-    /// How the command ended. None while it runs.
+    /// Returns how the command ended, or none while it runs.
     #[cfg(not(unix))]
     pub(super) fn status(&mut self) -> Option<TerminalExitStatus> {
-        if let State::Ours = self.state {
+        if let LeaderState::Unreaped = self.state {
             match self.leader.try_wait() {
                 Ok(None) => return None,
-                Ok(Some(status)) => self.state = State::Gone(exit_status(status.code(), None)),
-                Err(_) => self.state = State::Gone(TerminalExitStatus::new()),
+                Ok(Some(status)) => self.state = LeaderState::Reaped(exit_status(status.code(), None)),
+                Err(_) => self.state = LeaderState::Reaped(TerminalExitStatus::new()),
             }
         }
         match &self.state {
-            State::Gone(status) => Some(status.clone()),
-            State::Ours => None,
+            LeaderState::Reaped(status) => Some(status.clone()),
+            LeaderState::Unreaped => None,
         }
     }
 
     /// Kills all of them.
     pub(super) fn kill(&mut self) {
-        if let State::Ours = self.state {
+        if let LeaderState::Unreaped = self.state {
             #[cfg(unix)]
             let _ = rustix::process::kill_process_group(
                 rustix::process::Pid::from_child(&self.leader),
                 rustix::process::Signal::KILL,
             );
-            // In case it is in another group by now.
+            // It may be in another group by now.
             let _ = self.leader.kill();
         }
     }
 
-    /// Kills what is left and waits for the command, so that no zombie remains. Says how it ended. Blocks for as
-    /// long as a killed process needs to be gone, and for a second at most.
+    /// Kills the processes that are left and reaps the command. Returns how it ended. Blocks until a killed process has
+    /// ended, for a second at most.
     pub(super) fn finish(&mut self) -> TerminalExitStatus {
-        if let State::Gone(status) = &self.state {
+        if let LeaderState::Reaped(status) = &self.state {
             return status.clone();
         }
         // Asked first, because what has ended by itself was not killed.
@@ -117,7 +118,7 @@ impl Group {
         }
         let waited = reap(&mut self.leader);
         let status = status.or(waited).unwrap_or_default();
-        self.state = State::Gone(status.clone());
+        self.state = LeaderState::Reaped(status.clone());
         status
     }
 }

@@ -2,19 +2,19 @@ use std::io::{PipeWriter, pipe};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
-/// A process in the group of a command that kills the group when we are gone.
+/// A process in the group of a command that kills the group when this process ends.
 ///
 /// However we end, the system closes our end of the pipe that it reads from. It takes no notice of the signals
 /// with which a command is asked to end.
 #[derive(Debug)]
 pub(super) struct Guard {
     process: Child,
-    /// Nothing is ever written to it, and no other process has it.
+    /// The writing end of a pipe. Nothing is written to it, and no other process has it.
     #[expect(dead_code, reason = "it is held for the moment when it closes")]
     line: PipeWriter,
 }
 
-/// `kill` with the process 0 means the whole group of whoever says it.
+/// `kill` with the process 0 signals the caller's whole group.
 const SCRIPT: &str = "trap '' TERM INT HUP QUIT; read _; kill -KILL 0";
 
 impl Guard {

@@ -31,58 +31,57 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::AbortHandle;
 
 use crate::roots::Roots;
-use released::Released;
+use released::ReleasedOutputs;
 use terminal::Terminal;
 
-/// How many terminals a session has at most, unless [`Terminals::limit`] says otherwise.
+/// The default limit of a session's terminals.
 const LIMIT: usize = 64;
-/// How much output is kept where the agent does not say: 1 MiB.
+/// The default limit of a terminal's output, where the request has none: 1 MiB.
 const OUTPUT_LIMIT: usize = 1024 * 1024;
-/// How much output is kept at most, whatever the agent says: 4 MiB. Even if each byte needs an escape of six,
-/// the answer fits a message of 32 MiB, which is what peers commonly take.
+/// The default of the highest limit that a request may set: 4 MiB. Even if each byte needs an escape of six, the answer
+/// fits a message of 32 MiB, the common limit of peers.
 const OUTPUT_MAXIMUM: usize = 4 * 1024 * 1024;
 
-/// How much output is kept of all terminals of a session, unless [`Terminals::output_total`] says otherwise: 32 MiB.
+/// The default limit of the output of all terminals of a session: 32 MiB.
 const OUTPUT_TOTAL: usize = 32 * 1024 * 1024;
-/// How much output a terminal keeps although others keep as much as there may be: 64 KiB.
+/// The output that each terminal keeps even over the session's limit: 64 KiB.
 const OUTPUT_LEAST: usize = 64 * 1024;
-/// What one permit for output stands for.
+/// The bytes of one permit for output.
 const UNIT: usize = 1024;
 
-/// How much output of released terminals is kept to be shown, unless [`Terminals::released_limit`] says otherwise: 4 MiB.
+/// The default limit of the output of released terminals: 4 MiB.
 const RELEASED_LIMIT: usize = 4 * 1024 * 1024;
 
-/// The commands that an agent runs in one session: answers to `terminal/*`.
+/// The commands of an agent in one session: answers to `terminal/*`.
 ///
-/// Each command runs in a process group of its own, with nothing to read on its stdin; stdout and stderr share
-/// a pipe, so their order is the order of writing. A task of the runtime reads the pipe, whether somebody asks
-/// for the output or not, and keeps the last of it.
+/// Each command runs in its own process group with an empty stdin. Stdout and stderr share a pipe, so their order is
+/// the order of writing. A task of the runtime reads the pipe continuously and keeps the last of the output.
 ///
-/// What a command started in the background belongs to it, as long as it stays in the group: it goes on when
-/// the command ends, and ends at `kill` and `release`. So that the group's name stays ours until then, a command
-/// that has ended by itself is waited for (in the sense of the system) only then.
+/// Background processes of a command belong to the terminal while they stay in its group: they continue when the
+/// command ends, and end at `kill` and `release`. The command is reaped only then, so that the group's id is not reused
+/// before.
 ///
 /// When this is dropped, or the runtime ends, every group is killed and every command waited for. That blocks
 /// until the kernel is done: microseconds as a rule, a second at most. When the whole program is killed, a guard
 /// kills the commands: a sleeping shell in each group, which waits for the end of a pipe that only we hold. On
 /// Windows there is none.
 ///
-/// A terminal confines nothing: a command can do what the user can. It only has to start within the session's
-/// directories. Whether it may start at all is a matter of permission.
+/// A terminal confines nothing: a command can do what the user can. Only its starting directory must be within the
+/// session's directories. Permissions decide whether it may start at all.
 ///
 /// Everything may be asked at the same time, of the same terminal too. Must be used in a tokio runtime that has
 /// I/O and time enabled.
 ///
 /// # Errors
 ///
-/// A terminal that is unknown or released is "resource not found".
+/// An unknown or released terminal is answered with "resource not found".
 ///
 /// See <https://agentclientprotocol.com/protocol/v1/terminals>.
 #[derive(Debug)]
 pub struct Terminals {
     roots: Arc<Roots>,
-    live: Mutex<Lives>,
-    released: Mutex<Released>,
+    live: Mutex<OpenTerminals>,
+    released: Mutex<ReleasedOutputs>,
     limit: usize,
     free: Arc<Semaphore>,
     ids: Arc<AtomicU64>,
@@ -92,17 +91,17 @@ pub struct Terminals {
     output_total: Arc<Semaphore>,
 }
 
-/// The terminals that were not released.
+/// The terminals that are not released.
 #[derive(Debug, Default)]
-struct Lives {
-    terminals: HashMap<TerminalId, Live>,
-    /// Whether the session is over, so that none is added any more.
+struct OpenTerminals {
+    terminals: HashMap<TerminalId, OpenTerminal>,
+    /// Whether the session is closed, so that no terminal is added.
     closed: bool,
 }
 
-/// A terminal that was not released. Dropping it ends the command.
+/// A terminal that is not released. Dropping it ends the command.
 #[derive(Debug)]
-struct Live {
+struct OpenTerminal {
     terminal: Arc<Terminal>,
     reader: AbortHandle,
     _permit: OwnedSemaphorePermit,
@@ -112,7 +111,7 @@ struct Live {
 impl Terminals {
     /// Runs commands within `roots`, in the first of them unless the agent names a directory.
     ///
-    /// Where the names lead is looked up now.
+    /// The names are resolved now.
     pub fn new(roots: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
         Self::within(Arc::new(Roots::new(roots)))
     }
@@ -121,7 +120,7 @@ impl Terminals {
         Self {
             roots,
             live: Mutex::default(),
-            released: Mutex::new(Released::new(RELEASED_LIMIT)),
+            released: Mutex::new(ReleasedOutputs::new(RELEASED_LIMIT)),
             limit: LIMIT,
             free: Arc::new(Semaphore::new(LIMIT)),
             ids: Arc::default(),
@@ -144,14 +143,14 @@ impl Terminals {
         self
     }
 
-    /// Sets how many bytes of output a terminal keeps if the agent does not say (default 1 MiB).
+    /// Sets the limit of a terminal's output, in bytes, where the request has none (default 1 MiB).
     #[must_use]
     pub fn output_limit(mut self, bytes: usize) -> Self {
         self.output_limit = bytes;
         self
     }
 
-    /// Sets how many bytes of output a terminal keeps at most, whatever the agent says (default 4 MiB).
+    /// Sets the highest limit that a request may set for a terminal's output, in bytes (default 4 MiB).
     #[must_use]
     pub fn output_maximum(mut self, bytes: usize) -> Self {
         self.output_maximum = bytes;
@@ -166,17 +165,16 @@ impl Terminals {
         self
     }
 
-    /// Sets how many bytes of output are kept of terminals that were released, in all (default 4 MiB). They are there for
-    /// people to [look at](Self::shown), not for the agent.
+    /// Sets the limit of the output of all released terminals, in bytes (default 4 MiB). It can be [shown](Self::shown)
+    /// to users; the agent cannot read it.
     #[must_use]
     pub fn released_limit(mut self, bytes: usize) -> Self {
-        self.released = Mutex::new(Released::new(bytes));
+        self.released = Mutex::new(ReleasedOutputs::new(bytes));
         self
     }
 
-    /// What a view shows of a terminal, such as one that is part of a tool call: the same as
-    /// [`output`](Self::output), also after the terminal was released. None for one that never was, or whose output had to
-    /// make room.
+    /// Returns what a view shows of a terminal, such as in a tool call: the same as [`output`](Self::output), even
+    /// after the terminal was released. None for an unknown terminal, or where the output was dropped for others.
     pub fn shown(&self, id: &TerminalId) -> Option<TerminalOutputResponse> {
         match self.terminal(id) {
             Ok(terminal) => Some(terminal.output()),
@@ -192,10 +190,10 @@ impl Terminals {
     ///
     /// # Errors
     ///
-    /// "Invalid params" for a directory that is relative or outside, and for a variable without a proper name;
-    /// "resource not found" for a program or directory that does not exist; "internal error" when the limit of
-    /// terminals is reached, or the system refuses to start the program. Each names what is at fault. "Resource not found"
-    /// also when the session was closed in [`Workspaces`](crate::Workspaces).
+    /// "Invalid params" for a directory that is relative or outside, and for a variable with an invalid name. "Resource
+    /// not found" for a program or directory that does not exist, and when the session was closed in
+    /// [`Workspaces`](crate::Workspaces). "Internal error" when the limit of terminals is reached, or the system
+    /// refuses to start the program. Each names the cause.
     pub async fn create(&self, request: &CreateTerminalRequest) -> Result<CreateTerminalResponse, Error> {
         let runtime = Handle::try_current().map_err(Error::internal_error)?;
         let Ok(permit) = self.free.clone().try_acquire_owned() else {
@@ -216,15 +214,15 @@ impl Terminals {
         let terminal = Arc::new(terminal);
         let reader = runtime.spawn(terminal::read(terminal.clone(), source)).abort_handle();
         let id = TerminalId::from(format!("terminal-{}", self.ids.fetch_add(1, Ordering::Relaxed) + 1));
-        let live = Live { terminal, reader, _permit: permit, _output: output };
-        // Looked at now and not before, as the session may have been closed while the command was started.
+        let live = OpenTerminal { terminal, reader, _permit: permit, _output: output };
+        // The session may have been closed while the command was started.
         if self.add(id.clone(), live) { Ok(CreateTerminalResponse::new(id)) } else { Err(closed()) }
     }
 
-    /// `terminal/output`: what the command has written so far, or the end of it, and how it ended if it has.
+    /// `terminal/output`: returns the command's output so far, or the end of it, and how the command ended if it has.
     ///
-    /// What is not UTF-8 is replaced by U+FFFD; a character that arrives in two pieces is one character. When
-    /// the terminal says that the command has ended, all that the command itself has written is there.
+    /// Bytes that are not UTF-8 are replaced by U+FFFD; a character that arrives in two pieces is one character. When
+    /// the command has ended, all of its own output is included.
     ///
     /// # Errors
     ///
@@ -233,7 +231,7 @@ impl Terminals {
         Ok(self.terminal(&request.terminal_id)?.output())
     }
 
-    /// `terminal/wait_for_exit`: waits until the command has ended, and says how.
+    /// `terminal/wait_for_exit`: waits until the command has ended, and returns how.
     ///
     /// # Errors
     ///
@@ -258,8 +256,8 @@ impl Terminals {
         Ok(KillTerminalResponse::new())
     }
 
-    /// `terminal/release`: kills the command and all that it started, if they still run, and forgets the
-    /// terminal. What it had written can still be [shown](Self::shown).
+    /// `terminal/release`: kills the command and the processes that it started, if they still run, and removes the
+    /// terminal. Its output can still be [shown](Self::shown).
     ///
     /// # Errors
     ///
@@ -284,21 +282,22 @@ impl Terminals {
         }
     }
 
-    /// The session is over: releases all terminals, and no others are created.
+    /// Closes the session: releases all terminals, and refuses new ones.
     pub(crate) async fn close(&self) {
         self.live().closed = true;
         self.release_all().await;
     }
 
-    /// The session is over, as in [`close`](Self::close), but without waiting, except for what is left of the commands as
-    /// they are killed.
+    /// Closes the session as [`close`](Self::close) does, without waiting, except for the commands' processes to be
+    /// killed.
     pub(crate) fn end(&self) {
-        let all = std::mem::replace(&mut *self.live(), Lives { terminals: HashMap::new(), closed: true });
+        let all =
+            std::mem::replace(&mut *self.live(), OpenTerminals { terminals: HashMap::new(), closed: true });
         let all = all.terminals;
         all.values().for_each(|live| live.terminal.signal());
     }
 
-    /// How much output a new terminal keeps that should keep so much, and its part of what all keep.
+    /// Reserves output for a new terminal. Returns its limit, and the permits for its share of the session's limit.
     fn keep_output(&self, wanted: usize) -> (usize, Option<OwnedSemaphorePermit>) {
         let units = wanted.div_ceil(UNIT).min(self.output_total.available_permits());
         let permit = u32::try_from(units)
@@ -308,8 +307,8 @@ impl Terminals {
         (wanted.min(kept.max(OUTPUT_LEAST)), permit)
     }
 
-    /// Adds a terminal unless the session is over: then the command ends.
-    fn add(&self, id: TerminalId, live: Live) -> bool {
+    /// Adds a terminal, unless the session is closed: then the command ends.
+    fn add(&self, id: TerminalId, live: OpenTerminal) -> bool {
         let mut lives = self.live();
         if !lives.closed {
             lives.terminals.insert(id, live);
@@ -320,15 +319,15 @@ impl Terminals {
         false
     }
 
-    /// Ends a terminal for the agent, not for who looks at it.
-    fn take(&self, id: &TerminalId) -> Option<Live> {
+    /// Removes a terminal for the agent. Its output can still be shown.
+    fn take(&self, id: &TerminalId) -> Option<OpenTerminal> {
         let mut lives = self.live();
         let live = lives.terminals.remove(id)?;
         self.released().keep(id, live.terminal.output());
         Some(live)
     }
 
-    fn released(&self) -> MutexGuard<'_, Released> {
+    fn released(&self) -> MutexGuard<'_, ReleasedOutputs> {
         self.released.lock()
     }
 
@@ -336,11 +335,11 @@ impl Terminals {
         self.live().terminals.get(id).map(|live| live.terminal.clone()).ok_or_else(|| unknown(id))
     }
 
-    fn live(&self) -> MutexGuard<'_, Lives> {
+    fn live(&self) -> MutexGuard<'_, OpenTerminals> {
         self.live.lock()
     }
 
-    /// The directory to start in.
+    /// Returns the directory to start in.
     fn directory(&self, wanted: Option<&Path>) -> Result<PathBuf, Error> {
         let directory = wanted.or(self.roots.first());
         let directory = directory
@@ -367,7 +366,7 @@ impl Terminals {
     }
 }
 
-impl Drop for Live {
+impl Drop for OpenTerminal {
     fn drop(&mut self) {
         self.terminal.end();
         self.reader.abort();

@@ -1,13 +1,13 @@
 /// Bytes of text beyond the limit that may wait before they are dropped, so that not every piece moves all.
 const SLACK: usize = 64 * 1024;
 
-/// The last of what a command has written.
+/// The last of a command's output.
 #[derive(Debug)]
 pub(super) struct Output {
     text: String,
     limit: usize,
     truncated: bool,
-    /// The beginning of a character whose rest has not come yet: three bytes at most.
+    /// The beginning of an incomplete character: three bytes at most.
     partial: Vec<u8>,
 }
 
@@ -30,25 +30,25 @@ impl Output {
         }
     }
 
-    /// Nothing more comes.
+    /// Records that no output follows.
     pub(super) fn finish(&mut self) {
         if !std::mem::take(&mut self.partial).is_empty() {
             self.text.push(char::REPLACEMENT_CHARACTER);
         }
     }
 
-    /// What there is, and whether that is less than was written.
+    /// Returns the output, and whether its beginning was dropped.
     pub(super) fn snapshot(&self) -> (String, bool) {
         let start = self.start();
         (self.text[start..].to_owned(), self.truncated || start > 0)
     }
 
-    /// Where the text begins that is within the limit.
+    /// Returns where the text within the limit begins.
     fn start(&self) -> usize {
         start_of_last(&self.text, self.limit)
     }
 
-    /// How many bytes may be there before those in front are dropped.
+    /// Returns how many bytes are buffered before those in front are dropped.
     fn most(&self) -> usize {
         self.limit.saturating_add(self.limit / 4).saturating_add(SLACK)
     }
@@ -78,7 +78,7 @@ impl Output {
     }
 }
 
-/// Where the last `limit` bytes of a text begin, or the character after that.
+/// Returns where the last `limit` bytes of a text begin, at the boundary of a character.
 pub(super) fn start_of_last(text: &str, limit: usize) -> usize {
     let mut start = text.len().saturating_sub(limit);
     while !text.is_char_boundary(start) {

@@ -4,22 +4,22 @@ use agentwire_acp_schema::v1::{TerminalId, TerminalOutputResponse};
 
 use super::output::start_of_last;
 
-/// What terminals had written when they were released. The oldest go first when there is no more room.
+/// The output of released terminals. The oldest is dropped over the limit.
 #[derive(Debug)]
-pub(super) struct Released {
+pub(super) struct ReleasedOutputs {
     kept: VecDeque<(TerminalId, TerminalOutputResponse)>,
     limit: usize,
 }
 
-/// What one takes beside its text.
+/// The memory of one beside its text.
 const EACH: usize = 256;
 
-impl Released {
+impl ReleasedOutputs {
     pub(super) fn new(limit: usize) -> Self {
         Self { kept: VecDeque::new(), limit }
     }
 
-    /// Keeps the last of the output, in the place of what was kept of this terminal before.
+    /// Keeps the last of a terminal's output, and replaces its earlier one.
     pub(super) fn keep(&mut self, id: &TerminalId, mut output: TerminalOutputResponse) {
         self.kept.retain(|(other, _)| other != id);
         let start = start_of_last(&output.output, self.limit.saturating_sub(EACH));
@@ -48,11 +48,11 @@ mod tests {
 
     #[test]
     fn the_oldest_make_room_and_what_is_too_large_is_cut_at_the_front() {
-        let mut released = Released::new(2 * EACH + 10);
-        let keep = |released: &mut Released, id: &str, text: &str| {
+        let mut released = ReleasedOutputs::new(2 * EACH + 10);
+        let keep = |released: &mut ReleasedOutputs, id: &str, text: &str| {
             released.keep(&id.into(), TerminalOutputResponse::new(text));
         };
-        let kept = |released: &Released, id: &str| {
+        let kept = |released: &ReleasedOutputs, id: &str| {
             released.output(&id.into()).map(|output| (output.output.clone(), output.truncated))
         };
         keep(&mut released, "1", "before");

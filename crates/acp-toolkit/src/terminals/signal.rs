@@ -1,6 +1,6 @@
 use agentwire_acp_schema::v1::TerminalExitStatus;
 
-/// How a process ended that the system reports with a code or, on Unix, a signal. Neither if that is not known.
+/// Returns the exit status for a code or, on Unix, a signal. It has neither where the system reports none.
 pub(super) fn exit_status(code: Option<i32>, signal: Option<i32>) -> TerminalExitStatus {
     let status = TerminalExitStatus::new();
     match (code, signal) {

@@ -7,7 +7,7 @@ use tokio::net::unix::pipe::Receiver;
 
 use super::group::Group;
 
-/// What a pipe can hold at most on Linux, unless somebody privileged enlarges it.
+/// The maximum of a pipe's buffer on Linux for unprivileged processes.
 const MOST_IN_PIPE: usize = 1024 * 1024;
 
 /// Our end of the pipe that a command writes to, with stdout and stderr alike.
@@ -22,7 +22,7 @@ impl Source {
         let (reader, writer) = io::pipe()?;
         let pipe = Self::register(reader)?;
         command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
-        // The command, and our copies of the writing end with it, are gone when this returns.
+        // The command, with its copies of the writing end, is dropped when this returns.
         Ok((Group::spawn(command)?, Self { pipe }))
     }
 
@@ -35,9 +35,9 @@ impl Source {
         self.pipe.read(buffer).await
     }
 
-    /// Reads what was written before now. Says whether the end was reached.
+    /// Reads the output that was written before now. Returns whether the end was reached.
     ///
-    /// The system is asked directly: the runtime may not have heard yet that there is something.
+    /// The pipe is read directly: the runtime may not have noticed yet that it is readable.
     pub(super) async fn drain(&mut self, buffer: &mut [u8], mut each: impl FnMut(&[u8])) -> bool {
         let mut total = 0;
         while total < MOST_IN_PIPE {

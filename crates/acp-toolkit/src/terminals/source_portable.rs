@@ -8,7 +8,7 @@ use tokio::time::timeout;
 
 use super::group::Group;
 
-/// How long the last output of a command that has ended may take to arrive.
+/// How long the last output of an ended command may take to arrive.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// Our ends of the pipes that a command writes to.
@@ -49,7 +49,7 @@ impl Source {
         Ok(0)
     }
 
-    /// Reads what was written before now. Says whether the end was reached.
+    /// Reads the output that was written before now. Returns whether the end was reached.
     pub(super) async fn drain(&mut self, buffer: &mut [u8], mut each: impl FnMut(&[u8])) -> bool {
         let all = async {
             loop {

@@ -13,13 +13,13 @@ use super::output::Output;
 use super::source::Source;
 use super::watch::Watch;
 
-/// How long to wait, without blocking, for something that was killed.
+/// How long to wait, without blocking, for a killed process.
 const KILL_LIMIT: Duration = Duration::from_secs(1);
 
-/// How much is read at once.
+/// How many bytes are read at once.
 const PIECE: usize = 64 * 1024;
 
-/// A command, what it has written, and how it ended.
+/// A command, its output and its exit status.
 #[derive(Debug)]
 pub(super) struct Terminal {
     group: Mutex<Group>,
@@ -29,7 +29,7 @@ pub(super) struct Terminal {
 }
 
 impl Terminal {
-    /// Starts a command, of whose output `limit` bytes are kept. The source is to be given to [`read`].
+    /// Starts a command and keeps `limit` bytes of its output. Pass the source to [`read`].
     pub(super) fn spawn(command: Command, limit: usize) -> io::Result<(Self, Source)> {
         let (group, source) = Source::spawn(command)?;
         let terminal = Self {
@@ -41,7 +41,7 @@ impl Terminal {
     }
 
     pub(super) fn output(&self) -> TerminalOutputResponse {
-        // The status first: it is set after the output is complete.
+        // The status is read first: it is set after the output is complete.
         let status = self.status.borrow().clone();
         let (text, truncated) = self.output.lock().snapshot();
         let response = TerminalOutputResponse::new(text).truncated(truncated);
@@ -57,7 +57,7 @@ impl Terminal {
         async move {
             match status.wait_for(Option::is_some).await {
                 Ok(status) => status.clone().unwrap_or_default(),
-                // A terminal sets it before it goes.
+                // A terminal sets it before it is dropped.
                 Err(_) => TerminalExitStatus::new(),
             }
         }
@@ -101,8 +101,8 @@ impl Terminal {
     }
 }
 
-/// Reads what the command writes, until it has ended and nobody can write any more. When this is dropped before that, also
-/// before it was polled at all, the command ends.
+/// Reads the output until the command has ended and no process can write any more. Dropping the future before that,
+/// even unpolled, ends the command.
 pub(super) fn read(terminal: Arc<Terminal>, source: Source) -> impl Future<Output = ()> + Send {
     let unfinished = Unfinished { terminal, finished: false };
     async move {
@@ -123,7 +123,7 @@ async fn read_all(terminal: &Terminal, mut source: Source) {
                 _ => open = false,
             },
             status = &mut ended, if runs => {
-                // What the command wrote last may still be in the pipe.
+                // The last output may still be in the pipe.
                 let all = open && source.drain(&mut buffer, |bytes| terminal.output.lock().push(bytes)).await;
                 open &= !all;
                 runs = false;

@@ -1,9 +1,9 @@
 use std::time::Duration;
 
-/// How often to look where the system cannot be asked to tell.
+/// How often to check where the system has no notification.
 const INTERVAL: Duration = Duration::from_millis(10);
 
-/// Says when it is time to look whether a process has ended.
+/// Completes when it is time to check whether a process has ended.
 #[derive(Debug)]
 pub(super) struct Watch {
     #[cfg(target_os = "linux")]

@@ -24,13 +24,13 @@ pub use user_interface::UserInterface;
 #[cfg(feature = "v2")]
 pub use v2::permission_question;
 
-/// A full ACP client: it serves files, terminals, permissions and elicitations, keeps the conversations, and asks a
-/// [`UserInterface`] for what only a person can decide.
+/// A full ACP client. It serves files, terminals, permissions and elicitations, keeps the conversations, and asks a
+/// [`UserInterface`] for the user's decisions.
 ///
 /// It is a [`Client`](agentwire_acp_client::Client) of version 1 and, with the feature `v2`, of version 2. Clones are
 /// handles on the same sessions: give one to [`connect`](agentwire_acp_client::connect), and keep one to begin sessions.
 ///
-/// Each part can be replaced by a setter or switched off. What is off is neither advertised by
+/// Each part can be replaced by a setter or switched off. A part that is off is neither advertised by
 /// [`capabilities`](Self::capabilities) nor served.
 ///
 /// | part | setter | off |
@@ -49,7 +49,7 @@ pub struct Toolkit<U> {
     sessions: Sessions,
 }
 
-/// What is served and advertised.
+/// The parts that are served and advertised.
 #[derive(Clone, Copy, Debug)]
 struct Services {
     reads: bool,
@@ -59,7 +59,7 @@ struct Services {
     urls: bool,
 }
 
-/// The conversations of the open sessions. Clones are the same.
+/// The conversations of the open sessions. Clones share them.
 #[derive(Clone, Debug)]
 struct Sessions {
     conversations: Arc<Mutex<HashMap<SessionId, Conversation>>>,
@@ -91,7 +91,7 @@ impl Sessions {
 }
 
 impl<U: UserInterface> Toolkit<U> {
-    /// Serves everything. Permissions are the person's to decide, and conversations have their default limits.
+    /// Serves everything. The user decides about permissions, and conversations have their default limits.
     pub fn new(user_interface: U) -> Self {
         Self {
             user_interface: Arc::new(user_interface),
@@ -109,7 +109,7 @@ impl<U: UserInterface> Toolkit<U> {
         self
     }
 
-    /// Sets who decides about permissions (default: the person).
+    /// Sets how permissions are decided (default: by the user).
     #[must_use]
     pub fn with_permissions(mut self, permissions: Permissions) -> Self {
         self.permissions = Arc::new(permissions);
@@ -158,7 +158,8 @@ impl<U: UserInterface> Toolkit<U> {
         self
     }
 
-    /// What `initialize` is to advertise: what is on, and the updates that a [`Conversation`] understands.
+    /// Returns the capabilities for `initialize`: the parts that are on, and the updates that a [`Conversation`]
+    /// applies.
     pub fn capabilities(&self) -> ClientCapabilities {
         let boolean = BooleanConfigOptionCapabilities::new();
         let session = ClientSessionCapabilities::new()
@@ -180,22 +181,22 @@ impl<U: UserInterface> Toolkit<U> {
         (forms || urls).then_some(elicitation)
     }
 
-    /// The user interface.
+    /// Returns the user interface.
     pub fn user_interface(&self) -> &U {
         &self.user_interface
     }
 
-    /// The files and terminals of the sessions.
+    /// Returns the files and terminals of the sessions.
     pub fn workspaces(&self) -> &Workspaces {
         &self.workspaces
     }
 
-    /// The permissions.
+    /// Returns the permissions.
     pub fn permissions(&self) -> &Permissions {
         &self.permissions
     }
 
-    /// Looks at a conversation. None if the session is not open. `look` must not call the toolkit.
+    /// Calls `look` with a conversation. Returns none where the session is not open. `look` must not call the toolkit.
     pub fn conversation<R>(
         &self,
         session: &SessionId,
@@ -220,7 +221,7 @@ impl<U: UserInterface> Toolkit<U> {
         self.sessions.open(session);
     }
 
-    /// Closes a session: ends its terminals, and forgets its conversation and what was decided in it.
+    /// Closes a session: ends its terminals, and forgets its conversation and decisions.
     pub async fn close(&self, session: &SessionId) {
         self.workspaces.close(session).await;
         self.permissions.forget(session);
@@ -237,7 +238,7 @@ impl<U: UserInterface> Toolkit<U> {
         })
     }
 
-    /// `session/load`. The session is open before the call is sent, for the replay comes before the answer.
+    /// `session/load`. The session is opened before the call is sent, because the replay comes before the answer.
     pub fn load_session(&self, agent: &Agent, request: LoadSessionRequest) -> Call<LoadSessionResponse> {
         let (sessions, session) = (self.sessions.clone(), request.session_id.clone());
         self.open(&session, &request);

@@ -3,11 +3,11 @@ use agentwire_acp_schema::v1::{ContentBlock, SessionId, StopReason};
 use super::{Toolkit, UserInterface};
 use crate::{Applied, Change, ChangedFields};
 
-/// A turn of a conversation, which ends when this is dropped.
+/// A turn of a conversation. Dropping it ends the turn.
 pub(super) struct Turn<'a, U: UserInterface> {
     toolkit: &'a Toolkit<U>,
     session: SessionId,
-    /// How it ends: as cancelled unless the agent says otherwise.
+    /// The stop reason: cancelled, unless the agent reports another.
     pub(super) stop_reason: StopReason,
 }
 

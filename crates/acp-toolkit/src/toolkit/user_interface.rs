@@ -8,13 +8,13 @@ use agentwire_jsonrpc::{ErrorObject as Error, RawJson, Skipped};
 
 use crate::{Applied, Conversation, Form, UrlConsent};
 
-/// What only a person can decide, and what they see. A [`Toolkit`](crate::Toolkit) calls it.
+/// The user's decisions, and the view. A [`Toolkit`](crate::Toolkit) calls it.
 ///
-/// The first four methods are the interface. The others report what a program may want to log; they do nothing unless
-/// they are written.
+/// The first four methods are the interface. The others report events that a program may want to log; their defaults do
+/// nothing.
 pub trait UserInterface: Send + Sync {
-    /// Lets the person choose one of the options of a permission request. It is called only where no rule, no earlier
-    /// choice and no policy decides; see [`Permissions`](crate::Permissions). [`Choices`](crate::Choices) makes a menu.
+    /// Lets the user choose an option of a permission request. It is called only where no rule, no earlier decision and
+    /// no policy answers; see [`Permissions`](crate::Permissions). [`Choices`](crate::Choices) makes a menu.
     ///
     /// The future is dropped when the turn is cancelled.
     fn choose_permission(
@@ -22,12 +22,12 @@ pub trait UserInterface: Send + Sync {
         request: &RequestPermissionRequest,
     ) -> impl Future<Output = Result<RequestPermissionResponse, Error>> + Send;
 
-    /// Shows that a conversation has changed. `applied` names what to draw, and what was left out or forgotten.
+    /// Called when a conversation has changed. `applied` names the part to draw, and what was left out or dropped.
     ///
     /// It is called in the order of the updates, and must not call the toolkit: the conversations are locked.
     fn show(&self, session: &SessionId, conversation: &Conversation, applied: &Applied);
 
-    /// Lets the person fill in a form. Declines unless it is written.
+    /// Lets the user fill in a form. The default declines.
     fn fill_form(
         &self,
         message: &str,
@@ -37,7 +37,7 @@ pub trait UserInterface: Send + Sync {
         ready(Ok(CreateElicitationResponse::decline()))
     }
 
-    /// Asks the person whether they visit a URL, and opens it if they agree. Declines unless it is written.
+    /// Asks the user for consent to visit a URL, and opens it. The default declines.
     fn open_url(
         &self,
         message: &str,
@@ -47,7 +47,7 @@ pub trait UserInterface: Send + Sync {
         ready(Ok(CreateElicitationResponse::decline()))
     }
 
-    /// The person has done at a URL what was to be done there.
+    /// Called when the user has finished at a URL.
     fn url_completed(&self, id: &ElicitationId) {
         let _ = id;
     }
@@ -57,12 +57,12 @@ pub trait UserInterface: Send + Sync {
         Some(notification)
     }
 
-    /// An agent of version 1 asks for permission. Nothing is decided yet.
+    /// Called when an agent of version 1 asks for permission, before the decision.
     fn permission_requested(&self, request: &RequestPermissionRequest) {
         let _ = request;
     }
 
-    /// A permission request of version 1 is about to be answered.
+    /// Called before a permission request of version 1 is answered.
     ///
     /// # Errors
     ///
@@ -76,12 +76,14 @@ pub trait UserInterface: Send + Sync {
         Ok(())
     }
 
-    /// An update cannot be read; see [`Client::unreadable_update`](agentwire_acp_client::Client::unreadable_update).
+    /// Called for an update that cannot be read; see
+    /// [`Client::unreadable_update`](agentwire_acp_client::Client::unreadable_update).
     fn unreadable_update(&self, params: Option<RawJson>, why: &Error) {
         let _ = (params, why);
     }
 
-    /// A message cannot be read; see [`Client::unreadable_message`](agentwire_acp_client::Client::unreadable_message).
+    /// Called for a message that cannot be read; see
+    /// [`Client::unreadable_message`](agentwire_acp_client::Client::unreadable_message).
     fn unreadable_message(&self, why: &Error) {
         let _ = why;
     }

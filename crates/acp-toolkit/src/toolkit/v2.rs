@@ -1,6 +1,6 @@
-//! The same client in version 2 of the protocol, in which files and terminals are the agent's own.
+//! The same client in version 2 of the protocol, where files and terminals are on the agent's machine.
 
-use agentwire_acp_client::v2::{Agent, Client, Context, Stopped};
+use agentwire_acp_client::v2::{Agent, Client, Context, TurnEnd};
 use agentwire_acp_client::{Call, CallError, Error};
 use agentwire_acp_schema::v1::{self, SessionId, StopReason};
 use agentwire_acp_schema::v2::{
@@ -17,7 +17,7 @@ use crate::conversation::v2::{commands, config_options, content_block};
 use crate::{Form, UrlConsent};
 
 impl<U: UserInterface> Toolkit<U> {
-    /// What `initialize` of version 2 is to advertise.
+    /// Returns the capabilities for `initialize` of version 2.
     pub fn capabilities_v2(&self) -> ClientCapabilities {
         let mut capabilities = ClientCapabilities::new();
         capabilities.elicitation = self.elicitation_capabilities();
@@ -33,8 +33,8 @@ impl<U: UserInterface> Toolkit<U> {
         })
     }
 
-    /// `session/resume` of version 2. The conversation is open before the call is sent, for a replay comes before the
-    /// answer.
+    /// `session/resume` of version 2. The conversation is opened before the call is sent, because a replay comes before
+    /// the answer.
     pub fn resume_session_v2(
         &self,
         agent: &Agent,
@@ -47,13 +47,13 @@ impl<U: UserInterface> Toolkit<U> {
         })
     }
 
-    /// A turn of version 2: shows the prompt in the conversation. Dropping the future cancels the turn. The agent reports
-    /// which tool calls end with it.
+    /// Runs a turn of version 2, and shows the prompt in the conversation. Dropping the future cancels the turn. The
+    /// agent reports the tool calls that end with it.
     ///
     /// # Errors
     ///
     /// Those of the turn.
-    pub async fn prompt_v2(&self, agent: &Agent, request: PromptRequest) -> Result<Stopped, CallError> {
+    pub async fn prompt_v2(&self, agent: &Agent, request: PromptRequest) -> Result<TurnEnd, CallError> {
         let prompt = || request.prompt.iter().cloned().map(content_block).collect();
         let mut turn = self.begin_turn(&request.session_id, prompt);
         turn.stop_reason = StopReason::EndTurn;
@@ -131,7 +131,7 @@ impl<U: UserInterface> Client for Toolkit<U> {
     }
 }
 
-/// A permission request of version 2 as one of version 1, for [`Permissions`](crate::Permissions) and
+/// Converts a permission request of version 2 into one of version 1, for [`Permissions`](crate::Permissions) and
 /// [`Choices`](crate::Choices). Its description, command, paths, texts and patches become text content of the call.
 ///
 /// Texts are whole, because a choice for always is remembered by them. They are moved and not copied, because a question
@@ -166,7 +166,7 @@ pub fn permission_question(request: RequestPermissionRequest) -> v1::RequestPerm
     v1::RequestPermissionRequest::new(request.session_id, call, request.options)
 }
 
-/// The texts of a tool call's content.
+/// Returns the texts of a tool call's content.
 fn content_texts(content: ToolCallContent) -> Vec<String> {
     match content {
         ToolCallContent::Content(Content { content: ContentBlock::Text(text), .. }) => vec![text.text],

@@ -7,7 +7,7 @@ use agentwire_acp_schema::v1::{
     ToolCallUpdate, ToolKind,
 };
 use agentwire_acp_toolkit::{
-    Choices, PermissionPolicy, PermissionPrompt, PermissionRule, Permissions, Remember,
+    Choices, DecisionScope, PermissionPolicy, PermissionPrompt, PermissionRule, Permissions,
 };
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader, DuplexStream};
@@ -138,7 +138,7 @@ fn a_policy_decides_by_kind() {
 
 /// Answers `first`, and then tells what the other gets without being asked.
 async fn after(
-    remember: Remember,
+    remember: DecisionScope,
     answer: &str,
     other: &RequestPermissionRequest,
 ) -> Option<RequestPermissionResponse> {
@@ -155,13 +155,13 @@ async fn after(
 async fn always_holds_for_the_same_call_of_the_session() {
     let same = request(ALL);
     let call = || same.tool_call.clone();
-    assert_eq!(after(Remember::Call, "allow_always", &same).await, Some(selected("allow_always")));
-    assert_eq!(after(Remember::Call, "reject_always", &same).await, Some(selected("reject_always")));
-    assert_eq!(after(Remember::Call, "allow_once", &same).await, None);
-    assert_eq!(after(Remember::Nothing, "allow_always", &same).await, None);
+    assert_eq!(after(DecisionScope::Call, "allow_always", &same).await, Some(selected("allow_always")));
+    assert_eq!(after(DecisionScope::Call, "reject_always", &same).await, Some(selected("reject_always")));
+    assert_eq!(after(DecisionScope::Call, "allow_once", &same).await, None);
+    assert_eq!(after(DecisionScope::Nothing, "allow_always", &same).await, None);
     let fewer = request(&["reject_once", "allow_once"]);
-    assert_eq!(after(Remember::Call, "allow_always", &fewer).await, Some(selected("allow_once")));
-    assert_eq!(after(Remember::Call, "allow_always", &request(&["reject_once"])).await, None);
+    assert_eq!(after(DecisionScope::Call, "allow_always", &fewer).await, Some(selected("allow_once")));
+    assert_eq!(after(DecisionScope::Call, "allow_always", &request(&["reject_once"])).await, None);
 
     let mut elsewhere = request(ALL);
     elsewhere.session_id = "another".into();
@@ -178,10 +178,10 @@ async fn always_holds_for_the_same_call_of_the_session() {
     assert_eq!(edits.decide(&diff("two")), None, "another change is another call");
     let unknown = with(ToolCallUpdate::new("call-1").name("shell"), ALL);
     for other in [&elsewhere, &input, &title, &place, &unknown] {
-        assert_eq!(after(Remember::Call, "allow_always", other).await, None);
+        assert_eq!(after(DecisionScope::Call, "allow_always", other).await, None);
     }
-    assert_eq!(after(Remember::Tool, "allow_always", &title).await, Some(selected("allow_always")));
-    assert_eq!(after(Remember::Tool, "allow_always", &with(call().name("other"), ALL)).await, None);
+    assert_eq!(after(DecisionScope::Tool, "allow_always", &title).await, Some(selected("allow_always")));
+    assert_eq!(after(DecisionScope::Tool, "allow_always", &with(call().name("other"), ALL)).await, None);
 }
 
 /// A person at a terminal: waits for the question, then types each of the lines.

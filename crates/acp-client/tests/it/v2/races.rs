@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agentwire_acp_agent::v2 as agent;
-use agentwire_acp_client::v2::{Agent, Client, Context, Stopped, TurnEvent, connect};
+use agentwire_acp_client::v2::{Agent, Client, Context, TurnEnd, TurnEvent, connect};
 use agentwire_acp_client::{BoxError, CallError, Error};
 use agentwire_acp_schema::v2::*;
 use agentwire_schema_tests::{self as schema_tests, Conversation, checked};
@@ -198,7 +198,7 @@ impl Side {
         &self,
         prompt: agentwire_acp_client::v2::PromptCall,
         events: u64,
-    ) -> Option<Result<Stopped, CallError>> {
+    ) -> Option<Result<TurnEnd, CallError>> {
         let mut turn = prompt.updates();
         for _ in 0..events {
             match turn.next().await.expect("the last is the end") {
@@ -218,7 +218,7 @@ impl Side {
         None
     }
 
-    fn check(&self, session: &SessionId, name: &str, outcome: Result<Stopped, CallError>) {
+    fn check(&self, session: &SessionId, name: &str, outcome: Result<TurnEnd, CallError>) {
         let mut seen = self.seen.lock();
         let stop = match &outcome {
             Ok(stopped) if stopped.stop_reason() == Some(&IdleStopReason::Cancelled) => "cancelled",

@@ -17,7 +17,8 @@ use super::system::Access;
 use super::{aside, catalogue};
 use crate::{SessionHeader, StoreError};
 
-/// What [`FileStore::check`](super::FileStore::check) or [`FileStore::repair`](super::FileStore::repair) found out about a session.
+/// The result of [`FileStore::check`](super::FileStore::check) or [`FileStore::repair`](super::FileStore::repair) for a
+/// session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SessionCheck {
@@ -25,7 +26,7 @@ pub struct SessionCheck {
     pub session_id: SessionId,
     /// How many records are valid.
     pub records: u64,
-    /// What is damaged. Empty where the session is sound.
+    /// The damage. Empty where the session is sound.
     pub damage: Vec<Damage>,
 }
 
@@ -40,23 +41,23 @@ impl SessionCheck {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Damage {
-    /// Where it is: a file, or an offset in one.
+    /// The place: a file, or an offset in one.
     pub place: String,
-    /// What is wrong there.
+    /// The fault at that place.
     pub reason: String,
-    /// What was done about it.
+    /// The outcome of the repair.
     pub repair: Repair,
 }
 
-/// What was done about a damage.
+/// The outcome of the repair of a damage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Repair {
     /// No repair was tried.
     NotTried,
-    /// The session can be used again. The text says what was kept, and where the rest is.
+    /// The session can be used again. The text says what was kept, and where the rest was moved.
     Done(String),
-    /// The session is unchanged. The text says why.
+    /// The session is unchanged. The text is the reason.
     Failed(String),
 }
 

@@ -9,7 +9,7 @@ use super::name::Kind;
 use super::system::{Access, RawFile};
 use crate::StoreError;
 
-/// Where the files of a session are.
+/// The location of a session's files.
 #[derive(Debug, Clone)]
 pub(super) struct Location {
     pub(super) directory: Arc<Directory>,

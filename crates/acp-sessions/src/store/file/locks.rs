@@ -1,8 +1,8 @@
 //! The sessions that a store has locked against all other stores.
 //!
-//! A session is locked by a lock on a file of its own, which exists only while the session is locked. Within the store the
-//! claim on the session and the calls that use its files share the lock. When the lock is released, the store forgets what
-//! it knows of the files, because other stores may change them from then on.
+//! A session is locked by a lock on a file of its own, which exists only while the session is locked. Within the store
+//! the claim on the session and the calls that use its files share the lock. When the lock is released, the store drops
+//! its state of the files, because other stores may change them from then on.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -63,7 +63,7 @@ impl Locks {
         retry(|| self.try_lock(session_id))
     }
 
-    /// The same, without blocking.
+    /// Locks likewise, without blocking.
     pub(super) fn try_lock(self: &Arc<Self>, session_id: &SessionId) -> Result<LockHandle, StoreError> {
         self.with(session_id, |session| Ok(self.handle(session_id, session)))
     }

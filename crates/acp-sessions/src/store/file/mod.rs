@@ -7,6 +7,7 @@ mod check;
 mod directory;
 #[cfg(unix)]
 mod disk;
+mod fsync;
 mod header;
 mod journal;
 mod location;
@@ -36,6 +37,7 @@ use self::blocking::{blocking, records};
 use self::catalogue::Catalogue;
 pub use self::check::{Damage, Repair, SessionCheck};
 use self::directory::{Directory, failed};
+pub use self::fsync::Fsync;
 use self::header::HeaderError;
 use self::location::Location;
 use self::locks::{LockHandle, Locks};
@@ -43,24 +45,6 @@ use self::name::Kind;
 use self::reader::Reader;
 use self::session::{Files, Warnings};
 use super::{SessionHeader, StoreError, StoredSession};
-
-/// When a [`FileStore`] makes its writes durable, with `fsync`.
-///
-/// In any case what was appended survives the end of the process, however that ends. This setting is about a crash of the
-/// machine or a power cut.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Fsync {
-    /// Never: the operating system writes when it likes. A power cut may cost the last seconds.
-    Never,
-    /// When sessions are created and deleted, and at the end of each turn, where
-    /// [`SessionStore::sync`](crate::SessionStore::sync) is called. A power cut may cost the updates of a turn that has not
-    /// ended.
-    #[default]
-    EveryTurn,
-    /// With every append. A power cut costs nothing; an update waits for the disk before it is sent.
-    Always,
-}
 
 /// Keeps sessions in a directory, so that they outlive the process.
 ///
@@ -200,7 +184,7 @@ impl FileStore {
         Ok((handle, files))
     }
 
-    /// The same, for a session that must exist.
+    /// Locks likewise, and fails where the session does not exist.
     async fn find(&self, session_id: &SessionId) -> Result<(LockHandle, OwnedMutexGuard<Files>), StoreError> {
         self.lock(session_id).await.map_err(|error| match error {
             StoreError::Id { session_id, .. } => StoreError::not_found(&session_id),

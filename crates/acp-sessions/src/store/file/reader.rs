@@ -18,12 +18,13 @@ pub(super) struct Reader {
     location: Location,
 }
 
-/// How far a reader reads.
+/// The end of what a reader returns.
 #[derive(Debug)]
 enum Limit {
     /// To this offset. Then it reports the fault.
     End(u64, Option<AppendFault>),
-    /// To the end of the valid records, of which so many bytes are durable. Another process may be writing behind them.
+    /// To the end of the valid records. This many bytes of them are durable. Another process may be writing behind
+    /// them.
     Synced(u64),
 }
 

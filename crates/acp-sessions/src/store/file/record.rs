@@ -41,14 +41,14 @@ fn advance(checksum: u32, text: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-/// What a file has at an offset.
+/// The content of a file at an offset.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line {
     /// A record.
     Record(String),
     /// The end of the file.
     End,
-    /// A write that was cut off, of so many bytes.
+    /// A write of this many bytes that was cut off.
     Torn(u64),
     /// Bytes that no store has written.
     Damaged(String),

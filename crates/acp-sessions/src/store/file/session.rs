@@ -7,17 +7,18 @@ use agentwire_jsonrpc::RawJson;
 use agentwire_sync::Mutex;
 
 use super::directory::{Directory, failed};
+use super::fsync::Fsync;
 use super::header::{self, HeaderError, HeaderFile};
 use super::journal::Journal;
 use super::location::Location;
 use super::name::Kind;
 use super::reader::Reader;
-use super::{Fsync, aside, scan};
+use super::{aside, scan};
 use crate::{SessionHeader, StoreError, StoreWarning};
 
 pub(super) type Warnings = Mutex<Vec<StoreWarning>>;
 
-/// What this store knows of a session's files, which stays true while the session is locked.
+/// The state of a session's files, as this store knows it. It is valid while the session is locked.
 #[derive(Debug)]
 pub(super) struct Files {
     location: Location,
@@ -75,7 +76,7 @@ impl Files {
         }
     }
 
-    /// The same, for a session that must exist.
+    /// Loads likewise, and fails where the session does not exist.
     pub(super) fn find(&mut self, warnings: &Warnings) -> Result<&mut SessionFiles, StoreError> {
         let session_id = self.location.session_id.clone();
         self.load(warnings)?.ok_or_else(|| StoreError::not_found(&session_id))

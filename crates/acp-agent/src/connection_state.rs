@@ -1,26 +1,29 @@
+//! The state of a connection of version 1.
+
 use std::sync::OnceLock;
 
 use agentwire_acp_schema::v1::{ClientCapabilities, InitializeRequest, InitializeResponse};
 
 use crate::turns::Turns;
 
-/// What a connection knows.
+/// The state of a connection, shared by all its handles.
 #[derive(Debug, Default)]
-pub(crate) struct Shared {
+pub(crate) struct ConnectionState {
     /// None until `initialize` has succeeded.
-    pub(crate) agreed: OnceLock<Agreed>,
+    pub(crate) handshake: OnceLock<Handshake>,
     pub(crate) turns: Turns,
 }
 
-/// What both sides have said in `initialize`.
+/// The params and the answer of `initialize`.
 #[derive(Debug)]
-pub(crate) struct Agreed {
+pub(crate) struct Handshake {
     pub(crate) client: InitializeRequest,
     pub(crate) agent: InitializeResponse,
 }
 
-impl Agreed {
-    pub(crate) fn client_can(&self) -> &ClientCapabilities {
+impl Handshake {
+    /// Returns the capabilities of the client.
+    pub(crate) fn client_capabilities(&self) -> &ClientCapabilities {
         &self.client.client_capabilities
     }
 }

@@ -1,0 +1,52 @@
+//! The decision on a tool call without an earlier decision.
+
+use agentwire_acp_schema::v1::{PermissionOptionKind, RequestPermissionRequest, RequestPermissionResponse};
+
+/// How tool calls without an earlier decision are decided.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PermissionPolicy {
+    /// Asks the user.
+    #[default]
+    Ask,
+    /// Allows the call, once where there is such an option, because "always" can change the agent's later behaviour.
+    /// The agent can then do anything that its model decides.
+    AllowAll,
+    /// Rejects the call likewise. The outcome is cancelled where there is no such option.
+    RejectAll,
+}
+
+impl PermissionPolicy {
+    /// Returns the answer of this policy, or none where the user is asked.
+    ///
+    /// Options of a kind that is not known are never selected. Where nothing fits the outcome is cancelled.
+    pub fn decide(self, request: &RequestPermissionRequest) -> Option<RequestPermissionResponse> {
+        match self {
+            Self::Ask => None,
+            Self::AllowAll => {
+                Some(first_of(request, [PermissionOptionKind::AllowOnce, PermissionOptionKind::AllowAlways]))
+            }
+            Self::RejectAll => Some(first_of(
+                request,
+                [PermissionOptionKind::RejectOnce, PermissionOptionKind::RejectAlways],
+            )),
+        }
+    }
+}
+
+/// Selects the first option of the first of these kinds that there is.
+fn first_of(
+    request: &RequestPermissionRequest,
+    kinds: [PermissionOptionKind; 2],
+) -> RequestPermissionResponse {
+    let options = &request.options;
+    let option = kinds.iter().find_map(|kind| options.iter().find(|option| option.kind == *kind));
+    option.map_or_else(RequestPermissionResponse::cancelled, |option| {
+        RequestPermissionResponse::selected(&option.option_id)
+    })
+}
+
+/// Selects an option that rejects the call. The outcome is cancelled where there is none.
+pub(super) fn reject(request: &RequestPermissionRequest) -> RequestPermissionResponse {
+    first_of(request, [PermissionOptionKind::RejectOnce, PermissionOptionKind::RejectAlways])
+}
