@@ -157,6 +157,8 @@ mod error;
 mod event_loop;
 mod handler;
 mod handler_future;
+#[cfg(feature = "layers")]
+pub mod layers;
 mod locked;
 mod method_trait;
 mod notify;
