@@ -7,17 +7,18 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use agentwire_jsonrpc::{RawJson, RequestMethod};
-use agentwire_mcp_schema::{CallToolRequest, HasMeta, ProgressNotification};
+use agentwire_mcp_schema::{CallToolRequest, Downgrade, HasMeta, ProgressNotification};
 use agentwire_peer::CallError;
 use agentwire_sync::Mutex;
 use bytestring::ByteString;
 use serde::de::DeserializeOwned;
 
 use crate::connection::Connection;
-use crate::raw::{CallOptions, RawCall, Waits};
-use crate::stack::RawCallFuture;
+use crate::raw::{CallOptions, RawCall};
+use crate::stack::downgrade::downgrade;
+use crate::stack::{CallStack, RawCallFuture};
 use crate::tasks::handle;
-use crate::{Server, TaskOrResult, TaskState, lists, result};
+use crate::{TaskOrResult, TaskState, lists, result};
 
 /// A call to the server: a value until it is awaited, which sends it.
 ///
@@ -25,14 +26,15 @@ use crate::{Server, TaskOrResult, TaskState, lists, result};
 /// [`into_future`](IntoFuture::into_future) makes a future of it.
 #[must_use = "a call is not made until it is awaited"]
 pub struct Call<M> {
-    server: Server,
+    stack: CallStack,
     request: Result<M, CallError>,
     options: CallOptions,
 }
 
 impl<M> Call<M> {
-    pub(crate) fn new(server: Server, request: Result<M, CallError>, waits: Waits) -> Self {
-        Self { server, request, options: CallOptions { waits, ..CallOptions::default() } }
+    /// A call that fails when it is awaited, and sends nothing.
+    pub(crate) fn refused(stack: CallStack, error: CallError) -> Self {
+        Self { stack, request: Err(error), options: CallOptions::default() }
     }
 
     /// Sets how long to wait for the answer, instead of the client's default; `None` for ever. Then the call fails, and
@@ -57,9 +59,18 @@ impl<M> Call<M> {
     }
 }
 
+impl<M: RequestMethod + Downgrade + HasMeta> Call<M> {
+    /// A call in the terms of the server's revision, with the client's default time limits.
+    pub(crate) fn new(stack: CallStack, request: M) -> Self {
+        let server = &stack.connection.server;
+        let options = CallOptions { waits: server.waits, ..CallOptions::default() };
+        Self { request: downgrade(server, request), options, stack }
+    }
+}
+
 impl Call<CallToolRequest> {
     /// Sets a hook that gets each new state of the task that the server makes of the call; see
-    /// [`Client::tasks`](crate::Client::tasks). Keep the task's [id](TaskState::id) to come back to it by [`Server::task`]
+    /// [`Client::tasks`](crate::Client::tasks). Keep the task's [id](TaskState::id) to come back to it by [`Server::task`](crate::Server::task)
     /// if the connection is lost.
     pub fn on_task(mut self, hook: impl FnMut(&TaskState) + Send + 'static) -> Self {
         self.options.on_task = Some(Arc::new(Mutex::new(hook)));
@@ -85,25 +96,25 @@ impl Call<CallToolRequest> {
     /// 2025-11-25, the server or the tool does not run as a task. A tool that was not listed before is looked up for that.
     pub async fn start(mut self) -> Result<TaskOrResult, CallError> {
         if self.request.is_ok() {
-            handle::may_start(&self.server.connection)?;
+            handle::may_start(&self.stack.connection)?;
         }
         self.options.starts_task = true;
-        let server = self.server.clone();
+        let connection = self.stack.connection.clone();
         let tool = self.request.as_ref().map(|request| request.name.clone()).unwrap_or_default();
         let hook = self.options.on_task.clone();
         let answer = Box::pin(self.into_raw()).await?;
-        handle::started(server.connection, tool, hook, answer)
+        handle::started(connection, tool, hook, answer)
     }
 }
 
 impl<M: RequestMethod + HasMeta> Call<M> {
     /// Makes the call, and returns the text of its result.
     pub(crate) fn into_raw(self) -> RawCallFuture {
-        let Self { server, request, options } = self;
-        let call = request.and_then(|request| RawCall::encode(&server.connection, &request, options));
+        let Self { stack, request, options } = self;
+        let call = request.and_then(|request| RawCall::encode(&stack.connection, &request, options));
         match call {
-            Ok(call) => server.start(call),
-            Err(error) => RawCallFuture::refused(&server.connection, error),
+            Ok(call) => stack.start(call),
+            Err(error) => RawCallFuture::refused(&stack.connection, error),
         }
     }
 }
@@ -113,7 +124,7 @@ impl<M: RequestMethod + HasMeta + Send + 'static> IntoFuture for Call<M> {
     type IntoFuture = CallFuture<M::Response>;
 
     fn into_future(self) -> Self::IntoFuture {
-        let connection = self.server.connection.clone();
+        let connection = self.stack.connection.clone();
         CallFuture { call: self.into_raw(), connection, method: M::NAME, result: PhantomData }
     }
 }

@@ -6,10 +6,9 @@ use futures::channel::oneshot;
 use futures::future::join;
 
 use crate::cleanup::{Cleanup, CleanupQueue};
-use crate::error::BoxError;
 use crate::handler::ClientHandler;
 use crate::listening::{beside, listen};
-use crate::{Client, HandshakeError, Server};
+use crate::{BoxError, Client, HandshakeError, Server};
 
 /// Connects to a server, with the defaults, for as long as `main` runs.
 ///

@@ -14,6 +14,7 @@ use agentwire_mcp_schema::{
     ResourceUpdatedNotification, Revision, SubscriptionsAcknowledgedNotification,
     ToolListChangedNotification,
 };
+use agentwire_peer::layers::Layers;
 use agentwire_peer::{Handler, Peer, RequestContext};
 use futures::FutureExt;
 use serde::de::DeserializeOwned;
@@ -23,8 +24,8 @@ use crate::answers::{Agreed, Answers, Outcome, encode};
 use crate::cache::{Cache, ConnectionCache, RESOURCES};
 use crate::cleanup::Cleanup;
 use crate::hooks::{Hook, ProgressHooks, call_hook};
+use crate::raw::RawCall;
 use crate::result::check;
-use crate::stack::AddLayer;
 use crate::subscription::Subscriptions;
 use crate::tasks::report::{TaskState, read_state};
 use crate::tasks::settings::Tasks;
@@ -44,8 +45,8 @@ pub(crate) struct ClientHandler {
     pub(crate) tools: Arc<Tools>,
     pub(crate) progress_hooks: ProgressHooks,
     pub(crate) cleanup: Cleanup,
-    /// The user's layers, the outermost first.
-    pub(crate) layers: Vec<AddLayer>,
+    /// The user's layers.
+    pub(crate) layers: Layers<RawCall>,
     #[cfg(feature = "validate")]
     pub(crate) checks_output: bool,
     pub(crate) on_log: Hook<LoggingMessageNotification>,

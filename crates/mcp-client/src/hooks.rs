@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use agentwire_jsonrpc::RawJson;
 use agentwire_mcp_schema::{ProgressNotification, ProgressToken};
@@ -28,11 +27,19 @@ pub(crate) fn call_hook<T>(hook: &Hook<T>, value: Option<T>) {
     }
 }
 
-/// The progress hooks of tasks, whose progress goes on after the answer to the request that began them.
+/// The progress hooks of the tasks of one connection. Their progress goes on after the answer to the request that created
+/// the task.
 ///
-/// The tokens are strings, unlike those of calls, and unique in the process.
+/// The tokens are strings, unlike those of calls, and unique on the connection.
 #[derive(Clone, Default)]
-pub(crate) struct ProgressHooks(Arc<Mutex<HashMap<String, ProgressHook>>>);
+pub(crate) struct ProgressHooks(Arc<Mutex<HookTable>>);
+
+#[derive(Default)]
+struct HookTable {
+    by_token: HashMap<String, ProgressHook>,
+    /// The number in the token that was given last.
+    last: u64,
+}
 
 impl ProgressHooks {
     /// Registers a hook until the registration is dropped.
@@ -40,9 +47,11 @@ impl ProgressHooks {
         &self,
         hook: impl FnMut(ProgressNotification) + Send + 'static,
     ) -> ProgressRegistration {
-        static LAST: AtomicU64 = AtomicU64::new(0);
-        let token = format!("task-{}", LAST.fetch_add(1, Ordering::Relaxed) + 1);
-        self.0.lock().insert(token.clone(), Arc::new(Mutex::new(hook)));
+        let mut table = self.0.lock();
+        table.last += 1;
+        let token = format!("task-{}", table.last);
+        table.by_token.insert(token.clone(), Arc::new(Mutex::new(hook)));
+        drop(table);
         ProgressRegistration { hooks: self.clone(), token }
     }
 
@@ -52,7 +61,7 @@ impl ProgressHooks {
             return;
         };
         let token = report.progress_token.as_request_id().as_str();
-        let hook = token.and_then(|token| self.0.lock().get(&*token).cloned());
+        let hook = token.and_then(|token| self.0.lock().by_token.get(&*token).cloned());
         if let Some(hook) = hook {
             hook.lock()(report);
         }
@@ -73,7 +82,7 @@ impl ProgressRegistration {
 
 impl Drop for ProgressRegistration {
     fn drop(&mut self) {
-        let hook = self.hooks.0.lock().remove(&self.token);
+        let hook = self.hooks.0.lock().by_token.remove(&self.token);
         drop(hook);
     }
 }

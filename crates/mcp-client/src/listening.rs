@@ -28,7 +28,7 @@ pub(crate) async fn beside<T>(main: impl Future<Output = T>, side: impl Future<O
 /// ends that, until it refuses or has left too many subscriptions unacknowledged.
 pub(crate) async fn listen(server: Server, handler: ClientHandler) {
     let filter = wanted(&server, &handler);
-    if !server.connection.is_stateless() || filter == SubscriptionFilter::default() {
+    if !server.connection().is_stateless() || filter == SubscriptionFilter::default() {
         return;
     }
     let clock = TokioClock::default();
@@ -45,7 +45,7 @@ pub(crate) async fn listen(server: Server, handler: ClientHandler) {
                     handler.assume_changed(&acknowledged);
                 } else if acknowledged != filter {
                     let nothing = acknowledged == SubscriptionFilter::default();
-                    server.connection.warn(Warning::ChangesPartlyReported { acknowledged });
+                    server.connection().warn(Warning::ChangesPartlyReported { acknowledged });
                     if nothing {
                         return;
                     }
@@ -62,12 +62,12 @@ pub(crate) async fn listen(server: Server, handler: ClientHandler) {
             ) => {
                 tries += 1;
                 if !was_acknowledged && tries == MAX_TRIES {
-                    return server.connection.warn(Warning::ChangesNotReported { error });
+                    return server.connection().warn(Warning::ChangesNotReported { error });
                 }
             }
-            Err(error) => return server.connection.warn(Warning::ChangesNotReported { error }),
+            Err(error) => return server.connection().warn(Warning::ChangesNotReported { error }),
         }
-        if server.connection.peer.is_closed() {
+        if server.connection().peer.is_closed() {
             return;
         }
         if lasted(&clock, since) > PAUSES.1 {

@@ -10,8 +10,8 @@ use futures::Stream;
 
 use crate::connection::Connection;
 use crate::page::{BYTE_LIMIT, ITEM_LIMIT, PAGE_LIMIT, PageReader};
-use crate::stack::RawCallFuture;
-use crate::{RawAnswer, Server};
+use crate::stack::{CallStack, RawCallFuture};
+use crate::{Call, RawAnswer};
 
 /// A list of the server, item by item: a page is requested when the one before is used up.
 ///
@@ -24,7 +24,7 @@ use crate::{RawAnswer, Server};
 /// one item more is an error.
 #[must_use = "nothing is requested until items are taken"]
 pub struct Pages<M: Paginated> {
-    server: Server,
+    stack: CallStack,
     items: vec::IntoIter<M::Item>,
     next: NextPage,
     reader: PageReader<M>,
@@ -47,9 +47,9 @@ impl<M: Paginated> Pages<M> {
 }
 
 impl<M: Paginated + Downgrade + HasMeta + Send + 'static> Pages<M> {
-    pub(crate) fn new(server: Server) -> Self {
+    pub(crate) fn new(stack: CallStack) -> Self {
         Self {
-            server,
+            stack,
             items: Vec::new().into_iter(),
             next: NextPage::At(None),
             reader: PageReader::default(),
@@ -104,7 +104,7 @@ impl<M: Paginated + Downgrade + HasMeta + Send + 'static> Pages<M> {
     }
 
     fn take_page(&mut self, page: &RawAnswer) -> Result<(), CallError> {
-        let connection = &self.server.connection;
+        let connection = &self.stack.connection;
         let (mut items, next) = self.reader.read(connection, &page.result)?;
         if let Some(keeps) = self.keeps {
             items.retain(|item| keeps(connection, item));
@@ -132,7 +132,7 @@ impl<M: Paginated + Downgrade + HasMeta + Send + 'static> Stream for Pages<M> {
             match &mut this.next {
                 NextPage::None => return Poll::Ready(None),
                 NextPage::At(cursor) => {
-                    let call = this.server.call(M::page(cursor.take()));
+                    let call = Call::new(this.stack.clone(), M::page(cursor.take()));
                     this.next = NextPage::Requested(Box::new(call.into_raw()));
                 }
                 NextPage::Requested(call) => {

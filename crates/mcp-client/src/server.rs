@@ -17,9 +17,8 @@ use crate::handler::ClientHandler;
 use crate::hooks::{Hook, hook};
 #[cfg(feature = "validate")]
 use crate::output::Outputs;
-use crate::raw::{RawCall, Waits};
 use crate::stack::downgrade::downgrade;
-use crate::stack::{self, RawCallFuture};
+use crate::stack::{self, CallStack};
 use crate::tasks::handle;
 use crate::{Call, Next, Pages, Subscription, Task};
 
@@ -28,9 +27,7 @@ use crate::{Call, Next, Pages, Subscription, Task};
 /// Every method that sends a request returns a [`Call`] to be awaited.
 #[derive(Clone)]
 pub struct Server {
-    pub(crate) connection: Arc<Connection>,
-    /// The user's layers; `None` where there are none.
-    layers: Option<Next>,
+    stack: CallStack,
 }
 
 impl Server {
@@ -53,39 +50,34 @@ impl Server {
             #[cfg(feature = "validate")]
             outputs: handler.checks_output.then(Outputs::default),
         });
-        let built_in = || Next::built_in(connection.clone());
-        // The first layer is the outermost.
-        let add = |next: Option<Next>, layer: &stack::AddLayer| Some(layer(next.unwrap_or_else(built_in)));
-        let layers = handler.layers.iter().rev().fold(None, add);
-        Self { connection, layers }
+        let built_in = connection.clone();
+        let innermost = move || Next::innermost(move |call| stack::start(&built_in, call));
+        let layers = handler.layers.on(innermost);
+        Self { stack: CallStack::new(connection, layers) }
     }
 
-    /// Passes a call through all layers.
-    pub(crate) fn start(&self, call: RawCall) -> RawCallFuture {
-        match &self.layers {
-            Some(layers) => layers.call(call),
-            None => stack::start(&self.connection, call),
-        }
+    pub(crate) fn connection(&self) -> &Arc<Connection> {
+        &self.stack.connection
     }
 
     /// The server's name and version. A stateless server need not name itself: then the name is empty.
     pub fn info(&self) -> &Implementation {
-        &self.connection.server.info
+        &self.connection().server.info
     }
 
     /// What the server offers.
     pub fn capabilities(&self) -> &ServerCapabilities {
-        &self.connection.server.capabilities
+        &self.connection().server.capabilities
     }
 
     /// The server's instructions for the model.
     pub fn instructions(&self) -> Option<&str> {
-        self.connection.server.instructions.as_deref()
+        self.connection().server.instructions.as_deref()
     }
 
     /// The agreed revision of the protocol.
     pub fn revision(&self) -> Revision {
-        self.connection.server.revision
+        self.connection().server.revision
     }
 
     /// The server's tools.
@@ -93,22 +85,22 @@ impl Server {
     /// Since 2026-07-28, a tool whose schema asks for HTTP headers in a way that the protocol forbids is left out, on any
     /// transport, and [`Client::on_warning`](crate::Client::on_warning) is called.
     pub fn tools(&self) -> Pages<ListToolsRequest> {
-        Pages::new(self.clone()).keeping(Connection::keeps_tool)
+        Pages::new(self.stack.clone()).keeping(Connection::keeps_tool)
     }
 
     /// The server's resources.
     pub fn resources(&self) -> Pages<ListResourcesRequest> {
-        Pages::new(self.clone())
+        Pages::new(self.stack.clone())
     }
 
     /// The URI templates of resources that the server does not list one by one.
     pub fn resource_templates(&self) -> Pages<ListResourceTemplatesRequest> {
-        Pages::new(self.clone())
+        Pages::new(self.stack.clone())
     }
 
     /// The server's prompts.
     pub fn prompts(&self) -> Pages<ListPromptsRequest> {
-        Pages::new(self.clone())
+        Pages::new(self.stack.clone())
     }
 
     /// Calls a tool. The arguments are anything whose JSON is an object, or `()` for none.
@@ -125,7 +117,7 @@ impl Server {
         };
         match encoded {
             Ok(request) => self.call(request),
-            Err(why) => self.refuse(CallError::not_allowed(CallToolRequest::NAME, why)),
+            Err(why) => Call::refused(self.stack.clone(), CallError::not_allowed(CallToolRequest::NAME, why)),
         }
     }
 
@@ -136,13 +128,13 @@ impl Server {
     ///
     /// [`CallError::NotAllowed`] where the client has no [`Tasks`](crate::Client::tasks), or the server does not have tasks.
     pub fn task(&self, id: impl Into<String>) -> Result<Task, CallError> {
-        handle::may_ask(&self.connection)?;
-        Ok(Task::known(self.connection.clone(), id.into()))
+        handle::may_ask(self.connection())?;
+        Ok(Task::known(self.connection().clone(), id.into()))
     }
 
     /// This client's tasks. Only in 2025-11-25, where the server offers to list them.
     pub fn tasks(&self) -> Pages<ListTasksRequest> {
-        Pages::new(self.clone())
+        Pages::new(self.stack.clone())
     }
 
     /// Reads a resource.
@@ -214,7 +206,7 @@ impl Server {
         filter: SubscriptionFilter,
         hook: Hook<Notification>,
     ) -> Result<Subscription, CallError> {
-        let Connection { peer, server, subscriptions, .. } = &*self.connection;
+        let Connection { peer, server, subscriptions, .. } = &**self.connection();
         let mut request = downgrade(server, SubscriptionsListenRequest::new(filter))?;
         if let Some(stamp) = &server.stamp {
             stamp.write_to(&mut request);
@@ -227,17 +219,12 @@ impl Server {
     /// A request that the server does not offer is not sent: the call fails with [`CallError::NotAllowed`]. Members that its
     /// revision does not have are left out. Where the request has no form in the revision, the call fails likewise.
     pub fn call<M: RequestMethod + Downgrade + HasMeta>(&self, request: M) -> Call<M> {
-        let server = &self.connection.server;
-        Call::new(self.clone(), downgrade(server, request), server.waits)
+        Call::new(self.stack.clone(), request)
     }
 
     /// Completes when the server has closed its side or the connection has failed, with the reason where there is one.
     pub async fn closed(&self) -> Closed {
-        self.connection.peer.closed().await
-    }
-
-    fn refuse<M>(&self, error: CallError) -> Call<M> {
-        Call::new(self.clone(), Err(error), Waits::default())
+        self.connection().peer.closed().await
     }
 }
 

@@ -45,7 +45,7 @@ fn reply(
     scope: RequestScope,
 ) -> Result<Reply, ErrorObject> {
     let params = Params::of(request.params.as_ref(), scope.source().map(|source| &**source));
-    value_limit::check(server.settings(), request, &params)?;
+    value_limit::check(&server.parts.settings, request, &params)?;
     match ClientMeta::of(&params, session.get().is_some())? {
         Some(client) => stateless::reply(server, client, request, params, scope),
         None => stateful::reply(server, session, request, params, scope),
@@ -124,7 +124,7 @@ impl Server {
     ///
     /// The last error of the transport.
     pub fn serve<T: Transport>(&self, transport: T) -> impl Future<Output = Result<(), Closed>> + use<T> {
-        let (_, driver) = driver(self.settings().connection.clone().into(), TokioClock::default());
+        let (_, driver) = driver(self.parts.settings.connection.clone().into(), TokioClock::default());
         driver.serve(ConnectionHandler::new(self.clone()), transport)
     }
 }
@@ -143,7 +143,7 @@ impl<T: Transport + Send + 'static> Service<T> for Server {
     fn exchange(&self, exchange: Exchange) -> impl Future<Output = Response> + Send + 'static {
         let Exchange { request, source, notifications, .. } = exchange;
         let id = request.id.clone();
-        let observer = self.settings().connection.0.observer.as_ref();
+        let observer = self.parts.settings.connection.0.observer.as_ref();
         let observation = observer.map(|observer| observe(observer, &request, source.as_ref()));
         let scope = RequestScope::exchange(id.clone(), source, notifications, observer.cloned());
         let closing = scope.closing();
@@ -151,7 +151,7 @@ impl<T: Transport + Send + 'static> Service<T> for Server {
         let reply = catch_unwind(AssertUnwindSafe(|| in_scope(call_observer(&observation), reply)));
         // A large message must not wait in memory for the function that works on what was decoded from it.
         drop(request);
-        let drain = self.settings().connection.0.drain;
+        let drain = self.parts.settings.connection.0.drain;
         async move {
             let outcome = match reply {
                 Ok(Ok(reply)) => {

@@ -149,9 +149,9 @@
 //! # The files
 //!
 //! They depend on each other in one direction: settings and limits, the request's [scope](Context) and its client, the
-//! context, progress and questions, layers, tools, the server, tasks, dispatch, connections. There is one circle.
-//! Registering a resource, prompt or completion names the functions of `dispatch` that answer for it, so that a program
-//! without these is linked without their code; and dispatch looks up what is registered.
+//! context, progress and questions, layers, tools and what else is registered, the parts of a server, tasks, the functions
+//! that answer requests, [`Server`], dispatch, connections. Registering a resource, prompt or completion names the functions
+//! that answer for it, so that a program without these is linked without their code.
 
 // Its facade would bring crates that are not needed here. Tests have that, and so the same paths.
 #[cfg(not(test))]
@@ -212,6 +212,7 @@ mod yield_timer;
 pub use agentwire_mcp_schema as schema;
 
 pub use agentwire_jsonrpc::{ErrorObject, RawJson};
+pub use agentwire_peer::layers::{CallLayer, FromFn, FromFnService};
 pub use agentwire_peer::observe;
 pub use agentwire_peer::{Call, CallError, Closed};
 pub use agentwire_transport::{MessageSource, Service};
@@ -222,7 +223,7 @@ pub use completion::{IntoCompletion, PartialArgument};
 pub use config::Config;
 pub use context::Context;
 pub use input::{AskError, Elicitation, Elicited, Form, InputConfig, Page, field};
-pub use layers::{BoxError, FromFn, FromFnService, Next, RawCall, RawCallFuture, ToolLayer, from_fn};
+pub use layers::{BoxError, Next, RawCall, RawCallFuture, from_fn};
 pub use prompt::{IntoPromptResult, ServerPrompt};
 pub use resource::{IntoResourceContents, ServerResource};
 pub use resource_template::ServerResourceTemplate;

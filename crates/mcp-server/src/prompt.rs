@@ -11,9 +11,10 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::CallLayer;
 use crate::arguments::input_schema;
 use crate::completion::{Completable, Completers};
-use crate::layers::{Layers, Next, RawCall, Target, ToolLayer};
+use crate::layers::{self, Layers, Next, RawCall, Target};
 use crate::registry::{Definition, Entry};
 use crate::request_future::HandlerFuture;
 use crate::string_args::decode_string_args;
@@ -118,7 +119,7 @@ impl ServerPrompt {
 
     /// Adds a layer around this prompt, below those of the [server](crate::Server::layer), which says what layers do.
     #[must_use]
-    pub fn layer<L: ToolLayer>(mut self, layer: L) -> Self {
+    pub fn layer<L: CallLayer<RawCall>>(mut self, layer: L) -> Self {
         self.layers.add_to_target(layer);
         self
     }
@@ -150,7 +151,7 @@ impl ServerPrompt {
             return self.start_function(arguments, context);
         };
         let arguments = RawJson::encode(arguments).map_err(ErrorObject::internal_error)?;
-        Ok(next.run(RawCall::new(self, &self.definition().name, arguments, context)))
+        Ok(layers::run(next, RawCall::new(self, &self.definition().name, arguments, context)))
     }
 
     fn start_function(

@@ -12,9 +12,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::value::RawValue;
 
+use crate::CallLayer;
 use crate::Context;
 use crate::caching::Caching;
-use crate::layers::{Layers, Next, RawCall, Target, ToolLayer};
+use crate::layers::{self, Layers, Next, RawCall, Target};
 use crate::registry::{Definition, Entry};
 use crate::request_future::HandlerFuture;
 
@@ -93,7 +94,7 @@ impl ServerResource {
 
     /// Adds a layer around this resource, below those of the [server](crate::Server::layer), which says what layers do.
     #[must_use]
-    pub fn layer<L: ToolLayer>(mut self, layer: L) -> Self {
+    pub fn layer<L: CallLayer<RawCall>>(mut self, layer: L) -> Self {
         self.layers.add_to_target(layer);
         self
     }
@@ -115,7 +116,7 @@ impl ServerResource {
         match outer.or(self.layers.first()) {
             None => self.start_function(context),
             Some(next) => {
-                next.run(RawCall::new(self, &self.definition().uri, RawJson::EMPTY_OBJECT, context))
+                layers::run(next, RawCall::new(self, &self.definition().uri, RawJson::EMPTY_OBJECT, context))
             }
         }
     }

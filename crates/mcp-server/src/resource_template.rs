@@ -9,9 +9,10 @@ use agentwire_mcp_schema::{Annotations, CacheScope, Icon, ReadResourceRequest, R
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
+use crate::CallLayer;
 use crate::caching::Caching;
 use crate::completion::{Completable, Completers};
-use crate::layers::{Layers, Next, RawCall, Target, ToolLayer};
+use crate::layers::{self, Layers, Next, RawCall, Target};
 use crate::registry::{Definition, Entry};
 use crate::request_future::HandlerFuture;
 use crate::resource::read;
@@ -163,7 +164,7 @@ impl ServerResourceTemplate {
     /// Adds a layer around the resources of this template, below those of the [server](crate::Server::layer), which
     /// says what layers do.
     #[must_use]
-    pub fn layer<L: ToolLayer>(mut self, layer: L) -> Self {
+    pub fn layer<L: CallLayer<RawCall>>(mut self, layer: L) -> Self {
         self.layers.add_to_target(layer);
         self
     }
@@ -209,7 +210,7 @@ impl ServerResourceTemplate {
             return self.start_function(values, uri, context);
         };
         let values = RawJson::encode(values).map_err(ErrorObject::internal_error)?;
-        Ok(next.run(RawCall::new(self, &uri, values, context)))
+        Ok(layers::run(next, RawCall::new(self, &uri, values, context)))
     }
 
     fn start_function(

@@ -1,5 +1,6 @@
 mod capabilities;
-mod offers;
+mod parts;
+mod registration;
 
 use std::fmt;
 use std::future::Future;
@@ -9,15 +10,16 @@ use std::time::Duration;
 use agentwire_mcp_schema::{CacheScope, Implementation, LoggingLevel, ServerCapabilities};
 
 use crate::caching::Caching;
+use crate::dispatch::Answers;
 use crate::input::InputConfig;
-use crate::layers::{Layers, Next, ToolLayer};
+use crate::layers::RawCall;
 use crate::listeners::Change;
 use crate::registry::{Entry, Registry};
 use crate::settings::Settings;
 use crate::tasks::Tasks;
-use crate::{Config, SubscriptionLimits};
+use crate::{CallLayer, Config, SubscriptionLimits};
 
-use offers::Offers;
+pub(crate) use parts::ServerParts;
 
 /// An MCP server: what it offers, for any number of connections.
 ///
@@ -29,9 +31,8 @@ use offers::Offers;
 /// [advertise](Self::advertise) them.
 #[derive(Clone)]
 pub struct Server {
-    settings: Arc<Settings>,
-    offers: Arc<Offers>,
-    layers: Option<Arc<Layers>>,
+    pub(crate) parts: ServerParts,
+    pub(crate) answers: Arc<Answers>,
 }
 
 impl Server {
@@ -47,7 +48,8 @@ impl Server {
 
     /// A server with a longer description, such as a title.
     pub fn from_info(info: Implementation) -> Self {
-        Self { settings: Arc::new(Settings::new(info)), offers: Arc::default(), layers: None }
+        let (settings, registries) = (Arc::new(Settings::new(info)), Arc::default());
+        Self { parts: ServerParts { settings, registries, layers: None }, answers: Arc::default() }
     }
 
     /// Adds a layer around every tool, resource and prompt: a time-out, a limit of concurrent calls, authorization.
@@ -85,8 +87,8 @@ impl Server {
     /// An [`ErrorObject`](crate::ErrorObject) is the JSON-RPC error of the answer. Any other error has the client read its
     /// text: for a tool as a result with `isError`, which the model sees, and otherwise as an internal error.
     #[must_use]
-    pub fn layer<L: ToolLayer>(mut self, layer: L) -> Self {
-        Arc::make_mut(self.layers.get_or_insert_default()).add_to_server(layer);
+    pub fn layer<L: CallLayer<RawCall>>(mut self, layer: L) -> Self {
+        Arc::make_mut(self.parts.layers.get_or_insert_default()).add_to_server(layer);
         self
     }
 
@@ -121,7 +123,7 @@ impl Server {
     /// [`resource_updated`](Self::resource_updated).
     #[must_use]
     pub fn resource_updates(self) -> Self {
-        self.offers.answers.for_resources();
+        self.answers.for_resources();
         self.set(|settings| settings.resource_updates = true)
     }
 
@@ -160,7 +162,7 @@ impl Server {
     /// or experimental ones.
     #[must_use]
     pub fn advertise(self, capabilities: ServerCapabilities) -> Self {
-        self.offers.answers.for_all();
+        self.answers.for_all();
         self.set(|settings| settings.advertised = capabilities)
     }
 
@@ -197,18 +199,18 @@ impl Server {
 
     /// Notifies the clients that subscribed to the resource at that URI of a change.
     pub fn resource_updated(&self, uri: &str) {
-        self.settings.listeners.announce(Change::Resource(uri));
+        self.parts.settings.listeners.announce(Change::Resource(uri));
     }
 
     /// Ends every open `subscriptions/listen` with its result, such as before the program ends. New ones can be opened.
     pub fn close_subscriptions(&self) {
-        self.settings.listeners.dismiss();
+        self.parts.settings.listeners.dismiss();
     }
 
     /// Cancels every task that runs in this process, such as before it ends. This happens at once; the future completes when
     /// the store has the end of all of them.
     pub fn cancel_tasks(&self) -> impl Future<Output = ()> + Send + use<> {
-        let tasks = self.settings.tasks.clone();
+        let tasks = self.parts.settings.tasks.clone();
         let registry = tasks.as_ref().map(|tasks| tasks.registry().all()).unwrap_or_default();
         for handle in &registry {
             handle.cancel("the server ends");
@@ -220,17 +222,8 @@ impl Server {
         }
     }
 
-    pub(crate) fn settings(&self) -> &Arc<Settings> {
-        &self.settings
-    }
-
-    /// The outermost of the server's layers.
-    pub(crate) fn first_layer(&self) -> Option<&Next> {
-        self.layers.as_deref().and_then(Layers::first)
-    }
-
     fn set(mut self, change: impl FnOnce(&mut Settings)) -> Self {
-        change(Arc::make_mut(&mut self.settings));
+        change(Arc::make_mut(&mut self.parts.settings));
         self
     }
 }
@@ -241,11 +234,11 @@ impl fmt::Debug for Server {
             registry.keys()
         }
         f.debug_struct("Server")
-            .field("info", &self.settings.info)
-            .field("tools", &names(&self.offers.tools))
-            .field("resources", &names(&self.offers.resources))
-            .field("resource_templates", &names(&self.offers.resource_templates))
-            .field("prompts", &names(&self.offers.prompts))
+            .field("info", &self.parts.settings.info)
+            .field("tools", &names(&self.parts.registries.tools))
+            .field("resources", &names(&self.parts.registries.resources))
+            .field("resource_templates", &names(&self.parts.registries.resource_templates))
+            .field("prompts", &names(&self.parts.registries.prompts))
             .finish_non_exhaustive()
     }
 }

@@ -10,9 +10,10 @@ use agentwire_mcp_schema::{
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
+use crate::CallLayer;
 use crate::arguments::{decode, input_schema};
 use crate::checks::Checks;
-use crate::layers::{BoxError, Layers, Next, RawCall, Target, ToolLayer};
+use crate::layers::{self, BoxError, Layers, Next, RawCall, Target};
 use crate::registry::{Definition, Entry};
 use crate::request_future::HandlerFuture;
 use crate::{Context, IntoToolResult};
@@ -209,7 +210,7 @@ impl ServerTool {
     /// # let _ = tool;
     /// ```
     #[must_use]
-    pub fn layer<L: ToolLayer>(mut self, layer: L) -> Self {
+    pub fn layer<L: CallLayer<RawCall>>(mut self, layer: L) -> Self {
         self.layers.add_to_target(layer);
         self
     }
@@ -263,7 +264,7 @@ impl ServerTool {
         };
         // A copy, so that the message need not wait in memory for the layers.
         let arguments = RawJson::parse(arguments.as_str().into()).map_err(|error| error.to_string())?;
-        Ok(next.run(RawCall::new(self, &self.definition().name, arguments, context)))
+        Ok(layers::run(next, RawCall::new(self, &self.definition().name, arguments, context)))
     }
 
     fn start_function(&self, arguments: &RawJson, context: Context) -> Result<HandlerFuture, String> {

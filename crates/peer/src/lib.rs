@@ -151,6 +151,8 @@ mod error;
 mod event_loop;
 mod handler;
 mod handler_future;
+#[cfg(feature = "layers")]
+pub mod layers;
 mod method_trait;
 mod notify;
 pub mod observe;

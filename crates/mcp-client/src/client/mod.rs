@@ -10,17 +10,13 @@ use agentwire_mcp_schema::{
     ClientCapabilities, CreateMessageRequest, CreateMessageResult, ElicitFormRequest, ElicitResult,
     ElicitUrlRequest, Implementation, ListRootsRequest, ListRootsResult, LoggingLevel, Revision, Root,
 };
-use tower_layer::Layer;
-use tower_service::Service;
 
-use crate::error::BoxError;
 use crate::handler::ClientHandler;
-use crate::handshake::Handshake;
+use crate::handshake::HandshakeConfig;
 use crate::mode::ProtocolMode;
 use crate::raw::Waits;
 use crate::result::DEFAULT_VALUE_LIMIT;
-use crate::stack::add_layer;
-use crate::{Cache, Config, Next, RawAnswer, RawCall, Tasks};
+use crate::{Cache, CallLayer, Config, RawCall, Tasks};
 
 /// An MCP client before it is connected: its name, its time limits, its hooks and what it answers with.
 ///
@@ -95,7 +91,7 @@ use crate::{Cache, Config, Next, RawAnswer, RawCall, Tasks};
 /// A clone makes connections of its own, with the same functions: a hook is called by the connections of all clones.
 #[derive(Clone)]
 pub struct Client {
-    pub(crate) handshake: Handshake,
+    pub(crate) handshake: HandshakeConfig,
     pub(crate) connection: Config,
     pub(crate) handler: ClientHandler,
 }
@@ -111,7 +107,7 @@ impl Client {
 
     /// A client with more information about itself, such as a title.
     pub fn from_info(info: Implementation) -> Self {
-        let handshake = Handshake {
+        let handshake = HandshakeConfig {
             mode: ProtocolMode::Stateful,
             revisions: Revision::ALL.to_vec(),
             info,
@@ -291,16 +287,8 @@ impl Client {
     /// A layer's error becomes the error of the call: a [`CallError`](crate::CallError) as it is, and any other as the cause
     /// of a [`CallError::Failed`](crate::CallError::Failed).
     #[must_use]
-    pub fn layer<L>(mut self, layer: L) -> Self
-    where
-        L: Layer<Next> + Send + Sync + 'static,
-        L::Service: Service<RawCall, Response = RawAnswer, Error: Into<BoxError>, Future: Send>
-            + Clone
-            + Send
-            + Sync
-            + 'static,
-    {
-        self.handler.layers.push(add_layer(layer));
+    pub fn layer<L: CallLayer<RawCall>>(mut self, layer: L) -> Self {
+        self.handler.layers.add(layer);
         self
     }
 

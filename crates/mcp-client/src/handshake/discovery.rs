@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use super::{Handshake, HandshakeError};
+use super::config::HandshakeConfig;
+use super::error::HandshakeError;
 use crate::connection::ServerInfo;
 use crate::result::{as_text, decode_complete};
 use crate::versions::{best, named};
@@ -24,7 +25,7 @@ pub(crate) enum Discovery {
 
 /// Asks the server which revisions it speaks and what it offers.
 pub(crate) async fn discover(
-    handshake: &Handshake,
+    handshake: &HandshakeConfig,
     peer: &Peer,
     timeout: Option<Duration>,
 ) -> Result<Discovery, HandshakeError> {
@@ -67,7 +68,7 @@ pub(crate) async fn discover(
 
 /// Takes in what the server says about itself.
 fn settle(
-    handshake: &Handshake,
+    handshake: &HandshakeConfig,
     found: DiscoverResult,
     requested: Revision,
 ) -> Result<Discovery, HandshakeError> {

@@ -1,12 +1,11 @@
+//! The handshake: which revision client and server speak, and what the server offers.
+
+mod config;
 mod discovery;
+mod error;
 mod stateful;
 
-use std::time::Duration;
-
-use agentwire_mcp_schema::code::UnsupportedVersion;
-use agentwire_mcp_schema::{
-    ClientCapabilities, Downgrade, Implementation, LoggingLevel, ProtocolVersion, Revision,
-};
+use agentwire_mcp_schema::Revision;
 use agentwire_peer::{CallError, Peer};
 
 use self::discovery::{Discovery, discover};
@@ -14,88 +13,11 @@ use crate::Server;
 use crate::connection::ServerInfo;
 use crate::handler::ClientHandler;
 use crate::mode::ProtocolMode;
-use crate::raw::Waits;
-use crate::stack::stamp::Stamp;
 
-/// Why the handshake with a server failed.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum HandshakeError {
-    /// The server answered with a version of the protocol that this client does not speak.
-    #[error("the server speaks version `{answered}` of the protocol, which this client does not")]
-    #[non_exhaustive]
-    UnknownVersion {
-        /// What the server answered.
-        answered: ProtocolVersion,
-    },
-    /// The server named its versions, and this client speaks none of them, or none of the [`ProtocolMode`] that it is
-    /// set to.
-    #[error("the server refuses version `{}`; it speaks {}", .0.requested, list(&.0.supported))]
-    VersionRefused(UnsupportedVersion),
-    /// The client is set to [revisions](crate::Client::revisions) of which none is of the [`ProtocolMode`] that it is set to.
-    #[error("no revision that this client may speak is of its protocol mode")]
-    NoRevision,
-    /// With [`ProtocolMode::Auto`]: nothing came of `server/discover`, and the server refused `initialize` too.
-    #[error("the server takes neither beginning: {discover}; {initialize}")]
-    #[non_exhaustive]
-    RefusedBoth {
-        /// What became of `server/discover`.
-        discover: Box<CallError>,
-        /// What became of `initialize`: always [`CallError::Refused`].
-        #[source]
-        initialize: Box<CallError>,
-    },
-    /// The server gave no answer that could be used, or the transport failed.
-    #[error(transparent)]
-    Call(#[from] CallError),
-}
+pub(crate) use self::config::HandshakeConfig;
+pub use self::error::HandshakeError;
 
-fn list(versions: &[ProtocolVersion]) -> String {
-    let names: Vec<_> = versions.iter().map(|version| format!("`{version}`")).collect();
-    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
-}
-
-/// What the client says about itself, and how long it waits.
-#[derive(Clone)]
-pub(crate) struct Handshake {
-    pub(crate) mode: ProtocolMode,
-    /// The revisions that may be agreed on.
-    pub(crate) revisions: Vec<Revision>,
-    pub(crate) info: Implementation,
-    pub(crate) capabilities: ClientCapabilities,
-    pub(crate) log_level: Option<LoggingLevel>,
-    /// How long the answer to `initialize`, or to the only `server/discover`, may take.
-    pub(crate) handshake_timeout: Option<Duration>,
-    /// How long [`ProtocolMode::Auto`] waits for the answer to `server/discover`.
-    pub(crate) discover_timeout: Duration,
-    /// How long calls wait.
-    pub(crate) waits: Waits,
-}
-
-impl Handshake {
-    /// Whether a revision may be agreed on.
-    pub(crate) fn speaks(&self, revision: Revision) -> bool {
-        self.revisions.contains(&revision)
-    }
-
-    /// The newest revision that may be agreed on and meets the condition.
-    pub(crate) fn newest(&self, condition: fn(Revision) -> bool) -> Option<Revision> {
-        self.revisions.iter().copied().filter(|revision| condition(*revision)).max()
-    }
-
-    /// The capabilities in the terms of a revision.
-    fn capabilities_in(&self, revision: Revision) -> ClientCapabilities {
-        let mut capabilities = self.capabilities.clone();
-        capabilities.downgrade(revision);
-        capabilities
-    }
-
-    /// What every stateless request says about the client.
-    fn stamp(&self, revision: Revision) -> Stamp {
-        let capabilities = self.capabilities_in(revision);
-        Stamp::new(revision, self.info.clone(), capabilities, self.log_level.clone())
-    }
-
+impl HandshakeConfig {
     /// Agrees with the server on a revision. The handler answers what the server asks.
     pub(crate) async fn run(self, peer: Peer, handler: &ClientHandler) -> Result<Server, HandshakeError> {
         let server = match self.mode {

@@ -8,13 +8,14 @@ use agentwire_mcp_schema::{
 use agentwire_peer::runtime::{CallExt, PeerExt, set_revision};
 use agentwire_peer::{CallError, Peer};
 
-use super::{Handshake, HandshakeError};
+use super::config::HandshakeConfig;
+use super::error::HandshakeError;
 use crate::connection::ServerInfo;
 use crate::result::decode_by_default;
 
 /// Opens a session, and offers the revision.
 pub(crate) async fn open(
-    handshake: Handshake,
+    handshake: HandshakeConfig,
     peer: &Peer,
     revision: Revision,
 ) -> Result<ServerInfo, HandshakeError> {

@@ -17,6 +17,7 @@
 
 mod built_in;
 mod cache;
+mod call_stack;
 pub(crate) mod downgrade;
 mod encode;
 pub(crate) mod input;
@@ -30,6 +31,6 @@ pub(crate) mod validation;
 
 pub use built_in::RawCallFuture;
 pub(crate) use built_in::start;
-pub(crate) use next::{AddLayer, add_layer};
-pub use next::{FromFn, FromFnService, Next, from_fn};
+pub(crate) use call_stack::CallStack;
+pub use next::{Next, from_fn};
 pub use retry::{Retry, RetryFuture, RetryService};

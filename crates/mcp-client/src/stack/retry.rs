@@ -1,4 +1,6 @@
+use std::collections::hash_map::RandomState;
 use std::fmt;
+use std::hash::{BuildHasher, Hasher};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -67,6 +69,10 @@ impl RawCall {
 /// An answer of the server is never a reason, and neither is the end of the connection. [`when`](Self::when) narrows that
 /// further. Each repetition has the whole [time limit](crate::Call::timeout) of the call.
 ///
+/// The pause before a repetition doubles each time, up to the longest. Each pause is shortened by a random part of at most
+/// half, so that clients which failed together do not repeat their calls together: with the defaults, the first pause is
+/// between 250 and 500 ms.
+///
 /// ```
 /// use std::time::Duration;
 ///
@@ -91,7 +97,7 @@ struct Settings {
 }
 
 impl Retry {
-    /// Repeats idempotent calls up to `retries` times, after pauses of 500 ms, 1 s, 2 s and so on up to 30 s.
+    /// Repeats idempotent calls up to `retries` times, after pauses of up to 500 ms, 1 s, 2 s and so on up to 30 s.
     pub fn idempotent(retries: u32) -> Self {
         Self(Arc::new(Settings {
             retries,
@@ -102,7 +108,8 @@ impl Retry {
         }))
     }
 
-    /// Sets the pause before the first repetition (default 500 ms), which doubles each time up to the longest (default 30 s).
+    /// Sets the longest first pause (default 500 ms) and the longest pause of all (default 30 s). A pause lasts between half
+    /// of its length and all of it, at random.
     #[must_use]
     pub fn pauses(self, first: Duration, longest: Duration) -> Self {
         self.with(|settings| {
@@ -138,8 +145,16 @@ impl Settings {
             && call.is_idempotent()
             && self.when.as_ref().is_none_or(|when| when(error));
         let factor = 2_u32.saturating_pow(retried);
-        may.then(|| self.first_pause.saturating_mul(factor).min(self.longest_pause))
+        may.then(|| jittered(self.first_pause.saturating_mul(factor).min(self.longest_pause)))
     }
+}
+
+/// Shortens a pause by a random part of at most half.
+fn jittered(pause: Duration) -> Duration {
+    // The keys of a hash map are random enough to spread clients, and need no further crate.
+    let random = RandomState::new().build_hasher().finish();
+    let part = u32::try_from(random >> 32).unwrap_or_default();
+    pause - pause.mul_f64(f64::from(part) / f64::from(u32::MAX) / 2.0)
 }
 
 impl Layer<Next> for Retry {

@@ -4,9 +4,7 @@
 use std::sync::Arc;
 
 use agentwire_jsonrpc::{RawJson, RawObject, RequestMethod, code};
-use agentwire_mcp_schema::core_tasks::{
-    CancelTaskRequest, GetTaskPayloadRequest, GetTaskRequest, TaskMetadata,
-};
+use agentwire_mcp_schema::core_tasks::{GetTaskPayloadRequest, TaskMetadata};
 use agentwire_mcp_schema::task_extension::TaskStatus;
 use agentwire_mcp_schema::{CallToolRequest, ProgressNotification, ProgressToken, TaskSupport};
 use agentwire_mcp_wire::meta::PROGRESS_TOKEN;
@@ -14,11 +12,11 @@ use agentwire_peer::CallError;
 use agentwire_peer::runtime::PeerExt;
 use bytestring::ByteString;
 use futures::{FutureExt, select_biased};
-use serde::de::IgnoredAny;
 
 use super::deadline::Deadline;
-use super::report::{CreatedTask, Report};
-use super::run::{Run, cancel_later, follow as follow_to_end, unusable};
+use super::report::CreatedTask;
+use super::requests::{cancel_later, unusable};
+use super::run::{Run, cancel_on_drop};
 use crate::connection::Connection;
 use crate::hooks::ProgressRegistration;
 use crate::raw::{RawAnswer, RawCall, Waits, with_meta};
@@ -85,7 +83,8 @@ pub(crate) async fn call(connection: &Arc<Connection>, mut call: RawCall) -> Res
         }
         CreatedTask::Task { report, .. } => report,
     };
-    let result = follow_to_end(connection.clone(), *report, deadline, call.options.on_task).await?;
+    let following = async { follow(Run::of_call(connection, &report, deadline, call.options.on_task)).await };
+    let result = cancel_on_drop(connection, report.task_id.clone(), following).await?;
     drop(registration);
     Ok(RawAnswer::new(result))
 }
@@ -191,22 +190,6 @@ impl Drop for CreateCall {
             self.connection.cleanup.push(cancel.boxed());
         }
     }
-}
-
-pub(crate) async fn state(connection: &Connection, id: &str) -> Result<Report, CallError> {
-    let method = ByteString::from_static(GetTaskRequest::NAME);
-    let call = connection.peer.call_method(method, Some(&GetTaskRequest::new(id)));
-    connection.server.waits.apply(call).await
-}
-
-/// Cancels a task, where the server offers that.
-pub(crate) async fn cancel(connection: &Connection, id: &str, waits: Waits) -> Result<(), CallError> {
-    if !connection.server.capabilities.has("tasks.cancel") {
-        return Err(CallError::not_allowed(CancelTaskRequest::NAME, "the server does not offer it"));
-    }
-    let method = ByteString::from_static(CancelTaskRequest::NAME);
-    let call = connection.peer.call_method(method, Some(&CancelTaskRequest::new(id)));
-    waits.apply(call).await.map(|IgnoredAny| ())
 }
 
 /// Follows a task to its end. Requests the result when there is one, or when the task has questions.

@@ -4,29 +4,22 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use agentwire_jsonrpc::{RawJson, RequestMethod};
-use agentwire_mcp_schema::task_extension::{
-    CancelTaskRequest, GetTaskRequest, TaskStatus, UpdateTaskRequest,
-};
+use agentwire_mcp_schema::task_extension::{TaskStatus, UpdateTaskRequest};
 use agentwire_mcp_schema::{CallToolRequest, EmptyResult, HasMeta, Meta};
 use agentwire_peer::CallError;
 use bytestring::ByteString;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt, select_biased};
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::deadline::Deadline;
-use super::report::Report;
-use super::run::{self, Responses, Run, unusable};
+use super::requests::{created, once, unusable};
+use super::run::{Responses, Run, cancel_on_drop};
 use crate::answers::Question;
 use crate::connection::Connection;
-use crate::raw::{CallOptions, RawAnswer, RawCall, Waits};
-use crate::result::{self, ResultKind};
+use crate::raw::{RawAnswer, RawCall};
 use crate::stack::input::{self, Questions, too_often};
-
-/// The longest id of a task in an error, in characters.
-const MAX_NAME: usize = 64;
 
 /// Calls a tool, and follows the task that the server may make of it to its result. Any other call passes.
 pub(crate) async fn call(connection: &Arc<Connection>, call: RawCall) -> Result<RawAnswer, CallError> {
@@ -40,57 +33,9 @@ pub(crate) async fn call(connection: &Arc<Connection>, call: RawCall) -> Result<
         return Ok(RawAnswer::of_task(answer.result, *report, None));
     }
     // Few calls become tasks: the future that follows one is no part of every call's.
-    let result = run::follow(connection.clone(), *report, Deadline::new(waits), on_task).boxed().await?;
+    let following = async { follow(Run::of_call(connection, &report, Deadline::new(waits), on_task)).await };
+    let result = cancel_on_drop(connection, report.task_id.clone(), following).boxed().await?;
     Ok(RawAnswer { rounds: answer.rounds, ..RawAnswer::new(result) })
-}
-
-/// Returns the task that an answer is, if it is one.
-///
-/// # Errors
-///
-/// Where the protocol does not allow a task.
-fn created(
-    connection: &Connection,
-    method: &ByteString,
-    answer: &RawAnswer,
-) -> Result<Option<Box<Report>>, CallError> {
-    // The specification's own examples give this kind to the answer of `tasks/get`, too.
-    if answer.kind != ResultKind::Task || &**method == GetTaskRequest::NAME {
-        return Ok(None);
-    }
-    let malformed = |why: serde_json::Error| result::malformed(method.clone(), &why);
-    result::check(&answer.result, connection.value_limit()).map_err(malformed)?;
-    let report: Report = answer.result.decode().map_err(malformed)?;
-    let name: String = report.task_id.chars().take(MAX_NAME).collect();
-    let why = if &**method != CallToolRequest::NAME {
-        format!("the server made a task of it ({name:?}), where the protocol does not allow it")
-    } else if connection.tasks.is_none() {
-        format!("the server made a task of it ({name:?}), though this client does not handle tasks")
-    } else {
-        return Ok(Some(Box::new(report)));
-    };
-    Err(CallError::unusable(method.clone(), why))
-}
-
-pub(crate) async fn state(connection: &Connection, id: &str) -> Result<Report, CallError> {
-    once(connection, GetTaskRequest::new(id), connection.server.waits).await
-}
-
-pub(crate) async fn cancel(connection: &Connection, id: &str, waits: Waits) -> Result<(), CallError> {
-    once(connection, CancelTaskRequest::new(id), waits).await.map(|EmptyResult { .. }| ())
-}
-
-/// Makes a request about a task, which itself must not become one.
-async fn once<M, R>(connection: &Connection, request: M, waits: Waits) -> Result<R, CallError>
-where
-    M: RequestMethod + HasMeta,
-    R: DeserializeOwned,
-{
-    let call = RawCall::encode(connection, &request, CallOptions { waits, ..CallOptions::default() })?;
-    let method = call.method.clone();
-    let answer = input::call(connection, call).await?;
-    created(connection, &method, &answer)?;
-    result::decode(&answer.result, connection.value_limit()).map_err(|why| result::malformed(method, &why))
 }
 
 /// Follows a task to its end, and answers what it asks meanwhile.

@@ -10,7 +10,8 @@ use bytestring::ByteString;
 
 use super::deadline::Deadline;
 use super::report::{StartedTask, TaskHook, TaskState};
-use super::run::{self, AnsweredKeys, Run};
+use super::run::{AnsweredKeys, Run};
+use super::{core, extension, requests};
 use crate::connection::Connection;
 use crate::hooks::ProgressRegistration;
 use crate::raw::RawAnswer;
@@ -103,7 +104,7 @@ impl Task {
     ///
     /// [`CallError::Refused`] if the server has no such task.
     pub async fn state(&self) -> Result<TaskState, CallError> {
-        run::state(&self.connection, &self.id).await.map(|report| report.state())
+        requests::state(&self.connection, &self.id).await.map(|report| report.state())
     }
 
     /// Waits until it is done, however long that takes, and returns the result of the call. The functions of the
@@ -121,7 +122,10 @@ impl Task {
         let (connection, id) = (self.connection.clone(), self.id.clone());
         let run =
             Run::new(connection, id, Deadline::none(), self.hook.clone()).answered(self.answered.clone());
-        let text = run.finish().await?;
+        let text = match self.connection.is_stateless() {
+            true => extension::follow(run).await?,
+            false => core::follow(run).await?,
+        };
         let result = decode(&self.connection, &text)?;
         if let Some(tool) = &self.tool {
             Validation::of_tool(&self.connection, tool).check(&self.connection, &text)?;
@@ -135,7 +139,7 @@ impl Task {
     ///
     /// When the server refuses, as those of 2025-11-25 do for a task that is done, or does not offer to cancel tasks.
     pub async fn cancel(&self) -> Result<(), CallError> {
-        run::cancel(&self.connection, &self.id, self.connection.server.waits).await
+        requests::cancel(&self.connection, &self.id, self.connection.server.waits).await
     }
 }
 

@@ -1,11 +1,12 @@
 //! Calls that a server works on as tasks. There are two protocols: [`core`] for 2025-11-25 and [`extension`] for stateless
-//! servers. What they have in common is in [`run`].
+//! servers. They share [`run`] and [`requests`].
 
 pub(crate) mod core;
 pub(crate) mod deadline;
 pub(crate) mod extension;
 pub(crate) mod handle;
 pub(crate) mod report;
+pub(crate) mod requests;
 pub(crate) mod run;
 pub(crate) mod settings;
 

@@ -13,16 +13,12 @@ use futures::FutureExt;
 
 use super::deadline::{Deadline, now};
 use super::report::{Report, TaskHook, TaskState};
+use super::requests::{cancel_later, state, unusable};
 use super::settings::Tasks;
-use super::{core, extension};
 use crate::connection::Connection;
-use crate::raw::Waits;
 
 /// The most consecutive requests about a task that may fail on their way.
 const MAX_FAILURES: usize = 5;
-
-/// How long a cancel request waits for its answer.
-const CANCEL_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The keys of a task's questions that have been answered.
 pub(crate) type AnsweredKeys = Arc<Mutex<HashSet<String>>>;
@@ -68,18 +64,26 @@ impl Run {
         }
     }
 
+    /// A run for a call that waits for the task, from the report that answered the call.
+    pub(crate) fn of_call(
+        connection: &Arc<Connection>,
+        report: &Report,
+        deadline: Deadline,
+        hook: Option<TaskHook>,
+    ) -> Self {
+        let mut run = Self::new(connection.clone(), report.task_id.clone(), deadline, hook);
+        run.see(report);
+        if report.status != TaskStatus::Working {
+            // The report does not have its questions, or its result.
+            run.next = now();
+        }
+        run
+    }
+
     /// Continues from what was answered before.
     pub(crate) fn answered(mut self, answered: AnsweredKeys) -> Self {
         self.answered = answered;
         self
-    }
-
-    /// Waits until the task is done, and returns its result.
-    pub(crate) async fn finish(self) -> Result<RawJson, CallError> {
-        match self.connection.is_stateless() {
-            true => extension::follow(self).await,
-            false => core::follow(self).await,
-        }
     }
 
     /// Takes in a report, and calls the hook where the state is new.
@@ -177,68 +181,31 @@ impl Run {
     }
 }
 
-/// Follows a task to its end for a call that waits for it. Cancels the task when the future is dropped.
-pub(crate) async fn follow(
-    connection: Arc<Connection>,
-    report: Report,
-    deadline: Deadline,
-    hook: Option<TaskHook>,
-) -> Result<RawJson, CallError> {
-    let guard = CancelGuard { connection: connection.clone(), id: Some(report.task_id.clone()) };
-    let mut run = Run::new(connection, report.task_id.clone(), deadline, hook);
-    run.see(&report);
-    if report.status != TaskStatus::Working {
-        // The report does not have its questions, or its result.
-        run.next = now();
-    }
-    guard.keep(run.finish()).await
-}
-
-/// Asks once for a task's state.
-pub(crate) async fn state(connection: &Connection, id: &str) -> Result<Report, CallError> {
-    let report = match connection.is_stateless() {
-        true => extension::state(connection, id).await?,
-        false => core::state(connection, id).await?,
-    };
-    if report.task_id != id {
-        return unusable("the server answers for another task than the one in the request".to_owned());
-    }
-    Ok(report)
-}
-
-/// Cancels a task.
-pub(crate) async fn cancel(connection: &Connection, id: &str, waits: Waits) -> Result<(), CallError> {
-    match connection.is_stateless() {
-        true => extension::cancel(connection, id, waits).await,
-        false => core::cancel(connection, id, waits).await,
-    }
-}
-
-pub(crate) fn unusable<T>(why: String) -> Result<T, CallError> {
-    Err(CallError::unusable(CallToolRequest::NAME, why))
-}
-
 fn after(wait: Duration) -> Instant {
     // A wait that the clock cannot represent becomes a day.
     let now = now();
     now.checked_add(wait).unwrap_or(now + Duration::from_secs(86_400))
 }
 
-/// Cancels a task when the call that waits for it is dropped.
+/// Waits for the future that follows a task. Cancels the task when it is dropped before that, or fails while the task may
+/// still run.
+pub(crate) async fn cancel_on_drop<R>(
+    connection: &Arc<Connection>,
+    id: String,
+    following: impl Future<Output = Result<R, CallError>>,
+) -> Result<R, CallError> {
+    let mut guard = CancelGuard { connection: connection.clone(), id: Some(id) };
+    let result = following.await;
+    if result.as_ref().err().is_none_or(is_over) {
+        guard.id = None;
+    }
+    result
+}
+
+/// Cancels a task when it is dropped, unless its id was taken out.
 struct CancelGuard {
     connection: Arc<Connection>,
     id: Option<String>,
-}
-
-impl CancelGuard {
-    /// Waits for the future that follows the task. Disarms the guard where the task is done or gone.
-    async fn keep<R>(mut self, run: impl Future<Output = Result<R, CallError>>) -> Result<R, CallError> {
-        let result = run.await;
-        if result.as_ref().err().is_none_or(is_over) {
-            self.id = None;
-        }
-        result
-    }
 }
 
 /// Whether an error says that the task is done, that there is none with that id, or that the connection is over.
@@ -258,15 +225,6 @@ impl Drop for CancelGuard {
             cancel_later(&self.connection, id);
         }
     }
-}
-
-/// Cancels a task that no call waits for, beside the connection's main future.
-pub(crate) fn cancel_later(connection: &Arc<Connection>, id: String) {
-    let owner = connection.clone();
-    let waits = Waits { timeout: Some(CANCEL_TIMEOUT), progress_maximum: None };
-    // No caller is left to take an error.
-    let cancel = async move { drop(cancel(&owner, &id, waits).await) };
-    connection.cleanup.push(cancel.boxed());
 }
 
 /// Answers to a task's questions, by their keys.

@@ -252,7 +252,7 @@ async fn tries(
     method: &'static str,
     annotations: Value,
     main: impl AsyncFnOnce(Server),
-) -> (usize, Vec<u64>) {
+) -> (usize, Vec<Duration>) {
     let pauses = Arc::new(Mutex::new(Vec::new()));
     let retry =
         Retry::idempotent(3).pauses(SECOND, 3 * SECOND).clock(Pretended(Instant::now(), pauses.clone()));
@@ -277,7 +277,7 @@ async fn tries(
     })
     .await;
     result.unwrap();
-    let pauses = pauses.lock().unwrap().iter().map(Duration::as_secs).collect();
+    let pauses = std::mem::take(&mut *pauses.lock().unwrap());
     (tries, pauses)
 }
 
@@ -287,7 +287,11 @@ async fn what_only_reads_is_tried_again_so_often_and_no_longer() {
         let error = server.read_resource("x:").await.unwrap_err();
         assert!(matches!(error, CallError::TimedOut { .. }), "{error}");
     });
-    assert_eq!(read.await, (4, vec![1, 2, 3]));
+    let (tries_of_read, pauses) = read.await;
+    assert_eq!((tries_of_read, pauses.len()), (4, 3));
+    for (pause, longest) in pauses.iter().zip([SECOND, 2 * SECOND, 3 * SECOND]) {
+        assert!(*pause >= longest / 2 && *pause <= longest, "{pause:?} of {longest:?}");
+    }
     let set = tries("logging/setLevel", Value::Null, async |server| {
         let level = agentwire_mcp_client::schema::LoggingLevel::Info;
         assert!(server.set_logging_level(level).await.is_err());

@@ -2,7 +2,8 @@ use std::sync::OnceLock;
 
 use agentwire_jsonrpc::ErrorObject;
 
-use super::{PendingRequest, completions, prompts, resources};
+use super::pending::PendingRequest;
+use super::{completions, prompts, resources};
 use crate::request_future::Reply;
 
 /// Answers the requests for one kind of things.

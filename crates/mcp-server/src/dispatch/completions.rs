@@ -5,7 +5,7 @@ use std::sync::Arc;
 use agentwire_jsonrpc::{ErrorObject, RequestMethod};
 use agentwire_mcp_schema::{CompleteRequest, CompleteResult, CompletionReference};
 
-use super::PendingRequest;
+use super::pending::PendingRequest;
 use crate::Context;
 use crate::capability::Capability;
 use crate::completion::Completable;
@@ -23,9 +23,11 @@ fn complete(pending: PendingRequest<'_>) -> Result<Reply, ErrorObject> {
     let PendingRequest { server, caller, request, params, scope } = pending;
     let request: CompleteRequest = read_params(request.params.as_ref())?;
     let found: Arc<dyn Completable> = match &request.reference {
-        CompletionReference::Prompt(prompt) => server.prompts().find(&prompt.name).map(|prompt| prompt as _),
+        CompletionReference::Prompt(prompt) => {
+            server.registries.prompts.find(&prompt.name).map(|prompt| prompt as _)
+        }
         CompletionReference::Resource(template) => {
-            server.resource_templates().find(&template.uri).map(|template| template as _)
+            server.registries.resource_templates.find(&template.uri).map(|template| template as _)
         }
         _ => None,
     }
@@ -34,7 +36,7 @@ fn complete(pending: PendingRequest<'_>) -> Result<Reply, ErrorObject> {
     if !found.has_argument(name) {
         return Err(ErrorObject::invalid_params(format_args!("there is no argument `{name}`")));
     }
-    let context = Context::new(server.settings().clone(), caller, scope, &params, None)?;
+    let context = Context::new(server.settings.clone(), caller, scope, &params, None)?;
     match found.completers().run(request, context.clone()) {
         Some(handler) => Ok(Reply::Handler(context, handler)),
         None => context.encode(CompleteResult::default()).map(Reply::done),

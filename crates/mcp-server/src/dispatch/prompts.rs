@@ -6,7 +6,7 @@ use agentwire_jsonrpc::{ErrorObject, RequestMethod};
 use agentwire_mcp_schema::{GetPromptRequest, ListPromptsRequest};
 use serde::Deserialize;
 
-use super::PendingRequest;
+use super::pending::PendingRequest;
 use crate::capability::Capability;
 use crate::params::read_object;
 use crate::request_future::Reply;
@@ -16,7 +16,7 @@ pub(super) fn answer(pending: PendingRequest<'_>) -> Result<Reply, ErrorObject> 
     match &*pending.request.method {
         GetPromptRequest::NAME if pending.is_offered(Capability::Prompts) => fill(pending),
         ListPromptsRequest::NAME if pending.is_offered(Capability::Prompts) => {
-            pending.list(server.prompts(), "prompts")
+            pending.list(&server.registries.prompts, "prompts")
         }
         unknown => Err(ErrorObject::method_not_found(unknown)),
     }
@@ -32,7 +32,7 @@ struct PromptParams {
 fn fill(pending: PendingRequest<'_>) -> Result<Reply, ErrorObject> {
     let PromptParams { name, arguments } = read_object(pending.request.params.as_ref())?;
     let arguments = arguments.unwrap_or_default();
-    let prompt = pending.server.prompts().find(&name);
+    let prompt = pending.server.registries.prompts.find(&name);
     let prompt =
         prompt.ok_or_else(|| ErrorObject::invalid_params(format_args!("there is no prompt `{name}`")))?;
     let server = pending.server;

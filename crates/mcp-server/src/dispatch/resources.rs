@@ -7,7 +7,7 @@ use agentwire_mcp_schema::{
 };
 use serde::Deserialize;
 
-use super::PendingRequest;
+use super::pending::PendingRequest;
 use crate::capability::Capability;
 use crate::client_context::ClientContext;
 use crate::params::{read_object, read_params};
@@ -18,16 +18,16 @@ pub(super) fn answer(pending: PendingRequest<'_>) -> Result<Reply, ErrorObject> 
     match (&*pending.request.method, &pending.caller) {
         (ReadResourceRequest::NAME, _) if pending.is_offered(Capability::Resources) => read(pending),
         (ListResourcesRequest::NAME, _) if pending.is_offered(Capability::Resources) => {
-            pending.list(server.resources(), "resources")
+            pending.list(&server.registries.resources, "resources")
         }
         (ListResourceTemplatesRequest::NAME, _) if pending.is_offered(Capability::Resources) => {
-            pending.list(server.resource_templates(), "resourceTemplates")
+            pending.list(&server.registries.resource_templates, "resourceTemplates")
         }
         (SubscribeRequest::NAME, ClientContext::Session(session))
             if session.is_offered(Capability::Updates) =>
         {
             let SubscribeRequest { uri, .. } = read_params(params)?;
-            if !server.has_resource(&uri) {
+            if !server.registries.has_resource(&uri) {
                 return Err(code::missing_resource(&uri, session.negotiated().revision));
             }
             session.watch(&uri, pending.scope.source().map(|source| &**source))?;
@@ -54,13 +54,13 @@ fn read(pending: PendingRequest<'_>) -> Result<Reply, ErrorObject> {
     let ResourceParams { uri } = read_object(pending.request.params.as_ref())?;
     let revision = pending.caller.revision();
     let server = pending.server;
-    if let Some(resource) = server.resources().find(&uri) {
+    if let Some(resource) = server.registries.resources.find(&uri) {
         let context = pending.into_context()?;
         let handler = resource.run(server.first_layer(), context.clone());
         return Ok(Reply::Handler(context, handler));
     }
     let (template, values) =
-        server.find_template(&uri).ok_or_else(|| code::missing_resource(&uri, revision))?;
+        server.registries.find_template(&uri).ok_or_else(|| code::missing_resource(&uri, revision))?;
     let context = pending.into_context()?;
     let handler = template.run(server.first_layer(), &values, uri, context.clone())?;
     Ok(Reply::Handler(context, handler))

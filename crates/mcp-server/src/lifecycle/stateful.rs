@@ -61,7 +61,7 @@ fn initialize(
     if scope.in_batch() {
         return Err(ErrorObject::invalid_request("`initialize` must not be part of a batch"));
     }
-    let settings = server.settings();
+    let settings = &server.parts.settings;
     let number = settings.number_session();
     let text = params.map_or("", RawJson::as_str);
     let holder = || {
@@ -80,7 +80,7 @@ fn initialize(
     let asked = request.protocol_version.revision().filter(|revision| revision.has_sessions());
     let revision = asked.unwrap_or(Revision::LATEST_SESSION);
     let mut result = InitializeResult::new(revision, settings.info.clone());
-    result.capabilities = server.capabilities();
+    result.capabilities = server.parts.capabilities();
     result.instructions = settings.instructions.clone();
     // 2024-11-05 has completions, but no capability that says so.
     let offered = CapabilitySet::of(&result.capabilities);

@@ -41,10 +41,11 @@ pub(crate) fn reply(
 }
 
 fn discover(server: &Server, caller: &ClientContext, request: &RequestScope) -> Result<RawJson, ErrorObject> {
-    let Caching { ttl, scope } = server.settings().caching.clone();
-    let mut result = DiscoverResult::new(supported(), server.capabilities()).ttl_ms(ttl).cache_scope(scope);
-    result.instructions = server.settings().instructions.clone();
-    caller.encode(server.settings(), request, result)
+    let Caching { ttl, scope } = server.parts.settings.caching.clone();
+    let mut result =
+        DiscoverResult::new(supported(), server.parts.capabilities()).ttl_ms(ttl).cache_scope(scope);
+    result.instructions = server.parts.settings.instructions.clone();
+    caller.encode(&server.parts.settings, request, result)
 }
 
 fn listen(
@@ -54,7 +55,7 @@ fn listen(
     params: Params<'_>,
     scope: RequestScope,
 ) -> Result<Reply, ErrorObject> {
-    let settings = server.settings();
+    let settings = &server.parts.settings;
     let asked: SubscriptionsListenRequest = read_params(request.params.as_ref())?;
     let id = request.id.clone();
     let holder = || caller.holder(settings, scope.source().map(|source| &**source));
@@ -65,7 +66,8 @@ fn listen(
         watched.add(uri, limits, &settings.watched, holder)?;
     }
     let context = Context::new(settings.clone(), caller, scope, &params, None)?;
-    let tasks = crate::tasks::watch_tasks(server, &context, TaskSubscription::read(&asked.notifications))?;
+    let tasks =
+        crate::tasks::watch_tasks(&server.parts, &context, TaskSubscription::read(&asked.notifications))?;
     let mut subscription = Subscription::open(&settings.listeners, id.clone(), honoured, watched, tasks);
     let subscribed = context.clone();
     let running = Box::pin(async move {
@@ -78,7 +80,7 @@ fn listen(
 
 /// The part of a filter that the server honours: what it does not advertise is left out.
 fn honoured(server: &Server, asked: &SubscriptionFilter) -> SubscriptionFilter {
-    let offered = CapabilitySet::of(&server.capabilities());
+    let offered = CapabilitySet::of(&server.parts.capabilities());
     let resources =
         if offered.has(Capability::Updates) { asked.resource_subscriptions.clone() } else { Vec::new() };
     SubscriptionFilter::default()

@@ -6,15 +6,14 @@ use agentwire_mcp_schema::{
     task_extension,
 };
 
-use super::Server;
-use super::offers::Offers;
+use super::parts::{Registries, ServerParts};
 use crate::ServerTool;
 use crate::capability::Capability;
 use crate::client_context::ClientContext;
 use crate::completion::Completable;
 use crate::settings::Settings;
 
-impl Server {
+impl ServerParts {
     /// Whether a client can use a capability: that of a session only if its handshake advertised it.
     pub(crate) fn offers_to(&self, client: &ClientContext, capability: Capability) -> bool {
         match client {
@@ -28,17 +27,17 @@ impl Server {
     pub(crate) fn offers(&self, capability: Capability) -> bool {
         let Settings { advertised, logging, resource_updates, .. } = &*self.settings;
         let has = match capability {
-            Capability::Tools => !self.offers.tools.is_empty(),
+            Capability::Tools => !self.registries.tools.is_empty(),
             Capability::Resources => {
-                let Offers { resources, resource_templates, .. } = &*self.offers;
+                let Registries { resources, resource_templates, .. } = &*self.registries;
                 *resource_updates || !resources.is_empty() || !resource_templates.is_empty()
             }
             Capability::Completions => {
-                let Offers { resource_templates, prompts, .. } = &*self.offers;
+                let Registries { resource_templates, prompts, .. } = &*self.registries;
                 resource_templates.any(|template| !template.completers().is_empty())
                     || prompts.any(|prompt| !prompt.completers().is_empty())
             }
-            Capability::Prompts => !self.offers.prompts.is_empty(),
+            Capability::Prompts => !self.registries.prompts.is_empty(),
             Capability::Logging => logging.is_some(),
             // What is advertised without being there would not be answered.
             Capability::Tasks => return self.offers_tasks(),
@@ -50,14 +49,14 @@ impl Server {
     /// The advertised capabilities: those of what is registered, and those that the author added.
     pub(crate) fn capabilities(&self) -> ServerCapabilities {
         let mut capabilities = self.settings.advertised.clone();
-        if !self.offers.tools.is_empty() {
+        if !self.registries.tools.is_empty() {
             capabilities.tools.get_or_insert_with(|| ToolsCapability::default().list_changed(true));
         }
         if self.offers(Capability::Resources) {
             let listed = || ResourcesCapability::default().list_changed(true);
             capabilities.resources.get_or_insert_with(listed).subscribe |= self.settings.resource_updates;
         }
-        if !self.offers.prompts.is_empty() {
+        if !self.registries.prompts.is_empty() {
             capabilities.prompts.get_or_insert_with(|| PromptsCapability::default().list_changed(true));
         }
         if self.offers(Capability::Completions) {
@@ -85,7 +84,7 @@ impl Server {
         let may_run =
             |tool: &ServerTool| matches!(tool.task_support(), TaskSupport::Optional | TaskSupport::Required);
         self.settings.tasks.is_some()
-            && (is_advertised(&self.settings.advertised) || self.offers.tools.any(may_run))
+            && (is_advertised(&self.settings.advertised) || self.registries.tools.any(may_run))
     }
 }
 

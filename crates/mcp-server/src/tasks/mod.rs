@@ -11,12 +11,12 @@
 //!
 //! A [handle](handle::TaskHandle) is the truth about a task for as long as it runs here; afterwards the store is.
 
+mod client;
 mod config;
 mod handle;
 mod id;
 mod memory;
 mod notifications;
-mod owner;
 mod plan;
 mod record;
 mod registry;
@@ -38,19 +38,3 @@ pub(crate) use id::new_name;
 pub(crate) use notifications::{WatchedTasks, watch_tasks};
 pub(crate) use plan::plan;
 pub(crate) use requests::reply;
-
-use agentwire_jsonrpc::ErrorObject;
-use agentwire_mcp_schema::code::MissingCapabilities;
-use agentwire_mcp_schema::{ClientCapabilities, task_extension};
-
-use crate::client_context::ClientContext;
-
-/// Whether who makes a request that stands alone takes tasks.
-fn has_opted_in(caller: &ClientContext) -> bool {
-    caller.capabilities().extensions.as_ref().is_some_and(|names| names.contains_key(task_extension::NAME))
-}
-
-/// It takes none, and that will not do.
-fn not_opted_in() -> ErrorObject {
-    MissingCapabilities::new(ClientCapabilities::default().extensions(task_extension::extensions())).into()
-}

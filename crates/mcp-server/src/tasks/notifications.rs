@@ -7,13 +7,14 @@ use agentwire_mcp_schema::Meta;
 use agentwire_mcp_schema::task_extension::{TaskStatus, TaskSubscription};
 use agentwire_peer::CallError;
 
-use super::owner::owner;
+use super::client::{has_opted_in, not_opted_in, owner};
 use super::requests::{find, may_see};
-use super::{Tasks, has_opted_in, not_opted_in, report};
+use super::{Tasks, report};
 use crate::capability::Capability;
 use crate::listeners::{Listener, ListenerGuard};
 use crate::scope::RequestScope;
-use crate::{Context, Server, TaskOwner};
+use crate::server::ServerParts;
+use crate::{Context, TaskOwner};
 
 /// The tasks that a subscription watches.
 pub(crate) struct WatchedTasks {
@@ -29,11 +30,11 @@ pub(crate) struct WatchedTasks {
 ///
 /// When the client does not take tasks.
 pub(crate) fn watch_tasks(
-    server: &Server,
+    server: &ServerParts,
     context: &Context,
     wanted: TaskSubscription,
 ) -> Result<Option<WatchedTasks>, ErrorObject> {
-    let settings = server.settings();
+    let settings = &server.settings;
     let offered = |tasks: &&Tasks| server.offers(Capability::Tasks) || tasks.registry.has_any();
     let Some(tasks) = settings.tasks.as_ref().filter(offered) else { return Ok(None) };
     if wanted.task_ids.is_empty() {

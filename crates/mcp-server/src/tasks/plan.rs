@@ -8,19 +8,20 @@ use agentwire_mcp_wire::Member;
 use agentwire_peer::{Clock, TokioClock};
 use futures::future::{Either, select};
 
+use super::client::{has_opted_in, not_opted_in, owner};
 use super::config::no_room;
 use super::handle::TaskHandle;
 use super::id::new_name;
-use super::owner::owner;
 use super::registry::{NewTask, ReserveError, TaskRegistry};
-use super::{Tasks, has_opted_in, not_opted_in, report, run};
+use super::{Tasks, report, run};
 use crate::capability::Capability;
 use crate::client_context::ClientContext;
 use crate::params::Params;
 use crate::quota::QuotaExceeded;
 use crate::request_future::{HandlerFuture, Reply, RequestFuture};
+use crate::server::ServerParts;
 use crate::tool::wrong_arguments;
-use crate::{Context, Server, ServerTool, TaskOwner, TaskRecord};
+use crate::{Context, ServerTool, TaskOwner, TaskRecord};
 
 /// How a call becomes a task.
 pub(crate) struct Plan {
@@ -33,12 +34,12 @@ pub(crate) struct Plan {
 
 /// Decides whether a call becomes a task. None for a plain call.
 pub(crate) fn plan(
-    server: &Server,
+    server: &ServerParts,
     caller: &ClientContext,
     tool: &ServerTool,
     params: &Params<'_>,
 ) -> Result<Option<Plan>, ErrorObject> {
-    let Some(tasks) = &server.settings().tasks else { return Ok(None) };
+    let Some(tasks) = &server.settings.tasks else { return Ok(None) };
     let plan = |ttl, at_once| Ok(Some(Plan { tasks: tasks.clone(), ttl, at_once }));
     let name = &tool.definition().name;
     let refuse =
@@ -78,13 +79,13 @@ impl Plan {
     /// Starts the call.
     pub(crate) fn start(
         self,
-        server: &Server,
+        server: &ServerParts,
         tool: &Arc<ServerTool>,
         arguments: &RawJson,
         context: Context,
     ) -> Result<Reply, ErrorObject> {
         let owner =
-            owner(server.settings(), context.client_context(), context.source().map(|source| &**source))?;
+            owner(&server.settings, context.client_context(), context.source().map(|source| &**source))?;
         let ttl = self.tasks.effective_ttl(self.ttl);
         let handle = TaskHandle::new(TaskRecord::new(new_name()?, owner, context.revision(), ttl));
         context.set_task_handle(handle.clone());

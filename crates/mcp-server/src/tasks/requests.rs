@@ -13,30 +13,31 @@ use agentwire_mcp_schema::{
 };
 use serde::Deserialize;
 
+use super::client::{has_opted_in, not_opted_in, owner};
 use super::handle::TaskHandle;
 use super::id::is_name;
-use super::owner::owner;
-use super::{Tasks, has_opted_in, not_opted_in, report, result};
+use super::{Tasks, report, result};
 use crate::capability::Capability;
 use crate::client_context::ClientContext;
 use crate::params::{Params, read_params};
 use crate::request_future::{HandlerFuture, Reply};
 use crate::scope::RequestScope;
-use crate::{Context, Server, TaskCursor, TaskOwner, TaskRecord};
+use crate::server::ServerParts;
+use crate::{Context, TaskCursor, TaskOwner, TaskRecord};
 
 /// The prefix of the cursors of the list.
 const CURSOR: &str = "tasks-";
 
 /// Decides about a request that is about tasks. The two protocols have methods of the same names.
 pub(crate) fn reply(
-    server: &Server,
+    server: &ServerParts,
     caller: ClientContext,
     request: &Request,
     params: &Params<'_>,
     scope: RequestScope,
 ) -> Result<Reply, ErrorObject> {
     let unknown = || Err(ErrorObject::method_not_found(&request.method));
-    let Some(tasks) = server.settings().tasks.clone() else { return unknown() };
+    let Some(tasks) = server.settings.tasks.clone() else { return unknown() };
     let is_core = match &caller {
         ClientContext::Session(session)
             if session.is_offered(Capability::Tasks) && caller.revision().has_core_tasks() =>
@@ -59,7 +60,7 @@ pub(crate) fn reply(
     if !is_core && !has_opted_in(&caller) {
         return Err(not_opted_in());
     }
-    let settings = server.settings();
+    let settings = &server.settings;
     let owner = owner(settings, &caller, scope.source().map(|source| &**source))?;
     let page_size = settings.page_size;
     let context = Context::new(settings.clone(), caller, scope, params, None)?;

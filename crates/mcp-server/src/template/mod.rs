@@ -4,15 +4,16 @@
 //! or come with a licence that few servers can take. A template becomes a small program here, which is run over the URI
 //! without ever going back, so no URI makes it slow.
 
+mod error;
 mod matching;
 mod program;
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-use thiserror::Error;
-
 use self::program::Program;
+
+pub use self::error::UriTemplateError;
 
 /// A URI template of RFC 6570, up to its level 3: `{id}`, `{+path}`, `{#part}`, `{.kind}`, `{/name}`, `{;point}`,
 /// `{?query,limit}` and `{&more}`. The modifiers of level 4, `{list*}` and `{word:3}`, are not taken.
@@ -70,24 +71,6 @@ impl fmt::Debug for UriTemplate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("UriTemplate").field(&self.text).finish()
     }
-}
-
-/// Why a text is no URI template, or none that is understood.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum UriTemplateError {
-    /// A brace has no partner. The text begins there.
-    #[error("a brace has no partner: `{0}`")]
-    Brace(String),
-    /// There is no such operator.
-    #[error("`{0}` is no operator of RFC 6570")]
-    Operator(char),
-    /// Something between braces is not the name of a variable.
-    #[error("`{0}` is not the name of a variable")]
-    Name(String),
-    /// A modifier of level 4.
-    #[error("the modifier of `{0}` is not supported")]
-    Modifier(String),
 }
 
 #[cfg(test)]

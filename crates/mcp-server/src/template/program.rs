@@ -1,6 +1,6 @@
 //! From the text of a template to the steps that read a URI.
 
-use super::UriTemplateError;
+use super::error::UriTemplateError;
 
 /// One step. Jumps only lead forwards.
 #[derive(Clone, Debug)]

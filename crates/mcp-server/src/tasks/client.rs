@@ -1,4 +1,8 @@
+//! The client of a request: the owner of its tasks, and whether it accepts tasks.
+
 use agentwire_jsonrpc::ErrorObject;
+use agentwire_mcp_schema::code::MissingCapabilities;
+use agentwire_mcp_schema::{ClientCapabilities, task_extension};
 use agentwire_transport::MessageSource;
 
 use crate::TaskOwner;
@@ -18,4 +22,14 @@ pub(super) fn owner(
         ClientContext::Session(session) => session.name().map(|name| TaskOwner::Session(name.to_owned())),
         ClientContext::Request(_) => Ok(TaskOwner::Bearer),
     }
+}
+
+/// Whether the client of a stateless request declares the extension for tasks.
+pub(super) fn has_opted_in(caller: &ClientContext) -> bool {
+    caller.capabilities().extensions.as_ref().is_some_and(|names| names.contains_key(task_extension::NAME))
+}
+
+/// The error for a client that has not declared the extension, where the request needs it.
+pub(super) fn not_opted_in() -> ErrorObject {
+    MissingCapabilities::new(ClientCapabilities::default().extensions(task_extension::extensions())).into()
 }

@@ -1,29 +1,15 @@
-//! What a server offers: its tools, resources, resource templates and prompts.
+//! Registers tools, resources, resource templates and prompts, before and while a server serves.
 
-use std::collections::BTreeMap;
 use std::future::Future;
-use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 
 use super::Server;
-use crate::dispatch::Answers;
 use crate::listeners::Change;
-use crate::registry::Registry;
 use crate::{
     Context, IntoPromptResult, IntoResourceContents, IntoToolResult, ServerPrompt, ServerResource,
     ServerResourceTemplate, ServerTool,
 };
-
-/// What is registered, for all clones of a server.
-#[derive(Default)]
-pub(super) struct Offers {
-    pub(super) tools: Registry<ServerTool>,
-    pub(super) resources: Registry<ServerResource>,
-    pub(super) resource_templates: Registry<ServerResourceTemplate>,
-    pub(super) prompts: Registry<ServerPrompt>,
-    pub(super) answers: Answers,
-}
 
 /// What a server offers.
 impl Server {
@@ -131,13 +117,13 @@ impl Server {
     /// When a mark `x-mcp-header` in its schema is wrong ([`Tool::header_marks`](crate::schema::Tool::header_marks)).
     pub fn add_tool(&self, mut tool: ServerTool) {
         tool.read_schemas();
-        self.offers.tools.add(tool);
+        self.parts.registries.tools.add(tool);
         self.announce(Change::Tools);
     }
 
     /// Removes a tool and notifies clients. Running calls go on. False if there is none.
     pub fn remove_tool(&self, name: &str) -> bool {
-        let removed = self.offers.tools.remove(name);
+        let removed = self.parts.registries.tools.remove(name);
         if removed {
             self.announce(Change::Tools);
         }
@@ -146,14 +132,14 @@ impl Server {
 
     /// Adds a resource and notifies clients.
     pub fn add_resource(&self, resource: ServerResource) {
-        self.offers.answers.for_resources();
-        self.offers.resources.add(resource);
+        self.answers.for_resources();
+        self.parts.registries.resources.add(resource);
         self.announce(Change::Resources);
     }
 
     /// Removes the resource at that URI and notifies clients. False if there is none.
     pub fn remove_resource(&self, uri: &str) -> bool {
-        let removed = self.offers.resources.remove(uri);
+        let removed = self.parts.registries.resources.remove(uri);
         if removed {
             self.announce(Change::Resources);
         }
@@ -162,15 +148,15 @@ impl Server {
 
     /// Adds a resource template and notifies clients.
     pub fn add_resource_template(&self, template: ServerResourceTemplate) {
-        self.offers.answers.for_resources();
-        self.offers.answers.for_completions();
-        self.offers.resource_templates.add(template);
+        self.answers.for_resources();
+        self.answers.for_completions();
+        self.parts.registries.resource_templates.add(template);
         self.announce(Change::Resources);
     }
 
     /// Removes the resource template with that text and notifies clients. False if there is none.
     pub fn remove_resource_template(&self, uri_template: &str) -> bool {
-        let removed = self.offers.resource_templates.remove(uri_template);
+        let removed = self.parts.registries.resource_templates.remove(uri_template);
         if removed {
             self.announce(Change::Resources);
         }
@@ -179,56 +165,22 @@ impl Server {
 
     /// Adds a prompt and notifies clients.
     pub fn add_prompt(&self, prompt: ServerPrompt) {
-        self.offers.answers.for_prompts();
-        self.offers.answers.for_completions();
-        self.offers.prompts.add(prompt);
+        self.answers.for_prompts();
+        self.answers.for_completions();
+        self.parts.registries.prompts.add(prompt);
         self.announce(Change::Prompts);
     }
 
     /// Removes a prompt and notifies clients. False if there is none.
     pub fn remove_prompt(&self, name: &str) -> bool {
-        let removed = self.offers.prompts.remove(name);
+        let removed = self.parts.registries.prompts.remove(name);
         if removed {
             self.announce(Change::Prompts);
         }
         removed
     }
 
-    pub(crate) fn tools(&self) -> &Registry<ServerTool> {
-        &self.offers.tools
-    }
-
-    pub(crate) fn resources(&self) -> &Registry<ServerResource> {
-        &self.offers.resources
-    }
-
-    pub(crate) fn resource_templates(&self) -> &Registry<ServerResourceTemplate> {
-        &self.offers.resource_templates
-    }
-
-    /// The template that makes that URI, and with which values.
-    pub(crate) fn find_template(
-        &self,
-        uri: &str,
-    ) -> Option<(Arc<ServerResourceTemplate>, BTreeMap<String, String>)> {
-        let templates = self.offers.resource_templates.all();
-        templates.into_iter().find_map(|template| template.values_of(uri).map(|values| (template, values)))
-    }
-
-    /// Whether there is something to read at that URI, as far as is known without reading it.
-    pub(crate) fn has_resource(&self, uri: &str) -> bool {
-        self.offers.resources.find(uri).is_some() || self.find_template(uri).is_some()
-    }
-
-    pub(crate) fn prompts(&self) -> &Registry<ServerPrompt> {
-        &self.offers.prompts
-    }
-
-    pub(crate) fn answers(&self) -> &Answers {
-        &self.offers.answers
-    }
-
     fn announce(&self, change: Change<'_>) {
-        self.settings().listeners.announce(change);
+        self.parts.settings.listeners.announce(change);
     }
 }

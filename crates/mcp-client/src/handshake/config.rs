@@ -1,0 +1,49 @@
+use std::time::Duration;
+
+use agentwire_mcp_schema::{ClientCapabilities, Downgrade, Implementation, LoggingLevel, Revision};
+
+use crate::mode::ProtocolMode;
+use crate::raw::Waits;
+use crate::stack::stamp::Stamp;
+
+/// What the client says about itself, and how long it waits.
+#[derive(Clone)]
+pub(crate) struct HandshakeConfig {
+    pub(crate) mode: ProtocolMode,
+    /// The revisions that may be agreed on.
+    pub(crate) revisions: Vec<Revision>,
+    pub(crate) info: Implementation,
+    pub(crate) capabilities: ClientCapabilities,
+    pub(crate) log_level: Option<LoggingLevel>,
+    /// How long the answer to `initialize`, or to the only `server/discover`, may take.
+    pub(crate) handshake_timeout: Option<Duration>,
+    /// How long [`ProtocolMode::Auto`] waits for the answer to `server/discover`.
+    pub(crate) discover_timeout: Duration,
+    /// How long calls wait.
+    pub(crate) waits: Waits,
+}
+
+impl HandshakeConfig {
+    /// Whether a revision may be agreed on.
+    pub(crate) fn speaks(&self, revision: Revision) -> bool {
+        self.revisions.contains(&revision)
+    }
+
+    /// The newest revision that may be agreed on and meets the condition.
+    pub(crate) fn newest(&self, condition: fn(Revision) -> bool) -> Option<Revision> {
+        self.revisions.iter().copied().filter(|revision| condition(*revision)).max()
+    }
+
+    /// The capabilities in the terms of a revision.
+    pub(super) fn capabilities_in(&self, revision: Revision) -> ClientCapabilities {
+        let mut capabilities = self.capabilities.clone();
+        capabilities.downgrade(revision);
+        capabilities
+    }
+
+    /// What every stateless request says about the client.
+    pub(super) fn stamp(&self, revision: Revision) -> Stamp {
+        let capabilities = self.capabilities_in(revision);
+        Stamp::new(revision, self.info.clone(), capabilities, self.log_level.clone())
+    }
+}

@@ -1,0 +1,41 @@
+use agentwire_mcp_schema::ProtocolVersion;
+use agentwire_mcp_schema::code::UnsupportedVersion;
+use agentwire_peer::CallError;
+
+/// Why the handshake with a server failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HandshakeError {
+    /// The server answered with a version of the protocol that this client does not speak.
+    #[error("the server speaks version `{answered}` of the protocol, which this client does not")]
+    #[non_exhaustive]
+    UnknownVersion {
+        /// What the server answered.
+        answered: ProtocolVersion,
+    },
+    /// The server named its versions, and this client speaks none of them, or none of the [`ProtocolMode`](crate::ProtocolMode) that it is
+    /// set to.
+    #[error("the server refuses version `{}`; it speaks {}", .0.requested, list(&.0.supported))]
+    VersionRefused(UnsupportedVersion),
+    /// The client is set to [revisions](crate::Client::revisions) of which none is of the [`ProtocolMode`](crate::ProtocolMode) that it is set to.
+    #[error("no revision that this client may speak is of its protocol mode")]
+    NoRevision,
+    /// With [`ProtocolMode::Auto`](crate::ProtocolMode::Auto): nothing came of `server/discover`, and the server refused `initialize` too.
+    #[error("the server takes neither beginning: {discover}; {initialize}")]
+    #[non_exhaustive]
+    RefusedBoth {
+        /// What became of `server/discover`.
+        discover: Box<CallError>,
+        /// What became of `initialize`: always [`CallError::Refused`].
+        #[source]
+        initialize: Box<CallError>,
+    },
+    /// The server gave no answer that could be used, or the transport failed.
+    #[error(transparent)]
+    Call(#[from] CallError),
+}
+
+fn list(versions: &[ProtocolVersion]) -> String {
+    let names: Vec<_> = versions.iter().map(|version| format!("`{version}`")).collect();
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}

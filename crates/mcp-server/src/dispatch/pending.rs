@@ -1,0 +1,47 @@
+use agentwire_jsonrpc::{ErrorObject, Request};
+
+use crate::Context;
+use crate::capability::Capability;
+use crate::client_context::ClientContext;
+use crate::params::Params;
+use crate::registry::{Entry, Registry};
+use crate::request_future::Reply;
+use crate::scope::RequestScope;
+use crate::server::ServerParts;
+
+/// A request before its function has begun.
+pub(crate) struct PendingRequest<'a> {
+    pub(super) server: &'a ServerParts,
+    pub(super) caller: ClientContext,
+    pub(super) request: &'a Request,
+    pub(super) params: Params<'a>,
+    pub(super) scope: RequestScope,
+}
+
+impl PendingRequest<'_> {
+    pub(super) fn is_offered(&self, capability: Capability) -> bool {
+        self.server.offers_to(&self.caller, capability)
+    }
+
+    /// Answers a request for a list with a page of it.
+    pub(super) fn list<E: Entry>(
+        self,
+        registry: &Registry<E>,
+        items: &'static str,
+    ) -> Result<Reply, ErrorObject> {
+        let revision = self.caller.revision();
+        let page_meta = self.caller.page_meta(&self.server.settings);
+        let page_size = self.server.settings.page_size;
+        let params = self.request.params.as_ref();
+        registry.page(params, items, revision, page_size, page_meta.as_ref()).map(Reply::done)
+    }
+
+    /// The context of a function that may ask the client.
+    pub(super) fn into_context(self) -> Result<Context, ErrorObject> {
+        let Self { server, caller, request, params, scope } = self;
+        let settings = &server.settings;
+        let source = scope.source().map(|source| &**source);
+        let round = caller.begin_round(settings, request, &params, source)?;
+        Context::new(settings.clone(), caller, scope, &params, round)
+    }
+}

@@ -1,0 +1,50 @@
+//! What a server is made of. The code that answers requests works with this, and not with the public `Server`, which also
+//! knows that code.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::layers::{Layers, Next};
+use crate::registry::Registry;
+use crate::settings::Settings;
+use crate::{ServerPrompt, ServerResource, ServerResourceTemplate, ServerTool};
+
+/// The settings, registries and layers of a server.
+#[derive(Clone)]
+pub(crate) struct ServerParts {
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) registries: Arc<Registries>,
+    pub(super) layers: Option<Arc<Layers>>,
+}
+
+/// What is registered, for all clones of a server.
+#[derive(Default)]
+pub(crate) struct Registries {
+    pub(crate) tools: Registry<ServerTool>,
+    pub(crate) resources: Registry<ServerResource>,
+    pub(crate) resource_templates: Registry<ServerResourceTemplate>,
+    pub(crate) prompts: Registry<ServerPrompt>,
+}
+
+impl ServerParts {
+    /// The outermost of the server's layers.
+    pub(crate) fn first_layer(&self) -> Option<&Next> {
+        self.layers.as_deref().and_then(Layers::first)
+    }
+}
+
+impl Registries {
+    /// The template that makes that URI, and the values of its variables.
+    pub(crate) fn find_template(
+        &self,
+        uri: &str,
+    ) -> Option<(Arc<ServerResourceTemplate>, BTreeMap<String, String>)> {
+        let templates = self.resource_templates.all();
+        templates.into_iter().find_map(|template| template.values_of(uri).map(|values| (template, values)))
+    }
+
+    /// Whether a resource or a template is registered for that URI. A template's function may still find nothing there.
+    pub(crate) fn has_resource(&self, uri: &str) -> bool {
+        self.resources.find(uri).is_some() || self.find_template(uri).is_some()
+    }
+}

@@ -1,0 +1,19 @@
+use thiserror::Error;
+
+/// Why a text is no URI template, or none that is understood.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum UriTemplateError {
+    /// A brace has no partner. The text begins there.
+    #[error("a brace has no partner: `{0}`")]
+    Brace(String),
+    /// There is no such operator.
+    #[error("`{0}` is no operator of RFC 6570")]
+    Operator(char),
+    /// Something between braces is not the name of a variable.
+    #[error("`{0}` is not the name of a variable")]
+    Name(String),
+    /// A modifier of level 4.
+    #[error("the modifier of `{0}` is not supported")]
+    Modifier(String),
+}
