@@ -11,8 +11,8 @@ use agentwire_mcp_hub::{ConnectOptions, HttpTarget, Target, connect_to};
 use agentwire_transport_stdio::Stderr;
 use anyhow::Result;
 
-use crate::Usage;
 use crate::arguments::Connect;
+use crate::failure::Usage;
 use crate::headers::{self, Header, Secret};
 use crate::signals::Signals;
 use crate::text::Notes;

@@ -1,4 +1,4 @@
-//! How a failure is told: a sentence on stderr, or a line of JSON.
+//! The errors of the commands, and how they are printed: a sentence on stderr, or a line of JSON.
 
 use std::fmt;
 
@@ -9,8 +9,22 @@ use agentwire_peer::CallError;
 use agentwire_transport_http::client::HttpError;
 use serde::Serialize;
 
-use crate::call::Failed;
 use crate::text::beginning;
+
+/// An error of the command line that no single argument shows.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Usage(pub(crate) String);
+
+/// A failure that stdout already has as JSON.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub(crate) struct AlreadyPrinted(pub(crate) anyhow::Error);
+
+/// The tool reports that it failed. Its result is printed already.
+#[derive(Debug, thiserror::Error)]
+#[error("the tool failed")]
+pub(crate) struct ToolFailed;
 
 /// A failed call, and what to do about it.
 #[derive(Debug)]
@@ -49,7 +63,7 @@ pub(crate) fn unboxed(error: Box<dyn std::error::Error + Send + Sync>) -> anyhow
         .or_else(known::<Explained>)
         .or_else(known::<HandshakeError>)
         .or_else(known::<ConnectError>)
-        .or_else(known::<Failed>)
+        .or_else(known::<ToolFailed>)
         .unwrap_or_else(anyhow::Error::from_boxed)
 }
 

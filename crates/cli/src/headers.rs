@@ -11,7 +11,7 @@ use std::str::FromStr;
 
 use anyhow::Result;
 
-use crate::Usage;
+use crate::failure::Usage;
 
 /// How long a file of headers may be, in bytes.
 const FILE_LIMIT: u64 = 64 << 10;

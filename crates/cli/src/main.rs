@@ -21,6 +21,7 @@ use anyhow::Result;
 use clap::Parser;
 
 use self::arguments::{Arguments, Command};
+use self::failure::{AlreadyPrinted, ToolFailed, Usage};
 use self::text::Notes;
 
 fn main() -> ExitCode {
@@ -33,9 +34,8 @@ fn main() -> ExitCode {
             2
         }
         Err(error) => {
-            if json && !error.chain().any(|cause| cause.is::<call::Failed>() || cause.is::<AlreadyPrinted>())
-            {
-                // If stdout is gone too, nobody is left to be told.
+            if json && !error.chain().any(|cause| cause.is::<ToolFailed>() || cause.is::<AlreadyPrinted>()) {
+                // If stdout is closed too, stderr is all that is left.
                 let _printed = output::JsonLines.print(&failure::to_json(&error));
             }
             text::last_note(&format!("error: {}", failure::sentence(&error)));
@@ -44,16 +44,6 @@ fn main() -> ExitCode {
     };
     ExitCode::from(code)
 }
-
-/// What is wrong with the command line that only shows when all of it is known.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct Usage(pub(crate) String);
-
-/// A failure that was printed for programs already, as far as anybody reads that.
-#[derive(Debug, thiserror::Error)]
-#[error(transparent)]
-pub(crate) struct AlreadyPrinted(pub(crate) anyhow::Error);
 
 fn run(arguments: Arguments) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

@@ -5,8 +5,9 @@ use anyhow::{Result, anyhow};
 use serde::Serialize;
 
 use crate::arguments::Sessions;
+use crate::failure::AlreadyPrinted;
 use crate::output::JsonLines;
-use crate::{AlreadyPrinted, text};
+use crate::text;
 
 /// Checks or repairs all sessions of a directory. Fails when any is damaged in the end.
 pub(crate) fn run(command: Sessions, json: bool) -> Result<()> {

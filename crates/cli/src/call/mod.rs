@@ -21,6 +21,7 @@ use self::questions::{Question, Responder};
 use self::reports::Report;
 use crate::arguments::Call;
 use crate::connect::with_server;
+use crate::failure::ToolFailed;
 use crate::output::{JsonLines, Member};
 use crate::text::{self, Notes};
 
@@ -37,15 +38,10 @@ pub(crate) async fn run(arguments: Call, json: bool, notes: &Notes) -> Result<()
         let calling = Calling { user, questions, deadline: Deadline::new(limit), notes, json };
         let result = calling.call(&server, &tool, arguments.unwrap_or(RawJson::EMPTY_OBJECT)).await?;
         show_result(&result, json)?;
-        if result.is_error { Err(Failed.into()) } else { Ok(()) }
+        if result.is_error { Err(ToolFailed.into()) } else { Ok(()) }
     })
     .await
 }
-
-/// The tool reports that it failed; its text is printed already.
-#[derive(Debug, thiserror::Error)]
-#[error("the tool failed")]
-pub(crate) struct Failed;
 
 /// What goes on while a tool runs.
 struct Calling {

@@ -42,8 +42,8 @@ use self::servers::NamedHeaders;
 use self::throttle::Throttle;
 pub(crate) use self::user::User;
 pub(crate) use self::view::View;
-use crate::AlreadyPrinted;
 use crate::arguments::{self, Protocol};
+use crate::failure::AlreadyPrinted;
 use crate::signals::Signals;
 use crate::text::Notes;
 

@@ -6,8 +6,8 @@ use agentwire_acp_schema::v1::{HttpHeader, McpServer, McpServerHttp, McpServerSt
 use agentwire_mcp_hub::{HttpTarget, Target};
 use anyhow::{Context as _, Result, bail};
 
-use crate::Usage;
 use crate::arguments::{NamedTarget, NamedValue};
+use crate::failure::Usage;
 use crate::headers::{self, Header, Secret};
 use crate::text::Notes;
 
