@@ -12,7 +12,7 @@ use agentwire_transport_stdio::Stderr;
 use anyhow::Result;
 
 use crate::arguments::Connect;
-use crate::failure::Usage;
+use crate::failure::{Usage, to_anyhow};
 use crate::headers::{self, Header, Secret};
 use crate::signals::Signals;
 use crate::text::Notes;
@@ -36,7 +36,7 @@ pub(crate) async fn with_server<R>(
         .discover_timeout(DISCOVER_LIMIT.min(timeout / 2))
         .handshake_timeout(timeout)
         .timeout(timeout)
-        .on_warning(move |warning| of_client.say(&format!("warning: {warning}")));
+        .on_warning(move |warning| of_client.add(&format!("warning: {warning}")));
     let options = ConnectOptions::new().mode(era.into());
     let talk = connect_to(&target, &options, prepare(client), async |server| {
         talking.set(true);
@@ -53,7 +53,7 @@ pub(crate) async fn with_server<R>(
         }
     };
     tokio::select! {
-        done = talk => done.map_err(crate::failure::unboxed),
+        done = talk => done.map_err(to_anyhow),
         () = enough => Err(anyhow::anyhow!("interrupted")),
     }
 }
@@ -61,7 +61,7 @@ pub(crate) async fn with_server<R>(
 /// Where the lines go that a child writes to its stderr: to the notes, behind its name.
 fn stderr_of(name: &'static str, notes: &Notes) -> Stderr {
     let notes = notes.clone();
-    Stderr::Lines(Arc::new(move |line| notes.say(&format!("{name}: {line}"))))
+    Stderr::Lines(Arc::new(move |line| notes.add(&format!("{name}: {line}"))))
 }
 
 /// How long a server may at most be silent to `server/discover`, before `initialize` is tried.
@@ -75,7 +75,7 @@ fn with_headers(text: &str, headers: &[Secret], files: &[PathBuf], notes: &Notes
     match Target::parse(text)? {
         Target::Http(target) => {
             if let Some(warning) = headers::warning(text, !all.is_empty()) {
-                notes.say(&warning);
+                notes.add(&warning);
             }
             let add = |target: HttpTarget, Header { name, value }: Header| target.header(&name, &value);
             let target = all.into_iter().try_fold(target, add);

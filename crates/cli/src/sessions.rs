@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::arguments::Sessions;
 use crate::failure::AlreadyPrinted;
-use crate::output::JsonLines;
+use crate::output::print_json;
 use crate::text;
 
 /// Checks or repairs all sessions of a directory. Fails when any is damaged in the end.
@@ -17,7 +17,7 @@ pub(crate) fn run(command: Sessions, json: bool) -> Result<()> {
     };
     for check in &checks {
         if json {
-            JsonLines.print(&Line::from(check))?;
+            print_json(&Line::from(check))?;
         } else {
             print(check)?;
         }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::arguments::Tools;
 use crate::connect::with_server;
-use crate::output::JsonLines;
+use crate::output::print_json;
 use crate::text::{self, Notes};
 
 /// How many bytes of a tool's name, of its arguments and of its description are shown.
@@ -24,7 +24,7 @@ pub(crate) async fn list(arguments: Tools, json: bool, notes: &Notes) -> Result<
             let mut tools = server.tools();
             while let Some(tool) = tools.try_next().await? {
                 if json {
-                    JsonLines.print(&tool)?;
+                    print_json(&tool)?;
                 } else {
                     text::print_line(&summary(&tool))?;
                 }

@@ -24,7 +24,7 @@ pub(crate) async fn run(arguments: Agent, notes: &Notes) -> Result<()> {
     let (of_servers, of_store) = (notes.clone(), notes.clone());
     let hub = Config::new()
         .connect_options(ConnectOptions::new().memory(Memory::new()))
-        .on_warning(move |server, warning| of_servers.say(&format!("MCP server {server}: {warning}")));
+        .on_warning(move |server, warning| of_servers.add(&format!("MCP server {server}: {warning}")));
     let hub = match arguments.timeout {
         Some(timeout) => hub.connect_limit(timeout).timeout(timeout),
         None => hub,
@@ -51,6 +51,6 @@ pub(crate) async fn run(arguments: Agent, notes: &Notes) -> Result<()> {
 /// Prints a warning. Failures of a session's MCP servers are left out, because the session itself reports them.
 fn warn(notes: &Notes, warning: Warning) {
     if !matches!(warning, Warning::McpServer { .. }) {
-        notes.say(&format!("warning: {warning}"));
+        notes.add(&format!("warning: {warning}"));
     }
 }

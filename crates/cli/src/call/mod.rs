@@ -22,7 +22,7 @@ use self::reports::Report;
 use crate::arguments::Call;
 use crate::connect::with_server;
 use crate::failure::ToolFailed;
-use crate::output::{JsonLines, Member};
+use crate::output::{Member, print_json};
 use crate::text::{self, Notes};
 
 /// Calls a tool and shows what it gives.
@@ -108,7 +108,7 @@ impl Calling {
 
 fn show_result(result: &CallToolResult, json: bool) -> io::Result<()> {
     if json {
-        return JsonLines.print(&Member("result", result));
+        return print_json(&Member("result", result));
     }
     for block in &result.content {
         match block {
@@ -116,7 +116,7 @@ fn show_result(result: &CallToolResult, json: bool) -> io::Result<()> {
             ContentBlock::Image(image) => text::print_line(&format!("[an image, {}]", image.mime_type))?,
             ContentBlock::Audio(audio) => text::print_line(&format!("[a sound, {}]", audio.mime_type))?,
             ContentBlock::ResourceLink(link) => text::print_line(&format!("[{}]({})", link.name, link.uri))?,
-            other => JsonLines.print(other)?,
+            other => print_json(other)?,
         }
     }
     Ok(())

@@ -16,7 +16,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::{Notify, mpsc, oneshot};
 
-use crate::chat::{User, View};
+use crate::terminal::{User, View};
 use crate::text::{self, Notes};
 
 type Outcome = Result<ElicitResult, ErrorObject>;
@@ -104,7 +104,7 @@ impl Responder {
         let user = match self {
             Self::Present { user, .. } => user,
             Self::Absent(notes) => {
-                notes.say(&declined(&asked));
+                notes.add(&declined(&asked));
                 return Ok(ElicitResult::decline());
             }
         };

@@ -8,7 +8,7 @@ use agentwire_mcp_client::TaskState;
 use agentwire_mcp_client::schema::ProgressNotification;
 use tokio::sync::mpsc;
 
-use crate::output::{JsonLines, Member};
+use crate::output::{Member, print_json};
 use crate::text::{self, Notes};
 
 /// How many reports may wait to be shown, and how many bytes of their messages. What comes then is left out, and that is
@@ -34,22 +34,22 @@ impl Report {
     /// Shows it, unless it is what was last said of the task: that may have changed in what nobody reads, such as a time.
     pub(super) fn show(self, stands: &mut Option<String>, notes: &Notes, json: bool) -> io::Result<()> {
         match self {
-            Self::Progress(progress) if json => JsonLines.print(&Member("progress", &progress))?,
+            Self::Progress(progress) if json => print_json(&Member("progress", &progress))?,
             Self::Progress(progress) => {
                 let total = progress.total.map(|total| format!("/{total}")).unwrap_or_default();
                 let message = progress.message.as_deref().unwrap_or_default();
-                notes.say(&format!("{}{total} {message}", progress.progress));
+                notes.add(&format!("{}{total} {message}", progress.progress));
             }
             Self::Task(now) => {
                 if stands.as_ref() != Some(&now) {
-                    notes.say(&now);
+                    notes.add(&now);
                     *stands = Some(now);
                 }
             }
             Self::LeftOut(count) => {
-                notes.say(&format!("[{count} reports of progress are left out here]"));
+                notes.add(&format!("[{count} reports of progress are left out here]"));
                 if json {
-                    JsonLines.print(&Member("progressLeftOut", &count))?;
+                    print_json(&Member("progressLeftOut", &count))?;
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! `--mcp NAME=TARGET`, with `--header` and `--header-file`, as the session's MCP servers.
+//! The session's MCP servers, from `--mcp NAME=TARGET`, `--header` and `--header-file`.
 
 use std::path::Path;
 
@@ -31,7 +31,7 @@ impl NamedHeaders {
     }
 }
 
-/// The session's servers: those that were named, or our own one for our own agent.
+/// The session's servers: the named ones. Without any, our own agent gets our own server.
 pub(super) fn all(
     named: &[NamedTarget],
     NamedHeaders(headers): &NamedHeaders,
@@ -47,18 +47,18 @@ pub(super) fn all(
         let ourselves = ourselves.to_str().context("the path of our own program is not UTF-8")?;
         return Ok(vec![McpServerStdio::new("demo", ourselves).args(["server"]).into()]);
     }
-    let own =
+    let headers_of =
         |name: &str| headers.iter().filter(|(server, _)| server == name).map(|(_, header)| header).collect();
-    named.iter().map(|server| one(server, own(&server.name), notes)).collect()
+    named.iter().map(|server| one(server, headers_of(&server.name), notes)).collect()
 }
 
-/// What a session is told about a server: its URL with headers, or its command with the program's absolute path.
+/// A server for `session/new`: its URL with headers, or its command with the program's absolute path.
 fn one(named: &NamedTarget, headers: Vec<&Header>, notes: &Notes) -> Result<McpServer> {
     let NamedTarget { name, target } = named;
     match Target::parse(target) {
         Ok(Target::Http(server)) => {
             if let Some(warning) = headers::warning(target, !headers.is_empty()) {
-                notes.say(&warning);
+                notes.add(&warning);
             }
             remote(name, target, server, headers)
         }
@@ -73,7 +73,7 @@ fn one(named: &NamedTarget, headers: Vec<&Header>, notes: &Notes) -> Result<McpS
 fn remote(name: &str, url: &str, mut target: HttpTarget, headers: Vec<&Header>) -> Result<McpServer> {
     let mut server = McpServerHttp::new(name, url);
     for header in headers {
-        // The agent sends it; whether it can is better seen here.
+        // The agent sends the header. The check here names the wrong argument.
         target =
             target.header(&header.name, &header.value).map_err(|why| Usage(format!("--header: {why}")))?;
         server.headers.push(HttpHeader::new(&header.name, &header.value));

@@ -49,8 +49,8 @@ async fn listen(address: &str, path: &str, notes: &Notes) -> Result<()> {
     let served = serve(listener, routes(&server, local.ip().to_canonical().is_loopback()))
         .shutdown(shutdown)
         .grace(GRACE)
-        .on_warning(move |warning| warnings.say(&warning.to_string()));
-    notes.say(&format!("listening on http://{local}{path}"));
+        .on_warning(move |warning| warnings.add(&warning.to_string()));
+    notes.add(&format!("listening on http://{local}{path}"));
     let abort = async {
         second.next().await;
         second.next().await;

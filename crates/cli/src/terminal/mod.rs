@@ -1,0 +1,14 @@
+//! What people and programs see on stdout, and the questions to the person at the terminal.
+
+mod diagnostics;
+mod form;
+mod keyboard;
+mod screen;
+mod shown;
+mod user;
+mod view;
+
+pub(crate) use self::screen::{MAX_ITEMS, Screen, StreamedMessage};
+pub(crate) use self::shown::{ShownHashes, ValueHashes, short};
+pub(crate) use self::user::User;
+pub(crate) use self::view::View;
