@@ -40,7 +40,7 @@ impl ColonCommand {
         let usage = || {
             let known = COMMANDS.iter().find(|(known, ..)| *known == name);
             known.map_or_else(
-                || format!("there is no command `:{name}`; `:help` shows those there are, and a space before it says it"),
+                || format!("there is no command `:{name}`; `:help` lists the commands, and a space before the colon makes it a prompt"),
                 |(name, arguments, _)| format!("it is `:{name}{arguments}`"),
             )
         };

@@ -63,7 +63,7 @@ fn help(console: &Console) -> Result<(), BoxError> {
         console.view.line(&format!("{:<20} {about}", format!(":{name}{arguments}")))?;
     }
     console.view.line(&format!("{:<20} {}", "/…", "a command of the agent's; Tab shows which there are"))?;
-    console.view.line(&format!("{:<20} {}", "@path", "a file that is sent with what is said"))?;
+    console.view.line(&format!("{:<20} {}", "@path", "a file that is sent with the prompt"))?;
     Ok(())
 }
 
