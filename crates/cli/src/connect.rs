@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use agentwire_mcp_client::schema::Implementation;
 use agentwire_mcp_client::{BoxError, Client, Server};
-use agentwire_mcp_hub::{ConnectOptions, HttpTarget, Target, connect_to};
+use agentwire_mcp_hub::{ConnectOptions, Target, connect_to};
 use agentwire_transport_stdio::Stderr;
 use anyhow::Result;
 
 use crate::arguments::Connect;
 use crate::failure::{Usage, to_anyhow};
-use crate::headers::{self, Header, Secret};
+use crate::headers::{Header, Secret, add_headers};
 use crate::signals::Signals;
 use crate::text::Notes;
 
@@ -73,14 +73,7 @@ fn with_headers(text: &str, headers: &[Secret], files: &[PathBuf], notes: &Notes
         all.extend(Header::read_file(file)?);
     }
     match Target::parse(text)? {
-        Target::Http(target) => {
-            if let Some(warning) = headers::warning(text, !all.is_empty()) {
-                notes.add(&warning);
-            }
-            let add = |target: HttpTarget, Header { name, value }: Header| target.header(&name, &value);
-            let target = all.into_iter().try_fold(target, add);
-            Ok(target.map_err(|why| Usage(format!("--header: {why}")))?.into())
-        }
+        Target::Http(target) => Ok(add_headers(target, text, &all, notes)?.into()),
         target if headers.is_empty() && files.is_empty() => Ok(target),
         _ => Err(Usage("--header: only servers at a URL take headers".into()).into()),
     }

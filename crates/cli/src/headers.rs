@@ -9,9 +9,11 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::Path;
 use std::str::FromStr;
 
+use agentwire_mcp_hub::HttpTarget;
 use anyhow::Result;
 
 use crate::failure::Usage;
+use crate::text::Notes;
 
 /// The longest file of headers: 64 KiB.
 const FILE_LIMIT: u64 = 64 << 10;
@@ -80,8 +82,24 @@ impl fmt::Debug for Header {
     }
 }
 
+/// Adds headers to a server at a URL, and prints a warning if they go to another machine without encryption.
+pub(crate) fn add_headers(
+    mut target: HttpTarget,
+    url: &str,
+    headers: &[Header],
+    notes: &Notes,
+) -> Result<HttpTarget> {
+    if let Some(warning) = warning(url, !headers.is_empty()) {
+        notes.add(&warning);
+    }
+    for Header { name, value } in headers {
+        target = target.header(name, value).map_err(|why| Usage(format!("--header: {why}")))?;
+    }
+    Ok(target)
+}
+
 /// A warning if headers, or a password in the URL, go to another machine over plain HTTP.
-pub(crate) fn warning(url: &str, has_headers: bool) -> Option<String> {
+fn warning(url: &str, has_headers: bool) -> Option<String> {
     let (scheme, rest) = url.trim().split_once("://")?;
     if !scheme.eq_ignore_ascii_case("http") {
         return None;

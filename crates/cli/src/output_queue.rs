@@ -28,7 +28,7 @@ pub(crate) trait Output: Write + Send {
     fn write_later(&mut self, bytes: usize, write: DeferredWrite);
 }
 
-/// A queue of output, and the thread that writes it. Clones are the same queue.
+/// A queue of output, and the thread that writes it. Clones share the queue.
 #[derive(Clone)]
 pub(crate) struct OutputQueue(Arc<Monitor<Queue>>);
 
@@ -74,7 +74,7 @@ impl OutputQueue {
         Self(queue)
     }
 
-    /// Holds back output until the result is dropped. What was queued before is still written.
+    /// Holds back later output until the result is dropped. Output that is queued already is still written.
     pub(crate) fn hold(&self) -> OutputHold {
         self.0.with(|queue| queue.held = Some(queue.pieces.len()));
         OutputHold(self.clone())
@@ -210,7 +210,7 @@ impl Queue {
         Some(piece)
     }
 
-    /// Nothing more can be written. Returns what was queued.
+    /// Records that nothing more can be written. Returns the queued pieces.
     fn fail(&mut self, error: io::Error) -> VecDeque<Piece> {
         self.failed = Some(error);
         self.weight = 0;

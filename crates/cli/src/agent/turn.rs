@@ -1,4 +1,4 @@
-//! One turn of the agent: what its commands share.
+//! The state of one turn, which the agent's commands share.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};

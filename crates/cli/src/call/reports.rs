@@ -78,7 +78,7 @@ pub(super) fn channel(json: bool) -> (Sender, Receiver) {
     (Sender { reports: sender, backlog: backlog.clone(), json }, Receiver { reports, backlog, next: None })
 }
 
-/// What both ends count.
+/// The counters of both ends of a queue.
 #[derive(Default)]
 struct Backlog {
     bytes: AtomicUsize,

@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::prompt::{Piece, PromptSupport};
 use crate::terminal::View;
 
-/// An agent, with our client for it: what differs between the versions.
+/// An agent with our client for it. The two versions of the protocol implement it.
 pub(super) trait AgentAdapter {
     /// The answer to `initialize`.
     type Initialized: Serialize + Clone + Send + Sync + 'static;
@@ -104,7 +104,7 @@ pub(super) trait ListedSession: Serialize + Send + Sync + 'static {
     fn row(&self) -> SessionRow<'_>;
 }
 
-/// What a list shows of a session.
+/// The parts of a session that a list shows.
 pub(super) struct SessionRow<'a> {
     pub(super) id: &'a SessionId,
     pub(super) cwd: &'a Path,

@@ -12,7 +12,7 @@ use super::commands::COMMANDS;
 /// The most files that are offered.
 const MOST: usize = 200;
 
-/// The names that Tab completes, as far as the session has reported them. Clones are the same.
+/// The names that Tab completes, as far as the session has reported them. Clones share the names.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Completions(Arc<Mutex<Known>>);
 

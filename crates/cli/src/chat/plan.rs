@@ -1,4 +1,4 @@
-//! What the command line asks `chat` to do.
+//! The command line of `chat`, interpreted.
 
 use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use anyhow::Result;
 
 use crate::arguments;
 
-/// What the command line asks for.
+/// The command line of `chat`, interpreted.
 pub(super) struct Plan {
     pub(super) action: Action,
     /// The session's directory, absolute.

@@ -100,7 +100,7 @@ impl Prompt {
     }
 }
 
-/// The path at the start of a text, and what follows it. A full stop or a comma behind it is not part of it.
+/// Splits a text after the path at its start. Punctuation at the path's end is not part of it.
 fn path(text: &str) -> (&str, &str) {
     if let Some(quoted) = text.strip_prefix('"')
         && let Some((path, after)) = quoted.split_once('"')

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use agentwire_acp_schema::v1::{HttpHeader, McpServer, McpServerHttp, McpServerStdio};
-use agentwire_mcp_hub::{HttpTarget, Target};
+use agentwire_mcp_hub::Target;
 use anyhow::{Context as _, Result, bail};
 
 use crate::arguments::{NamedTarget, NamedValue};
 use crate::failure::Usage;
-use crate::headers::{self, Header, Secret};
+use crate::headers::{Header, Secret, add_headers};
 use crate::text::Notes;
 
 /// The headers of a server, by its name.
@@ -47,38 +47,30 @@ pub(super) fn all(
         let ourselves = ourselves.to_str().context("the path of our own program is not UTF-8")?;
         return Ok(vec![McpServerStdio::new("demo", ourselves).args(["server"]).into()]);
     }
-    let headers_of =
-        |name: &str| headers.iter().filter(|(server, _)| server == name).map(|(_, header)| header).collect();
+    let headers_of = |name: &str| {
+        headers.iter().filter(|(server, _)| server == name).map(|(_, header)| header.clone()).collect()
+    };
     named.iter().map(|server| one(server, headers_of(&server.name), notes)).collect()
 }
 
 /// A server for `session/new`: its URL with headers, or its command with the program's absolute path.
-fn one(named: &NamedTarget, headers: Vec<&Header>, notes: &Notes) -> Result<McpServer> {
-    let NamedTarget { name, target } = named;
-    match Target::parse(target) {
-        Ok(Target::Http(server)) => {
-            if let Some(warning) = headers::warning(target, !headers.is_empty()) {
-                notes.add(&warning);
-            }
-            remote(name, target, server, headers)
+fn one(named: &NamedTarget, headers: Vec<Header>, notes: &Notes) -> Result<McpServer> {
+    let NamedTarget { name, target: url } = named;
+    match Target::parse(url) {
+        Ok(Target::Http(target)) => {
+            // The agent sends the headers. They are checked here, where the error can name the argument.
+            add_headers(target, url, &headers, notes)?;
+            let mut server = McpServerHttp::new(name, url);
+            server.headers =
+                headers.iter().map(|header| HttpHeader::new(&header.name, &header.value)).collect();
+            Ok(server.into())
         }
-        _ if headers.is_empty() => local(name, target),
+        _ if headers.is_empty() => local(name, url),
         _ => {
             Err(Usage(format!("--header: `{name}` is no server at a URL, and only those take headers"))
                 .into())
         }
     }
-}
-
-fn remote(name: &str, url: &str, mut target: HttpTarget, headers: Vec<&Header>) -> Result<McpServer> {
-    let mut server = McpServerHttp::new(name, url);
-    for header in headers {
-        // The agent sends the header. The check here names the wrong argument.
-        target =
-            target.header(&header.name, &header.value).map_err(|why| Usage(format!("--header: {why}")))?;
-        server.headers.push(HttpHeader::new(&header.name, &header.value));
-    }
-    Ok(server.into())
 }
 
 fn local(name: &str, command: &str) -> Result<McpServer> {

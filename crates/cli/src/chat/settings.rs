@@ -1,4 +1,4 @@
-//! What the settings of both versions share.
+//! Texts of settings, for both versions.
 
 /// Reads `on`, `true` or `yes`, or `off`, `false` or `no`.
 pub(super) fn parse_switch(value: &str) -> Option<bool> {
@@ -9,7 +9,7 @@ pub(super) fn parse_switch(value: &str) -> Option<bool> {
     }
 }
 
-/// Writes what [`parse_switch`] reads.
+/// The text of a switch, which [`parse_switch`] reads.
 pub(super) fn switch_text(is_on: bool) -> &'static str {
     if is_on { "on" } else { "off" }
 }

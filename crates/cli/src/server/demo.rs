@@ -51,7 +51,7 @@ async fn about(_uri: String, _: Context) -> String {
 
 #[derive(Deserialize, JsonSchema)]
 struct Echo {
-    /// What to give back.
+    /// The text to return.
     message: String,
 }
 
@@ -108,7 +108,7 @@ struct Roots {
 struct Folder {
     /// Where it is.
     uri: String,
-    /// What people call it.
+    /// The folder's name for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! What people and programs see on stdout, and the questions to the person at the terminal.
+//! Output to people and programs, and questions to the person at the terminal.
 
 mod diagnostics;
 mod form;
@@ -8,7 +8,7 @@ mod shown;
 mod user;
 mod view;
 
-pub(crate) use self::screen::{MAX_ITEMS, Screen, StreamedMessage};
+pub(crate) use self::screen::{MAX_ITEMS, Mark, Screen, StreamedMessage};
 pub(crate) use self::shown::{ShownHashes, ValueHashes, short};
 pub(crate) use self::user::User;
 pub(crate) use self::view::View;

@@ -45,6 +45,31 @@ pub(crate) struct Screen {
     spinner: Option<Spinner>,
 }
 
+/// The state of a tool call or of an entry of a plan, shown as a coloured mark.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mark {
+    Pending,
+    Running,
+    Completed,
+    Failed,
+    Cancelled,
+    Unknown,
+}
+
+impl Mark {
+    /// The character and its colour.
+    fn style(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Pending => ("○", "2"),
+            Self::Running => ("◐", "33"),
+            Self::Completed => ("●", "32"),
+            Self::Failed => ("✗", "31"),
+            Self::Cancelled => ("✗", "2"),
+            Self::Unknown => ("?", "2"),
+        }
+    }
+}
+
 /// A message whose text is shown piece by piece.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StreamedMessage {
@@ -165,6 +190,29 @@ impl Screen {
             self.dim(&format!("  … {} more lines", count - MAX_LINES))?;
         }
         Ok(())
+    }
+
+    /// Shows a line with a mark.
+    pub(crate) fn marked_line(&mut self, mark: Mark, text: &str) -> io::Result<()> {
+        self.line(self.mark(mark).then(" ").then(text))
+    }
+
+    /// Shows a plan: up to [`MAX_ITEMS`] entries.
+    pub(crate) fn plan<'a>(
+        &mut self,
+        entries: impl ExactSizeIterator<Item = (Mark, &'a str)>,
+    ) -> io::Result<()> {
+        self.line(self.paint("1", "Plan"))?;
+        let left_out = entries.len().saturating_sub(MAX_ITEMS);
+        for (mark, content) in entries.take(MAX_ITEMS) {
+            self.line(StyledText::from("  ").then(self.mark(mark)).then(" ").then(content))?;
+        }
+        self.more(left_out)
+    }
+
+    fn mark(&self, mark: Mark) -> StyledText {
+        let (character, colour) = mark.style();
+        self.paint(colour, character)
     }
 
     /// Shows how many items are left out.

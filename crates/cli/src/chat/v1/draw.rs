@@ -11,8 +11,8 @@ use agentwire_acp_toolkit::{Change, Compaction, Conversation, Entry, Message, To
 
 use super::settings::current_value;
 use crate::chat::prompt::embedded_uri;
-use crate::terminal::{MAX_ITEMS, Screen, StreamedMessage, ValueHashes, short};
-use crate::text::{StyledText, one_line};
+use crate::terminal::{MAX_ITEMS, Mark, Screen, StreamedMessage, ValueHashes, short};
+use crate::text::one_line;
 
 /// Returns the output of one of our terminals, also after the agent has released it.
 pub(super) type TerminalOutput<'a> = &'a dyn Fn(&TerminalId) -> Option<String>;
@@ -145,16 +145,16 @@ impl Renderer {
         output: TerminalOutput<'_>,
     ) -> io::Result<()> {
         let call = &entry.call;
-        let (mark, colour) = match call.status {
-            _ if entry.cancelled => ("✗", "2"),
-            ToolCallStatus::Pending => ("○", "2"),
-            ToolCallStatus::InProgress => ("◐", "33"),
-            ToolCallStatus::Completed => ("●", "32"),
-            ToolCallStatus::Failed => ("✗", "31"),
-            _ => ("?", "2"),
-        };
         if headline {
-            screen.line(screen.paint(colour, mark).then(" ").then(short(&call.title)))?;
+            let mark = match call.status {
+                _ if entry.cancelled => Mark::Cancelled,
+                ToolCallStatus::Pending => Mark::Pending,
+                ToolCallStatus::InProgress => Mark::Running,
+                ToolCallStatus::Completed => Mark::Completed,
+                ToolCallStatus::Failed => Mark::Failed,
+                _ => Mark::Unknown,
+            };
+            screen.marked_line(mark, &short(&call.title))?;
         }
         let new = content.and_then(|first| call.content.get(first..)).unwrap_or_default();
         new.iter().take(MAX_ITEMS).try_for_each(|content| draw_tool_content(screen, content))?;
@@ -252,18 +252,15 @@ fn draw_compaction(screen: &mut Screen, compaction: &Compaction) -> io::Result<(
 }
 
 fn draw_plan(screen: &mut Screen, conversation: &Conversation) -> io::Result<()> {
-    screen.line(screen.paint("1", "Plan"))?;
     let entries = conversation.plan().map(|plan| &*plan.entries).unwrap_or_default();
-    for entry in entries.iter().take(MAX_ITEMS) {
-        let (mark, colour) = match entry.status {
-            PlanEntryStatus::Completed => ("●", "32"),
-            PlanEntryStatus::InProgress => ("◐", "33"),
-            _ => ("○", "2"),
+    screen.plan(entries.iter().map(|entry| {
+        let mark = match entry.status {
+            PlanEntryStatus::Completed => Mark::Completed,
+            PlanEntryStatus::InProgress => Mark::Running,
+            _ => Mark::Pending,
         };
-        let mark = StyledText::from("  ").then(screen.paint(colour, mark));
-        screen.line(mark.then(" ").then(&*entry.content))?;
-    }
-    screen.more(entries.len().saturating_sub(MAX_ITEMS))
+        (mark, &*entry.content)
+    }))
 }
 
 fn usage_text(usage: &UsageUpdate) -> String {

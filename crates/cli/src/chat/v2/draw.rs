@@ -12,8 +12,8 @@ use agentwire_acp_schema::v2::{
 use agentwire_acp_toolkit::MessageKind;
 use agentwire_jsonrpc::RawObject;
 
-use crate::terminal::{MAX_ITEMS, Screen, ShownHashes, StreamedMessage, short};
-use crate::text::{StyledText, one_line};
+use crate::terminal::{MAX_ITEMS, Mark, Screen, ShownHashes, StreamedMessage, short};
+use crate::text::one_line;
 
 /// The most lines of a patch that are shown. [`Screen::more`] counts the others.
 const MAX_PATCH_LINES: usize = 5000;
@@ -36,8 +36,7 @@ pub(super) struct Renderer {
 #[derive(Clone, PartialEq)]
 struct Headline {
     title: String,
-    mark: &'static str,
-    colour: &'static str,
+    mark: Mark,
 }
 
 impl Renderer {
@@ -88,25 +87,24 @@ impl Renderer {
         let id = update.tool_call_id;
         let key = self.hasher.hash_one(&id);
         let before = self.calls.get(&key).cloned();
-        let mut headline =
-            before.clone().unwrap_or(Headline { title: String::new(), mark: "○", colour: "2" });
+        let mut headline = before.clone().unwrap_or(Headline { title: String::new(), mark: Mark::Pending });
         match &update.title {
             Patch::Set(title) => headline.title = short(title),
             Patch::Clear => headline.title.clear(),
             Patch::Keep => {}
         }
         if let Patch::Set(status) = &update.status {
-            (headline.mark, headline.colour) = match status {
-                ToolCallStatus::Pending | ToolCallStatus::Paused => ("○", "2"),
-                ToolCallStatus::InProgress => ("◐", "33"),
-                ToolCallStatus::Completed => ("●", "32"),
-                ToolCallStatus::Failed => ("✗", "31"),
-                ToolCallStatus::Cancelled => ("✗", "2"),
-                _ => ("?", "2"),
+            headline.mark = match status {
+                ToolCallStatus::Pending | ToolCallStatus::Paused => Mark::Pending,
+                ToolCallStatus::InProgress => Mark::Running,
+                ToolCallStatus::Completed => Mark::Completed,
+                ToolCallStatus::Failed => Mark::Failed,
+                ToolCallStatus::Cancelled => Mark::Cancelled,
+                _ => Mark::Unknown,
             };
         }
         if before.as_ref() != Some(&headline) {
-            screen.line(screen.paint(headline.colour, headline.mark).then(" ").then(&*headline.title))?;
+            screen.marked_line(headline.mark, &headline.title)?;
             if before.is_none() && self.calls.len() >= CALLS_LIMIT {
                 self.calls.clear();
             }
@@ -192,18 +190,15 @@ fn change_text(operation: &DiffOperation) -> String {
 
 fn draw_plan(screen: &mut Screen, plan: &PlanUpdateContent) -> io::Result<()> {
     let PlanUpdateContent::Items(plan) = plan else { return Ok(()) };
-    screen.line(screen.paint("1", "Plan"))?;
-    for entry in plan.entries.iter().take(MAX_ITEMS) {
-        let (mark, colour) = match entry.status {
-            PlanEntryStatus::Completed => ("●", "32"),
-            PlanEntryStatus::InProgress => ("◐", "33"),
-            PlanEntryStatus::Cancelled => ("✗", "2"),
-            _ => ("○", "2"),
+    screen.plan(plan.entries.iter().map(|entry| {
+        let mark = match entry.status {
+            PlanEntryStatus::Completed => Mark::Completed,
+            PlanEntryStatus::InProgress => Mark::Running,
+            PlanEntryStatus::Cancelled => Mark::Cancelled,
+            _ => Mark::Pending,
         };
-        let mark = StyledText::from("  ").then(screen.paint(colour, mark));
-        screen.line(mark.then(" ").then(&*entry.content))?;
-    }
-    screen.more(plan.entries.len().saturating_sub(MAX_ITEMS))
+        (mark, &*entry.content)
+    }))
 }
 
 fn into_text(content: ContentBlock) -> String {
