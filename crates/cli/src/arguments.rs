@@ -28,17 +28,17 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Talk to an ACP agent.
     ///
-    /// With PROMPT, or when stdin is no terminal, one turn is run. ^C cancels the turn.
+    /// With PROMPT, or when stdin is no terminal, runs one turn. ^C cancels the turn.
     Chat(Chat),
-    /// Be an ACP agent, on stdin and stdout.
+    /// Serve an ACP agent on stdin and stdout.
     Agent(Agent),
-    /// Be an MCP server that shows what MCP can do.
+    /// Serve an MCP server with tools to try clients with.
     Server(Server),
     /// List the tools of an MCP server.
     Tools(Tools),
     /// Call a tool of an MCP server.
     Call(Call),
-    /// Look after the sessions that our own agent keeps.
+    /// Check or repair the stored sessions of our own agent.
     #[command(subcommand)]
     Sessions(Sessions),
 }
@@ -47,13 +47,13 @@ pub(crate) enum Command {
 pub(crate) enum Sessions {
     /// Name each damaged session, and the place; exit with 1 if there are any
     Check(SessionStore),
-    /// Keep of each damaged session what is sound, and move the rest to files of their own
+    /// Keep the sound records of each damaged session, and move the others to separate files
     Repair(SessionStore),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct SessionStore {
-    /// The directory that the sessions are kept in
+    /// The directory of the sessions
     #[arg(long, value_name = "DIR")]
     pub(crate) store: PathBuf,
 }
@@ -70,21 +70,21 @@ pub(crate) struct Chat {
     /// An MCP server for the session: its name, and its command line or URL; may be given again
     #[arg(long, value_name = "NAME=TARGET")]
     pub(crate) mcp: Vec<NamedTarget>,
-    /// A header for the server of that name, which is at a URL, as in 'web=Authorization: Bearer …'; may be given again.
-    /// Other users of this machine can read it
+    /// A header for the server with that name, at a URL, as in 'web=Authorization: Bearer …'; may be given again. Other
+    /// users of this machine can read it
     #[arg(long = "header", value_name = "NAME=HEADER: VALUE")]
     pub(crate) headers: Vec<Secret>,
-    /// A file with headers for the server of that name, one a line; may be given again
+    /// A file with headers for the server with that name, one a line; may be given again
     #[arg(long = "header-file", value_name = "NAME=FILE")]
     pub(crate) header_files: Vec<NamedValue>,
-    /// Permit whatever the agent asks for. Without it, and without a person at a terminal, the agent runs no commands and
-    /// writes no files through us
+    /// Grant every permission. Without it, and without a person at a terminal, the agent runs no commands and writes no
+    /// files through this program
     #[arg(long)]
     pub(crate) yes: bool,
-    /// Go on with the newest session of the directory
+    /// Continue the newest session of the directory
     #[arg(long = "continue", group = "which")]
     pub(crate) resume: bool,
-    /// Go on with this session
+    /// Continue this session
     #[arg(long, value_name = "ID", group = "which")]
     pub(crate) session: Option<String>,
     /// List the agent's sessions, those of --cwd if it is given, and end
@@ -93,26 +93,26 @@ pub(crate) struct Chat {
     /// Delete a session, and end
     #[arg(long, value_name = "ID", group = "which", conflicts_with = "talking")]
     pub(crate) delete: Option<String>,
-    /// Change to this mode before anything is said
+    /// Change to this mode before the first prompt
     #[arg(long, value_name = "ID", group = "talking")]
     pub(crate) mode: Option<String>,
-    /// Set an option before anything is said; may be given again
+    /// Set an option before the first prompt; may be given again
     #[arg(long = "option", value_name = "ID=VALUE", group = "talking")]
     pub(crate) options: Vec<NamedValue>,
-    /// Which version of the protocol to ask for
+    /// The version of the protocol
     #[arg(long, value_enum, default_value_t = Protocol::One)]
     pub(crate) protocol: Protocol,
     /// How many seconds the agent may take to open the session
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
     pub(crate) timeout: Duration,
-    /// What to say; @PATH in it stands for a file, and @@ for @
+    /// The prompt; @PATH in it stands for a file, and @@ for @
     #[arg(group = "talking")]
     pub(crate) prompt: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Agent {
-    /// The directory to keep sessions in [default: none, they end with the agent]
+    /// The directory to store sessions in [default: none, sessions end with the agent]
     #[arg(long, value_name = "DIR")]
     pub(crate) store: Option<PathBuf>,
     /// How many seconds an MCP server may take to start, and to answer a call [default: 30 and 60]
@@ -146,7 +146,7 @@ pub(crate) struct Connect {
     /// A file with headers to send, one a line; may be given again
     #[arg(long = "header-file", value_name = "FILE")]
     pub(crate) header_files: Vec<PathBuf>,
-    /// Which era of the protocol to speak
+    /// The revisions of the protocol to use
     #[arg(long, value_enum, default_value_t = Era::Auto)]
     pub(crate) era: Era,
     /// How many seconds the server may take to answer
@@ -171,14 +171,14 @@ pub(crate) struct Call {
     pub(crate) arguments: Option<RawJson>,
 }
 
-/// The revisions of MCP that a server is spoken to in.
+/// The revisions of MCP to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Era {
-    /// Whatever the server speaks.
+    /// Any that the server speaks.
     Auto,
     /// A session that begins with `initialize`: up to 2025-11-25.
     Legacy,
-    /// Without a session: from 2026-07-28 on.
+    /// Stateless requests: from 2026-07-28 on.
     Modern,
 }
 
@@ -192,7 +192,7 @@ impl From<Era> for ProtocolMode {
     }
 }
 
-/// The versions of ACP that an agent is asked for.
+/// The versions of ACP to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Protocol {
     /// The newest that both speak, drafts included.
@@ -241,17 +241,17 @@ impl FromStr for NamedValue {
     }
 }
 
-/// A command line, which is only looked at here.
+/// Checks a command line. It is kept as text.
 fn command(text: &str) -> Result<String, String> {
     agentwire_transport_stdio::Command::parse(text).map(|_| text.to_owned()).map_err(|why| why.to_string())
 }
 
-/// A URL or a command line, which is only looked at here.
+/// Checks a URL or a command line. It is kept as text.
 fn target(text: &str) -> Result<String, String> {
     Target::parse(text).map(|_| text.trim().to_owned()).map_err(|why| why.to_string())
 }
 
-/// A host and a port; whether there is such a host is seen when it is listened on.
+/// Checks that there are a host and a port. Listening checks the host.
 fn address(text: &str) -> Result<String, String> {
     match text.rsplit_once(':') {
         Some((host, port)) if !host.is_empty() && port.parse::<u16>().is_ok() => Ok(text.to_owned()),
@@ -264,7 +264,7 @@ fn directory(text: &str) -> Result<PathBuf, String> {
     if path.is_dir() { Ok(path) } else { Err("there is no such directory".into()) }
 }
 
-/// Takes an object as it is written: a number that no type holds reaches the tool with all its digits.
+/// Parses a JSON object, and keeps its text: a number reaches the tool with all its digits.
 pub(crate) fn json_object(text: &str) -> Result<RawJson, String> {
     let object = RawJson::parse(text.into()).map_err(|why| format!("not a JSON object: {why}"))?;
     if object.as_str().starts_with('{') { Ok(object) } else { Err("not a JSON object".to_owned()) }

@@ -1,4 +1,4 @@
-//! A connection to an MCP server for as long as a command runs.
+//! The connection of `tools` and `call` to an MCP server.
 
 use std::cell::Cell;
 use std::path::PathBuf;
@@ -7,17 +7,18 @@ use std::time::Duration;
 
 use agentwire_mcp_client::schema::Implementation;
 use agentwire_mcp_client::{BoxError, Client, Server};
-use agentwire_mcp_hub::{ConnectOptions, HttpTarget, Target, connect_to};
+use agentwire_mcp_hub::{ConnectOptions, Target, connect_to};
 use agentwire_transport_stdio::Stderr;
 use anyhow::Result;
 
-use crate::Usage;
 use crate::arguments::Connect;
-use crate::headers::{self, Header, Secret};
+use crate::failure::{Usage, to_anyhow};
+use crate::headers::{Header, Secret, add_headers};
 use crate::signals::Signals;
 use crate::text::Notes;
 
-/// Connects as the client that `prepare` makes of ours, and ends the connection when we are interrupted.
+/// Connects with the client that `prepare` configures, and runs `main`. The first signal closes the connection, the second
+/// returns at once; so does the first before the connection is open.
 pub(crate) async fn with_server<R>(
     connect: Connect,
     notes: &Notes,
@@ -29,42 +30,41 @@ pub(crate) async fn with_server<R>(
         Target::Stdio(command) => command.stderr(stderr_of("server", notes)).into(),
         target => target,
     };
-    let (mut signals, mut impatience) = (Signals::listen()?, Signals::listen()?);
-    let talking = Cell::new(false);
-    let of_client = notes.clone();
+    let (mut first, mut second) = (Signals::listen()?, Signals::listen()?);
+    let is_connected = Cell::new(false);
+    let warnings = notes.clone();
     let client = Client::from_info(Implementation::new("agentwire", env!("CARGO_PKG_VERSION")))
         .discover_timeout(DISCOVER_LIMIT.min(timeout / 2))
         .handshake_timeout(timeout)
         .timeout(timeout)
-        .on_warning(move |warning| of_client.say(&format!("warning: {warning}")));
+        .on_warning(move |warning| warnings.add(&format!("warning: {warning}")));
     let options = ConnectOptions::new().mode(era.into());
-    let talk = connect_to(&target, &options, prepare(client), async |server| {
-        talking.set(true);
+    let connected = connect_to(&target, &options, prepare(client), async |server| {
+        is_connected.set(true);
         tokio::select! {
             done = main(server) => done,
-            () = signals.next() => Err("interrupted".into()),
+            () = first.next() => Err("interrupted".into()),
         }
     });
-    // Once they talk, the first interrupt ends that in good order, and the second ends what is left of it.
-    let enough = async {
-        impatience.next().await;
-        if talking.get() {
-            impatience.next().await;
+    let abort = async {
+        second.next().await;
+        if is_connected.get() {
+            second.next().await;
         }
     };
     tokio::select! {
-        done = talk => done.map_err(crate::failure::unboxed),
-        () = enough => Err(anyhow::anyhow!("interrupted")),
+        done = connected => done.map_err(to_anyhow),
+        () = abort => Err(anyhow::anyhow!("interrupted")),
     }
 }
 
-/// Where the lines go that a child writes to its stderr: to the notes, behind its name.
+/// Copies the lines of a child's stderr to the notes, each after the child's name.
 fn stderr_of(name: &'static str, notes: &Notes) -> Stderr {
     let notes = notes.clone();
-    Stderr::Lines(Arc::new(move |line| notes.say(&format!("{name}: {line}"))))
+    Stderr::Lines(Arc::new(move |line| notes.add(&format!("{name}: {line}"))))
 }
 
-/// How long a server may at most be silent to `server/discover`, before `initialize` is tried.
+/// How long to wait for the answer to `server/discover` before `initialize` is tried: 5 s, or half the timeout.
 const DISCOVER_LIMIT: Duration = Duration::from_secs(5);
 
 fn with_headers(text: &str, headers: &[Secret], files: &[PathBuf], notes: &Notes) -> Result<Target> {
@@ -73,14 +73,7 @@ fn with_headers(text: &str, headers: &[Secret], files: &[PathBuf], notes: &Notes
         all.extend(Header::read_file(file)?);
     }
     match Target::parse(text)? {
-        Target::Http(target) => {
-            if let Some(warning) = headers::warning(text, !all.is_empty()) {
-                notes.say(&warning);
-            }
-            let add = |target: HttpTarget, Header { name, value }: Header| target.header(&name, &value);
-            let target = all.into_iter().try_fold(target, add);
-            Ok(target.map_err(|why| Usage(format!("--header: {why}")))?.into())
-        }
+        Target::Http(target) => Ok(add_headers(target, text, &all, notes)?.into()),
         target if headers.is_empty() && files.is_empty() => Ok(target),
         _ => Err(Usage("--header: only servers at a URL take headers".into()).into()),
     }

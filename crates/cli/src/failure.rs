@@ -1,4 +1,4 @@
-//! How a failure is told: a sentence on stderr, or a line of JSON.
+//! The errors of the commands, and how they are printed: a sentence on stderr, or a line of JSON.
 
 use std::fmt;
 
@@ -9,58 +9,70 @@ use agentwire_peer::CallError;
 use agentwire_transport_http::client::HttpError;
 use serde::Serialize;
 
-use crate::call::Failed;
 use crate::text::beginning;
 
-/// A failed call, and what to do about it.
+/// An error of the command line that no single argument shows.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Usage(pub(crate) String);
+
+/// A failure that stdout already has as JSON.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub(crate) struct AlreadyPrinted(pub(crate) anyhow::Error);
+
+/// The tool reports that it failed. Its result is printed already.
+#[derive(Debug, thiserror::Error)]
+#[error("the tool failed")]
+pub(crate) struct ToolFailed;
+
+/// A failed call, with a hint on what to do about it.
 #[derive(Debug)]
-pub(crate) struct Explained {
+pub(crate) struct ErrorWithHint {
     error: CallError,
     hint: String,
 }
 
-impl Explained {
+impl ErrorWithHint {
     pub(crate) fn new(error: CallError, hint: String) -> Self {
         Self { error, hint }
     }
 }
 
-impl fmt::Display for Explained {
+impl fmt::Display for ErrorWithHint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}; {}", self.error, self.hint)
     }
 }
 
-impl std::error::Error for Explained {
+impl std::error::Error for ErrorWithHint {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         Some(&self.error)
     }
 }
 
-/// An error out of a closure that may fail with anything, as what it was before it was boxed: only so does it
-/// say later which kind it is.
-pub(crate) fn unboxed(error: Box<dyn std::error::Error + Send + Sync>) -> anyhow::Error {
+/// Converts a boxed error. The known types are unboxed first, so that `downcast_ref` finds them later.
+pub(crate) fn to_anyhow(error: Box<dyn std::error::Error + Send + Sync>) -> anyhow::Error {
     fn known<E: std::error::Error + Send + Sync + 'static>(
         error: Box<dyn std::error::Error + Send + Sync>,
     ) -> Result<anyhow::Error, Box<dyn std::error::Error + Send + Sync>> {
         error.downcast::<E>().map(|error| anyhow::Error::new(*error))
     }
     known::<CallError>(error)
-        .or_else(known::<Explained>)
+        .or_else(known::<ErrorWithHint>)
         .or_else(known::<HandshakeError>)
         .or_else(known::<ConnectError>)
-        .or_else(known::<Failed>)
+        .or_else(known::<ToolFailed>)
         .unwrap_or_else(anyhow::Error::from_boxed)
 }
 
-/// How many bytes of what a failure says are shown.
-const SHOWN: usize = 16 << 10;
+/// How many bytes of an error's text are shown.
+const TEXT_LIMIT: usize = 16 << 10;
 
-/// A failure and its causes as a sentence, as far as they are not too long. A cause that the words before it tell already is
-/// not told again.
+/// A failure and its causes as a sentence. A cause whose text the sentence has already is left out.
 pub(crate) fn sentence(error: &anyhow::Error) -> String {
-    let mut sentence = beginning(error, SHOWN);
-    for cause in error.chain().skip(1).map(|cause| beginning(cause, SHOWN)) {
+    let mut sentence = beginning(error, TEXT_LIMIT);
+    for cause in error.chain().skip(1).map(|cause| beginning(cause, TEXT_LIMIT)) {
         if !sentence.contains(&cause) {
             sentence = format!("{sentence}: {cause}");
         }
@@ -68,9 +80,9 @@ pub(crate) fn sentence(error: &anyhow::Error) -> String {
     sentence
 }
 
-/// A failure as an object: what the other side said, where it was the other side.
+/// A failure as an object, with the peer's error where it was the peer that failed.
 pub(crate) fn to_json(error: &anyhow::Error) -> impl Serialize + use<'_> {
-    /// It is written and never made a `Value`: what the other side said may hold numbers that no `Value` can.
+    /// Serialized directly: the peer's error may have numbers that a `serde_json::Value` cannot hold.
     #[derive(Serialize)]
     #[serde(untagged)]
     enum Failure<'a> {
@@ -85,12 +97,12 @@ pub(crate) fn to_json(error: &anyhow::Error) -> impl Serialize + use<'_> {
     }
 
     match error.chain().find_map(refusal) {
-        Some(refusal) => Failure::Refused { error: refusal, message: beginning(error, SHOWN) },
+        Some(refusal) => Failure::Refused { error: refusal, message: beginning(error, TEXT_LIMIT) },
         None => Failure::Other { error: Plain { code: (), message: sentence(error) } },
     }
 }
 
-/// The error of JSON-RPC that the other side gave: as the answer to a call, or with a status of HTTP.
+/// The peer's JSON-RPC error: the answer to a call, or the body of an HTTP response.
 fn refusal<'a>(cause: &'a (dyn std::error::Error + 'static)) -> Option<&'a ErrorObject> {
     if let Some(HttpError::Refused(refusal)) = cause.downcast_ref() {
         return refusal.error.as_ref();

@@ -1,5 +1,5 @@
-//! `--header` and `--header-file`: what a server at a URL is sent with every request. Values are often secrets, so nothing
-//! here shows one, not even one that is wrong.
+//! `--header` and `--header-file`: headers for every request to a server at a URL. Values are often secrets, so no error and
+//! no `Debug` output has one.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -9,19 +9,21 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::Path;
 use std::str::FromStr;
 
+use agentwire_mcp_hub::HttpTarget;
 use anyhow::Result;
 
-use crate::Usage;
+use crate::failure::Usage;
+use crate::text::Notes;
 
-/// How long a file of headers may be, in bytes.
+/// The longest file of headers: 64 KiB.
 const FILE_LIMIT: u64 = 64 << 10;
 
-/// A header as it was typed.
+/// The argument of `--header`, not parsed yet.
 #[derive(Clone)]
 pub(crate) struct Secret(pub(crate) String);
 
 impl FromStr for Secret {
-    // Whether it is a header is seen where an error need not repeat it.
+    // Parsed later: clap's errors repeat the argument.
     type Err = Infallible;
 
     fn from_str(text: &str) -> Result<Self, Infallible> {
@@ -35,7 +37,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// `Name: value`.
+/// A header. Its `Debug` output has only the name.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) name: String,
@@ -49,13 +51,13 @@ impl Header {
         Some(Self { name: name.trim().into(), value: value.trim().into() })
     }
 
-    /// Reads what was given to `--header`.
+    /// Reads the argument of `--header`.
     pub(crate) fn read(Secret(text): &Secret) -> Result<Self> {
         let wrong = || Usage("--header: write 'NAME: VALUE', as in 'Authorization: Bearer …'".into());
         Ok(Self::parse(text).ok_or_else(wrong)?)
     }
 
-    /// Reads a file with a header on each line. Empty lines and those that begin with `#` are none.
+    /// Reads a file with a header on each line. Empty lines and those that begin with `#` are skipped.
     pub(crate) fn read_file(path: &Path) -> Result<Vec<Self>> {
         let named = || format!("--header-file {}", path.display());
         let mut text = String::new();
@@ -74,16 +76,30 @@ impl Header {
     }
 }
 
-/// Its value is often secret.
 impl fmt::Debug for Header {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Header").field("name", &self.name).finish_non_exhaustive()
     }
 }
 
-/// What to tell the person about headers, or a password in the URL, that are sent to a server where others can read them: over
-/// plain HTTP, and to another machine.
-pub(crate) fn warning(url: &str, has_headers: bool) -> Option<String> {
+/// Adds headers to a server at a URL, and prints a warning if they go to another machine without encryption.
+pub(crate) fn add_headers(
+    mut target: HttpTarget,
+    url: &str,
+    headers: &[Header],
+    notes: &Notes,
+) -> Result<HttpTarget> {
+    if let Some(warning) = warning(url, !headers.is_empty()) {
+        notes.add(&warning);
+    }
+    for Header { name, value } in headers {
+        target = target.header(name, value).map_err(|why| Usage(format!("--header: {why}")))?;
+    }
+    Ok(target)
+}
+
+/// A warning if headers, or a password in the URL, go to another machine over plain HTTP.
+fn warning(url: &str, has_headers: bool) -> Option<String> {
     let (scheme, rest) = url.trim().split_once("://")?;
     if !scheme.eq_ignore_ascii_case("http") {
         return None;
@@ -116,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_sends_secrets_in_the_clear_is_warned() {
+    fn secrets_in_plain_text_are_warned_of() {
         for url in
             ["http://example.com/mcp", "HTTP://10.0.0.1:80", "http://[::2]/", "http://localhost.example.com"]
         {

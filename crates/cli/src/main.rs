@@ -1,4 +1,4 @@
-//! The `agentwire` command: a thin shell around the libraries.
+//! The `agentwire` command: each command line runs one function of a library.
 
 mod agent;
 mod arguments;
@@ -12,6 +12,7 @@ mod output_queue;
 mod server;
 mod sessions;
 mod signals;
+mod terminal;
 mod text;
 mod tools;
 
@@ -21,6 +22,8 @@ use anyhow::Result;
 use clap::Parser;
 
 use self::arguments::{Arguments, Command};
+use self::failure::{AlreadyPrinted, ToolFailed, Usage};
+use self::output::print_json;
 use self::text::Notes;
 
 fn main() -> ExitCode {
@@ -29,31 +32,20 @@ fn main() -> ExitCode {
     let code = match run(arguments) {
         Ok(()) => 0,
         Err(error) if error.is::<Usage>() => {
-            text::last_note(&format!("error: {}", failure::sentence(&error)));
+            text::print_error(&format!("error: {}", failure::sentence(&error)));
             2
         }
         Err(error) => {
-            if json && !error.chain().any(|cause| cause.is::<call::Failed>() || cause.is::<AlreadyPrinted>())
-            {
-                // If stdout is gone too, nobody is left to be told.
-                let _printed = output::JsonLines.print(&failure::to_json(&error));
+            if json && !error.chain().any(|cause| cause.is::<ToolFailed>() || cause.is::<AlreadyPrinted>()) {
+                // If stdout is closed too, stderr is all that is left.
+                let _printed = print_json(&failure::to_json(&error));
             }
-            text::last_note(&format!("error: {}", failure::sentence(&error)));
+            text::print_error(&format!("error: {}", failure::sentence(&error)));
             1
         }
     };
     ExitCode::from(code)
 }
-
-/// What is wrong with the command line that only shows when all of it is known.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct Usage(pub(crate) String);
-
-/// A failure that was printed for programs already, as far as anybody reads that.
-#[derive(Debug, thiserror::Error)]
-#[error(transparent)]
-pub(crate) struct AlreadyPrinted(pub(crate) anyhow::Error);
 
 fn run(arguments: Arguments) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -63,7 +55,7 @@ fn run(arguments: Arguments) -> Result<()> {
         notes.written().await;
         outcome
     });
-    // A thread may still wait for a line from the terminal; it need not hold us up.
+    // A thread may still read from the terminal. Without this, the runtime would wait for it.
     runtime.shutdown_background();
     outcome
 }

@@ -1,36 +1,31 @@
-//! What programs read: one JSON object a line, each written out at once.
+//! Output for programs: one JSON object a line.
 
 use std::io::{self, BufWriter, Write};
 
 use agentwire_jsonrpc::Printable;
 use serde::{Serialize, Serializer};
 
-/// Prints JSON to stdout, a line at a time.
-#[derive(Debug, Default)]
-pub(crate) struct JsonLines;
-
-impl JsonLines {
-    pub(crate) fn print<T: Serialize>(&mut self, value: &T) -> io::Result<()> {
-        let mut out = BufWriter::with_capacity(BUFFER, io::stdout().lock());
-        json_line(&mut out, value)
-    }
-}
-
-/// How many bytes are written to stdout at once.
+/// How many bytes are written to stdout at once: 64 KiB.
 const BUFFER: usize = 64 << 10;
 
-/// Writes an object as one line, in which whatever would steer a terminal is escaped. It never holds the whole line: that
-/// can be three times as long as what it is about. What writes many small pieces slowly needs a buffer.
+/// Prints an object to stdout as one line, and flushes stdout.
+pub(crate) fn print_json<T: Serialize>(value: &T) -> io::Result<()> {
+    let mut out = BufWriter::with_capacity(BUFFER, io::stdout().lock());
+    json_line(&mut out, value)
+}
+
+/// Writes an object as one line, and flushes. Characters that control a terminal are escaped. The line is written in small
+/// pieces, because it can be three times as long as the value; `out` should have a buffer.
 pub(crate) fn json_line<T: Serialize>(out: &mut impl Write, value: &T) -> io::Result<()> {
-    serde_json::to_writer(Escaping(&mut *out), value)?;
+    serde_json::to_writer(EscapingWriter(&mut *out), value)?;
     out.write_all(b"\n")?;
     out.flush()
 }
 
-/// Writes JSON without line breaks, and with an escape for each other character that is not shown as itself.
-struct Escaping<W>(W);
+/// Writes JSON with spaces for line breaks, and with an escape for each other character that is not printable.
+struct EscapingWriter<W>(W);
 
-impl<W: Write> Escaping<W> {
+impl<W: Write> EscapingWriter<W> {
     fn write_text(&mut self, mut rest: &str) -> io::Result<()> {
         loop {
             let plain = Printable::one_line(rest).plain_start();
@@ -39,7 +34,7 @@ impl<W: Write> Escaping<W> {
             let Some(character) = characters.next() else { return Ok(()) };
             rest = characters.as_str();
             match character {
-                // Raw text of others may have white space between its members; a string cannot hold these.
+                // White space between members of a peer's raw JSON. A JSON string cannot contain these characters.
                 '\0'..=' ' => self.0.write_all(b" ")?,
                 character => {
                     for unit in character.encode_utf16(&mut [0; 2]) {
@@ -51,7 +46,7 @@ impl<W: Write> Escaping<W> {
     }
 }
 
-impl<W: Write> Write for Escaping<W> {
+impl<W: Write> Write for EscapingWriter<W> {
     /// Takes whole characters, as `serde_json` writes them.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let text =
@@ -65,7 +60,7 @@ impl<W: Write> Write for Escaping<W> {
     }
 }
 
-/// An object with one member, whose value keeps the order in which it writes its own.
+/// The object `{name: value}`.
 pub(crate) struct Member<'a, T>(pub(crate) &'a str, pub(crate) &'a T);
 
 impl<T: Serialize> Serialize for Member<'_, T> {
@@ -87,7 +82,7 @@ mod tests {
         let escapes = r#"{"text":"\u001b[2J\u009bm\u007f\u202e\u2028\udb40\udc41\r\nред 漢字"}"#;
         assert_eq!(line, format!("{escapes}\n"));
         assert_eq!(serde_json::from_str::<serde_json::Value>(&line).unwrap()["text"], text);
-        // What others wrote is passed on as they wrote it, but for its lines.
+        // A peer's raw JSON is unchanged but for line breaks.
         let raw = serde_json::value::RawValue::from_string("{\n\t\"a\":\r\n1}".into()).unwrap();
         let mut line = Vec::new();
         json_line(&mut line, &raw).unwrap();

@@ -1,4 +1,4 @@
-//! Output on its way to stdout or stderr.
+//! A queue of output to stdout or stderr.
 //!
 //! A thread writes it, so that a slow reader of our output does not delay our answers to the agent. When much is queued, no
 //! more is read from the agent; see `chat/throttle.rs`.
@@ -18,17 +18,17 @@ const ROOM: usize = 1 << 20;
 /// How much of a [deferred write](Output::write_later) is passed on at once: 64 KiB.
 const BUFFER: usize = 64 << 10;
 
-/// Writes something when its turn comes.
+/// A write that runs when it is first in the queue.
 pub(crate) type DeferredWrite = Box<dyn FnOnce(&mut dyn Write) -> io::Result<()> + Send>;
 
 /// A destination of output.
 pub(crate) trait Output: Write + Send {
-    /// Queues a write behind those before it. It takes `bytes` of memory until then. A long text is kept as it arrived, and
-    /// becomes bytes only here, piece by piece: escaped for a terminal it may be four times as long.
+    /// Queues a write that takes `bytes` of memory until then. So a long text is queued as it arrived, and escaped piece by
+    /// piece when it is written: escaped, it may be four times as long.
     fn write_later(&mut self, bytes: usize, write: DeferredWrite);
 }
 
-/// A queue of output, and the thread that writes it. Clones are the same queue.
+/// A queue of output, and the thread that writes it. Clones share the queue.
 #[derive(Clone)]
 pub(crate) struct OutputQueue(Arc<Monitor<Queue>>);
 
@@ -69,12 +69,12 @@ impl OutputQueue {
     pub(crate) fn new(out: impl Write + Send + 'static) -> Self {
         let queue = Arc::new(Monitor::new(Queue::default()));
         let writer = queue.clone();
-        // It ends with the process: a write to a pipe that nobody reads cannot be interrupted.
+        // The thread ends with the process: a write to a pipe without a reader cannot be interrupted.
         thread::spawn(move || write_out(&writer, out));
         Self(queue)
     }
 
-    /// Holds back output until the result is dropped. What was queued before is still written.
+    /// Holds back later output until the result is dropped. Output that is queued already is still written.
     pub(crate) fn hold(&self) -> OutputHold {
         self.0.with(|queue| queue.held = Some(queue.pieces.len()));
         OutputHold(self.clone())
@@ -182,7 +182,7 @@ impl Queue {
         self.held.unwrap_or(self.pieces.len())
     }
 
-    /// Whether there is room. A large piece is not in memory twice: while one is written, the next is not read.
+    /// Whether there is room. While a large piece is written there is none, so that the next is not read yet.
     fn room(&mut self) -> Option<()> {
         let has_room = self.weight < ROOM && self.writing.is_none_or(|weight| weight < 2 * ROOM);
         has_room.then_some(())
@@ -210,7 +210,7 @@ impl Queue {
         Some(piece)
     }
 
-    /// Nothing more can be written. Returns what was queued.
+    /// Records that nothing more can be written. Returns the queued pieces.
     fn fail(&mut self, error: io::Error) -> VecDeque<Piece> {
         self.failed = Some(error);
         self.weight = 0;
@@ -261,7 +261,7 @@ mod tests {
 
     use super::*;
 
-    /// A reader who takes a piece when we say so.
+    /// A reader that takes a piece for each message of a channel.
     struct Slow(mpsc::Receiver<()>);
 
     impl Write for Slow {
@@ -291,7 +291,7 @@ mod tests {
         take.send(()).unwrap();
         queue.written().await.unwrap();
         assert!(room(&queue));
-        // Nobody reads any more.
+        // The reader has gone.
         drop(take);
         queue.write_all(b"x").unwrap();
         queue.flush().unwrap();

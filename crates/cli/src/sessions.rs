@@ -1,14 +1,15 @@
-//! Looks after the sessions that our own agent keeps: finds what is damaged, and repairs it.
+//! `agentwire sessions`: checks and repairs the stored sessions of our own agent.
 
 use agentwire_acp_sessions::{Damage, FileStore, Repair, SessionCheck};
 use anyhow::{Result, anyhow};
 use serde::Serialize;
 
 use crate::arguments::Sessions;
-use crate::output::JsonLines;
-use crate::{AlreadyPrinted, text};
+use crate::failure::AlreadyPrinted;
+use crate::output::print_json;
+use crate::text;
 
-/// Checks or repairs all sessions of a directory. Fails when any is damaged in the end.
+/// Checks or repairs all sessions of a directory. Fails if any is still damaged.
 pub(crate) fn run(command: Sessions, json: bool) -> Result<()> {
     let checks = match &command {
         Sessions::Check(sessions) => FileStore::check(&sessions.store)?,
@@ -16,7 +17,7 @@ pub(crate) fn run(command: Sessions, json: bool) -> Result<()> {
     };
     for check in &checks {
         if json {
-            JsonLines.print(&Line::from(check))?;
+            print_json(&Line::from(check))?;
         } else {
             print(check)?;
         }
@@ -36,7 +37,7 @@ pub(crate) fn run(command: Sessions, json: bool) -> Result<()> {
     Err(AlreadyPrinted(error).into())
 }
 
-/// What is damaged, for people: each place and what was done about it.
+/// Prints a session's damage for people: each place, and its repair.
 fn print(check: &SessionCheck) -> Result<()> {
     let id = text::one_line(check.session_id.as_str());
     for Damage { place, reason, repair, .. } in &check.damage {
@@ -51,13 +52,13 @@ fn print(check: &SessionCheck) -> Result<()> {
     Ok(())
 }
 
-/// A session, for programs.
+/// A session's line for programs.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Line<'a> {
     session_id: &'a str,
     sound: bool,
-    /// How many can be read.
+    /// How many records can be read.
     records: u64,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     damage: Vec<DamageLine<'a>>,

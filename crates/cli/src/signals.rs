@@ -1,14 +1,14 @@
-//! ^C, and the wish of others that we end.
+//! Signals that interrupt a command.
 
 use std::io;
 
-/// Has a write fail that would make a file larger than the limit (`RLIMIT_FSIZE`), where the system would end the process.
+/// Handles SIGXFSZ, so that a write beyond the limit of a file's size (`RLIMIT_FSIZE`) fails and does not end the process.
 ///
-/// The signal is handled and not ignored: programs that are started later would inherit that.
+/// The signal is not ignored: child processes would inherit that.
 #[cfg(unix)]
 pub(crate) fn survive_file_size_limit() -> io::Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
-    // It stays handled although nobody waits for it.
+    // The handler stays when its stream is dropped.
     signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw())).map(drop)
 }
 
@@ -17,46 +17,47 @@ pub(crate) fn survive_file_size_limit() -> io::Result<()> {
     Ok(())
 }
 
-/// Interrupts that arrive from now on. They no longer end the process by themselves.
+/// SIGINT, SIGTERM and SIGHUP. They no longer end the process by themselves.
 #[cfg(unix)]
 pub(crate) struct Signals {
     interrupt: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
     hang_up: tokio::signal::unix::Signal,
-    /// When it is looked whether the terminal at stdin is there, where that matters.
-    looks: Option<tokio::time::Interval>,
+    /// When to check whether stdin was hung up. None if that does not count.
+    checks: Option<tokio::time::Interval>,
 }
 
 #[cfg(unix)]
 impl Signals {
+    /// Signals that arrive from now on.
     pub(crate) fn listen() -> io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
             hang_up: signal(SignalKind::hangup())?,
-            looks: None,
+            checks: None,
         })
     }
 
-    /// Counts a terminal at stdin that has gone as an interrupt, again and again: who has no terminal of their own hears of
-    /// that by no signal, and whoever reads keys from it never stops reading.
+    /// Counts a hung-up terminal at stdin as a signal, every 200 ms. A process without a controlling terminal gets no SIGHUP,
+    /// and its reads of keys never end.
     pub(crate) fn or_terminal_gone(mut self) -> Self {
         const STEP: std::time::Duration = std::time::Duration::from_millis(200);
-        self.looks = io::IsTerminal::is_terminal(&io::stdin()).then(|| tokio::time::interval(STEP));
+        self.checks = io::IsTerminal::is_terminal(&io::stdin()).then(|| tokio::time::interval(STEP));
         self
     }
 
-    /// Completes at the next one.
+    /// Completes at the next signal.
     pub(crate) async fn next(&mut self) {
-        let Self { interrupt, terminate, hang_up, looks } = self;
+        let Self { interrupt, terminate, hang_up, checks } = self;
         let gone = async {
-            match looks {
-                Some(looks) => {
+            match checks {
+                Some(checks) => {
                     while !is_terminal_gone() {
-                        looks.tick().await;
+                        checks.tick().await;
                     }
-                    looks.tick().await;
+                    checks.tick().await;
                 }
                 None => std::future::pending().await,
             }
@@ -75,7 +76,7 @@ impl Signals {
 pub(crate) fn is_terminal_gone() -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     let stdin = io::stdin();
-    // These are told whatever is asked for.
+    // `poll` reports these events unasked.
     let mut terminal = [PollFd::new(&stdin, PollFlags::empty())];
     let polled = poll(&mut terminal, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }));
     polled.is_ok() && terminal[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL)

@@ -1,4 +1,4 @@
-//! What people read: all of it goes through here, so that nothing that others wrote steers the terminal.
+//! Text for people. Text of a peer is escaped here, so that it cannot control the terminal.
 
 use std::fmt::{self, Display, Write as _};
 use std::io::{self, BufWriter, Write};
@@ -10,31 +10,33 @@ use agentwire_jsonrpc::Printable;
 
 use crate::output_queue::{OutputHold, OutputQueue};
 
-/// How many bytes of notes may wait to be written. What comes then is left out, and that is said.
+/// How many bytes of notes may be queued. Beyond that, notes are left out and counted.
 const NOTES_LIMIT: usize = 64 << 10;
 
-/// How many bytes of what others wrote are shown on one line, and of what has lines at once. How many there are more is said.
+/// How many bytes of a peer's text are shown on one line. A mark counts the others.
 const LINE_LIMIT: usize = 16 << 10;
+
+/// How many bytes of a peer's text with several lines are shown. A mark counts the others.
 const TEXT_LIMIT: usize = 128 << 10;
 
 /// How many bytes are written to stdout at once.
 const BUFFER: usize = 64 << 10;
 
-/// How long the last notes may take to be written.
-const LAST_NOTES: Duration = Duration::from_secs(1);
+/// How long writing the last notes may take.
+const LAST_NOTES_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Text as a terminal may have it: [`Printable`], but for colours of ours. What becomes one by `into` is on one line.
+/// Escaped text for a terminal, with our own colours. `into` makes one line of a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Painted(String);
+pub(crate) struct StyledText(String);
 
-impl Painted {
-    /// Text that keeps its lines.
+impl StyledText {
+    /// A text with its lines.
     pub(crate) fn lines(text: &str) -> Self {
         Self(beginning(Printable::new(text), TEXT_LIMIT))
     }
 
-    /// Text of which each line but the first is set off, so that none passes for one of ours.
-    pub(crate) fn set_off(text: &str) -> Self {
+    /// A text whose lines after the first are indented, so that none looks like a line of ours.
+    pub(crate) fn hanging(text: &str) -> Self {
         Self(Self::lines(text).0.trim_end().replace('\n', "\n  "))
     }
 
@@ -43,38 +45,38 @@ impl Painted {
         Self(format!("\x1b[{colour}m{}\x1b[0m", self.0))
     }
 
-    /// The same with something behind it.
+    /// The same with more text after it.
     pub(crate) fn then(mut self, more: impl Into<Self>) -> Self {
         self.0.push_str(&more.into().0);
         self
     }
 
-    /// What is written to the terminal.
+    /// The bytes for the terminal.
     pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-impl From<&str> for Painted {
+impl From<&str> for StyledText {
     fn from(text: &str) -> Self {
         Self(one_line(text))
     }
 }
 
-impl From<String> for Painted {
+impl From<String> for StyledText {
     fn from(text: String) -> Self {
         Self::from(&*text)
     }
 }
 
-/// Prints a text to stdout, with the lines that it has and however long it is.
+/// Prints all of a text to stdout, with its lines.
 pub(crate) fn print(text: &str) -> io::Result<()> {
     let mut out = BufWriter::with_capacity(BUFFER, io::stdout().lock());
     writeln!(out, "{}", Printable::new(text))?;
     out.flush()
 }
 
-/// Writes a text that others wrote, with the lines that it has and however long it is, in a colour or none.
+/// Writes all of a peer's text, with its lines, in a colour or none.
 pub(crate) fn write_text(
     out: &mut (impl Write + ?Sized),
     colour: Option<&str>,
@@ -91,17 +93,18 @@ pub(crate) fn print_line(text: &str) -> io::Result<()> {
     print(&one_line(text))
 }
 
-/// Says on stderr why the program ends. If nobody is there to read it, nobody is told.
-pub(crate) fn last_note(text: &str) {
-    let _nobody = writeln!(io::stderr().lock(), "{}", Painted::set_off(text).as_str());
+/// Prints on stderr why the program ends.
+pub(crate) fn print_error(text: &str) {
+    // If stderr is closed, no output is left.
+    let _closed = writeln!(io::stderr().lock(), "{}", StyledText::hanging(text).as_str());
 }
 
-/// Text that others wrote, on one line: its beginning, where it is long.
+/// A peer's text on one line, up to 16 KiB.
 pub(crate) fn one_line(text: &str) -> String {
     beginning(Printable::one_line(text), LINE_LIMIT)
 }
 
-/// The first bytes of what something shows, and how many more there are. It takes no more memory than that.
+/// The first `limit` bytes of a displayed value, with a mark that counts the others. Only these bytes take memory.
 pub(crate) fn beginning(shown: impl Display, limit: usize) -> String {
     struct Beginning {
         text: String,
@@ -120,7 +123,7 @@ pub(crate) fn beginning(shown: impl Display, limit: usize) -> String {
     }
 
     let mut beginning = Beginning { text: String::new(), limit, left_out: 0 };
-    // It never fails; what the other shows may, and then this is what there is.
+    // The writer never fails. If the value's `Display` does, the text so far is the result.
     let _whole = write!(beginning, "{shown}");
     let Beginning { mut text, left_out, .. } = beginning;
     if left_out > 0 {
@@ -129,7 +132,7 @@ pub(crate) fn beginning(shown: impl Display, limit: usize) -> String {
     text
 }
 
-/// What people are told on stderr beside what they asked for. It waits while it is [held](Self::hold). Clones are the same.
+/// Messages on stderr, for people. They are queued while they are [held](Self::hold). Clones share the queue.
 #[derive(Clone)]
 pub(crate) struct Notes {
     output: OutputQueue,
@@ -142,28 +145,28 @@ impl Notes {
         Self { output: OutputQueue::new(io::stderr()), left_out: Arc::default() }
     }
 
-    /// Says a note. If nobody is there to read it, nobody is told.
-    pub(crate) fn say(&self, text: &str) {
+    /// Queues a note, unless too much is queued.
+    pub(crate) fn add(&self, text: &str) {
         if self.output.waiting() > NOTES_LIMIT {
             self.left_out.fetch_add(1, Ordering::Relaxed);
         } else {
-            self.say_what_was_left_out();
-            self.write(Painted::set_off(text).as_str());
+            self.report_left_out();
+            self.write(StyledText::hanging(text).as_str());
         }
     }
 
-    /// Lets no note be written until what this gives is dropped.
+    /// Holds back notes until the result is dropped.
     pub(crate) fn hold(&self) -> OutputHold {
         self.output.hold()
     }
 
-    /// Waits until the notes are written, or cannot be in time.
+    /// Waits until the notes are written, at most [`LAST_NOTES_TIMEOUT`].
     pub(crate) async fn written(&self) {
-        self.say_what_was_left_out();
-        let _in_time = tokio::time::timeout(LAST_NOTES, self.output.written()).await;
+        self.report_left_out();
+        let _in_time = tokio::time::timeout(LAST_NOTES_TIMEOUT, self.output.written()).await;
     }
 
-    fn say_what_was_left_out(&self) {
+    fn report_left_out(&self) {
         match self.left_out.swap(0, Ordering::Relaxed) {
             0 => {}
             count => self.write(&format!("[{count} notes are left out here]")),
@@ -171,7 +174,8 @@ impl Notes {
     }
 
     fn write(&self, line: &str) {
-        let _nobody = writeln!(self.output.clone(), "{line}").and_then(|()| self.output.clone().flush());
+        // If stderr is closed, notes have no reader.
+        let _closed = writeln!(self.output.clone(), "{line}").and_then(|()| self.output.clone().flush());
     }
 }
 
@@ -180,13 +184,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_long_is_shown_as_far_as_there_is_room_and_the_rest_is_counted() {
+    fn long_text_is_cut_and_the_rest_is_counted() {
         assert_eq!(beginning("abc", 3), "abc");
         assert_eq!(beginning("abcd", 3), "abc… [1 bytes more]");
         assert_eq!(beginning("aäb", 2), "a… [3 bytes more]");
         assert_eq!(beginning(format_args!("{}{}{}", "ab", "ä", "c"), 3), "ab… [3 bytes more]");
         let long = "\u{9b}".repeat(1 << 20);
-        for shown in [one_line(&long), Painted::lines(&long).0, Painted::set_off(&long).0] {
+        for shown in [one_line(&long), StyledText::lines(&long).0, StyledText::hanging(&long).0] {
             assert!(shown.len() < TEXT_LIMIT + 100 && shown.ends_with(" bytes more]"), "{}", shown.len());
         }
     }

@@ -1,4 +1,4 @@
-//! `agentwire tools`: what tools a server has.
+//! `agentwire tools`: lists the tools of a server.
 
 use std::fmt::{self, Display};
 
@@ -8,13 +8,13 @@ use serde_json::{Map, Value};
 
 use crate::arguments::Tools;
 use crate::connect::with_server;
-use crate::output::JsonLines;
+use crate::output::print_json;
 use crate::text::{self, Notes};
 
-/// How many bytes of a tool's name, of its arguments and of its description are shown.
-const MOST_OF_PART: usize = 4 << 10;
+/// The most bytes of a tool's name, of its arguments and of its description that are shown: 4 KiB each.
+const PART_LIMIT: usize = 4 << 10;
 
-/// Lists them, one a line.
+/// Prints the tools, one a line.
 pub(crate) async fn list(arguments: Tools, json: bool, notes: &Notes) -> Result<()> {
     with_server(
         arguments.connect,
@@ -24,7 +24,7 @@ pub(crate) async fn list(arguments: Tools, json: bool, notes: &Notes) -> Result<
             let mut tools = server.tools();
             while let Some(tool) = tools.try_next().await? {
                 if json {
-                    JsonLines.print(&tool)?;
+                    print_json(&tool)?;
                 } else {
                     text::print_line(&summary(&tool))?;
                 }
@@ -35,14 +35,14 @@ pub(crate) async fn list(arguments: Tools, json: bool, notes: &Notes) -> Result<
     .await
 }
 
-/// The tool's name, its arguments, and the first line of what it says of itself, as far as there is room for each.
+/// The tool's name, its arguments, and the first line of its description.
 fn summary(tool: &Tool) -> String {
     let schema = tool.input_schema.as_map();
     let names = schema.get("properties").and_then(|properties| properties.as_object());
     let names = Names(names);
     let about = tool.description.as_deref().and_then(|text| text.lines().next()).unwrap_or_default();
     let [name, names, about] =
-        [&tool.name as &dyn Display, &names, &about].map(|part| text::beginning(part, MOST_OF_PART));
+        [&tool.name as &dyn Display, &names, &about].map(|part| text::beginning(part, PART_LIMIT));
     format!("{name} {{{names}}}  {about}")
 }
 

@@ -1,4 +1,4 @@
-//! The commands of the agent.
+//! The commands of the agent, which begin with `/`.
 
 use std::path::PathBuf;
 
@@ -7,9 +7,9 @@ use agentwire_jsonrpc::RawJson;
 
 use crate::arguments::json_object;
 
-/// A prompt, read.
+/// The command of a prompt.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Command {
+pub(crate) enum SlashCommand {
     /// `/tools`: lists the tools of the session's MCP servers.
     Tools,
     /// `/call TOOL JSON`: calls one.
@@ -18,17 +18,17 @@ pub(crate) enum Command {
     Read { path: PathBuf },
     /// `/write PATH TEXT`: writes a file through the client.
     Write { path: PathBuf, text: String },
-    /// `/run COMMAND`: runs a shell command in a terminal of the client's.
+    /// `/run COMMAND`: runs a shell command in a terminal of the client.
     Run { command: String },
-    /// `/plan`: shows a plan and works it off.
+    /// `/plan`: sends a plan and updates it, step by step.
     Plan,
-    /// `/slow SECONDS`: takes its time.
+    /// `/slow SECONDS`: waits so long.
     Slow { seconds: f64 },
     /// `/burst N`: sends so many updates.
     Burst { count: u64 },
     /// `/history`: lists the conversation so far.
     History,
-    /// Anything else, which is said again.
+    /// Any other text: sends it back.
     Echo,
 }
 
@@ -59,9 +59,12 @@ pub(crate) fn available() -> Vec<AvailableCommand> {
         .collect()
 }
 
-impl Command {
-    /// Reads a prompt. Text that begins with no command's name is one to say again; a command that is not
-    /// complete is an error to show to the user.
+impl SlashCommand {
+    /// Reads a prompt.
+    ///
+    /// # Errors
+    ///
+    /// When it begins with `/`, and is no complete command. The error's text is for the user.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let Some(line) = text.trim().strip_prefix('/') else {
             return Ok(Self::Echo);
@@ -109,22 +112,22 @@ fn split_word(text: &str) -> (&str, &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::Command;
+    use super::SlashCommand;
 
     #[test]
     fn reads_commands() {
-        let read = |text| Command::parse(text).unwrap();
-        assert_eq!(read("hello /tools"), Command::Echo);
-        assert_eq!(read(" /tools "), Command::Tools);
+        let read = |text| SlashCommand::parse(text).unwrap();
+        assert_eq!(read("hello /tools"), SlashCommand::Echo);
+        assert_eq!(read(" /tools "), SlashCommand::Tools);
         assert_eq!(
             read("/write a.txt two  words"),
-            Command::Write { path: "a.txt".into(), text: "two  words".into() }
+            SlashCommand::Write { path: "a.txt".into(), text: "two  words".into() }
         );
-        assert_eq!(read("/run ls -l | wc"), Command::Run { command: "ls -l | wc".into() });
-        assert_eq!(read("/slow 0.5"), Command::Slow { seconds: 0.5 });
-        let Command::Call { tool, arguments } = read("/call add {\"a\": 1}") else { panic!() };
+        assert_eq!(read("/run ls -l | wc"), SlashCommand::Run { command: "ls -l | wc".into() });
+        assert_eq!(read("/slow 0.5"), SlashCommand::Slow { seconds: 0.5 });
+        let SlashCommand::Call { tool, arguments } = read("/call add {\"a\": 1}") else { panic!() };
         assert_eq!((&*tool, arguments.unwrap().as_str()), ("add", r#"{"a": 1}"#));
-        let Command::Call { arguments, .. } = read("/call add {\"a\": 18446744073709551616}") else {
+        let SlashCommand::Call { arguments, .. } = read("/call add {\"a\": 18446744073709551616}") else {
             panic!()
         };
         assert_eq!(arguments.unwrap().as_str(), r#"{"a": 18446744073709551616}"#);
@@ -139,7 +142,7 @@ mod tests {
             ("/slow -1", "Write /slow SECONDS"),
             ("/burst many", "Write /burst N"),
         ] {
-            let error = Command::parse(text).unwrap_err();
+            let error = SlashCommand::parse(text).unwrap_err();
             assert!(error.contains(says), "{text}: {error}");
         }
     }

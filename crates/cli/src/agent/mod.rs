@@ -1,7 +1,8 @@
-//! Our ACP agent: it needs no model, and does the same for the same prompt every time.
+//! `agentwire agent`: an ACP agent without a model. The same prompt always has the same answer.
 
 mod command;
-mod offer;
+mod execute;
+mod settings;
 mod tool;
 mod turn;
 
@@ -11,46 +12,46 @@ use agentwire_acp_sessions::{FileStore, SessionAgent, Turn, Warning, agent};
 use agentwire_transport_stdio::stdio;
 use anyhow::Result;
 
-use self::turn::{ReportedFailures, Work};
+use self::turn::{DemoTurn, ReportedFailures};
 use crate::arguments::Agent;
 use crate::text::Notes;
 
-/// How many bytes the params of the requests may have that are being worked on, unless it is one request: 32 MiB. A turn may hold
-/// as much several times over, as text, as what is said of it, and as what is asked of the client.
-const REQUEST_BYTES: usize = 32 << 20;
+/// The most bytes of params of all requests that run, unless it is one request: 32 MiB. A turn may hold several copies: the
+/// prompt, its updates, and its requests to the client.
+const REQUEST_BYTES_LIMIT: usize = 32 << 20;
 
 /// Serves one client on stdin and stdout.
 pub(crate) async fn run(arguments: Agent, notes: &Notes) -> Result<()> {
-    let (of_servers, of_store) = (notes.clone(), notes.clone());
+    let (server_notes, notes) = (notes.clone(), notes.clone());
     let hub = Config::new()
         .connect_options(ConnectOptions::new().memory(Memory::new()))
-        .on_warning(move |server, warning| of_servers.say(&format!("MCP server {server}: {warning}")));
+        .on_warning(move |server, warning| server_notes.add(&format!("MCP server {server}: {warning}")));
     let hub = match arguments.timeout {
         Some(timeout) => hub.connect_limit(timeout).timeout(timeout),
         None => hub,
     };
     let reported = ReportedFailures::default();
-    let demo = agent(async |turn: Turn| Work::new(&turn, &reported).run().await)
+    let demo = agent(async |turn: Turn| DemoTurn::new(&turn, &reported).run().await)
         .info(Implementation::new("agentwire", env!("CARGO_PKG_VERSION")))
         .prompt_capabilities(PromptCapabilities::new().image(true).audio(true).embedded_context(true))
         .commands(command::available())
-        .modes(offer::modes())
-        .config_options(offer::options())
+        .modes(settings::modes())
+        .config_options(settings::options())
         .hub(hub)
         .v2(true)
-        .on_warning(move |warning| warn(&of_store, warning));
+        .on_warning(move |warning| warn(&notes, warning));
     let demo = match arguments.store {
         Some(directory) => SessionAgent::store(demo, FileStore::open(directory)?),
         None => demo,
     };
     Ok(demo
-        .serve_with(stdio()?, agentwire_acp_sessions::Config::new().request_bytes_limit(REQUEST_BYTES))
+        .serve_with(stdio()?, agentwire_acp_sessions::Config::new().request_bytes_limit(REQUEST_BYTES_LIMIT))
         .await?)
 }
 
-/// Prints a warning. Failures of a session's MCP servers are left out, because the session itself reports them.
+/// Prints a warning. Failures of a session's MCP servers are left out: the session reports them.
 fn warn(notes: &Notes, warning: Warning) {
     if !matches!(warning, Warning::McpServer { .. }) {
-        notes.say(&format!("warning: {warning}"));
+        notes.add(&format!("warning: {warning}"));
     }
 }

@@ -1,4 +1,4 @@
-//! What the agent does to the world: each as a tool call that the client can follow.
+//! The commands that use files, terminals and MCP tools. The client sees each as a tool call.
 
 use std::path::{Path, PathBuf};
 
@@ -9,16 +9,16 @@ use agentwire_acp_sessions::schema::{
 use agentwire_acp_sessions::{PermissionPolicy, TurnError};
 use agentwire_jsonrpc::RawJson;
 
-use super::offer;
-use super::turn::Work;
+use super::settings;
+use super::turn::DemoTurn;
 
-/// How much output of a command is asked for.
+/// How many bytes of a command's output the client keeps: 256 KiB.
 const OUTPUT_LIMIT: u64 = 256 << 10;
 
-/// How a tool call ended, and what there is to show of it.
-type Done = (ToolCallStatus, Vec<ToolCallContent>);
+/// The status and the content at the end of a tool call.
+type ToolOutcome = (ToolCallStatus, Vec<ToolCallContent>);
 
-impl Work<'_> {
+impl DemoTurn<'_> {
     /// `/read`: reads a file as the editor has it.
     pub(super) async fn read(&self, path: &Path) -> Result<(), TurnError> {
         let path = self.absolute(path);
@@ -55,9 +55,9 @@ impl Work<'_> {
             self.turn.update(ToolCallUpdate::new(id).content([shown.clone()])).await?;
             let exit = terminal.wait().await?;
             let output = terminal.output().await?.output;
-            // What was shown of the terminal stays on the screen; the terminal itself is not needed any more.
+            // The client keeps the output that it has shown.
             terminal.release().await?;
-            let (status, ending) = describe(&exit);
+            let (status, ending) = exit_status(&exit);
             Ok((status, vec![shown, Content::from(output + &ending).into()]))
         })
         .await
@@ -66,10 +66,10 @@ impl Work<'_> {
     /// `/call`: calls a tool of one of the session's MCP servers.
     pub(super) async fn call_tool(&self, tool: &str, arguments: RawJson) -> Result<(), TurnError> {
         let policy =
-            if offer::asks_for_calls(self.turn) { PermissionPolicy::Ask } else { PermissionPolicy::Allow };
+            if settings::asks_for_calls(self.turn) { PermissionPolicy::Ask } else { PermissionPolicy::Allow };
         match self.turn.call_tool(tool, arguments).permissions(policy).await {
             Err(error @ (TurnError::Over | TurnError::Store(_))) => Err(error),
-            // The client has been shown how it ended.
+            // The tool call that the client sees has the error.
             _ => self.report_failures().await,
         }
     }
@@ -86,15 +86,15 @@ impl Work<'_> {
     async fn act(
         &self,
         call: ToolCall,
-        work: impl AsyncFnOnce(ToolCallId) -> Result<Done, TurnError>,
+        work: impl AsyncFnOnce(ToolCallId) -> Result<ToolOutcome, TurnError>,
     ) -> Result<(), TurnError> {
         let id = call.tool_call_id.clone();
-        // An "always" is for just this: another command or path is asked for again.
+        // An "always" holds for this command or path only.
         let scope = call.title.clone();
         let subject = ToolCallUpdate::new(id.clone()).title(call.title.clone()).kind(call.kind.clone());
         self.turn.update(call).await?;
         let outcome = async {
-            if offer::asks(self.turn) && !self.turn.permits(&scope, subject).await? {
+            if settings::asks_for_tools(self.turn) && !self.turn.permits(&scope, subject).await? {
                 return Ok((ToolCallStatus::Failed, vec![Content::from("This was not permitted.").into()]));
             }
             self.turn.update(ToolCallUpdate::new(id.clone()).status(ToolCallStatus::InProgress)).await?;
@@ -104,17 +104,17 @@ impl Work<'_> {
         let ended = match outcome.await {
             Ok((status, content)) => ended.status(status).content(content),
             Err(error @ (TurnError::Over | TurnError::Store(_))) => return Err(error),
-            // What it has shown so far stays.
+            // The content that was sent before stays.
             Err(TurnError::Cancelled) => ended.status(ToolCallStatus::Failed),
             Err(error) => ended.status(ToolCallStatus::Failed).content([Content::from(error.to_string())]),
         };
-        // The client must see that it has ended, however much there is to show.
+        // Shortened, so that the client sees the end even if the content is too large for a message.
         self.turn.update_shortened(ended).await
     }
 }
 
-/// How a command ended: whether that is well, and in words where it is not.
-fn describe(exit: &WaitForTerminalExitResponse) -> (ToolCallStatus, String) {
+/// The status of a command that has ended, and a text where it failed.
+fn exit_status(exit: &WaitForTerminalExitResponse) -> (ToolCallStatus, String) {
     match (exit.exit_code, &exit.signal) {
         (Some(0), _) => (ToolCallStatus::Completed, String::new()),
         (_, Some(signal)) => (ToolCallStatus::Failed, format!("\n[ended by {signal}]")),

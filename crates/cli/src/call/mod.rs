@@ -1,4 +1,4 @@
-//! `agentwire call`: calls a tool of a server, and answers what that asks meanwhile.
+//! `agentwire call`: calls a tool of an MCP server, and asks the user the server's questions.
 
 mod deadline;
 mod questions;
@@ -21,34 +21,30 @@ use self::questions::{Question, Responder};
 use self::reports::Report;
 use crate::arguments::Call;
 use crate::connect::with_server;
-use crate::output::{JsonLines, Member};
+use crate::failure::ToolFailed;
+use crate::output::{Member, print_json};
 use crate::text::{self, Notes};
 
-/// Calls a tool and shows what it gives.
+/// Calls a tool and prints its result.
 pub(crate) async fn run(arguments: Call, json: bool, notes: &Notes) -> Result<()> {
     let Call { connect, tool, arguments } = arguments;
     let limit = connect.timeout;
     let user = Responder::find(json, notes);
-    let (hear, questions) = questions::channel();
-    let prepare = |client: Client| hear(client).tasks(Tasks::new());
+    let (add_handlers, questions) = questions::channel();
+    let prepare = |client: Client| add_handlers(client).tasks(Tasks::new());
     with_server(connect, notes, prepare, async move |server| {
         user.set_asker(&server.info().name);
         let notes = notes.clone();
-        let calling = Calling { user, questions, deadline: Deadline::new(limit), notes, json };
-        let result = calling.call(&server, &tool, arguments.unwrap_or(RawJson::EMPTY_OBJECT)).await?;
+        let call = ToolCall { user, questions, deadline: Deadline::new(limit), notes, json };
+        let result = call.run(&server, &tool, arguments.unwrap_or(RawJson::EMPTY_OBJECT)).await?;
         show_result(&result, json)?;
-        if result.is_error { Err(Failed.into()) } else { Ok(()) }
+        if result.is_error { Err(ToolFailed.into()) } else { Ok(()) }
     })
     .await
 }
 
-/// The tool reports that it failed; its text is printed already.
-#[derive(Debug, thiserror::Error)]
-#[error("the tool failed")]
-pub(crate) struct Failed;
-
-/// What goes on while a tool runs.
-struct Calling {
+/// A call while its tool runs.
+struct ToolCall {
     user: Responder,
     questions: mpsc::Receiver<Question>,
     deadline: Deadline,
@@ -56,8 +52,8 @@ struct Calling {
     json: bool,
 }
 
-impl Calling {
-    async fn call(
+impl ToolCall {
+    async fn run(
         mut self,
         server: &Server,
         tool: &str,
@@ -65,34 +61,33 @@ impl Calling {
     ) -> Result<CallToolResult, BoxError> {
         let json = self.json;
         let (report, mut reports) = reports::channel(json);
-        let of_task = report.clone();
-        // Reports that come faster than we print do not slow the server down. The deadline is kept here, because the time
-        // in which the user answers does not count.
+        let task_report = report.clone();
+        // Reports are queued, so that slow output does not slow the server down. The call itself has no timeout: the deadline
+        // excludes the time in which the user answers.
         let call = server
             .call_tool(tool, arguments)
             .timeout(None)
             .progress_maximum(None)
             .on_progress(move |progress| report.add(Report::Progress(progress)))
-            .on_task(move |state| of_task.add(Report::task(state)));
+            .on_task(move |state| task_report.add(Report::task(state)));
         let mut call = pin!(call.into_future());
-        let mut stands = None;
+        let mut task_line = None;
         let result = loop {
             tokio::select! {
                 biased;
-                // After ^C no question is shown any more.
+                // First, so that no question is shown after ^C.
                 () = self.user.interrupts() => return Err("interrupted".into()),
                 Some(report) = reports.recv() => {
                     self.deadline.renew();
-                    report.show(&mut stands, &self.notes, json)?;
+                    report.show(&mut task_line, &self.notes, json)?;
                     self.deadline.check()?;
                 }
                 Some(question) = self.questions.recv() => {
-                    // Nothing else is shown while one stands there. The call goes on, and takes it back where the server
-                    // wants no answer any more.
+                    // Reports wait while a question is open. The call goes on; its end withdraws the question.
                     let since = Instant::now();
                     tokio::select! {
                         biased;
-                        () = self.user.answer(question) => self.deadline.forgive(since),
+                        () = self.user.answer(question) => self.deadline.exclude(since),
                         result = &mut call => {
                             self.user.question_withdrawn().await;
                             break result?;
@@ -100,11 +95,11 @@ impl Calling {
                     }
                 }
                 result = &mut call => break result?,
-                late = self.deadline.over() => return Err(late.into()),
+                error = self.deadline.expired() => return Err(error.into()),
             }
         };
         while let Some(report) = reports.recv().now_or_never().flatten() {
-            report.show(&mut stands, &self.notes, json)?;
+            report.show(&mut task_line, &self.notes, json)?;
         }
         Ok(result)
     }
@@ -112,7 +107,7 @@ impl Calling {
 
 fn show_result(result: &CallToolResult, json: bool) -> io::Result<()> {
     if json {
-        return JsonLines.print(&Member("result", result));
+        return print_json(&Member("result", result));
     }
     for block in &result.content {
         match block {
@@ -120,7 +115,7 @@ fn show_result(result: &CallToolResult, json: bool) -> io::Result<()> {
             ContentBlock::Image(image) => text::print_line(&format!("[an image, {}]", image.mime_type))?,
             ContentBlock::Audio(audio) => text::print_line(&format!("[a sound, {}]", audio.mime_type))?,
             ContentBlock::ResourceLink(link) => text::print_line(&format!("[{}]({})", link.name, link.uri))?,
-            other => JsonLines.print(other)?,
+            other => print_json(other)?,
         }
     }
     Ok(())

@@ -16,46 +16,46 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::{Notify, mpsc, oneshot};
 
-use crate::chat::{User, View};
+use crate::terminal::{User, View};
 use crate::text::{self, Notes};
 
 type Outcome = Result<ElicitResult, ErrorObject>;
 
 /// A question of the server that waits for its answer.
 pub(super) struct Question {
-    asked: ElicitRequest,
+    request: ElicitRequest,
     answer: oneshot::Sender<Outcome>,
 }
 
-/// Lets the server ask by forms and URLs. Returns the setter for the client, and the questions.
+/// A function that adds handlers for forms and URLs to a client, and the questions that they receive.
 pub(super) fn channel() -> (impl FnOnce(Client) -> Client, mpsc::Receiver<Question>) {
     let (forms, questions) = mpsc::channel(1);
     let urls = forms.clone();
-    let hear = |client: Client| {
+    let add_handlers = |client: Client| {
         client
             .elicitation(move |form| ask(forms.clone(), ElicitRequest::Form(form)))
             .elicitation_url(move |url| ask(urls.clone(), ElicitRequest::Url(url)))
     };
-    (hear, questions)
+    (add_handlers, questions)
 }
 
-async fn ask(questions: mpsc::Sender<Question>, asked: ElicitRequest) -> Outcome {
+async fn ask(questions: mpsc::Sender<Question>, request: ElicitRequest) -> Outcome {
     let (answer, answered) = oneshot::channel();
-    let nobody = || ErrorObject::internal_error("nobody answers any more");
-    questions.send(Question { asked, answer }).await.map_err(|_| nobody())?;
-    answered.await.map_err(|_| nobody())?
+    let ended = || ErrorObject::internal_error("the client has stopped answering questions");
+    questions.send(Question { request, answer }).await.map_err(|_| ended())?;
+    answered.await.map_err(|_| ended())?
 }
 
 /// Answers the questions.
 pub(super) enum Responder {
-    /// Somebody at the terminal.
+    /// Asks the person at the terminal.
     Present { user: User, interrupt: Arc<Notify> },
-    /// Nobody: questions are declined, with a note.
+    /// Declines each question, with a note.
     Absent(Notes),
 }
 
 impl Responder {
-    /// The person at the terminal, if stdin and stdout are one.
+    /// The person, if stdin and stdout are a terminal.
     pub(super) fn find(json: bool, notes: &Notes) -> Self {
         if json || !io::stdin().is_terminal() || !io::stdout().is_terminal() {
             return Self::Absent(notes.clone());
@@ -74,7 +74,7 @@ impl Responder {
         }
     }
 
-    /// Completes when the person has pressed ^C at a question, where it is a key and no signal.
+    /// Completes when the person has pressed ^C at a question, in raw mode, where the terminal sends no signal.
     pub(super) async fn interrupts(&self) {
         match self {
             Self::Present { interrupt, .. } => interrupt.notified().await,
@@ -82,33 +82,33 @@ impl Responder {
         }
     }
 
-    /// Answers a question, unless the server takes it back before.
+    /// Answers a question, unless the server withdraws it first.
     pub(super) async fn answer(&self, question: Question) {
-        let Question { asked, mut answer } = question;
+        let Question { request, mut answer } = question;
         let outcome = tokio::select! {
-            outcome = self.decide(asked) => outcome,
+            outcome = self.decide(request) => outcome,
             () = answer.closed() => return self.question_withdrawn().await,
         };
         // The server may have withdrawn it meanwhile.
         let _withdrawn = answer.send(outcome);
     }
 
-    /// Shows that the open question needs no answer any more.
+    /// Shows that the open question was withdrawn.
     pub(super) async fn question_withdrawn(&self) {
         if let Self::Present { user, .. } = self {
             user.question_withdrawn().await;
         }
     }
 
-    async fn decide(&self, asked: ElicitRequest) -> Outcome {
+    async fn decide(&self, request: ElicitRequest) -> Outcome {
         let user = match self {
             Self::Present { user, .. } => user,
             Self::Absent(notes) => {
-                notes.say(&declined(&asked));
+                notes.add(&declined_note(&request));
                 return Ok(ElicitResult::decline());
             }
         };
-        let response = match asked {
+        let response = match request {
             ElicitRequest::Form(form) => fill_in(user, form).await,
             ElicitRequest::Url(url) => visit(user, url).await,
             _ => Err(ErrorObject::invalid_params("this client knows no such mode of elicitation")),
@@ -117,13 +117,13 @@ impl Responder {
     }
 }
 
-/// The note on a question that nobody is there to answer.
-fn declined(asked: &ElicitRequest) -> String {
-    let wants = match asked {
+/// The note on a declined question.
+fn declined_note(request: &ElicitRequest) -> String {
+    let question = match request {
         ElicitRequest::Url(url) => format!("{} ({})", url.message, url.url),
-        asked => asked.message().to_owned(),
+        request => request.message().to_owned(),
     };
-    format!("declined, because nobody is at a terminal to be asked: {}", text::one_line(&wants))
+    format!("declined, because nobody is at a terminal to be asked: {}", text::one_line(&question))
 }
 
 async fn fill_in(user: &User, form: ElicitFormRequest) -> Result<CreateElicitationResponse, ErrorObject> {
@@ -151,8 +151,8 @@ fn to_acp_schema(schema: &mut ElicitSchema) -> Result<ElicitationSchema, ErrorOb
 }
 
 /// Converts between the types of the two protocols, whose JSON is the same.
-fn convert<T: DeserializeOwned>(words: &impl Serialize) -> Result<T, ErrorObject> {
-    let value = serde_json::to_value(words).map_err(ErrorObject::internal_error)?;
+fn convert<T: DeserializeOwned>(value: &impl Serialize) -> Result<T, ErrorObject> {
+    let value = serde_json::to_value(value).map_err(ErrorObject::internal_error)?;
     serde_json::from_value(value).map_err(ErrorObject::invalid_params)
 }
 

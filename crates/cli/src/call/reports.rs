@@ -1,4 +1,4 @@
-//! What a server says while its tool runs, from where it is heard to where it is shown.
+//! A bounded queue of the progress that a server reports while its tool runs.
 
 use std::io;
 use std::sync::Arc;
@@ -8,20 +8,21 @@ use agentwire_mcp_client::TaskState;
 use agentwire_mcp_client::schema::ProgressNotification;
 use tokio::sync::mpsc;
 
-use crate::output::{JsonLines, Member};
+use crate::output::{Member, print_json};
 use crate::text::{self, Notes};
 
-/// How many reports may wait to be shown, and how many bytes of their messages. What comes then is left out, and that is
-/// said.
+/// The most queued reports. Beyond that, reports are left out and counted.
 const COUNT_LIMIT: usize = 1024;
+
+/// The most bytes of queued reports' messages. Beyond that, reports are left out and counted.
 const BYTES_LIMIT: usize = 1 << 20;
 
-/// How far a tool has come.
+/// A report on a call that runs.
 pub(super) enum Report {
     Progress(ProgressNotification),
-    /// The same of one that the server runs as a task, on one line.
+    /// The status of the call's task, on one line.
     Task(String),
-    /// So many could not be shown.
+    /// So many reports were left out.
     LeftOut(usize),
 }
 
@@ -31,32 +32,33 @@ impl Report {
         Self::Task(format!("task {}{}", state.status, message.unwrap_or_default()))
     }
 
-    /// Shows it, unless it is what was last said of the task: that may have changed in what nobody reads, such as a time.
-    pub(super) fn show(self, stands: &mut Option<String>, notes: &Notes, json: bool) -> io::Result<()> {
+    /// Shows the report. A task's line is shown unless it equals `task_line`, the last one: a change of the task may not show
+    /// in it, such as one of a time.
+    pub(super) fn show(self, task_line: &mut Option<String>, notes: &Notes, json: bool) -> io::Result<()> {
         match self {
-            Self::Progress(progress) if json => JsonLines.print(&Member("progress", &progress))?,
+            Self::Progress(progress) if json => print_json(&Member("progress", &progress))?,
             Self::Progress(progress) => {
                 let total = progress.total.map(|total| format!("/{total}")).unwrap_or_default();
                 let message = progress.message.as_deref().unwrap_or_default();
-                notes.say(&format!("{}{total} {message}", progress.progress));
+                notes.add(&format!("{}{total} {message}", progress.progress));
             }
-            Self::Task(now) => {
-                if stands.as_ref() != Some(&now) {
-                    notes.say(&now);
-                    *stands = Some(now);
+            Self::Task(line) => {
+                if task_line.as_ref() != Some(&line) {
+                    notes.add(&line);
+                    *task_line = Some(line);
                 }
             }
             Self::LeftOut(count) => {
-                notes.say(&format!("[{count} reports of progress are left out here]"));
+                notes.add(&format!("[{count} reports of progress are left out here]"));
                 if json {
-                    JsonLines.print(&Member("progressLeftOut", &count))?;
+                    print_json(&Member("progressLeftOut", &count))?;
                 }
             }
         }
         Ok(())
     }
 
-    /// How many bytes it may wait with.
+    /// The memory that counts toward [`BYTES_LIMIT`].
     fn bytes(&self) -> usize {
         match self {
             Self::Progress(progress) => {
@@ -69,15 +71,16 @@ impl Report {
     }
 }
 
-/// Where reports come from, and where they go.
+/// The two ends of a queue of reports. `json` keeps whole reports; without it, only the line for people.
 pub(super) fn channel(json: bool) -> (Sender, Receiver) {
     let (sender, reports) = mpsc::channel(COUNT_LIMIT);
-    let waiting = Arc::<Waiting>::default();
-    (Sender { reports: sender, waiting: waiting.clone(), json }, Receiver { reports, waiting, next: None })
+    let backlog = Arc::<Backlog>::default();
+    (Sender { reports: sender, backlog: backlog.clone(), json }, Receiver { reports, backlog, next: None })
 }
 
+/// The counters of both ends of a queue.
 #[derive(Default)]
-struct Waiting {
+struct Backlog {
     bytes: AtomicUsize,
     left_out: AtomicUsize,
 }
@@ -85,23 +88,23 @@ struct Waiting {
 #[derive(Clone)]
 pub(super) struct Sender {
     reports: mpsc::Sender<Report>,
-    waiting: Arc<Waiting>,
+    backlog: Arc<Backlog>,
     json: bool,
 }
 
 impl Sender {
-    /// Adds a report, unless too much waits. People get one line of it, programs all of it.
+    /// Queues a report, unless the queue is full.
     pub(super) fn add(&self, mut report: Report) {
         if let (Report::Progress(progress), false) = (&mut report, self.json) {
             progress.message = progress.message.as_deref().map(text::one_line);
             progress.meta = None;
         }
         let bytes = report.bytes();
-        let has_room = self.waiting.bytes.load(Ordering::Relaxed).saturating_add(bytes) <= BYTES_LIMIT;
+        let has_room = self.backlog.bytes.load(Ordering::Relaxed).saturating_add(bytes) <= BYTES_LIMIT;
         if has_room && self.reports.try_send(report).is_ok() {
-            self.waiting.bytes.fetch_add(bytes, Ordering::Relaxed);
-        } else if self.waiting.left_out.fetch_add(1, Ordering::Relaxed) == 0 {
-            // Where nothing else waits, this is what is shown. Where there is no room for it, much else does.
+            self.backlog.bytes.fetch_add(bytes, Ordering::Relaxed);
+        } else if self.backlog.left_out.fetch_add(1, Ordering::Relaxed) == 0 {
+            // Wakes the receiver if the queue is empty. If the queue is full, the receiver is awake.
             let _full = self.reports.try_send(Report::LeftOut(0));
         }
     }
@@ -109,22 +112,22 @@ impl Sender {
 
 pub(super) struct Receiver {
     reports: mpsc::Receiver<Report>,
-    waiting: Arc<Waiting>,
-    /// What comes behind the word that something is left out.
+    backlog: Arc<Backlog>,
+    /// The report after a `LeftOut`.
     next: Option<Report>,
 }
 
 impl Receiver {
-    /// The next one, when there is one. Dropping the future loses nothing.
+    /// The next report. Dropping the future loses none.
     pub(super) async fn recv(&mut self) -> Option<Report> {
         if let Some(next) = self.next.take() {
             return Some(next);
         }
         loop {
             let report = self.reports.recv().await?;
-            self.waiting.bytes.fetch_sub(report.bytes(), Ordering::Relaxed);
+            self.backlog.bytes.fetch_sub(report.bytes(), Ordering::Relaxed);
             let is_report = !matches!(report, Report::LeftOut(_));
-            match self.waiting.left_out.swap(0, Ordering::Relaxed) {
+            match self.backlog.left_out.swap(0, Ordering::Relaxed) {
                 0 if is_report => return Some(report),
                 0 => {}
                 count => {
@@ -142,8 +145,8 @@ mod tests {
 
     use super::*;
 
-    /// What comes out: the length of each message, and how many are left out, in brackets.
-    fn heard(reports: &mut Receiver) -> Vec<String> {
+    /// The length of each received message, and the count of those left out, in brackets.
+    fn received(reports: &mut Receiver) -> Vec<String> {
         let next = || reports.recv().now_or_never().flatten();
         std::iter::from_fn(next)
             .map(|report| match report {
@@ -163,17 +166,17 @@ mod tests {
         };
         let (sender, mut reports) = channel(true);
         [10, BYTES_LIMIT, BYTES_LIMIT, 20].into_iter().for_each(|bytes| sender.add(progress(bytes)));
-        assert_eq!(heard(&mut reports), ["[2]", "10", "20"]);
+        assert_eq!(received(&mut reports), ["[2]", "10", "20"]);
         sender.add(progress(BYTES_LIMIT + 1));
-        assert_eq!(heard(&mut reports), ["[1]"], "also where nothing else comes");
+        assert_eq!(received(&mut reports), ["[1]"], "also where nothing else comes");
         (0..COUNT_LIMIT + 5).for_each(|_| sender.add(progress(1)));
-        let all = heard(&mut reports);
+        let all = received(&mut reports);
         assert_eq!((all.len(), &*all[0]), (COUNT_LIMIT + 1, "[5]"));
         sender.add(progress(BYTES_LIMIT));
-        assert_eq!(heard(&mut reports), [BYTES_LIMIT.to_string()]);
-        // People read a line of it.
+        assert_eq!(received(&mut reports), [BYTES_LIMIT.to_string()]);
+        // For people, a report is cut to a line.
         let (sender, mut reports) = channel(false);
         sender.add(progress(31 << 20));
-        assert!(heard(&mut reports)[0].parse::<usize>().is_ok_and(|bytes| bytes < 20 << 10));
+        assert!(received(&mut reports)[0].parse::<usize>().is_ok_and(|bytes| bytes < 20 << 10));
     }
 }

@@ -1,8 +1,8 @@
-//! Our own commands, which begin with `:`. Those that begin with `/` are the agent's.
+//! The commands of `chat` itself, which begin with `:`. Those that begin with `/` are the agent's.
 
-/// What the person wants of us.
+/// A command of `chat` itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Command {
+pub(super) enum ColonCommand {
     /// `:mode [ID]`
     Mode(Option<String>),
     /// `:option [ID VALUE]`
@@ -17,7 +17,7 @@ pub(super) enum Command {
     Quit,
 }
 
-/// What there is, for `:help` and completion: name, arguments, meaning.
+/// The commands, for `:help` and completion: name, arguments, description.
 pub(super) const COMMANDS: [(&str, &str, &str); 6] = [
     ("mode", " [ID]", "show the modes, or change to one"),
     ("option", " [ID VALUE]", "show the options, or set one"),
@@ -27,12 +27,12 @@ pub(super) const COMMANDS: [(&str, &str, &str); 6] = [
     ("quit", "", "end the conversation; ^D does too"),
 ];
 
-impl Command {
+impl ColonCommand {
     /// Reads a line that begins with `:`.
     ///
     /// # Errors
     ///
-    /// What to tell the person.
+    /// When the line is no such command. The error's text is for the person.
     pub(super) fn read(line: &str) -> Result<Self, String> {
         let mut words = line.trim_start_matches(':').split_whitespace();
         let name = words.next().unwrap_or_default();
@@ -40,7 +40,7 @@ impl Command {
         let usage = || {
             let known = COMMANDS.iter().find(|(known, ..)| *known == name);
             known.map_or_else(
-                || format!("there is no command `:{name}`; `:help` shows those there are, and a space before it says it"),
+                || format!("there is no command `:{name}`; `:help` lists the commands, and a space before the colon makes it a prompt"),
                 |(name, arguments, _)| format!("it is `:{name}{arguments}`"),
             )
         };
@@ -66,11 +66,11 @@ mod tests {
 
     #[test]
     fn commands_are_read() {
-        assert_eq!(Command::read(":mode plan"), Ok(Command::Mode(Some("plan".into()))));
+        assert_eq!(ColonCommand::read(":mode plan"), Ok(ColonCommand::Mode(Some("plan".into()))));
         let option = Some(("model".into(), "large one".into()));
-        assert_eq!(Command::read(":option model large one"), Ok(Command::Option(option)));
-        assert_eq!(Command::read(":quit"), Ok(Command::Quit));
-        assert_eq!(Command::read(":delete"), Err("it is `:delete ID`".into()));
-        assert!(Command::read(":)").is_err_and(|why| why.contains("there is no command `:)`")));
+        assert_eq!(ColonCommand::read(":option model large one"), Ok(ColonCommand::Option(option)));
+        assert_eq!(ColonCommand::read(":quit"), Ok(ColonCommand::Quit));
+        assert_eq!(ColonCommand::read(":delete"), Err("it is `:delete ID`".into()));
+        assert!(ColonCommand::read(":)").is_err_and(|why| why.contains("there is no command `:)`")));
     }
 }

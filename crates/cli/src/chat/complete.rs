@@ -1,4 +1,4 @@
-//! What Tab completes: slash commands, our own commands, and the paths of files.
+//! Completion by Tab: slash commands, colon commands, modes, options and file paths.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,10 +9,10 @@ use agentwire_sync::{Mutex, MutexGuard};
 
 use super::commands::COMMANDS;
 
-/// How many files are offered at most.
+/// The most files that are offered.
 const MOST: usize = 200;
 
-/// The names that Tab completes, as far as the session has reported them. Clones are the same.
+/// The names that Tab completes, as far as the session has reported them. Clones share the names.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Completions(Arc<Mutex<Known>>);
 
@@ -28,24 +28,25 @@ pub(super) struct Known {
     pub(super) options: Vec<(String, Vec<String>)>,
 }
 
-/// What could stand in place of the end of a line.
+/// A replacement for the end of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Candidate {
-    /// Where what it replaces begins, in bytes.
+    /// Where the replaced text begins, in bytes.
     pub(super) start: usize,
     pub(super) text: String,
     pub(super) about: Option<String>,
-    /// Whether the word ends with it.
+    /// Whether a space may follow. False for a folder.
     pub(super) is_whole: bool,
 }
 
 impl Completions {
+    /// Locks the names.
     pub(super) fn known(&self) -> MutexGuard<'_, Known> {
         self.0.lock()
     }
 
-    /// The possible continuations of the line up to the cursor, without those that cannot be shown as they are: they would be
-    /// typed unseen.
+    /// The possible continuations of the line up to the cursor. Texts with control characters are left out: the person would
+    /// not see what is typed.
     pub(super) fn complete(&self, line: &str) -> Vec<Candidate> {
         let mut candidates = self.candidates(line);
         candidates.retain(|candidate| Printable::one_line(&candidate.text).is_plain());

@@ -1,4 +1,4 @@
-//! The line that the person types: with history, completion, and a way to take the terminal away from it.
+//! The line editor, with history and completion. It can be interrupted to give up the terminal.
 
 use std::borrow::Cow;
 use std::io;
@@ -13,6 +13,7 @@ use reedline::{
 };
 
 use super::complete::Completions;
+use crate::text::one_line;
 
 const MENU: &str = "completion";
 
@@ -21,21 +22,21 @@ const INTERRUPT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Edits lines at the terminal.
 pub(super) struct Editor {
-    /// None while a thread reads.
+    /// None while a thread reads from the terminal.
     reedline: Option<Reedline>,
     stop: Arc<AtomicBool>,
 }
 
-/// What has become of a line.
+/// How the editing of a line ended.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Edited {
-    /// It is said.
+pub(super) enum EditOutcome {
+    /// Enter: the line.
     Line(String),
-    /// The terminal was wanted for something else. What was typed is kept, and goes on with the next reading.
+    /// The terminal was needed for something else. The editor keeps the text for the next read.
     Interrupted,
-    /// ^C: it is thrown away.
+    /// ^C: the text is dropped.
     Cleared,
-    /// ^D: there will be no more.
+    /// ^D: the person ends the conversation.
     End,
 }
 
@@ -51,7 +52,7 @@ impl Editor {
         keys.add_binding(KeyModifiers::ALT, KeyCode::Enter, newline);
         let reedline = Reedline::create()
             .with_break_signal(stop.clone())
-            // Lines that are pasted together are said together.
+            // Lines that are pasted together are one prompt.
             .use_bracketed_paste(true)
             .with_completer(Box::new(completions))
             .with_quick_completions(true)
@@ -61,13 +62,13 @@ impl Editor {
         Self { reedline: Some(reedline), stop }
     }
 
-    /// Reads a line, until `enough` completes. The terminal is given back before this returns.
-    pub(super) async fn read(&mut self, enough: impl Future<Output = ()>) -> io::Result<Edited> {
+    /// Reads a line, until `interruption` completes. The editor has given up the terminal when this returns.
+    pub(super) async fn read(&mut self, interruption: impl Future<Output = ()>) -> io::Result<EditOutcome> {
         let Some(mut reedline) = self.reedline.take() else {
             return Err(io::Error::other("the editor is gone"));
         };
         self.stop.store(false, Ordering::Relaxed);
-        // Reading blocks, so it has a thread.
+        // Reading blocks, so a thread does it.
         let mut reading = tokio::task::spawn_blocking(move || {
             let signal = reedline.read_line(&Prompt);
             (reedline, signal)
@@ -75,9 +76,9 @@ impl Editor {
         let read = tokio::select! {
             biased;
             read = &mut reading => read,
-            () = enough => {
+            () = interruption => {
                 self.stop.store(true, Ordering::Relaxed);
-                // At a terminal that was hung up, reading never ends.
+                // Reading from a terminal that was hung up never ends.
                 let gone = |_| io::Error::other("the terminal is gone");
                 tokio::time::timeout(INTERRUPT_TIMEOUT, reading).await.map_err(gone)?
             }
@@ -85,10 +86,10 @@ impl Editor {
         let (reedline, signal) = read?;
         self.reedline = Some(reedline);
         Ok(match signal? {
-            Signal::Success(line) => Edited::Line(line),
-            Signal::CtrlC => Edited::Cleared,
-            Signal::CtrlD => Edited::End,
-            _ => Edited::Interrupted,
+            Signal::Success(line) => EditOutcome::Line(line),
+            Signal::CtrlC => EditOutcome::Cleared,
+            Signal::CtrlD => EditOutcome::End,
+            _ => EditOutcome::Interrupted,
         })
     }
 }
@@ -99,7 +100,7 @@ impl Completer for Completions {
         let candidates = Completions::complete(self, typed).into_iter();
         let suggestions = candidates.map(|candidate| Suggestion {
             value: candidate.text,
-            description: candidate.about.map(|about| crate::text::one_line(&about)),
+            description: candidate.about.map(|about| one_line(&about)),
             span: Span::new(candidate.start, cursor),
             append_whitespace: candidate.is_whole,
             ..Suggestion::default()

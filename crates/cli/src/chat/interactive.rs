@@ -1,4 +1,4 @@
-//! A conversation with a person, line by line.
+//! Where prompts come from: lines of the person at the terminal, or one text of the command line or of stdin.
 
 use std::future::Future;
 use std::io::{self, IsTerminal as _, Read as _};
@@ -6,37 +6,37 @@ use std::pin::pin;
 
 use agentwire_acp_client::{BoxError, Closed};
 
-use super::Chat;
-use super::agent::AgentAdapter;
-use super::commands::{COMMANDS, Command};
-use super::editor::{Edited, Editor};
-use super::screen::Screen;
+use super::adapter::AgentAdapter;
+use super::commands::{COMMANDS, ColonCommand};
+use super::console::Console;
+use super::editor::{EditOutcome, Editor};
 use super::session::Session;
+use crate::terminal::Screen;
 
 /// Reads lines and runs turns until the person ends the conversation.
 pub(super) async fn run_interactive<A: AgentAdapter>(session: &mut Session<'_, A>) -> Result<(), BoxError> {
     let hint = "^C cancels a turn, ^D ends the conversation, :help shows more.";
-    session.chat.view.remark(hint)?;
-    // Only a terminal that shows what is edited can be edited at.
-    let can_edit = !session.chat.view.is_json() && io::stdout().is_terminal();
-    let mut editor = can_edit.then(|| Editor::new(session.chat.completions.clone()));
+    session.console.view.remark(hint)?;
+    // The line editor needs a terminal at stdout.
+    let can_edit = !session.console.view.is_json() && io::stdout().is_terminal();
+    let mut editor = can_edit.then(|| Editor::new(session.console.completions.clone()));
     loop {
         let closed = session.agent.closed();
-        let Some(line) = session.chat.next_line(editor.as_mut(), closed).await? else { return Ok(()) };
+        let Some(line) = session.console.next_line(editor.as_mut(), closed).await? else { return Ok(()) };
         if line.trim().is_empty() {
             continue;
         }
-        let outcome = match line.starts_with(':').then(|| Command::read(&line)) {
+        let outcome = match line.starts_with(':').then(|| ColonCommand::read(&line)) {
             None => session.send(line, true).await,
-            Some(Ok(Command::Quit)) => return Ok(()),
-            Some(Ok(Command::Help)) => help(session.chat),
+            Some(Ok(ColonCommand::Quit)) => return Ok(()),
+            Some(Ok(ColonCommand::Help)) => help(session.console),
             Some(Ok(command)) => session.run(command).await,
             Some(Err(why)) => Err(why.into()),
         };
         match outcome {
             Ok(()) => {}
             Err(error) if session.agent.is_closed() => return Err(error),
-            Err(error) => session.chat.view.remark(&format!("error: {error}"))?,
+            Err(error) => session.console.view.remark(&format!("error: {error}"))?,
         }
     }
 }
@@ -52,31 +52,31 @@ pub(super) async fn run_once<A: AgentAdapter>(
         None => {
             let closed = session.agent.closed();
             // Text from a pipe was not typed by the person, so it does not decide which files are sent.
-            session.chat.read(closed, read_stdin).await?.ok_or("interrupted")?
+            session.console.read(closed, read_stdin).await?.ok_or("interrupted")?
         }
     };
     if prompt.trim().is_empty() { Ok(()) } else { session.send(prompt, names_files).await }
 }
 
-fn help(chat: &Chat) -> Result<(), BoxError> {
+fn help(console: &Console) -> Result<(), BoxError> {
     for (name, arguments, about) in COMMANDS {
-        chat.view.line(&format!("{:<20} {about}", format!(":{name}{arguments}")))?;
+        console.view.line(&format!("{:<20} {about}", format!(":{name}{arguments}")))?;
     }
-    chat.view.line(&format!("{:<20} {}", "/…", "a command of the agent's; Tab shows which there are"))?;
-    chat.view.line(&format!("{:<20} {}", "@path", "a file that is sent with what is said"))?;
+    console.view.line(&format!("{:<20} {}", "/…", "a command of the agent's; Tab shows which there are"))?;
+    console.view.line(&format!("{:<20} {}", "@path", "a file that is sent with the prompt"))?;
     Ok(())
 }
 
-/// Why an editor is interrupted.
+/// Why the line editor is interrupted.
 enum Interruption {
-    /// Something is to be shown, or a question to be asked.
+    /// Output or a question needs the terminal.
     Terminal,
     Signal,
     Closed(Closed),
 }
 
-impl Chat {
-    /// The next line that the person types. None when they have enough.
+impl Console {
+    /// The next line that the person types. None at the end of stdin, on ^D, after ^C twice, and on a signal.
     async fn next_line(
         &mut self,
         editor: Option<&mut Editor>,
@@ -88,7 +88,7 @@ impl Chat {
                 self.view.on_screen(|screen| screen.ask("> "))?;
                 let line = self.read(closed, read_line).await?.flatten();
                 self.view.on_screen(|screen| {
-                    screen.line_is_typed();
+                    screen.input_ended();
                     Ok(())
                 })?;
                 Ok(line)
@@ -102,53 +102,53 @@ impl Chat {
         closed: impl Future<Output = Closed>,
     ) -> Result<Option<String>, BoxError> {
         let mut closed = pin!(closed);
-        let mut cleared = false;
+        let mut was_cleared = false;
         loop {
             let keyboard = tokio::select! {
                 keyboard = self.user.keyboard_after_others() => keyboard,
                 () = self.signals.next() => return Ok(None),
             };
-            self.view.on_screen(Screen::stop_waiting)?;
+            self.view.on_screen(Screen::stop_spinner)?;
             let output = self.view.output();
             output.written().await?;
             let held = output.hold();
-            let mut why = None;
-            let edited = editor
+            let mut interruption = None;
+            let outcome = editor
                 .read(async {
-                    why = Some(tokio::select! {
+                    interruption = Some(tokio::select! {
                         () = output.wanted() => Interruption::Terminal,
-                        () = self.user.wanted() => Interruption::Terminal,
+                        () = self.user.question_waits() => Interruption::Terminal,
                         () = self.signals.next() => Interruption::Signal,
                         closed = &mut closed => Interruption::Closed(closed),
                     });
                 })
                 .await?;
-            if edited == Edited::Interrupted {
+            if outcome == EditOutcome::Interrupted {
                 held.clear_line();
             }
             drop((held, keyboard));
-            match (why, edited) {
+            match (interruption, outcome) {
                 (Some(Interruption::Signal), _) => return Ok(None),
                 (Some(Interruption::Closed(closed)), _) => return Err(closed.into()),
-                (_, Edited::Line(line)) => return Ok(Some(line)),
-                (_, Edited::End) => return Ok(None),
-                (_, Edited::Cleared) if cleared => return Ok(None),
-                (_, Edited::Cleared) => {
-                    cleared = true;
+                (_, EditOutcome::Line(line)) => return Ok(Some(line)),
+                (_, EditOutcome::End) => return Ok(None),
+                (_, EditOutcome::Cleared) if was_cleared => return Ok(None),
+                (_, EditOutcome::Cleared) => {
+                    was_cleared = true;
                     self.view.remark("^C again ends the conversation.")?;
                 }
-                (_, Edited::Interrupted) => {}
+                (_, EditOutcome::Interrupted) => {}
             }
         }
     }
 
-    /// Waits for what the person says. None when that is an interrupt.
+    /// Reads from stdin. None on a signal.
     async fn read<T: Send + 'static>(
         &mut self,
         closed: impl Future<Output = Closed>,
         read: fn() -> io::Result<T>,
     ) -> Result<Option<T>, BoxError> {
-        // Reading blocks, so it has a thread; if something else happens it is left behind, and ends with us.
+        // Reading blocks, so a thread does it. After a signal the thread is left behind, and ends with the process.
         tokio::select! {
             read = tokio::task::spawn_blocking(read) => Ok(Some(read??)),
             () = self.signals.next() => Ok(None),

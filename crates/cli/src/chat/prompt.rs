@@ -1,8 +1,7 @@
-//! A prompt, with the files that are named in it.
+//! A prompt, with the files that it names.
 //!
-//! `@path` at the start of a word stands for a file: a text is embedded and an image is shown, where the agent takes them,
-//! and what is neither is linked. A path with spaces is written `@"a b.txt"`. `@@` is a plain `@`, and so is one that no
-//! file follows.
+//! `@path` at the start of a word stands for a file. A text is embedded and an image is sent, where the agent takes them; any
+//! other file is linked. A path with spaces is written `@"a b.txt"`. `@@` is a plain `@`, and so is one without a file.
 
 use std::fs;
 use std::io::{self, Read as _};
@@ -12,8 +11,10 @@ use agentwire_acp_schema::v1::{EmbeddedResource, EmbeddedResourceResource};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
-/// The largest text that is embedded, and the largest image that is shown, in bytes. What is larger is linked.
+/// The largest text that is embedded: 1 MiB. A larger one is linked.
 const TEXT_LIMIT: u64 = 1 << 20;
+
+/// The largest image that is sent: 8 MiB. A larger one is linked.
 const IMAGE_LIMIT: u64 = 8 << 20;
 
 /// The kinds of content that the agent takes beside text and links.
@@ -27,12 +28,12 @@ pub(super) struct PromptSupport {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Piece {
     Text(String),
-    /// A text file: where it is and what is in it.
+    /// A text file.
     Embedded {
         uri: String,
         text: String,
     },
-    /// An image: where it is, its type, and its bytes in base64.
+    /// An image. `data` is base64.
     Image {
         uri: String,
         mime_type: &'static str,
@@ -99,7 +100,7 @@ impl Prompt {
     }
 }
 
-/// The path at the start of a text, and what follows it. A full stop or a comma behind it is not part of it.
+/// Splits a text after the path at its start. Punctuation at the path's end is not part of it.
 fn path(text: &str) -> (&str, &str) {
     if let Some(quoted) = text.strip_prefix('"')
         && let Some((path, after)) = quoted.split_once('"')
@@ -119,7 +120,7 @@ fn piece(path: &Path, takes: PromptSupport) -> io::Result<Piece> {
         let name = path.file_name().unwrap_or(path.as_os_str());
         Piece::Link { uri, name: name.to_string_lossy().into_owned() }
     };
-    // Reading what is no file may never end.
+    // Reading something other than a file, such as a pipe, may never end.
     if !about.is_file() || about.len() > IMAGE_LIMIT {
         return Ok(link(uri));
     }
@@ -140,12 +141,12 @@ fn piece(path: &Path, takes: PromptSupport) -> io::Result<Piece> {
 
 fn read(path: &PathBuf) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    // It may have grown meanwhile.
+    // The file may have grown since its size was read.
     fs::File::open(path)?.take(IMAGE_LIMIT).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// What kind of image these bytes are, by how they begin. The name of a file proves nothing.
+/// The type of an image, from its first bytes. A file's name proves nothing.
 fn image_type(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some("image/png"),
@@ -156,7 +157,7 @@ fn image_type(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// The URI of a file: its path, with everything in it encoded that means something else in a URI.
+/// The URI of a file: its path, percent-encoded.
 fn file_uri(path: &Path) -> String {
     let mut uri = String::from("file://");
     for byte in path.as_os_str().as_encoded_bytes() {
@@ -170,7 +171,7 @@ fn file_uri(path: &Path) -> String {
     uri
 }
 
-/// Where an embedded resource is.
+/// The URI of an embedded resource.
 pub(super) fn embedded_uri(resource: &EmbeddedResource) -> &str {
     match &resource.resource {
         EmbeddedResourceResource::Text(contents) => &contents.uri,

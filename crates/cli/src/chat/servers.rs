@@ -1,14 +1,14 @@
-//! `--mcp NAME=TARGET`, with `--header` and `--header-file`, as the session's MCP servers.
+//! The session's MCP servers, from `--mcp NAME=TARGET`, `--header` and `--header-file`.
 
 use std::path::Path;
 
 use agentwire_acp_schema::v1::{HttpHeader, McpServer, McpServerHttp, McpServerStdio};
-use agentwire_mcp_hub::{HttpTarget, Target};
+use agentwire_mcp_hub::Target;
 use anyhow::{Context as _, Result, bail};
 
-use crate::Usage;
 use crate::arguments::{NamedTarget, NamedValue};
-use crate::headers::{self, Header, Secret};
+use crate::failure::Usage;
+use crate::headers::{Header, Secret, add_headers};
 use crate::text::Notes;
 
 /// The headers of a server, by its name.
@@ -31,7 +31,7 @@ impl NamedHeaders {
     }
 }
 
-/// The session's servers: those that were named, or our own one for our own agent.
+/// The session's servers: the named ones. Without any, our own agent gets our own server.
 pub(super) fn all(
     named: &[NamedTarget],
     NamedHeaders(headers): &NamedHeaders,
@@ -47,38 +47,30 @@ pub(super) fn all(
         let ourselves = ourselves.to_str().context("the path of our own program is not UTF-8")?;
         return Ok(vec![McpServerStdio::new("demo", ourselves).args(["server"]).into()]);
     }
-    let own =
-        |name: &str| headers.iter().filter(|(server, _)| server == name).map(|(_, header)| header).collect();
-    named.iter().map(|server| one(server, own(&server.name), notes)).collect()
+    let headers_of = |name: &str| {
+        headers.iter().filter(|(server, _)| server == name).map(|(_, header)| header.clone()).collect()
+    };
+    named.iter().map(|server| one(server, headers_of(&server.name), notes)).collect()
 }
 
-/// What a session is told about a server: its URL with headers, or its command with the program's absolute path.
-fn one(named: &NamedTarget, headers: Vec<&Header>, notes: &Notes) -> Result<McpServer> {
-    let NamedTarget { name, target } = named;
-    match Target::parse(target) {
-        Ok(Target::Http(server)) => {
-            if let Some(warning) = headers::warning(target, !headers.is_empty()) {
-                notes.say(&warning);
-            }
-            remote(name, target, server, headers)
+/// A server for `session/new`: its URL with headers, or its command with the program's absolute path.
+fn one(named: &NamedTarget, headers: Vec<Header>, notes: &Notes) -> Result<McpServer> {
+    let NamedTarget { name, target: url } = named;
+    match Target::parse(url) {
+        Ok(Target::Http(target)) => {
+            // The agent sends the headers. They are checked here, where the error can name the argument.
+            add_headers(target, url, &headers, notes)?;
+            let mut server = McpServerHttp::new(name, url);
+            server.headers =
+                headers.iter().map(|header| HttpHeader::new(&header.name, &header.value)).collect();
+            Ok(server.into())
         }
-        _ if headers.is_empty() => local(name, target),
+        _ if headers.is_empty() => local(name, url),
         _ => {
             Err(Usage(format!("--header: `{name}` is no server at a URL, and only those take headers"))
                 .into())
         }
     }
-}
-
-fn remote(name: &str, url: &str, mut target: HttpTarget, headers: Vec<&Header>) -> Result<McpServer> {
-    let mut server = McpServerHttp::new(name, url);
-    for header in headers {
-        // The agent sends it; whether it can is better seen here.
-        target =
-            target.header(&header.name, &header.value).map_err(|why| Usage(format!("--header: {why}")))?;
-        server.headers.push(HttpHeader::new(&header.name, &header.value));
-    }
-    Ok(server.into())
 }
 
 fn local(name: &str, command: &str) -> Result<McpServer> {

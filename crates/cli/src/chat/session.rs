@@ -1,53 +1,43 @@
-//! A session that a person talks in: opening it, its turns, and the commands that begin with `:`.
+//! One session with an agent: opening it, its turns, and the commands that begin with `:`.
 
 use std::sync::Arc;
 
 use agentwire_acp_client::BoxError;
 use agentwire_acp_schema::v1::{McpServer, SessionId};
 
-use super::agent::{AgentAdapter, StopKind};
-use super::commands::Command;
-use super::interactive::{run_interactive, run_once};
+use super::adapter::{AgentAdapter, StopKind};
+use super::commands::ColonCommand;
+use super::console::Console;
+use super::plan::{Action, Plan};
 use super::prompt::Prompt;
-use super::rendered::short;
 use super::sessions::Sessions;
-use super::{Action, Chat, Plan};
+use crate::terminal::short;
 
-/// Runs the command line's plan with an agent.
-pub(super) async fn run(
-    chat: &mut Chat,
-    agent: impl AgentAdapter,
-    plan: &Plan,
-    servers: Vec<McpServer>,
-) -> Result<(), BoxError> {
-    let mut session = Session { chat, agent, id: SessionId::from("") };
-    if !session.open(plan, servers).await? {
-        return Ok(());
-    }
-    let outcome = if plan.interactive {
-        run_interactive(&mut session).await
-    } else {
-        run_once(&mut session, plan.prompt.clone()).await
-    };
-    session.agent.close(&session.id).await;
-    outcome
-}
-
-/// An open session.
+/// A session with an agent.
 pub(super) struct Session<'a, A> {
-    pub(super) chat: &'a mut Chat,
+    pub(super) console: &'a mut Console,
     pub(super) agent: A,
+    /// Empty before the session is open.
     id: SessionId,
 }
 
-impl<A: AgentAdapter> Session<'_, A> {
-    /// Initializes the agent and does what the command line asks for. Returns whether a session is open then.
-    async fn open(&mut self, plan: &Plan, servers: Vec<McpServer>) -> Result<bool, BoxError> {
-        let Self { chat, agent, id } = self;
-        let (view, user) = (chat.view.clone(), chat.user.clone());
+impl<'a, A: AgentAdapter> Session<'a, A> {
+    /// A session that is not open yet.
+    pub(super) fn new(console: &'a mut Console, agent: A) -> Self {
+        Self { console, agent, id: SessionId::from("") }
+    }
+
+    /// Initializes the agent, and runs the plan's action up to the first turn. Returns whether a session is open.
+    pub(super) async fn open(&mut self, plan: &Plan, servers: Vec<McpServer>) -> Result<bool, BoxError> {
+        let Self { console, agent, id } = self;
+        let (view, user) = (console.view.clone(), console.user.clone());
         let opening = async {
             agent.initialize(plan.timeout).await?;
-            agent.show_initialized(&view)?;
+            if let Some(answer) = agent.initialized()
+                && view.is_json()
+            {
+                view.large_json("initialized", &Arc::new(answer.clone()))?;
+            }
             let sessions = Sessions { agent, view: &view, limit: plan.timeout };
             let choice = match &plan.action {
                 Action::List => return sessions.list(plan.named_cwd.as_deref()).await.map(|()| false),
@@ -62,7 +52,7 @@ impl<A: AgentAdapter> Session<'_, A> {
             agent.set_opening(true);
             let opened = sessions.open(choice, &plan.cwd, servers).await;
             agent.set_opening(false);
-            // A replay may have left a line open.
+            // A replay may end within a line.
             view.turn_ended(None)?;
             *id = opened?;
             agent.show_settings()?;
@@ -80,7 +70,7 @@ impl<A: AgentAdapter> Session<'_, A> {
         };
         tokio::select! {
             is_open = opening => is_open,
-            () = chat.signals.next() => Err("interrupted".into()),
+            () = console.signals.next() => Err("interrupted".into()),
             error = view.output().failed() => Err(error.into()),
         }
     }
@@ -88,26 +78,26 @@ impl<A: AgentAdapter> Session<'_, A> {
     /// Sends a prompt and waits for the end of the turn. Files are attached if `names_files`, which means that the person
     /// typed the text.
     pub(super) async fn send(&mut self, text: String, names_files: bool) -> Result<(), BoxError> {
-        let prompt = self.chat.prompt(text, names_files.then(|| self.agent.prompt_support()))?;
-        self.turn(prompt).await
+        let prompt = self.console.prompt(text, names_files.then(|| self.agent.prompt_support()))?;
+        self.run_turn(prompt).await
     }
 
     /// One turn, which ^C cancels.
-    async fn turn(&mut self, prompt: Prompt) -> Result<(), BoxError> {
-        let Self { chat, agent, id } = self;
+    async fn run_turn(&mut self, prompt: Prompt) -> Result<(), BoxError> {
+        let Self { console, agent, id } = self;
         let turn = agent.prompt(id, prompt.pieces);
-        let ended = chat.attend(turn, async || agent.cancel(id).await).await;
+        let ended = console.run_turn(turn, async || agent.cancel(id).await).await;
         agent.turn_ended(ended.as_ref().ok().and_then(|stopped| stopped.as_ref().ok()))?;
         let stopped = match ended? {
             Ok(stopped) => stopped,
             Err(error) => {
-                chat.view.turn_ended(None)?;
+                console.view.turn_ended(None)?;
                 return Err(agent.explain(error));
             }
         };
-        let told = stopped.reason.as_deref().filter(|_| stopped.kind != StopKind::EndTurn).map(short);
-        chat.view.large_fact("stopReason", &Arc::new(stopped.reason))?;
-        chat.view.turn_ended(told.as_deref())?;
+        let shown = stopped.reason.as_deref().filter(|_| stopped.kind != StopKind::EndTurn).map(short);
+        console.view.large_json("stopReason", &Arc::new(stopped.reason))?;
+        console.view.turn_ended(shown.as_deref())?;
         agent.show_settings()?;
         match stopped.kind {
             StopKind::Refusal => Err("the agent refuses to go on".into()),
@@ -116,25 +106,30 @@ impl<A: AgentAdapter> Session<'_, A> {
         }
     }
 
-    /// Runs one of our own commands.
-    pub(super) async fn run(&mut self, command: Command) -> Result<(), BoxError> {
-        let Self { chat, agent, id } = self;
-        let view = chat.view.clone();
-        let sessions = Sessions { agent, view: &view, limit: chat.timeout };
+    /// Runs a command that begins with `:`.
+    pub(super) async fn run(&mut self, command: ColonCommand) -> Result<(), BoxError> {
+        let Self { console, agent, id } = self;
+        let view = console.view.clone();
+        let sessions = Sessions { agent, view: &view, limit: console.timeout };
         let running = async {
             match command {
-                Command::Mode(None) => agent.list_modes(&view),
-                Command::Mode(Some(mode)) => agent.set_mode(id, &mode).await,
-                Command::Option(None) => agent.list_options(&view),
-                Command::Option(Some((option, value))) => agent.set_option(id, &option, &value).await,
-                Command::Sessions => sessions.list(Some(&chat.cwd)).await,
-                Command::Delete(id) => sessions.delete(&id).await,
-                Command::Help | Command::Quit => Ok(()),
+                ColonCommand::Mode(None) => agent.list_modes(&view),
+                ColonCommand::Mode(Some(mode)) => agent.set_mode(id, &mode).await,
+                ColonCommand::Option(None) => agent.list_options(&view),
+                ColonCommand::Option(Some((option, value))) => agent.set_option(id, &option, &value).await,
+                ColonCommand::Sessions => sessions.list(Some(&console.cwd)).await,
+                ColonCommand::Delete(id) => sessions.delete(&id).await,
+                ColonCommand::Help | ColonCommand::Quit => Ok(()),
             }
         };
         tokio::select! {
             done = running => done,
-            () = chat.signals.next() => Err("interrupted".into()),
+            () = console.signals.next() => Err("interrupted".into()),
         }
+    }
+
+    /// Ends the programs that run in the session.
+    pub(super) async fn close(&self) {
+        self.agent.close(&self.id).await;
     }
 }

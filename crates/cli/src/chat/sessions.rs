@@ -1,4 +1,4 @@
-//! The agent's sessions: listing, deleting, and opening one.
+//! The agent's sessions: listing, deleting and opening them.
 
 use std::io;
 use std::path::Path;
@@ -7,12 +7,13 @@ use std::time::{Duration, Instant};
 
 use agentwire_acp_client::BoxError;
 use agentwire_acp_schema::v1::{McpServer, SessionId};
+use futures::TryStreamExt as _;
 
-use super::agent::{AgentAdapter, SessionRow};
-use super::view::View;
-use super::{SessionChoice, is_same_directory};
+use super::adapter::{AgentAdapter, ListedSession as _, SessionRow};
+use super::plan::SessionChoice;
+use crate::terminal::View;
 
-/// An agent, and how long it may take for each answer.
+/// An agent's sessions. `limit` is how long the agent may take for each answer.
 pub(super) struct Sessions<'a, A> {
     pub(super) agent: &'a A,
     pub(super) view: &'a View,
@@ -26,18 +27,19 @@ impl<A: AgentAdapter> Sessions<'_, A> {
         self.each(cwd, |session| {
             any = true;
             let session = Arc::new(session);
-            self.view.large_fact("sessionInfo", &session)?;
-            let SessionRow { id, cwd, title, updated_at } = A::row(&session);
+            self.view.large_json("sessionInfo", &session)?;
+            let SessionRow { id, cwd, title, updated_at } = session.row();
             self.view.session(id, updated_at.unwrap_or("-"), &cwd.display(), title.unwrap_or("-"))
         })
         .await?;
         if any { Ok(()) } else { Ok(self.view.remark("There are no sessions.")?) }
     }
 
+    /// Deletes a session.
     pub(super) async fn delete(&self, session: &str) -> Result<(), BoxError> {
         let deleted = self.agent.delete(session, self.limit).await;
         deleted.map_err(|error| self.agent.explain(error))?;
-        self.view.fact("deleted", &session)?;
+        self.view.json("deleted", &session)?;
         Ok(self.view.remark(&format!("deleted {session}"))?)
     }
 
@@ -63,9 +65,10 @@ impl<A: AgentAdapter> Sessions<'_, A> {
         }
         let mut newest: Option<A::SessionInfo> = None;
         self.each(Some(cwd), |session| {
-            let row = A::row(&session);
-            // Times of one agent have one form, so that the later is the greater. Without times the first counts.
-            let is_newer = newest.as_ref().is_none_or(|newest| row.updated_at > A::row(newest).updated_at);
+            let row = session.row();
+            // An agent writes its times in one format, so the later one is the greater text. Without times the first session is
+            // the newest.
+            let is_newer = newest.as_ref().is_none_or(|newest| row.updated_at > newest.row().updated_at);
             if is_newer && is_same_directory(row.cwd, cwd) {
                 newest = Some(session);
             }
@@ -73,7 +76,7 @@ impl<A: AgentAdapter> Sessions<'_, A> {
         })
         .await?;
         let none = || format!("there is no session of {} to go on with", cwd.display());
-        Ok(A::row(newest.as_ref().ok_or_else(none)?).id.clone())
+        Ok(newest.as_ref().ok_or_else(none)?.row().id.clone())
     }
 
     /// Calls `take` with each session. The limit is for all answers together, without the time that `take` needs.
@@ -86,14 +89,20 @@ impl<A: AgentAdapter> Sessions<'_, A> {
         let mut left = self.limit;
         loop {
             let since = Instant::now();
-            let next = tokio::time::timeout(left, A::next_session(&mut sessions)).await;
+            let next = tokio::time::timeout(left, sessions.try_next()).await;
             let next =
                 next.map_err(|_| format!("session/list: the sessions did not come within {:?}", self.limit))?;
             let Some(session) = next.map_err(|error| self.agent.explain(error))? else { return Ok(()) };
             left = left.saturating_sub(since.elapsed());
             take(session)?;
-            // A slow reader of our output makes us wait here, and not the agent.
+            // A full output queue pauses the listing here, where the limit does not count.
             self.view.output().room().await;
         }
     }
+}
+
+/// Whether two paths lead to the same directory. An agent may have followed the links in one.
+fn is_same_directory(one: &Path, other: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().ok();
+    one == other || real(one).is_some_and(|one| Some(one) == real(other))
 }

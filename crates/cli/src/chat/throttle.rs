@@ -1,4 +1,4 @@
-//! Reads the agent no faster than its output can be shown.
+//! Pauses reading from the agent while much output is queued.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};

@@ -1,8 +1,8 @@
-//! Our MCP server: on stdio, or on the network for any number of clients.
+//! `agentwire server`: an MCP server to try clients with, on stdio or on the network.
 
-mod asking;
-mod job;
-mod offer;
+mod demo;
+mod elicitation;
+mod slow;
 
 use std::future::IntoFuture;
 use std::time::Duration;
@@ -14,15 +14,15 @@ use agentwire_transport_stdio::stdio;
 use anyhow::{Context as _, Result};
 use tokio::net::TcpListener;
 
-use self::offer::server;
+use self::demo::server;
 use crate::arguments;
 use crate::signals::Signals;
 use crate::text::Notes;
 
-/// How long what is unanswered may take when we are told to end.
+/// How long requests may take to finish after a signal to end: 5 s.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Serves until the client is gone, or until we are told to end.
+/// Serves until the client closes stdin, or until a signal ends the server.
 pub(crate) async fn run(arguments: arguments::Server, notes: &Notes) -> Result<()> {
     match (arguments.http, arguments.sse) {
         (Some(address), _) => listen(&address, "/mcp", notes).await,
@@ -31,37 +31,38 @@ pub(crate) async fn run(arguments: arguments::Server, notes: &Notes) -> Result<(
     }
 }
 
-/// Serves Streamable HTTP at `/mcp` and HTTP+SSE at `/sse`, and says the URL of one of them.
+/// Serves Streamable HTTP at `/mcp` and HTTP+SSE at `/sse`, and prints the URL with `path` on stderr. The first signal ends
+/// the server within [`GRACE`], the second at once.
 async fn listen(address: &str, path: &str, notes: &Notes) -> Result<()> {
-    let (mut signals, mut impatience) = (Signals::listen()?, Signals::listen()?);
+    let (mut first, mut second) = (Signals::listen()?, Signals::listen()?);
     let listener = TcpListener::bind(address).await.with_context(|| address.to_owned())?;
     let local = listener.local_addr()?;
     let server = server().connection(|connection| connection.drain(GRACE));
-    let told = {
+    let shutdown = {
         let server = server.clone();
         async move {
-            signals.next().await;
+            first.next().await;
             server.close_subscriptions();
         }
     };
     let warnings = notes.clone();
     let served = serve(listener, routes(&server, local.ip().to_canonical().is_loopback()))
-        .shutdown(told)
+        .shutdown(shutdown)
         .grace(GRACE)
-        .on_warning(move |warning| warnings.say(&warning.to_string()));
-    notes.say(&format!("listening on http://{local}{path}"));
-    let enough = async {
-        impatience.next().await;
-        impatience.next().await;
+        .on_warning(move |warning| warnings.add(&warning.to_string()));
+    notes.add(&format!("listening on http://{local}{path}"));
+    let abort = async {
+        second.next().await;
+        second.next().await;
     };
     tokio::select! {
         () = served.into_future() => Ok(()),
-        () = enough => Err(anyhow::anyhow!("interrupted")),
+        () = abort => Err(anyhow::anyhow!("interrupted")),
     }
 }
 
-/// The same server over both transports. A server that other machines reach does not know the names that they call it by, so
-/// any `Host` is admitted there; foreign web pages are still refused by their `Origin`.
+/// One server over both transports. A server that other machines reach does not know the names that they use for it, so it
+/// admits any `Host`. It still refuses foreign web pages by their `Origin`.
 fn routes(server: &Server, is_loopback: bool) -> Routes {
     let (mut streamable, mut old) = (Config::new(), sse::Config::new());
     if !is_loopback {

@@ -1,4 +1,4 @@
-//! Our client for an agent of version 1: the part of a [`Toolkit`] that decides, and that shows the conversation.
+//! Our client for an agent of version 1: the part of a [`Toolkit`] that asks the user and shows the conversation.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::io;
@@ -18,49 +18,45 @@ use agentwire_acp_toolkit::{
 use agentwire_jsonrpc::{RawJson, Skipped};
 use agentwire_sync::Mutex;
 
+use super::draw::{Renderer, content_text};
 use super::settings;
-use crate::chat::check_id;
 use crate::chat::complete::Completions;
-use crate::chat::draw::content_text;
-use crate::chat::opening::Opening;
-use crate::chat::screen::Voice;
-use crate::chat::user::User;
-use crate::chat::view::View;
+use crate::chat::setup::{SessionSetup, check_id, ignore_output_error};
+use crate::terminal::{Screen, StreamedMessage, User, View};
 use crate::text::beginning;
 
-/// How much memory the conversation takes at most: 8 MiB. What was said scrolls away on the screen, so it need not be
-/// remembered for long.
+/// The most memory of the conversation: 8 MiB. Messages are shown as they arrive, and are not kept.
 const CONVERSATION_LIMIT: usize = 8 << 20;
 
-/// How much of a text that a tool gives is kept, in bytes. Less of it is shown.
-const TOOL_TEXT: usize = 128 << 10;
+/// How many bytes of a tool's text are kept: 128 KiB. Fewer are shown.
+const TOOL_TEXT_LIMIT: usize = 128 << 10;
 
-/// A text of the person's from this length on is not compared with what they have said, in bytes.
+/// From this length in bytes on, a user message of the agent is not compared with the prompt, and is shown: 1 MiB.
 const LONG_ECHO: usize = 1 << 20;
 
-/// The client. Clones are the same.
+/// The client. Clones share everything.
 #[derive(Clone)]
 pub(in crate::chat) struct Client(Arc<Inner>);
 
 struct Inner {
     view: Arc<View>,
-    /// None where nobody is there to be asked.
+    /// None where there is no person to ask.
     user: Option<User>,
-    /// Whether the agent may run commands and write files: somebody can be asked, or has allowed everything.
+    /// Whether the agent may run commands and write files: a person can be asked, or has allowed everything.
     may_act: bool,
     workspaces: Workspaces,
     completions: Completions,
-    session: Mutex<Option<SessionId>>,
-    opening: Opening<NewSessionResponse>,
+    setup: SessionSetup<NewSessionResponse>,
     conversation: Mutex<Conversation>,
+    renderer: Mutex<Renderer>,
     hasher: RandomState,
-    /// Whether a turn goes on, or a session is replayed.
+    /// Whether a turn runs, or a session is replayed.
     in_flow: AtomicBool,
 }
 
 impl Client {
-    /// A client with all that it serves: files and terminals within the session's roots where the agent may act, and
-    /// elicitations where a person can answer.
+    /// A client, with files and terminals within the session's roots where the agent may act, and with elicitations where a
+    /// person can answer.
     pub(in crate::chat) fn toolkit(
         view: Arc<View>,
         user: Option<User>,
@@ -75,9 +71,9 @@ impl Client {
             may_act,
             workspaces: workspaces.clone(),
             completions,
-            session: Mutex::default(),
-            opening: Opening::new(),
+            setup: SessionSetup::new(|opened: &NewSessionResponse| &opened.session_id),
             conversation: Conversation::new().limit(CONVERSATION_LIMIT).into(),
+            renderer: Mutex::default(),
             hasher: RandomState::new(),
             in_flow: AtomicBool::default(),
         }));
@@ -92,10 +88,10 @@ impl Client {
         toolkit
     }
 
-    /// The agent may work in the session from now on.
+    /// Opens the workspace of an existing session, and shows the session's updates from now on.
     pub(super) fn open(&self, session: &SessionId, workspace: impl Into<Workspace>) {
         self.0.workspaces.open(session, workspace);
-        *self.0.session.lock() = Some(session.clone());
+        self.0.setup.open(session);
     }
 
     /// Opens the workspace of a new session when the answer arrives, so that the agent may work in it at once.
@@ -110,31 +106,21 @@ impl Client {
                 workspaces.open(&opened.session_id, &request);
             }
         });
-        self.keep_opened(call, |opened| {
+        self.0.setup.keep(call, |opened| {
             let left = NewSessionResponse::new(&opened.session_id);
             (opened, left)
         })
     }
 
-    /// Keeps the settings in the answer to a call, for [`take_opened`](Self::take_opened).
-    pub(super) fn keep_opened<R: 'static>(
-        &self,
-        call: Call<R>,
-        split: impl FnOnce(R) -> (NewSessionResponse, R) + Send + 'static,
-    ) -> Call<R> {
-        self.0.opening.keep(call, split)
+    /// Where the answer that opens the session is kept.
+    pub(super) fn setup(&self) -> &SessionSetup<NewSessionResponse> {
+        &self.0.setup
     }
 
-    /// Applies and shows the answer that opened the session, once it has arrived.
+    /// Shows the answer that opens the session, if it has arrived and was not shown.
     pub(super) fn take_opened(&self) -> io::Result<()> {
-        let Some(opened) = self.0.opening.take() else { return Ok(()) };
-        if check_id(&opened.session_id).is_err() {
-            return Ok(());
-        }
-        let opened = Arc::new(opened);
-        self.0.view.large_fact("session", &opened)?;
-        let NewSessionResponse { session_id, modes, config_options, .. } = Arc::unwrap_or_clone(opened);
-        *self.0.session.lock() = Some(session_id);
+        let Some(opened) = self.0.setup.take(&self.0.view)? else { return Ok(()) };
+        let NewSessionResponse { modes, config_options, .. } = opened;
         let applied = self.conversation(|conversation| conversation.opened(modes, config_options));
         self.applied(applied)
     }
@@ -144,46 +130,49 @@ impl Client {
         look(&mut self.0.conversation.lock())
     }
 
-    /// A turn begins with this prompt.
+    /// Called when a turn begins. The agent's copies of the prompt are not shown.
     pub(super) fn turn_begins(&self, prompt: &[ContentBlock]) {
         self.set_in_flow(true);
         let _not_shown_again = self.conversation(|conversation| conversation.prompt(prompt.iter().cloned()));
     }
 
-    /// The turn is over. One that failed counts as cancelled.
+    /// Called when a turn has ended. A failed turn counts as cancelled.
     pub(super) fn turn_ended(&self, was_cancelled: bool) -> io::Result<()> {
         self.set_in_flow(false);
         let reason = if was_cancelled { StopReason::Cancelled } else { StopReason::EndTurn };
         for index in self.conversation(|conversation| conversation.turn_ended(&reason)) {
-            let view = &self.0.view;
-            view.on_screen(|screen| screen.draw_cancelled(&self.0.conversation.lock(), index))?;
+            let conversation = &self.0.conversation;
+            self.draw_on_screen(|renderer, screen| {
+                renderer.draw_cancelled(screen, &conversation.lock(), index)
+            })?;
         }
         Ok(())
     }
 
-    /// Settings that change in a turn or a replay are shown after it.
+    /// Marks the beginning and the end of a turn or a replay. Settings that change in it are shown after it.
     pub(super) fn set_in_flow(&self, in_flow: bool) {
         self.0.in_flow.store(in_flow, Ordering::Relaxed);
     }
 
     /// Shows the settings that changed.
     pub(super) fn show_settings(&self) -> io::Result<()> {
-        self.0.view.on_screen(|screen| screen.draw_settings(&self.0.conversation.lock()))
+        let conversation = &self.0.conversation;
+        self.draw_on_screen(|renderer, screen| renderer.draw_settings(screen, &conversation.lock()))
     }
 
-    /// Applies and shows an update, or an answer that says the same as one.
+    /// Applies and shows an update, or an answer with the content of one.
     pub(super) fn apply(&self, update: impl Into<Update>) -> io::Result<()> {
         let applied = self.conversation(|conversation| conversation.apply(update));
         self.applied(applied)
     }
 
-    /// Shows what an update changed, and completes the new names.
+    /// Shows the changes of an update, and updates the completions.
     fn applied(&self, applied: Applied) -> io::Result<()> {
-        settings::note(&self.0.completions, &self.0.conversation.lock(), applied.change);
+        settings::update_completions(&self.0.completions, &self.0.conversation.lock(), applied.change);
         self.draw(applied.change)?;
         match applied.omitted {
             0 => Ok(()),
-            bytes => self.0.view.left_out(&format!(
+            bytes => self.0.view.not_stored(&format!(
                 "something that the agent told takes {bytes} bytes of memory, which is more than is kept: it is left out"
             )),
         }
@@ -191,41 +180,46 @@ impl Client {
 
     fn draw(&self, change: Change) -> io::Result<()> {
         let output = |id: &TerminalId| self.output(id);
-        self.0.view.on_screen(|screen| screen.draw(&self.0.conversation.lock(), change, &output))?;
+        let conversation = &self.0.conversation;
+        self.draw_on_screen(|renderer, screen| renderer.draw(screen, &conversation.lock(), change, &output))?;
         if self.0.in_flow.load(Ordering::Relaxed) { Ok(()) } else { self.show_settings() }
     }
 
-    /// What a terminal of the session has printed, also when the agent has released it.
+    fn draw_on_screen(
+        &self,
+        draw: impl FnOnce(&mut Renderer, &mut Screen) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.0.view.on_screen(|screen| draw(&mut self.0.renderer.lock(), screen))
+    }
+
+    /// The output of a terminal of the session, also after the agent has released it.
     fn output(&self, id: &TerminalId) -> Option<String> {
-        let session = self.0.session.lock();
-        let workspace = self.0.workspaces.of(session.as_ref()?).ok()?;
+        let workspace = self.0.workspaces.of(&self.0.setup.session()?).ok()?;
         workspace.terminals().shown(id).map(|shown| shown.output)
     }
 
-    /// Whether it is about our session. One that is being opened has no id yet.
-    fn is_ours(&self, session: &SessionId) -> bool {
-        self.0.session.lock().as_ref().is_none_or(|ours| ours == session)
-    }
-
-    /// Shows an update. What is said scrolls away, so of a message only that there is one is kept.
+    /// Applies and shows an update. The text of a message is shown and not kept.
     fn update(&self, mut update: SessionUpdate) -> io::Result<()> {
-        leave_what_is_not_shown(&mut update);
-        let said = self.said(&mut update);
+        remove_hidden_parts(&mut update);
+        let chunk = self.take_text(&mut update);
         let mut applied = self.conversation(|conversation| conversation.apply(update));
-        let Some(Said { kind, id, text }) = said else { return self.applied(applied) };
-        // All of it is shown.
+        let Some(TextChunk { kind, id, text }) = chunk else { return self.applied(applied) };
+        // The text that the conversation omits is shown here.
         applied.omitted = 0;
-        let message = applied.change.index().map_or(id, |index| index as u64);
+        let key = applied.change.index().map_or(id, |index| index as u64);
         self.applied(applied)?;
-        self.0.view.on_screen(|screen| screen.unkept(Voice { kind, message }, text))
+        self.0.view.on_screen(|screen| {
+            screen.stream(StreamedMessage { kind, key }, text.into())?;
+            screen.flush()
+        })
     }
 
-    /// What an update says in a message, which is taken out of it.
-    fn said(&self, update: &mut SessionUpdate) -> Option<Said> {
+    /// Takes the text out of an update that extends a message.
+    fn take_text(&self, update: &mut SessionUpdate) -> Option<TextChunk> {
         let (kind, chunk) = match update {
             SessionUpdate::AgentMessageChunk(chunk) => (MessageKind::Agent, chunk),
             SessionUpdate::AgentThoughtChunk(chunk) => (MessageKind::Thought, chunk),
-            // What the person said before is known by its text.
+            // The conversation compares shorter ones with the prompt.
             SessionUpdate::UserMessageChunk(chunk)
                 if chunk.content.as_text().is_some_and(|text| text.len() >= LONG_ECHO) =>
             {
@@ -241,12 +235,12 @@ impl Client {
                 text
             }
         };
-        Some(Said { kind, id: self.0.hasher.hash_one(&chunk.message_id), text })
+        Some(TextChunk { kind, id: self.0.hasher.hash_one(&chunk.message_id), text })
     }
 }
 
-/// Removes from a tool call what is never shown: its input, its output and its locations. Long texts are cut.
-fn leave_what_is_not_shown(update: &mut SessionUpdate) {
+/// Removes the parts of a tool call that are never shown: raw input, raw output and locations. Long texts are cut.
+fn remove_hidden_parts(update: &mut SessionUpdate) {
     let contents = match update {
         SessionUpdate::ToolCall(call) => {
             (call.raw_input, call.raw_output, call.meta) = (None, None, None);
@@ -262,39 +256,39 @@ fn leave_what_is_not_shown(update: &mut SessionUpdate) {
     for content in contents.into_iter().flatten() {
         if let ToolCallContent::Content(content) = content
             && let ContentBlock::Text(text) = &mut content.content
-            && text.text.len() > TOOL_TEXT
+            && text.text.len() > TOOL_TEXT_LIMIT
         {
-            text.text = beginning(&*text.text, TOOL_TEXT);
+            text.text = beginning(&*text.text, TOOL_TEXT_LIMIT);
         }
     }
 }
 
-/// What is shown of the call that a question is about. It is no copy of all of it, which may be as long as a message.
-fn what_is_shown(call: &ToolCallUpdate) -> ToolCallUpdate {
+/// A copy of a tool call with only its shown parts. All of it may be as long as a message.
+fn shown_parts(call: &ToolCallUpdate) -> ToolCallUpdate {
     let content = |content: &ToolCallContent| match content {
         ToolCallContent::Content(part) => match part.content.as_text() {
-            Some(text) => Content::from(beginning(text, TOOL_TEXT)).into(),
+            Some(text) => Content::from(beginning(text, TOOL_TEXT_LIMIT)).into(),
             None => content.clone(),
         },
         other => other.clone(),
     };
     let mut shown = ToolCallUpdate::new(call.tool_call_id.clone());
     (shown.kind, shown.status) = (call.kind.clone(), call.status.clone());
-    shown.title = call.title.as_ref().map(|title| beginning(title, TOOL_TEXT));
-    shown.name = call.name.as_ref().map(|name| beginning(name, TOOL_TEXT));
+    shown.title = call.title.as_ref().map(|title| beginning(title, TOOL_TEXT_LIMIT));
+    shown.name = call.name.as_ref().map(|name| beginning(name, TOOL_TEXT_LIMIT));
     shown.content = call.content.as_ref().map(|contents| contents.iter().map(content).collect());
     shown
 }
 
-/// A piece of a message.
-struct Said {
+/// A piece of a message's text.
+struct TextChunk {
     kind: MessageKind,
     /// A hash of the message's id.
     id: u64,
     text: String,
 }
 
-/// Whether an update says what the person can set or type.
+/// Whether an update changes what the person can set or complete.
 fn is_setting(update: &SessionUpdate) -> bool {
     matches!(
         update,
@@ -304,23 +298,18 @@ fn is_setting(update: &SessionUpdate) -> bool {
     )
 }
 
-/// That something cannot be shown is told where the turn waits; see [`OutputQueue::failed`](crate::output_queue::OutputQueue::failed).
-fn shown(outcome: io::Result<()>) {
-    let _told_there = outcome;
-}
-
 impl UserInterface for Client {
     async fn choose_permission(
         &self,
         request: &RequestPermissionRequest,
     ) -> Result<RequestPermissionResponse, Error> {
         match &self.0.user {
-            Some(user) => user.permission(request).await,
+            Some(user) => user.ask_permission(request).await,
             None => Ok(RequestPermissionResponse::cancelled()),
         }
     }
 
-    /// The toolkit's conversations stay closed: the text of messages is printed as it arrives, and not kept.
+    /// Does nothing: `intercept_update` takes every update before the toolkit's own conversations.
     fn show(&self, _: &SessionId, _: &Conversation, _: &Applied) {}
 
     async fn fill_form(&self, message: &str, form: Form) -> Result<CreateElicitationResponse, Error> {
@@ -338,31 +327,22 @@ impl UserInterface for Client {
     }
 
     fn url_completed(&self, _: &ElicitationId) {
-        shown(self.0.view.remark("What was to be done at the URL is done."));
+        ignore_output_error(self.0.view.remark("What was to be done at the URL is done."));
     }
 
     fn intercept_update(&self, notification: SessionNotification) -> Option<SessionNotification> {
-        shown(self.take_opened());
+        ignore_output_error(self.take_opened());
         let SessionNotification { session_id, update, .. } = notification;
-        let is_ours = self.is_ours(&session_id);
-        if !self.0.view.is_json() {
-            if is_ours {
-                shown(self.update(update));
-            }
-            return None;
-        }
-        let update = Arc::new(update);
-        shown(self.0.view.large_fact("update", &update));
-        if is_ours && is_setting(&update) {
-            shown(self.apply(Arc::unwrap_or_clone(update)));
-        }
+        let is_ours = self.0.setup.is_ours(&session_id);
+        let apply = |update| self.update(update);
+        ignore_output_error(self.0.view.update(update, is_ours, is_setting, apply));
         None
     }
 
     fn permission_requested(&self, request: &RequestPermissionRequest) {
-        shown(self.take_opened());
-        if self.is_ours(&request.session_id) && !self.0.view.is_json() {
-            shown(self.update(what_is_shown(&request.tool_call).into()));
+        ignore_output_error(self.take_opened());
+        if self.0.setup.is_ours(&request.session_id) && !self.0.view.is_json() {
+            ignore_output_error(self.update(shown_parts(&request.tool_call).into()));
         }
     }
 
@@ -379,14 +359,14 @@ impl UserInterface for Client {
     }
 
     fn unreadable_update(&self, params: Option<RawJson>, why: &Error) {
-        shown(self.0.view.unreadable(params, why));
+        ignore_output_error(self.0.view.unreadable_update(params, why));
     }
 
     fn unreadable_message(&self, why: &Error) {
-        shown(self.0.view.lost(why));
+        ignore_output_error(self.0.view.unreadable_message(why));
     }
 
     fn skipped(&self, method: &str, skipped: Skipped) {
-        shown(self.0.view.skipped(method, &skipped));
+        ignore_output_error(self.0.view.skipped(method, &skipped));
     }
 }

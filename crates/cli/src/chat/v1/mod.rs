@@ -1,27 +1,29 @@
 //! An agent of version 1.
 
 mod client;
+mod draw;
 mod settings;
 
-use std::future::Future;
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 use agentwire_acp_client::{Agent, BoxError, CallError, Closed, Sessions};
 use agentwire_acp_schema::v1::{
-    CancelNotification, ContentBlock, DeleteSessionRequest, Implementation, InitializeRequest,
-    ListSessionsRequest, LoadSessionRequest, LoadSessionResponse, McpServer, NewSessionRequest,
-    NewSessionResponse, PromptRequest, ProtocolVersion, ResumeSessionRequest, ResumeSessionResponse,
-    SessionId, SessionInfo, StopReason, error_code,
+    CancelNotification, ConfigOptionUpdate, ContentBlock, CurrentModeUpdate, DeleteSessionRequest,
+    Implementation, InitializeRequest, InitializeResponse, ListSessionsRequest, LoadSessionRequest,
+    LoadSessionResponse, McpServer, NewSessionRequest, NewSessionResponse, PromptRequest, ProtocolVersion,
+    ResumeSessionRequest, ResumeSessionResponse, SessionId, SessionInfo, SetSessionConfigOptionRequest,
+    SetSessionModeRequest, StopReason, error_code,
 };
 use agentwire_acp_toolkit::Toolkit;
 
-use super::agent::{AgentAdapter, SessionRow, StopKind, Stopped};
+use self::settings::ModeSetting;
+use super::adapter::{AgentAdapter, StopKind, StoppedTurn, client_info};
 use super::prompt::{Piece, PromptSupport};
-use super::view::View;
-use super::{check_id, our_info};
+use super::setup::check_id;
+use crate::failure::ErrorWithHint;
+use crate::terminal::View;
 
 pub(in crate::chat) use self::client::Client;
 
@@ -38,6 +40,7 @@ impl Adapter {
 }
 
 impl AgentAdapter for Adapter {
+    type Initialized = InitializeResponse;
     type SessionInfo = SessionInfo;
     type Sessions = Sessions;
 
@@ -45,17 +48,14 @@ impl AgentAdapter for Adapter {
         if self.agent.greeting().is_none() {
             let request = InitializeRequest::new(ProtocolVersion::V1)
                 .client_capabilities(self.toolkit.capabilities())
-                .client_info(our_info());
+                .client_info(client_info());
             self.agent.initialize(request).timeout(limit).await?;
         }
         Ok(())
     }
 
-    fn show_initialized(&self, view: &View) -> io::Result<()> {
-        match self.agent.greeting() {
-            Some(greeting) if view.is_json() => view.large_fact("initialized", &Arc::new(greeting.clone())),
-            _ => Ok(()),
-        }
+    fn initialized(&self) -> Option<&InitializeResponse> {
+        self.agent.greeting()
     }
 
     fn info(&self) -> Option<&Implementation> {
@@ -70,9 +70,8 @@ impl AgentAdapter for Adapter {
         })
     }
 
-    fn closed(&self) -> impl Future<Output = Closed> + 'static {
-        let agent = self.agent.clone();
-        async move { agent.closed().await }
+    async fn closed(&self) -> Closed {
+        self.agent.closed().await
     }
 
     fn is_closed(&self) -> bool {
@@ -87,19 +86,6 @@ impl AgentAdapter for Adapter {
         let mut request = ListSessionsRequest::new();
         request.cwd = cwd.map(Path::to_owned);
         self.agent.sessions(request)
-    }
-
-    async fn next_session(sessions: &mut Sessions) -> Result<Option<SessionInfo>, CallError> {
-        sessions.try_next().await
-    }
-
-    fn row(session: &SessionInfo) -> SessionRow<'_> {
-        SessionRow {
-            id: &session.session_id,
-            cwd: &session.cwd,
-            title: session.title.as_deref(),
-            updated_at: session.updated_at.as_deref(),
-        }
     }
 
     async fn delete(&self, session: &str, limit: Duration) -> Result<(), CallError> {
@@ -133,7 +119,7 @@ impl AgentAdapter for Adapter {
         if capabilities.is_some_and(|agent| agent.load_session) {
             let request = LoadSessionRequest::new(&id, cwd).mcp_servers(servers);
             client.open(&id, &request);
-            let call = client.keep_opened(agent.load_session(request), |loaded| {
+            let call = client.setup().keep(agent.load_session(request), |loaded| {
                 (opened.modes, opened.config_options) = (loaded.modes, loaded.config_options);
                 (opened, LoadSessionResponse::new())
             });
@@ -141,7 +127,7 @@ impl AgentAdapter for Adapter {
         } else if capabilities.is_some_and(|agent| agent.session_capabilities.resume.is_some()) {
             let request = ResumeSessionRequest::new(&id, cwd).mcp_servers(servers);
             client.open(&id, &request);
-            let call = client.keep_opened(agent.resume_session(request), |resumed| {
+            let call = client.setup().keep(agent.resume_session(request), |resumed| {
                 (opened.modes, opened.config_options) = (resumed.modes, resumed.config_options);
                 (opened, ResumeSessionResponse::new())
             });
@@ -162,22 +148,36 @@ impl AgentAdapter for Adapter {
     }
 
     async fn set_mode(&self, session: &SessionId, mode: &str) -> Result<(), BoxError> {
-        settings::set_mode(&self.agent, self.client(), session, mode).await
+        let setting =
+            self.client().conversation(|conversation| settings::mode_setting(conversation, mode))?;
+        match setting {
+            ModeSetting::Option(option) => self.set_option(session, &option, mode).await,
+            ModeSetting::Mode => {
+                self.agent.set_session_mode(SetSessionModeRequest::new(session, mode)).await?;
+                Ok(self.client().apply(CurrentModeUpdate::new(mode))?)
+            }
+        }
     }
 
     async fn set_option(&self, session: &SessionId, option: &str, value: &str) -> Result<(), BoxError> {
-        settings::set_option(&self.agent, self.client(), session, option, value).await
+        let value =
+            self.client().conversation(|conversation| settings::option_value(conversation, option, value))?;
+        let request = SetSessionConfigOptionRequest::new(session, option, value);
+        let answer = self.agent.set_session_config_option(request).await?;
+        Ok(self.client().apply(ConfigOptionUpdate::new(answer.config_options))?)
     }
 
     fn list_modes(&self, view: &View) -> Result<(), BoxError> {
-        settings::list_modes(view, self.client())
+        let lines = self.client().conversation(|conversation| settings::mode_lines(conversation));
+        Ok(view.list(&lines, "The agent offers no modes.")?)
     }
 
     fn list_options(&self, view: &View) -> Result<(), BoxError> {
-        settings::list_options(view, self.client())
+        let lines = self.client().conversation(|conversation| settings::option_lines(conversation));
+        Ok(view.list(&lines, "The agent offers no options.")?)
     }
 
-    async fn prompt(&self, session: &SessionId, prompt: Vec<Piece>) -> Result<Stopped, CallError> {
+    async fn prompt(&self, session: &SessionId, prompt: Vec<Piece>) -> Result<StoppedTurn, CallError> {
         let blocks: Vec<ContentBlock> = prompt.into_iter().map(Into::into).collect();
         self.client().turn_begins(&blocks);
         let reason = self.agent.prompt(PromptRequest::new(session, blocks)).await?.stop_reason;
@@ -187,19 +187,19 @@ impl AgentAdapter for Adapter {
             StopReason::Refusal => StopKind::Refusal,
             _ => StopKind::Other,
         };
-        Ok(Stopped { reason: Some(reason.as_str().to_owned()), kind })
+        Ok(StoppedTurn { reason: Some(reason.as_str().to_owned()), kind })
     }
 
     async fn cancel(&self, session: &SessionId) -> Result<(), CallError> {
         self.agent.cancel(CancelNotification::new(session)).await
     }
 
-    fn turn_ended(&self, stopped: Option<&Stopped>) -> io::Result<()> {
+    fn turn_ended(&self, stopped: Option<&StoppedTurn>) -> io::Result<()> {
         let was_cancelled = stopped.is_none_or(|stopped| stopped.kind == StopKind::Cancelled);
         self.client().turn_ended(was_cancelled)
     }
 
-    /// Names the ways to authenticate where the agent requires that.
+    /// Names the agent's ways to authenticate where it refuses a call without authentication.
     fn explain(&self, error: CallError) -> BoxError {
         let wants_login = error.refusal().is_some_and(|refusal| refusal.code == error_code::AUTH_REQUIRED);
         let methods = self.agent.greeting().map(|greeting| &*greeting.auth_methods).unwrap_or_default();
@@ -207,7 +207,7 @@ impl AgentAdapter for Adapter {
             return error.into();
         }
         let names: Vec<_> = methods.iter().filter_map(|method| method.id()).collect();
-        Box::new(crate::failure::Explained::new(error, format!("it offers: {}", names.join(", "))))
+        Box::new(ErrorWithHint::new(error, format!("it offers: {}", names.join(", "))))
     }
 
     async fn close(&self, session: &SessionId) {

@@ -4,25 +4,24 @@ mod client;
 mod draw;
 mod settings;
 
-use std::future::Future;
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 use agentwire_acp_client::v2::{Agent, Sessions};
 use agentwire_acp_client::{BoxError, CallError, Closed};
 use agentwire_acp_schema::v1::{Implementation, McpServer as OlderMcpServer};
 use agentwire_acp_schema::v2::{
-    CancelSessionNotification, ContentBlock, DeleteSessionRequest, IdleStopReason, ListSessionsRequest,
-    McpServer, McpServerHttp, McpServerStdio, NewSessionRequest, NewSessionResponse, PromptRequest,
-    ReplayFrom, ResumeSessionRequest, ResumeSessionResponse, SessionId, SessionInfo,
+    CancelSessionNotification, ContentBlock, DeleteSessionRequest, IdleStopReason, InitializeResponse,
+    ListSessionsRequest, McpServer, McpServerHttp, McpServerStdio, NewSessionRequest, NewSessionResponse,
+    PromptRequest, ReplayFrom, ResumeSessionRequest, ResumeSessionResponse, SessionId, SessionInfo,
+    SetSessionConfigOptionRequest,
 };
 
-use super::agent::{AgentAdapter, SessionRow, StopKind, Stopped};
-use super::check_id;
+use super::adapter::{AgentAdapter, StopKind, StoppedTurn};
 use super::prompt::{Piece, PromptSupport};
-use super::view::View;
+use super::setup::check_id;
+use crate::terminal::View;
 
 pub(in crate::chat) use self::client::Client;
 
@@ -33,19 +32,17 @@ pub(super) struct Adapter {
 }
 
 impl AgentAdapter for Adapter {
+    type Initialized = InitializeResponse;
     type SessionInfo = SessionInfo;
     type Sessions = Sessions;
 
-    /// The version was negotiated, so `initialize` was answered.
+    /// Does nothing: `initialize` has negotiated the version.
     async fn initialize(&self, _: Duration) -> Result<(), BoxError> {
         Ok(())
     }
 
-    fn show_initialized(&self, view: &View) -> io::Result<()> {
-        match self.agent.greeting() {
-            Some(greeting) if view.is_json() => view.large_fact("initialized", &Arc::new(greeting.clone())),
-            _ => Ok(()),
-        }
+    fn initialized(&self) -> Option<&InitializeResponse> {
+        self.agent.greeting()
     }
 
     fn info(&self) -> Option<&Implementation> {
@@ -61,9 +58,8 @@ impl AgentAdapter for Adapter {
         })
     }
 
-    fn closed(&self) -> impl Future<Output = Closed> + 'static {
-        let agent = self.agent.clone();
-        async move { agent.closed().await }
+    async fn closed(&self) -> Closed {
+        self.agent.closed().await
     }
 
     fn is_closed(&self) -> bool {
@@ -80,19 +76,6 @@ impl AgentAdapter for Adapter {
         self.agent.sessions(request)
     }
 
-    async fn next_session(sessions: &mut Sessions) -> Result<Option<SessionInfo>, CallError> {
-        sessions.try_next().await
-    }
-
-    fn row(session: &SessionInfo) -> SessionRow<'_> {
-        SessionRow {
-            id: &session.session_id,
-            cwd: &session.cwd,
-            title: session.title.as_deref(),
-            updated_at: session.updated_at.as_deref(),
-        }
-    }
-
     async fn delete(&self, session: &str, limit: Duration) -> Result<(), CallError> {
         self.agent.delete_session(DeleteSessionRequest::new(session)).timeout(limit).await.map(drop)
     }
@@ -105,7 +88,7 @@ impl AgentAdapter for Adapter {
     ) -> Result<SessionId, BoxError> {
         let servers = servers.into_iter().map(server).collect::<Result<Vec<_>, _>>()?;
         let call = self.agent.new_session(NewSessionRequest::new(cwd.to_owned()).mcp_servers(servers));
-        let call = self.client.keep_opened(call, |opened| {
+        let call = self.client.setup().keep(call, |opened| {
             let left = NewSessionResponse::new(&opened.session_id);
             (opened, left)
         });
@@ -123,11 +106,11 @@ impl AgentAdapter for Adapter {
         limit: Duration,
     ) -> Result<SessionId, BoxError> {
         let servers = servers.into_iter().map(server).collect::<Result<Vec<_>, _>>()?;
-        self.client.open(&id);
+        self.client.setup().open(&id);
         let request = ResumeSessionRequest::new(&id, cwd.to_owned()).mcp_servers(servers);
         let mut opened = NewSessionResponse::new(&id);
         let call = self.agent.resume_session(request.replay_from(ReplayFrom::start()));
-        let call = self.client.keep_opened(call, |resumed| {
+        let call = self.client.setup().keep(call, |resumed| {
             opened.config_options = resumed.config_options;
             opened.available_commands = resumed.available_commands;
             (opened, ResumeSessionResponse::new())
@@ -149,18 +132,23 @@ impl AgentAdapter for Adapter {
     }
 
     async fn set_option(&self, session: &SessionId, option: &str, value: &str) -> Result<(), BoxError> {
-        settings::set_option(&self.agent, &self.client, session, option, value).await
+        let value = self.client.options(|options| settings::option_value(options, option, value))?;
+        let request = SetSessionConfigOptionRequest::new(session, option, value);
+        let answer = self.agent.set_session_config_option(request).await?;
+        Ok(self.client.set_options(answer.config_options)?)
     }
 
+    /// Shows the options: in version 2 the mode is one of them.
     fn list_modes(&self, view: &View) -> Result<(), BoxError> {
-        settings::list_options(view, &self.client)
+        self.list_options(view)
     }
 
     fn list_options(&self, view: &View) -> Result<(), BoxError> {
-        settings::list_options(view, &self.client)
+        let lines = self.client.options(settings::option_lines);
+        Ok(view.list(&lines, "The agent offers no options.")?)
     }
 
-    async fn prompt(&self, session: &SessionId, prompt: Vec<Piece>) -> Result<Stopped, CallError> {
+    async fn prompt(&self, session: &SessionId, prompt: Vec<Piece>) -> Result<StoppedTurn, CallError> {
         let blocks: Vec<ContentBlock> = prompt.into_iter().map(Into::into).collect();
         self.client.set_in_turn(true);
         let stopped = self.agent.prompt(PromptRequest::new(session, blocks)).await?;
@@ -171,14 +159,14 @@ impl AgentAdapter for Adapter {
             Some(IdleStopReason::Error(_)) => StopKind::Error,
             _ => StopKind::Other,
         };
-        Ok(Stopped { reason: reason.map(|reason| reason.word().into_owned()), kind })
+        Ok(StoppedTurn { reason: reason.map(|reason| reason.word().into_owned()), kind })
     }
 
     async fn cancel(&self, session: &SessionId) -> Result<(), CallError> {
         self.agent.cancel(CancelSessionNotification::new(session)).await
     }
 
-    fn turn_ended(&self, _: Option<&Stopped>) -> io::Result<()> {
+    fn turn_ended(&self, _: Option<&StoppedTurn>) -> io::Result<()> {
         self.client.set_in_turn(false);
         Ok(())
     }

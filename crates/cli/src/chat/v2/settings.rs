@@ -1,63 +1,45 @@
-//! Configuration options of version 2.
+//! Configuration options of version 2: their values and lists.
 
-use agentwire_acp_client::BoxError;
-use agentwire_acp_client::v2::Agent;
-use agentwire_acp_schema::v2::{
-    SessionConfigKind, SessionConfigOption, SessionConfigOptionValue, SessionId,
-    SetSessionConfigOptionRequest,
-};
+use agentwire_acp_schema::v2::{SessionConfigKind, SessionConfigOption, SessionConfigOptionValue};
 
-use super::client::Client;
-use crate::chat::view::View;
+use crate::chat::settings::{parse_switch, switch_text, unknown_option};
 
-/// Sets an option to a value.
-pub(super) async fn set_option(
-    agent: &Agent,
-    client: &Client,
-    session: &SessionId,
+/// The value of an option that a person gives. The agent checks it, but for on and off.
+///
+/// # Errors
+///
+/// When the agent does not offer the option, or the option is a switch and the value none of on and off.
+pub(super) fn option_value(
+    options: &[SessionConfigOption],
     id: &str,
     value: &str,
-) -> Result<(), BoxError> {
-    let meaning = client.options(|options| {
-        let option = options.iter().find(|option| *option.config_id == *id);
-        let known: Vec<_> = options.iter().map(|option| option.config_id.to_string()).collect();
-        match option.map(|option| &option.kind) {
-            Some(SessionConfigKind::Boolean(_)) => match value.to_lowercase().as_str() {
-                "on" | "true" | "yes" => Ok(true.into()),
-                "off" | "false" | "no" => Ok(false.into()),
-                _ => Err(format!("`{id}` is on or off")),
-            },
-            Some(_) => Ok(SessionConfigOptionValue::from(value)),
-            None if known.is_empty() => Err("the agent offers no options".into()),
-            None => Err(format!("there is no option `{id}`; there are: {}", known.join(", "))),
+) -> Result<SessionConfigOptionValue, String> {
+    match options.iter().find(|option| *option.config_id == *id).map(|option| &option.kind) {
+        Some(SessionConfigKind::Boolean(_)) => {
+            parse_switch(value).map(Into::into).ok_or_else(|| format!("`{id}` is on or off"))
         }
-    })?;
-    let request = SetSessionConfigOptionRequest::new(session, id, meaning);
-    let answer = agent.set_session_config_option(request).await?;
-    Ok(client.set(answer.config_options)?)
-}
-
-/// Shows the options.
-pub(super) fn list_options(view: &View, client: &Client) -> Result<(), BoxError> {
-    let lines: Vec<_> = client.options(|options| {
-        let line = |option: &SessionConfigOption| {
-            let value = current_value(option).unwrap_or_default();
-            format!("{:<16} {value}  {}", option.config_id.to_string(), option.name)
-        };
-        options.iter().map(line).collect()
-    });
-    if lines.is_empty() {
-        return Ok(view.remark("The agent offers no options.")?);
+        Some(_) => Ok(SessionConfigOptionValue::from(value)),
+        None => {
+            let known: Vec<&str> = options.iter().map(|option| option.config_id.as_str()).collect();
+            Err(unknown_option(id, &known))
+        }
     }
-    lines.iter().try_for_each(|line| view.line(line))?;
-    Ok(())
 }
 
-/// What an option is set to. None where it is of a type that nobody here knows.
+/// A line for each option, with its value.
+pub(super) fn option_lines(options: &[SessionConfigOption]) -> Vec<String> {
+    let line = |option: &SessionConfigOption| {
+        let value = current_value(option).unwrap_or_default();
+        format!("{:<16} {value}  {}", option.config_id.to_string(), option.name)
+    };
+    options.iter().map(line).collect()
+}
+
+/// The value of an option. None for an option of an unknown type.
 pub(super) fn current_value(option: &SessionConfigOption) -> Option<&str> {
     match &option.kind {
         SessionConfigKind::Select(select) => Some(select.current_value.as_str()),
-        SessionConfigKind::Boolean(boolean) => Some(if boolean.current_value { "on" } else { "off" }),
+        SessionConfigKind::Boolean(boolean) => Some(switch_text(boolean.current_value)),
         _ => None,
     }
 }

@@ -1,4 +1,4 @@
-//! A form, filled in field by field.
+//! Forms, filled in field by field.
 
 use agentwire_acp_client::Error;
 use agentwire_acp_schema::v1::{
@@ -6,17 +6,24 @@ use agentwire_acp_schema::v1::{
 };
 use agentwire_acp_toolkit::Form;
 
-use super::keyboard::Typed;
+use super::keyboard::TypedInput;
 use super::user::User;
 
-/// Asks for every field, those that `order` names first, and then whether to send it. Escape declines, ^C cancels.
-pub(super) async fn fill_in(
-    user: &User,
-    message: &str,
-    mut form: Form,
-    order: &[String],
-) -> Result<CreateElicitationResponse, Error> {
-    user.show_question(message).await.map_err(Error::internal_error)?;
+impl User {
+    /// Asks for every field, those in `order` first, and then whether to send the form. Escape declines, ^C cancels.
+    pub(crate) async fn fill_in(
+        &self,
+        message: &str,
+        form: Form,
+        order: &[String],
+    ) -> Result<CreateElicitationResponse, Error> {
+        let _keyboard = self.keyboard().await?;
+        self.show_question(message).await.map_err(Error::internal_error)?;
+        fill_in(self, form, order).await
+    }
+}
+
+async fn fill_in(user: &User, mut form: Form, order: &[String]) -> Result<CreateElicitationResponse, Error> {
     let about = [form.schema().title.clone(), form.schema().description.clone()];
     for line in about.into_iter().flatten() {
         user.tell(&line)?;
@@ -26,9 +33,9 @@ pub(super) async fn fill_in(
     fields.sort_by_key(|(name, _)| order.iter().position(|named| named == name).unwrap_or(order.len()));
     for (name, label) in &fields {
         match ask(user, &mut form, name, label).await? {
-            Typed::Line(_) | Typed::Burst => {}
-            Typed::Escape => return Ok(CreateElicitationResponse::decline()),
-            Typed::Interrupt => return Ok(CreateElicitationResponse::cancel()),
+            TypedInput::Line(_) | TypedInput::Burst => {}
+            TypedInput::Escape => return Ok(CreateElicitationResponse::decline()),
+            TypedInput::Interrupt => return Ok(CreateElicitationResponse::cancel()),
         }
     }
     match user.yes("Send this? [y/n] ").await? {
@@ -41,8 +48,8 @@ pub(super) async fn fill_in(
     }
 }
 
-/// Asks for one field until its value is valid. An empty line leaves it as it is.
-async fn ask(user: &User, form: &mut Form, name: &str, label: &Label) -> Result<Typed, Error> {
+/// Asks for one field until its value is valid. An empty line keeps the field's value.
+async fn ask(user: &User, form: &mut Form, name: &str, label: &Label) -> Result<TypedInput, Error> {
     if let Some(about) = &label.about {
         user.tell(about)?;
     }
@@ -57,7 +64,7 @@ async fn ask(user: &User, form: &mut Form, name: &str, label: &Label) -> Result<
         let value = value.map(|value| format!(" [{value}]")).unwrap_or_default();
         let must = if form.is_required(name) { " *" } else { "" };
         let typed = user.line(&format!("{}{must}{value}: ", label.title)).await?;
-        let Typed::Line(line) = &typed else { return Ok(typed) };
+        let TypedInput::Line(line) = &typed else { return Ok(typed) };
         if line.is_empty() {
             if form.value(name).is_some() || !form.is_required(name) {
                 return Ok(typed);
@@ -72,7 +79,7 @@ async fn ask(user: &User, form: &mut Form, name: &str, label: &Label) -> Result<
     }
 }
 
-/// The name and the description of a field, for people.
+/// A field's title and description.
 struct Label {
     title: String,
     about: Option<String>,

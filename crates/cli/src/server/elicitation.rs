@@ -1,10 +1,10 @@
-//! Tools that ask the user, through whichever client there is.
+//! Tools that ask the user through the client: `order` by a form, `visit` by a URL.
 
 use agentwire_mcp_server::{Context, Elicited, Form, NoArguments, Page, ToolError, field};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// What the user fills in.
+/// The form of `order`, filled in.
 #[derive(Deserialize)]
 struct Order {
     drink: String,
@@ -25,7 +25,7 @@ pub(super) async fn order(_: NoArguments, cx: Context) -> Result<String, ToolErr
 
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct Visit {
-    /// Where to.
+    /// The page's URL.
     url: String,
 }
 

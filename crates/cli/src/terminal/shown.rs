@@ -1,58 +1,30 @@
-//! The settings and contents that the screen shows already, so that only new ones are added. All of it has a bound.
+//! Which settings and contents were shown, so that only new ones are shown. All of it has a bound.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher as _, Hash, Hasher, RandomState};
 use std::io::{self, Write};
 
-use agentwire_acp_schema::v1::TerminalId;
 use serde::Serialize;
 
 use crate::text::one_line;
 
-/// The most characters of a title, a name or a value that are shown. A title may have 512 KiB, and is shown again with
-/// each status of 100 bytes.
-const MOST_CHARACTERS: usize = 500;
+/// The most characters of a title, a name or a value that are shown. A title may have 512 KiB, and an update of 100 bytes
+/// shows it again.
+const SHORT_CHARACTERS: usize = 500;
 
-/// How many things are remembered. Of one that is forgotten too much is shown when it changes, and nothing too little.
+/// The most entries of [`ShownHashes`]. Beyond that all are dropped, so things may be shown again; nothing is missed.
 const LIMIT: usize = 65_536;
-
-/// The settings and state of a session as they were last shown.
-#[derive(Default)]
-pub(super) struct Rendered {
-    /// The mode, shortened.
-    pub(super) mode: Option<String>,
-    /// The values of the options that there are now, by their ids.
-    pub(super) options: Values,
-    /// Whether there is a title that was not shown.
-    pub(super) new_title: bool,
-    /// Whether there is a usage that was not shown.
-    pub(super) new_usage: bool,
-    /// The usage, shortened.
-    pub(super) usage: Option<String>,
-    /// The terminals of ours whose output was shown.
-    pub(super) terminals: HashSet<TerminalId>,
-}
-
-impl Rendered {
-    /// Records that a terminal's output is about to be shown. Returns whether it was not shown before.
-    pub(super) fn terminal(&mut self, id: &TerminalId) -> bool {
-        if self.terminals.len() >= LIMIT {
-            self.terminals.clear();
-        }
-        self.terminals.insert(id.clone())
-    }
-}
 
 /// The values of a list of options, as hashes: 16 bytes for each option, however long its name.
 #[derive(Default)]
-pub(super) struct Values {
+pub(crate) struct ValueHashes {
     values: HashMap<u64, u64>,
     hasher: RandomState,
 }
 
-impl Values {
+impl ValueHashes {
     /// Records a list in place of the one before. Returns the places of the new values.
-    pub(super) fn replace<K: Hash, V: Hash>(&mut self, list: impl IntoIterator<Item = (K, V)>) -> Vec<usize> {
+    pub(crate) fn replace<K: Hash, V: Hash>(&mut self, list: impl IntoIterator<Item = (K, V)>) -> Vec<usize> {
         let hashes = |(key, value): (K, V)| (self.hasher.hash_one(key), self.hasher.hash_one(value));
         let list: Vec<_> = list.into_iter().map(hashes).collect();
         let is_new = |(_, (key, value)): &(usize, &(u64, u64))| self.values.get(key) != Some(value);
@@ -62,24 +34,24 @@ impl Values {
     }
 }
 
-/// Things that were shown, as hashes.
+/// The things that were shown, as hashes: 8 bytes for each.
 #[derive(Default)]
-pub(super) struct Seen {
+pub(crate) struct ShownHashes {
     hashes: HashSet<u64>,
     hasher: RandomState,
 }
 
-impl Seen {
+impl ShownHashes {
     /// Records a thing. Returns whether it is new.
-    pub(super) fn insert(&mut self, thing: impl Hash) -> bool {
+    pub(crate) fn insert(&mut self, thing: impl Hash) -> bool {
         self.add(self.hasher.hash_one(thing))
     }
 
     /// Records a piece of content of a thing. Returns whether it is new.
-    pub(super) fn insert_content<T: Serialize>(&mut self, of: impl Hash, content: &T) -> bool {
+    pub(crate) fn insert_content<T: Serialize>(&mut self, of: impl Hash, content: &T) -> bool {
         let mut hasher = self.hasher.build_hasher();
         of.hash(&mut hasher);
-        // What cannot be written cannot have come over a wire.
+        // Content that was decoded can be encoded.
         let _never = serde_json::to_writer(HashWriter(&mut hasher), content);
         self.add(hasher.finish())
     }
@@ -92,7 +64,7 @@ impl Seen {
     }
 }
 
-/// Hashes what is written.
+/// A writer into a hasher.
 struct HashWriter<'a, H>(&'a mut H);
 
 impl<H: Hasher> Write for HashWriter<'_, H> {
@@ -106,9 +78,9 @@ impl<H: Hasher> Write for HashWriter<'_, H> {
     }
 }
 
-/// A title, a name or a value on one line, with an ellipsis for what is too long.
-pub(super) fn short(text: &str) -> String {
-    match text.char_indices().nth(MOST_CHARACTERS) {
+/// A title, a name or a value on one line, cut after 500 characters, with an ellipsis.
+pub(crate) fn short(text: &str) -> String {
+    match text.char_indices().nth(SHORT_CHARACTERS) {
         Some((end, _)) => format!("{}…", one_line(&text[..end])),
         None => one_line(text),
     }
@@ -120,7 +92,7 @@ mod tests {
 
     #[test]
     fn what_is_remembered_is_bounded() {
-        let mut seen = Seen::default();
+        let mut seen = ShownHashes::default();
         assert!(seen.insert("a") && !seen.insert("a"));
         assert!(seen.insert_content("a", &[1]) && seen.insert_content("b", &[1]));
         assert!(!seen.insert_content("a", &[1]));
@@ -132,7 +104,7 @@ mod tests {
 
     #[test]
     fn only_the_options_that_there_are_now_are_remembered() {
-        let mut values = Values::default();
+        let mut values = ValueHashes::default();
         assert_eq!(values.replace([("a", 1), ("b", 1)]), [0, 1]);
         assert_eq!(values.replace([("b", 1), ("c", 1)]), [1]);
         assert_eq!(values.replace([("a", 1), ("b", 2)]), [0, 1]);

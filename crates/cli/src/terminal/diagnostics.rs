@@ -1,4 +1,4 @@
-//! Messages to the person that are no part of the conversation. They go to stderr.
+//! Messages to the person that are not part of the conversation. They go to stderr.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,11 +12,11 @@ use crate::text::Notes;
 /// How many bytes of output may be queued before diagnostics are left out, and counted: 64 KiB.
 const LIMIT: usize = 64 << 10;
 
-/// Shows diagnostics: in order with the conversation where stderr is the same terminal, and otherwise as [`Notes`]. Clones
-/// are the same.
+/// Shows messages in order with the conversation where stderr is the same terminal, and otherwise as [`Notes`]. Clones share
+/// everything.
 #[derive(Clone)]
-pub(super) struct Diagnostics {
-    /// None where stderr is something else.
+pub(crate) struct Diagnostics {
+    /// None where stderr is not the terminal of the screen.
     screen: Option<Arc<Mutex<Screen>>>,
     output: OutputQueue,
     notes: Notes,
@@ -24,19 +24,19 @@ pub(super) struct Diagnostics {
 }
 
 impl Diagnostics {
-    pub(super) fn new(screen: Option<Arc<Mutex<Screen>>>, output: OutputQueue, notes: Notes) -> Self {
+    pub(crate) fn new(screen: Option<Arc<Mutex<Screen>>>, output: OutputQueue, notes: Notes) -> Self {
         Self { screen, output, notes, left_out: Arc::default() }
     }
 
-    /// Shows a message.
-    pub(super) fn say(&self, text: &str) {
-        let Some(screen) = &self.screen else { return self.notes.say(text) };
+    /// Shows a message, unless too much output is queued.
+    pub(crate) fn add(&self, text: &str) {
+        let Some(screen) = &self.screen else { return self.notes.add(text) };
         if self.output.waiting() > LIMIT {
             self.left_out.fetch_add(1, Ordering::Relaxed);
             return;
         }
         let mut screen = screen.lock();
-        // Where nothing can be shown, the turn ends and says why.
+        // If stdout is closed, the turn ends with that error.
         let _reported_there = match self.left_out.swap(0, Ordering::Relaxed) {
             0 => Ok(()),
             count => screen.dim(&format!("[{count} notes are left out here]")),
@@ -44,9 +44,9 @@ impl Diagnostics {
         let _reported_there = screen.dim(text);
     }
 
-    /// Shows the lines of a child's stderr, each behind the child's name.
-    pub(super) fn stderr_of(&self, name: &'static str) -> impl Fn(&str) + Send + Sync + 'static {
+    /// A function that shows the lines of a child's stderr, each after the child's name.
+    pub(crate) fn stderr_of(&self, name: &'static str) -> impl Fn(&str) + Send + Sync + 'static {
         let diagnostics = self.clone();
-        move |line| diagnostics.say(&format!("{name}: {line}"))
+        move |line| diagnostics.add(&format!("{name}: {line}"))
     }
 }

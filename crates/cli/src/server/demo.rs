@@ -1,23 +1,20 @@
-//! What our MCP server offers: it shows what MCP can do, and gives clients something to test with.
+//! The demonstration server: its tools, resource and prompt.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use agentwire_mcp_server::{Context, NoArguments, Server, ServerResource, Structured, Tasks, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
 
-use super::asking::{order, visit};
-use super::job::jobs;
+use super::elicitation::{order, visit};
+use super::slow::{jobs, slow};
 
-/// The longest that `slow` and `job` may take, in seconds.
-pub(super) const LONGEST: f64 = 86_400.0;
-
+/// A new server. Its counter of cancelled calls begins at 0.
 pub(super) fn server() -> Server {
     let cancelled = Arc::new(AtomicU64::new(0));
-    let slow_cancelled = cancelled.clone();
+    let slow = slow(&cancelled);
     let [job, task] = jobs(&cancelled);
     let about = ServerResource::new("agentwire://about", "about", about)
         .title("About this server")
@@ -29,10 +26,7 @@ pub(super) fn server() -> Server {
         .tool("echo", "Give the message back", echo)
         .tool("add", "Add two numbers", add)
         .tool("fail", "Fail, as a tool may", fail)
-        .tool("slow", "Take so many seconds, and report each of the steps", move |slow: Slow, cx: Context| {
-            let count = Cancellation::new(slow_cancelled.clone());
-            slow.run(cx, count)
-        })
+        .with_tool(slow)
         .tool(
             "cancelled-count",
             "Say how many slow calls and jobs were cancelled",
@@ -57,7 +51,7 @@ async fn about(_uri: String, _: Context) -> String {
 
 #[derive(Deserialize, JsonSchema)]
 struct Echo {
-    /// What to give back.
+    /// The text to return.
     message: String,
 }
 
@@ -79,7 +73,7 @@ struct Sum {
     sum: Number,
 }
 
-/// Whole numbers stay whole for as long as they fit.
+/// Adds integers exactly where the sum fits an `i64`, and as floating point otherwise.
 async fn add(Add { a, b }: Add, _: Context) -> Result<Structured<Sum>, ToolError> {
     let whole = a.as_i64().zip(b.as_i64()).and_then(|(a, b)| a.checked_add(b)).map(Number::from);
     let real = || a.as_f64().zip(b.as_f64()).and_then(|(a, b)| Number::from_f64(a + b));
@@ -89,62 +83,6 @@ async fn add(Add { a, b }: Add, _: Context) -> Result<Structured<Sum>, ToolError
 
 async fn fail(_: NoArguments, _: Context) -> Result<String, ToolError> {
     Err(ToolError::new("This tool always fails."))
-}
-
-#[derive(Deserialize, JsonSchema)]
-struct Slow {
-    /// How long to take, in seconds.
-    seconds: f64,
-    /// In how many steps, each of which is reported.
-    #[serde(default = "one")]
-    steps: u32,
-}
-
-fn one() -> u32 {
-    1
-}
-
-impl Slow {
-    async fn run(self, cx: Context, cancellation: Cancellation) -> Result<String, ToolError> {
-        let Self { seconds, steps } = self;
-        if !(0.0..=LONGEST).contains(&seconds) || steps == 0 {
-            cancellation.not_any_more();
-            return Err(ToolError::new(format!("seconds must be 0 to {LONGEST}, and steps at least 1")));
-        }
-        let step = Duration::from_secs_f64(seconds / f64::from(steps));
-        for number in 1..=steps {
-            tokio::time::sleep(step).await;
-            let message = format!("step {number} of {steps}");
-            cx.progress(number.into(), Some(steps.into()), Some(&message)).await?;
-        }
-        cancellation.not_any_more();
-        Ok(format!("took {seconds} s in {steps} steps"))
-    }
-}
-
-/// Counts a call that is dropped before it is done, which is what a cancel does to it.
-pub(super) struct Cancellation {
-    cancelled: Arc<AtomicU64>,
-    done: bool,
-}
-
-impl Cancellation {
-    pub(super) fn new(cancelled: Arc<AtomicU64>) -> Self {
-        Self { cancelled, done: false }
-    }
-
-    /// It is done.
-    pub(super) fn not_any_more(mut self) {
-        self.done = true;
-    }
-}
-
-impl Drop for Cancellation {
-    fn drop(&mut self) {
-        if !self.done {
-            self.cancelled.fetch_add(1, Ordering::Relaxed);
-        }
-    }
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -170,12 +108,12 @@ struct Roots {
 struct Folder {
     /// Where it is.
     uri: String,
-    /// What people call it.
+    /// The folder's name for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<String>,
 }
 
-/// Asks the client, which it cannot do unless that said that it answers.
+/// Asks the client for its roots. Fails where the client has not declared the capability.
 async fn roots(_: NoArguments, cx: Context) -> Result<Structured<Roots>, ToolError> {
     let answer = cx.client().list_roots().await;
     let answer = answer.map_err(|error| ToolError::new(format!("cannot ask for the folders: {error}")))?;

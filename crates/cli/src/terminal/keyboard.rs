@@ -1,4 +1,4 @@
-//! What is typed at the terminal.
+//! Keys and lines from the terminal.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -14,43 +14,42 @@ use crossterm::terminal::{disable_raw_mode, enable_raw_mode, size};
 use crate::signals::is_terminal_gone;
 use crate::text::one_line;
 
-/// A key that follows another in less time was not pressed by a person who has read what they answer.
+/// The shortest time between two keys of a person: 20 ms. Faster keys are pasted text.
 const BURST: Duration = Duration::from_millis(20);
 
-/// What comes from the keyboard.
+/// An input from the keyboard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Key {
     Character(char),
-    /// Text that was pasted, where the terminal says so.
+    /// Pasted text, from a terminal with bracketed paste.
     Paste(String),
-    /// Enter.
-    Confirm,
+    Enter,
     Backspace,
     Escape,
     /// ^C.
     Interrupt,
 }
 
-/// What was typed behind a question.
+/// The input to a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Typed {
+pub(super) enum TypedInput {
     Line(String),
-    /// A line whose end came in one piece with what is before it, as where text is pasted. Only
-    /// [`deliberate_line`] tells it from others.
+    /// A line whose Enter came in less than 20 ms after the key before it, as in pasted text. Only [`deliberate_line`] returns
+    /// it.
     Burst,
     Escape,
     /// ^C.
     Interrupt,
 }
 
-/// Forgets what was typed and not read.
-pub(super) fn forget_typed() -> io::Result<()> {
+/// Drops input that was not read.
+pub(super) fn drop_typed() -> io::Result<()> {
     let _raw = RawMode::enter()?;
-    forget()
+    drop_events()
 }
 
-fn forget() -> io::Result<()> {
-    // There it would read for ever.
+fn drop_events() -> io::Result<()> {
+    // The loop below would not end.
     if is_terminal_gone() {
         return Err(io::Error::other("the terminal is gone"));
     }
@@ -60,48 +59,48 @@ fn forget() -> io::Result<()> {
     Ok(())
 }
 
-/// Waits for a line, which is shown behind the question as it is typed. Dropping it gives the terminal back.
-pub(super) async fn line(question: String) -> io::Result<Typed> {
+/// Reads a line after the question. Dropping the future gives up the terminal.
+pub(super) async fn line(question: String) -> io::Result<TypedInput> {
     at_keyboard(move |stop| read_line(&question, false, stop)).await
 }
 
-/// Waits for a line that a person types: what was typed before, and what is pasted, is no part of it.
-pub(super) async fn deliberate_line(question: String) -> io::Result<Typed> {
+/// Reads a line that the person types after the question is shown. Earlier input and pasted text are dropped.
+pub(super) async fn deliberate_line(question: String) -> io::Result<TypedInput> {
     at_keyboard(move |stop| {
-        forget()?;
+        drop_events()?;
         read_line(&question, true, stop)
     })
     .await
 }
 
-/// Lets a thread read keys until it has what it wants or nobody wants that any more.
+/// Runs `read` in a thread, which ends early when the future is dropped.
 async fn at_keyboard<R: Send + 'static>(
     read: impl FnOnce(&AtomicBool) -> io::Result<R> + Send + 'static,
 ) -> io::Result<R> {
     let mut raw = RawMode::enter()?;
-    raw.tell_pastes()?;
+    raw.enable_bracketed_paste()?;
     let stop = raw.stop.clone();
     let read = tokio::task::spawn_blocking(move || read(&stop)).await;
     drop(raw);
     read.map_err(io::Error::other)?
 }
 
-/// A terminal that gives keys instead of lines, until this is dropped.
+/// The terminal in raw mode, until this is dropped.
 struct RawMode {
     stop: Arc<AtomicBool>,
-    /// Whether the terminal was asked to tell what is pasted.
-    tells_pastes: bool,
+    /// Whether bracketed paste is on.
+    bracketed_paste: bool,
 }
 
 impl RawMode {
     fn enter() -> io::Result<Self> {
         enable_raw_mode()?;
-        Ok(Self { stop: Arc::default(), tells_pastes: false })
+        Ok(Self { stop: Arc::default(), bracketed_paste: false })
     }
 
-    /// Asks the terminal to tell what is pasted from what is typed. One that cannot goes on as before.
-    fn tell_pastes(&mut self) -> io::Result<()> {
-        self.tells_pastes = true;
+    /// Turns on bracketed paste. A terminal without it ignores this.
+    fn enable_bracketed_paste(&mut self) -> io::Result<()> {
+        self.bracketed_paste = true;
         execute!(io::stdout(), EnableBracketedPaste)
     }
 }
@@ -109,22 +108,22 @@ impl RawMode {
 impl Drop for RawMode {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
-        // There is nothing better to do with a terminal that does not listen.
+        // No remedy exists for a terminal that fails here.
         let _restored = disable_raw_mode();
-        if self.tells_pastes {
+        if self.bracketed_paste {
             let _restored = execute!(io::stdout(), DisableBracketedPaste);
         }
     }
 }
 
-/// Reads a key, in steps between which it looks whether anybody still wants it. None when nobody does.
+/// Reads a key. None when `stop` is set, which is checked every 50 ms.
 fn next_key(stop: &AtomicBool) -> io::Result<Option<Key>> {
     const STEP: Duration = Duration::from_millis(50);
     while !stop.load(Ordering::Relaxed) {
         if event::poll(STEP)? {
             match event::read()? {
                 Event::Key(key) => {
-                    if let Some(key) = meaning(key) {
+                    if let Some(key) = to_key(key) {
                         return Ok(Some(key));
                     }
                 }
@@ -136,13 +135,13 @@ fn next_key(stop: &AtomicBool) -> io::Result<Option<Key>> {
     Ok(None)
 }
 
-/// Reads a line. A deliberate one takes nothing that was pasted.
-fn read_line(question: &str, deliberate: bool, stop: &AtomicBool) -> io::Result<Typed> {
+/// Reads a line. A deliberate one leaves out pasted text.
+fn read_line(question: &str, deliberate: bool, stop: &AtomicBool) -> io::Result<TypedInput> {
     let mut screen = io::stdout();
     let mut line = String::new();
     let columns = size().ok().map(|(columns, _)| usize::from(columns)).filter(|columns| *columns > 0);
     let columns = columns.unwrap_or(80);
-    // A question that leaves too little room stands above the answer: what is wider than the screen cannot be redrawn.
+    // A wide question stands on its own line: a line that is wider than the screen cannot be redrawn.
     let mut before = question;
     if width(question) > columns / 2 {
         write!(screen, "{question}\r\n")?;
@@ -152,11 +151,11 @@ fn read_line(question: &str, deliberate: bool, stop: &AtomicBool) -> io::Result<
     loop {
         write!(screen, "\r\x1b[2K{before}{}", tail(&line, room))?;
         screen.flush()?;
-        // Also where this thread is held up: then what lies ready counts as a burst, which only asks again.
-        let lies_ready = event::poll(Duration::ZERO)?;
+        // A delayed thread sees a typed key as a burst too. Then the question is only asked again.
+        let is_ready = event::poll(Duration::ZERO)?;
         let since = Instant::now();
-        let Some(key) = next_key(stop)? else { return Ok(Typed::Interrupt) };
-        let in_burst = lies_ready || since.elapsed() < BURST;
+        let Some(key) = next_key(stop)? else { return Ok(TypedInput::Interrupt) };
+        let in_burst = is_ready || since.elapsed() < BURST;
         let typed = match key {
             Key::Character(character) => {
                 line.push_str(&one_line(character.encode_utf8(&mut [0; 4])));
@@ -172,10 +171,10 @@ fn read_line(question: &str, deliberate: bool, stop: &AtomicBool) -> io::Result<
                 line.pop();
                 continue;
             }
-            Key::Confirm if deliberate && in_burst && !line.is_empty() => Typed::Burst,
-            Key::Confirm => Typed::Line(line),
-            Key::Escape => Typed::Escape,
-            Key::Interrupt => Typed::Interrupt,
+            Key::Enter if deliberate && in_burst && !line.is_empty() => TypedInput::Burst,
+            Key::Enter => TypedInput::Line(line),
+            Key::Escape => TypedInput::Escape,
+            Key::Interrupt => TypedInput::Interrupt,
         };
         write!(screen, "\r\n")?;
         screen.flush()?;
@@ -183,7 +182,7 @@ fn read_line(question: &str, deliberate: bool, stop: &AtomicBool) -> io::Result<
     }
 }
 
-/// The end of a line, as much as there is room for.
+/// The end of a line, in at most `room` columns.
 fn tail(line: &str, room: usize) -> &str {
     let mut used = 0;
     let fits = line.char_indices().rev().take_while(|(_, character)| {
@@ -193,22 +192,22 @@ fn tail(line: &str, room: usize) -> &str {
     fits.last().map_or("", |(start, _)| &line[start..])
 }
 
-/// How many columns a text takes at most.
+/// The most columns that a text can take.
 fn width(text: &str) -> usize {
     text.chars().map(|character| if character.is_ascii() { 1 } else { 2 }).sum()
 }
 
-fn meaning(key: KeyEvent) -> Option<Key> {
+fn to_key(key: KeyEvent) -> Option<Key> {
     if key.kind == KeyEventKind::Release {
         return None;
     }
     let control = key.modifiers.contains(KeyModifiers::CONTROL);
     match key.code {
         KeyCode::Char('c') if control => Some(Key::Interrupt),
-        // What a line feed is where keys come one by one.
-        KeyCode::Char('j') if control => Some(Key::Confirm),
+        // Raw mode delivers a line feed as this key.
+        KeyCode::Char('j') if control => Some(Key::Enter),
         KeyCode::Char(character) if !control => Some(Key::Character(character)),
-        KeyCode::Enter => Some(Key::Confirm),
+        KeyCode::Enter => Some(Key::Enter),
         KeyCode::Backspace => Some(Key::Backspace),
         KeyCode::Esc => Some(Key::Escape),
         _ => None,

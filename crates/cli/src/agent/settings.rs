@@ -1,4 +1,4 @@
-//! What can be chosen in a session.
+//! The modes and options of a session.
 
 use agentwire_acp_sessions::Turn;
 use agentwire_acp_sessions::schema::{
@@ -6,7 +6,7 @@ use agentwire_acp_sessions::schema::{
     SessionMode, SessionModeState,
 };
 
-/// What is asked for before it is done. Id, name, description.
+/// The modes, which differ in what needs a permission: id, name, description.
 const MODES: [(&str, &str, &str); 3] = [
     (DEFAULT, "Default", "Asks before it touches files or runs commands"),
     (ASK, "Ask", "Asks before it does anything, calls of MCP tools included"),
@@ -17,20 +17,20 @@ const DEFAULT: &str = "default";
 const ASK: &str = "ask";
 const AUTO: &str = "auto";
 
-/// The pieces that echoed text leaves in. Id, name, how many characters.
+/// The lengths of the pieces of echoed text: id, name, characters.
 const CHUNKS: [(&str, &str, usize); 3] =
     [("short", "Short", 24), ("long", "Long", 240), ("whole", "In one piece", usize::MAX)];
 
 const OPTION_CHUNKS: &str = "chunks";
 const OPTION_THINK: &str = "think";
 
-/// The modes, and the one that a session begins in.
+/// The modes, with the default one.
 pub(super) fn modes() -> SessionModeState {
     let modes = MODES.map(|(id, name, description)| SessionMode::new(id, name).description(description));
     SessionModeState::new(DEFAULT, modes)
 }
 
-/// The options. The mode is one of them, for clients that look only here.
+/// The options. The mode is one of them, for clients that have no modes.
 pub(super) fn options() -> [SessionConfigOption; 3] {
     let modes = MODES.map(|(id, name, about)| SessionConfigSelectOption::new(id, name).description(about));
     let chunks = CHUNKS.map(|(id, name, _)| SessionConfigSelectOption::new(id, name));
@@ -44,25 +44,25 @@ pub(super) fn options() -> [SessionConfigOption; 3] {
     ]
 }
 
-/// Whether the person is to be asked before a tool of ours is used.
-pub(super) fn asks(turn: &Turn) -> bool {
+/// Whether a file or a command needs a permission.
+pub(super) fn asks_for_tools(turn: &Turn) -> bool {
     turn.mode().is_none_or(|mode| *mode != *AUTO)
 }
 
-/// Whether the person is to be asked before a tool of an MCP server is called.
+/// Whether a call of an MCP tool needs a permission.
 pub(super) fn asks_for_calls(turn: &Turn) -> bool {
     turn.mode().is_some_and(|mode| *mode == *ASK)
 }
 
-/// How many characters a piece of echoed text has at most.
-pub(super) fn chunk(turn: &Turn) -> usize {
+/// The most characters of a piece of echoed text.
+pub(super) fn chunk_length(turn: &Turn) -> usize {
     let chosen = turn.option(OPTION_CHUNKS);
     let is_it =
         |id: &str| matches!(&chosen, Some(SessionConfigOptionValue::ValueId(value)) if **value == *id);
     CHUNKS.iter().find(|(id, ..)| is_it(id)).map_or(CHUNKS[0].2, |(.., size)| *size)
 }
 
-/// Whether to think aloud.
-pub(super) fn thinks(turn: &Turn) -> bool {
+/// Whether a thought comes before each answer.
+pub(super) fn thinks_aloud(turn: &Turn) -> bool {
     matches!(turn.option(OPTION_THINK), Some(SessionConfigOptionValue::Boolean(true)))
 }

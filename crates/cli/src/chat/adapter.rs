@@ -1,37 +1,42 @@
-//! The agent, in one interface for both versions of the protocol.
+//! One interface to an agent for both versions of the protocol.
 
-use std::future::Future;
 use std::io;
 use std::path::Path;
 use std::time::Duration;
 
 use agentwire_acp_client::{BoxError, CallError, Closed};
 use agentwire_acp_schema::v1::{Implementation, McpServer, SessionId};
+use futures::Stream;
 use serde::Serialize;
 
 use super::prompt::{Piece, PromptSupport};
-use super::view::View;
+use crate::terminal::View;
 
-/// An agent and our client for it: what differs between the versions.
+/// An agent with our client for it. The two versions of the protocol implement it.
 pub(super) trait AgentAdapter {
+    /// The answer to `initialize`.
+    type Initialized: Serialize + Clone + Send + Sync + 'static;
     /// An item of `session/list`.
-    type SessionInfo: Serialize + Send + Sync + 'static;
-    /// The pages of `session/list`.
-    type Sessions;
+    type SessionInfo: ListedSession;
+    /// The items of `session/list`, from all pages.
+    type Sessions: Stream<Item = Result<Self::SessionInfo, CallError>> + Unpin;
 
-    /// Sends `initialize`, unless the version was negotiated by it already.
+    /// Sends `initialize`, unless that has negotiated the version already.
     async fn initialize(&self, limit: Duration) -> Result<(), BoxError>;
 
-    /// Shows programs the answer to `initialize`.
-    fn show_initialized(&self, view: &View) -> io::Result<()>;
+    /// The answer to `initialize`. None before it has arrived.
+    fn initialized(&self) -> Option<&Self::Initialized>;
 
+    /// The agent's name and version.
     fn info(&self) -> Option<&Implementation>;
 
+    /// The kinds of content that the agent takes.
     fn prompt_support(&self) -> PromptSupport;
 
     /// Completes when the connection is closed.
-    fn closed(&self) -> impl Future<Output = Closed> + 'static;
+    async fn closed(&self) -> Closed;
 
+    /// Whether the connection is closed.
     fn is_closed(&self) -> bool;
 
     /// Whether the agent can list its sessions.
@@ -39,10 +44,6 @@ pub(super) trait AgentAdapter {
 
     /// `session/list`, for one directory if it is given.
     fn sessions(&self, cwd: Option<&Path>) -> Self::Sessions;
-
-    async fn next_session(sessions: &mut Self::Sessions) -> Result<Option<Self::SessionInfo>, CallError>;
-
-    fn row(session: &Self::SessionInfo) -> SessionRow<'_>;
 
     /// `session/delete`.
     async fn delete(&self, session: &str, limit: Duration) -> Result<(), CallError>;
@@ -70,31 +71,40 @@ pub(super) trait AgentAdapter {
     /// Shows the mode, options, title and usage that changed during a turn or a replay.
     fn show_settings(&self) -> io::Result<()>;
 
+    /// Changes the mode.
     async fn set_mode(&self, session: &SessionId, mode: &str) -> Result<(), BoxError>;
 
+    /// Sets an option, whose value may be given by its name.
     async fn set_option(&self, session: &SessionId, option: &str, value: &str) -> Result<(), BoxError>;
 
+    /// Shows the modes.
     fn list_modes(&self, view: &View) -> Result<(), BoxError>;
 
+    /// Shows the options.
     fn list_options(&self, view: &View) -> Result<(), BoxError>;
 
     /// `session/prompt`, until the turn ends.
-    async fn prompt(&self, session: &SessionId, prompt: Vec<Piece>) -> Result<Stopped, CallError>;
+    async fn prompt(&self, session: &SessionId, prompt: Vec<Piece>) -> Result<StoppedTurn, CallError>;
 
     /// `session/cancel`.
     async fn cancel(&self, session: &SessionId) -> Result<(), CallError>;
 
-    /// The turn has ended, as `stopped` says unless it failed.
-    fn turn_ended(&self, stopped: Option<&Stopped>) -> io::Result<()>;
+    /// Called when a turn has ended. `stopped` is none where the turn failed.
+    fn turn_ended(&self, stopped: Option<&StoppedTurn>) -> io::Result<()>;
 
     /// Adds to an error what the person can do about it.
     fn explain(&self, error: CallError) -> BoxError;
 
-    /// Ends what runs in the session.
+    /// Ends the programs that run in the session.
     async fn close(&self, session: &SessionId);
 }
 
-/// A session in a list.
+/// An item of `session/list`.
+pub(super) trait ListedSession: Serialize + Send + Sync + 'static {
+    fn row(&self) -> SessionRow<'_>;
+}
+
+/// The parts of a session that a list shows.
 pub(super) struct SessionRow<'a> {
     pub(super) id: &'a SessionId,
     pub(super) cwd: &'a Path,
@@ -102,14 +112,33 @@ pub(super) struct SessionRow<'a> {
     pub(super) updated_at: Option<&'a str>,
 }
 
+/// The items of both versions. Their types have the same members.
+macro_rules! listed_session {
+    ($version:ident) => {
+        impl ListedSession for agentwire_acp_schema::$version::SessionInfo {
+            fn row(&self) -> SessionRow<'_> {
+                SessionRow {
+                    id: &self.session_id,
+                    cwd: &self.cwd,
+                    title: self.title.as_deref(),
+                    updated_at: self.updated_at.as_deref(),
+                }
+            }
+        }
+    };
+}
+
+listed_session!(v1);
+listed_session!(v2);
+
 /// How a turn ended.
-pub(super) struct Stopped {
-    /// The stop reason as the agent wrote it, which may be as long as a message.
+pub(super) struct StoppedTurn {
+    /// The stop reason as the agent wrote it. It may be as long as a message.
     pub(super) reason: Option<String>,
     pub(super) kind: StopKind,
 }
 
-/// The stop reasons that a chat handles in their own way.
+/// The stop reasons that a chat distinguishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StopKind {
     EndTurn,
@@ -117,4 +146,9 @@ pub(super) enum StopKind {
     Refusal,
     Error,
     Other,
+}
+
+/// Our name and version for `initialize`.
+pub(super) fn client_info() -> Implementation {
+    Implementation::new("agentwire", env!("CARGO_PKG_VERSION"))
 }

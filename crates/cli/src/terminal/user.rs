@@ -7,25 +7,24 @@ use agentwire_acp_client::Error;
 use agentwire_acp_schema::v1::{
     CreateElicitationResponse, RequestPermissionRequest, RequestPermissionResponse,
 };
-use agentwire_acp_toolkit::{Choices, Form, UrlConsent, UrlWarning};
+use agentwire_acp_toolkit::{Choices, UrlConsent, UrlWarning};
 use tokio::sync::{Mutex, MutexGuard, Notify};
 
-use super::form;
-use super::keyboard::{Typed, deliberate_line, forget_typed, line};
+use super::keyboard::{TypedInput, deliberate_line, drop_typed, line};
 use super::view::View;
-use crate::text::{Painted, one_line};
+use crate::text::{StyledText, one_line};
 
-/// The person who answers. Clones are the same person.
+/// The person at the terminal. Clones share the keyboard.
 #[derive(Clone)]
 pub(crate) struct User(Arc<Inner>);
 
 struct Inner {
     view: Arc<View>,
-    /// One at a time: there is one keyboard.
+    /// Held by the question or the line editor that reads keys.
     keyboard: Mutex<()>,
     /// Notified when a question waits for the keyboard.
-    wanted: Notify,
-    /// ^C as a key, where the terminal makes no signal of it.
+    waiting_question: Notify,
+    /// Notified by ^C as a key, in raw mode, where the terminal sends no signal.
     interrupt: Arc<Notify>,
     /// The name of the agent or server that asks.
     asker: agentwire_sync::Mutex<String>,
@@ -36,7 +35,7 @@ impl User {
         Self(Arc::new(Inner {
             view,
             keyboard: Mutex::default(),
-            wanted: Notify::new(),
+            waiting_question: Notify::new(),
             interrupt,
             asker: agentwire_sync::Mutex::new("the agent".into()),
         }))
@@ -47,39 +46,39 @@ impl User {
         *self.0.asker.lock() = one_line(name);
     }
 
-    /// Shows below the open question that it needs no answer any more.
+    /// Shows below the open question that it was withdrawn.
     pub(crate) async fn question_withdrawn(&self) {
         if self.0.view.remark("The question was taken back.").is_ok() {
             let _closed = self.0.view.output().written().await;
         }
     }
 
-    /// Takes the keyboard to ask something, when it is free. The line editor gives it up. Keys that were pressed before are
-    /// no answer, and are dropped.
-    async fn keyboard(&self) -> Result<MutexGuard<'_, ()>, Error> {
+    /// Waits for the keyboard, to ask a question. The line editor gives it up. Keys that were pressed before the question are
+    /// dropped.
+    pub(super) async fn keyboard(&self) -> Result<MutexGuard<'_, ()>, Error> {
         let keyboard = match self.0.keyboard.try_lock() {
             Ok(keyboard) => keyboard,
             Err(_) => {
-                self.0.wanted.notify_one();
+                self.0.waiting_question.notify_one();
                 self.0.keyboard.lock().await
             }
         };
-        self.0.view.output().written().await.and_then(|()| forget_typed()).map_err(Error::internal_error)?;
+        self.0.view.output().written().await.and_then(|()| drop_typed()).map_err(Error::internal_error)?;
         Ok(keyboard)
     }
 
-    /// Takes the keyboard when no question has it or waits for it.
-    pub(super) async fn keyboard_after_others(&self) -> MutexGuard<'_, ()> {
+    /// Waits for the keyboard, to edit a line. Questions that wait go first.
+    pub(crate) async fn keyboard_after_others(&self) -> MutexGuard<'_, ()> {
         self.0.keyboard.lock().await
     }
 
-    /// Waits until a question wants the keyboard.
-    pub(super) async fn wanted(&self) {
-        self.0.wanted.notified().await;
+    /// Completes when a question waits for the keyboard.
+    pub(crate) async fn question_waits(&self) {
+        self.0.waiting_question.notified().await;
     }
 
     /// Asks for permission, until the answer is one of the options. Escape and ^C cancel the turn.
-    pub(super) async fn permission(
+    pub(crate) async fn ask_permission(
         &self,
         request: &RequestPermissionRequest,
     ) -> Result<RequestPermissionResponse, Error> {
@@ -87,8 +86,8 @@ impl User {
         let choices = Choices::new(request);
         let menu = format!("{choices}{}\n", choices.prompt().trim_end());
         loop {
-            let Typed::Line(line) = self.deliberate(&menu, "> ").await? else {
-                // The turn is cancelled, and this question with it.
+            let TypedInput::Line(line) = self.deliberate(&menu, "> ").await? else {
+                // The notification cancels the turn.
                 self.0.interrupt.notify_one();
                 return Ok(RequestPermissionResponse::cancelled());
             };
@@ -99,18 +98,7 @@ impl User {
         }
     }
 
-    /// Asks for the fields of a form, those in `order` first.
-    pub(crate) async fn fill_in(
-        &self,
-        message: &str,
-        form: Form,
-        order: &[String],
-    ) -> Result<CreateElicitationResponse, Error> {
-        let _keyboard = self.keyboard().await?;
-        form::fill_in(self, message, form, order).await
-    }
-
-    /// Shows all of a URL, and asks whether the person visits it. It is neither opened nor fetched here.
+    /// Shows all of a URL, and asks whether the person will visit it. The URL is neither opened nor fetched here.
     pub(crate) async fn visit(
         &self,
         message: &str,
@@ -122,7 +110,7 @@ impl User {
         let (host, after) = rest.split_at(place.end - place.start);
         self.show_question(message).await.map_err(Error::internal_error)?;
         let shown = self.0.view.on_screen(|screen| {
-            let url = Painted::from(before).then(screen.paint("1", host)).then(after);
+            let url = StyledText::from(before).then(screen.paint("1", host)).then(after);
             screen.line("")?;
             screen.line(url)?;
             for warning in consent.warnings() {
@@ -140,37 +128,37 @@ impl User {
         }
     }
 
-    /// Shows a question's text behind the name of who asks. The keyboard must be held.
+    /// Shows a question's text after the name of the agent or server. The caller holds the keyboard.
     pub(super) async fn show_question(&self, message: &str) -> io::Result<()> {
         let asker = self.0.asker.lock().clone();
         self.0.view.on_screen(|screen| {
             let asks = screen.paint("1", &format!("{asker} asks:"));
-            screen.line(asks.then(" ").then(Painted::set_off(message)))?;
+            screen.line(asks.then(" ").then(StyledText::hanging(message)))?;
             screen.flush()
         })?;
         self.0.view.output().written().await
     }
 
-    /// Shows a line of the form.
+    /// Shows a line that belongs to a question.
     pub(super) fn tell(&self, text: &str) -> Result<(), Error> {
         self.0.view.remark(text).map_err(Error::internal_error)
     }
 
-    /// Asks for a line. The keyboard must be held.
-    pub(super) async fn line(&self, question: &str) -> Result<Typed, Error> {
+    /// Asks for a line. The caller holds the keyboard.
+    pub(super) async fn line(&self, question: &str) -> Result<TypedInput, Error> {
         let typed = self.read("", line(one_line(question))).await?;
-        if typed == Typed::Interrupt {
+        if typed == TypedInput::Interrupt {
             self.0.interrupt.notify_one();
         }
         Ok(typed)
     }
 
-    /// Asks for yes or no. None when neither is the answer. The keyboard must be held.
+    /// Asks for yes or no. None for Escape and ^C. The caller holds the keyboard.
     pub(super) async fn yes(&self, question: &str) -> Result<Option<bool>, Error> {
         loop {
             let line = match self.deliberate("", question).await? {
-                Typed::Line(line) => line,
-                Typed::Interrupt => {
+                TypedInput::Line(line) => line,
+                TypedInput::Interrupt => {
                     self.0.interrupt.notify_one();
                     return Ok(None);
                 }
@@ -184,42 +172,38 @@ impl User {
         }
     }
 
-    /// Asks for a line that a person types on purpose, below these lines, until it is no burst.
-    async fn deliberate(&self, lines: &str, question: &str) -> Result<Typed, Error> {
+    /// Asks for a line below `lines`, until the person has typed it, and not pasted it.
+    async fn deliberate(&self, lines: &str, question: &str) -> Result<TypedInput, Error> {
         loop {
             match self.read(lines, deliberate_line(one_line(question))).await? {
-                Typed::Burst => self.tell("What is pasted is no answer: type it, then press Enter.")?,
+                TypedInput::Burst => self.tell("What is pasted is no answer: type it, then press Enter.")?,
                 typed => return Ok(typed),
             }
         }
     }
 
-    /// Shows some lines, and reads what is typed below them. Meanwhile nothing else is shown.
+    /// Shows `lines`, and reads the input below them. Other output waits.
     async fn read(
         &self,
         lines: &str,
-        typed: impl Future<Output = io::Result<Typed>>,
-    ) -> Result<Typed, Error> {
+        typed: impl Future<Output = io::Result<TypedInput>>,
+    ) -> Result<TypedInput, Error> {
         let view = &self.0.view;
         let read = async {
             let _notes = view.notes().hold();
             view.notes().written().await;
             view.on_screen(|screen| screen.ask(lines))?;
-            // At once, so that nothing comes between the question and its answer.
+            // Held before the write is awaited, so that no output comes between the question and its answer.
             let _held = view.output().hold();
             view.output().written().await?;
             let typed = typed.await?;
-            self.typed()?;
+            view.on_screen(|screen| {
+                screen.input_ended();
+                Ok(())
+            })?;
             Ok(typed)
         };
         read.await.map_err(|error: io::Error| Error::internal_error(error))
-    }
-
-    fn typed(&self) -> io::Result<()> {
-        self.0.view.on_screen(|screen| {
-            screen.line_is_typed();
-            Ok(())
-        })
     }
 }
 

@@ -2,8 +2,8 @@ use std::io::Write;
 use std::sync::{Arc, Mutex};
 
 use agentwire_acp_schema::v1::{
-    ConfigOptionUpdate, CurrentModeUpdate, Diff, SessionInfoUpdate, SessionNotification, SessionUpdate,
-    Terminal, ToolCall, ToolCallUpdate,
+    ConfigOptionUpdate, CurrentModeUpdate, Diff, SessionConfigOption, SessionInfoUpdate, SessionNotification,
+    SessionUpdate, Terminal, ToolCall, ToolCallUpdate,
 };
 
 use super::*;
@@ -32,13 +32,15 @@ impl Write for Paper {
 fn show(updates: impl IntoIterator<Item = SessionUpdate>) -> String {
     let paper = Paper::default();
     let mut screen = Screen::new(Box::new(paper.clone()), false);
+    let mut renderer = Renderer::default();
     let mut conversation = Conversation::new();
     for update in updates {
         let change = conversation.apply(update).change;
-        screen.draw(&conversation, change, &|_| Some("from the terminal".into())).unwrap();
+        let output = |_: &TerminalId| Some("from the terminal".into());
+        renderer.draw(&mut screen, &conversation, change, &output).unwrap();
     }
-    screen.stop_waiting().unwrap();
-    screen.draw_settings(&conversation).unwrap();
+    screen.stop_spinner().unwrap();
+    renderer.draw_settings(&mut screen, &conversation).unwrap();
     let bytes = paper.0.lock().unwrap().clone();
     String::from_utf8(bytes).unwrap()
 }

@@ -1,0 +1,71 @@
+//! The command line of `chat`, interpreted.
+
+use std::io::{self, IsTerminal as _};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Result;
+
+use crate::arguments;
+
+/// The command line of `chat`, interpreted.
+pub(super) struct Plan {
+    pub(super) action: Action,
+    /// The session's directory, absolute.
+    pub(super) cwd: PathBuf,
+    /// The same, only if the command line names it.
+    pub(super) named_cwd: Option<PathBuf>,
+    /// The mode to set when the session is open.
+    pub(super) mode: Option<String>,
+    /// The options to set when the session is open: id and value.
+    pub(super) options: Vec<(String, String)>,
+    pub(super) prompt: Option<String>,
+    /// Whether to read prompts from the terminal, one after the other.
+    pub(super) interactive: bool,
+    /// How long the agent may take for each answer outside of turns.
+    pub(super) timeout: Duration,
+}
+
+pub(super) enum Action {
+    List,
+    Delete(String),
+    Talk(SessionChoice),
+}
+
+/// The session to talk in.
+pub(super) enum SessionChoice {
+    New,
+    /// The newest one of the directory.
+    Newest,
+    Id(String),
+}
+
+impl Plan {
+    /// # Errors
+    ///
+    /// When the current directory cannot be found.
+    pub(super) fn of(arguments: arguments::Chat) -> Result<Self> {
+        let named_cwd = arguments.cwd.map(std::path::absolute).transpose()?;
+        let cwd = match &named_cwd {
+            Some(cwd) => cwd.clone(),
+            None => std::env::current_dir()?,
+        };
+        let action = match (arguments.list, arguments.delete, arguments.resume, arguments.session) {
+            (true, ..) => Action::List,
+            (_, Some(id), ..) => Action::Delete(id),
+            (_, _, true, _) => Action::Talk(SessionChoice::Newest),
+            (.., Some(id)) => Action::Talk(SessionChoice::Id(id)),
+            _ => Action::Talk(SessionChoice::New),
+        };
+        Ok(Self {
+            action,
+            cwd,
+            named_cwd,
+            mode: arguments.mode,
+            options: arguments.options.into_iter().map(|option| (option.id, option.value)).collect(),
+            interactive: arguments.prompt.is_none() && io::stdin().is_terminal(),
+            prompt: arguments.prompt,
+            timeout: arguments.timeout,
+        })
+    }
+}

@@ -1,0 +1,14 @@
+//! Output to people and programs, and questions to the person at the terminal.
+
+mod diagnostics;
+mod form;
+mod keyboard;
+mod screen;
+mod shown;
+mod user;
+mod view;
+
+pub(crate) use self::screen::{MAX_ITEMS, Mark, Screen, StreamedMessage};
+pub(crate) use self::shown::{ShownHashes, ValueHashes, short};
+pub(crate) use self::user::User;
+pub(crate) use self::view::View;

@@ -1,0 +1,278 @@
+//! The output of a conversation: a screen for a person, or lines of JSON for a program.
+
+use std::collections::BTreeSet;
+use std::fmt::Display;
+use std::io::{self, IsTerminal as _, Write};
+use std::sync::Arc;
+
+use agentwire_acp_client::Error;
+use agentwire_jsonrpc::{RawJson, Skipped, SkippedPart};
+use agentwire_sync::Mutex;
+use serde::Serialize;
+use serde_json::json;
+
+use super::diagnostics::Diagnostics;
+use super::screen::Screen;
+use super::shown::short;
+use crate::failure::to_json;
+use crate::output::{Member, json_line};
+use crate::output_queue::{Output as _, OutputQueue};
+use crate::text::{Notes, beginning, one_line};
+
+/// The longest line of JSON that is queued as bytes: 64 KiB. A longer one is queued as its value, and encoded when it is
+/// written.
+const SHORT_LINE: usize = 64 << 10;
+
+/// The weight of a queued value: 32 MiB, which is more than the queue's limit. So reading from the agent pauses until it is
+/// written.
+const VALUE_WEIGHT: usize = 32 << 20;
+
+/// The most bytes of a session's directory that are shown: the longest path of Linux.
+const PATH_LIMIT: usize = 4 << 10;
+
+/// A buffer of at most [`SHORT_LINE`] bytes.
+struct ShortLine(Vec<u8>);
+
+impl Write for ShortLine {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.0.len() + bytes.len() > SHORT_LINE {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.0.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The output of a conversation on stdout, with messages on stderr.
+pub(crate) struct View {
+    output: OutputQueue,
+    notes: Notes,
+    diagnostics: Diagnostics,
+    /// None where stdout has JSON.
+    screen: Option<Arc<Mutex<Screen>>>,
+    /// The kinds of skipped parts that were reported to the person.
+    skipped: Mutex<BTreeSet<&'static str>>,
+}
+
+impl View {
+    /// On our stdout, with the notes that go to stderr.
+    pub(crate) fn new(json: bool, notes: Notes) -> Self {
+        let stdout = io::stdout();
+        let is_terminal = stdout.is_terminal();
+        let output = OutputQueue::new(stdout);
+        let screen =
+            (!json).then(|| Arc::new(Mutex::new(Screen::new(Box::new(output.clone()), is_terminal))));
+        let is_shared = is_terminal && io::stderr().is_terminal();
+        let diagnostics =
+            Diagnostics::new(screen.clone().filter(|_| is_shared), output.clone(), notes.clone());
+        Self { output, notes, diagnostics, screen, skipped: Mutex::default() }
+    }
+
+    /// The messages on stderr.
+    pub(crate) fn notes(&self) -> &Notes {
+        &self.notes
+    }
+
+    /// The messages on stderr, in order with the conversation where both are on one terminal.
+    pub(crate) fn diagnostics(&self) -> &Diagnostics {
+        &self.diagnostics
+    }
+
+    /// The queue of stdout.
+    pub(crate) fn output(&self) -> &OutputQueue {
+        &self.output
+    }
+
+    /// Whether stdout has lines of JSON, for programs.
+    pub(crate) fn is_json(&self) -> bool {
+        self.screen.is_none()
+    }
+
+    /// Draws on the screen, if there is one.
+    pub(crate) fn on_screen(&self, show: impl FnOnce(&mut Screen) -> io::Result<()>) -> io::Result<()> {
+        match &self.screen {
+            Some(screen) => show(&mut screen.lock()),
+            None => Ok(()),
+        }
+    }
+
+    /// Prints the line `{name: value}` for programs. The value is short; see [`large_json`](Self::large_json).
+    pub(crate) fn json<T: Serialize>(&self, name: &str, value: &T) -> io::Result<()> {
+        if self.is_json() { json_line(&mut self.output.clone(), &Member(name, value)) } else { Ok(()) }
+    }
+
+    /// Prints the line `{name: value}` for programs, where the value may be as long as a message. A long one is queued as the
+    /// value, so that its line is never in memory.
+    pub(crate) fn large_json<T>(&self, name: &'static str, value: &Arc<T>) -> io::Result<()>
+    where
+        T: Serialize + Send + Sync + 'static,
+    {
+        if !self.is_json() {
+            return Ok(());
+        }
+        let mut output = self.output.clone();
+        let mut line = ShortLine(Vec::new());
+        if json_line(&mut line, &Member(name, &**value)).is_ok() {
+            output.write_all(&line.0)?;
+        } else {
+            let value = value.clone();
+            let write = move |mut out: &mut dyn Write| json_line(&mut out, &Member(name, &*value));
+            output.write_later(VALUE_WEIGHT, Box::new(write));
+        }
+        output.flush()
+    }
+
+    /// Reports a message of the agent that cannot be read: to programs on stdout, to people on stderr.
+    pub(crate) fn unreadable_message(&self, why: &Error) -> io::Result<()> {
+        let why = one_line(&why.message);
+        if !self.is_json() {
+            self.diagnostics.add(&format!("warning: a message of the agent is lost: {why}"));
+        }
+        self.json("unreadable", &json!({ "why": why }))
+    }
+
+    /// Reports an update that cannot be read: with its params to programs, only the reason to people on stderr.
+    pub(crate) fn unreadable_update(&self, params: Option<RawJson>, why: &Error) -> io::Result<()> {
+        #[derive(Serialize)]
+        struct Unreadable {
+            params: Option<RawJson>,
+            why: String,
+        }
+
+        if !self.is_json() {
+            let why = one_line(&why.message);
+            self.diagnostics.add(&format!("warning: an update of the agent cannot be read: {why}"));
+        }
+        self.large_json("unreadable", &Arc::new(Unreadable { params, why: why.message.to_string() }))
+    }
+
+    /// Handles an update of a session. For programs it is printed, and then applied only if it is a setting. For people
+    /// `apply` shows it. Updates of other sessions are not applied.
+    pub(crate) fn update<U>(
+        &self,
+        update: U,
+        is_ours: bool,
+        is_setting: impl FnOnce(&U) -> bool,
+        apply: impl FnOnce(U) -> io::Result<()>,
+    ) -> io::Result<()>
+    where
+        U: Serialize + Clone + Send + Sync + 'static,
+    {
+        if !self.is_json() {
+            return if is_ours { apply(update) } else { Ok(()) };
+        }
+        let update = Arc::new(update);
+        let printed = self.large_json("update", &update);
+        if is_ours && is_setting(&update) {
+            apply(Arc::unwrap_or_clone(update))?;
+        }
+        printed
+    }
+
+    /// Reports parts of a message that were skipped because they cannot be read: all to programs, the first of each kind to
+    /// people on stderr.
+    pub(crate) fn skipped(&self, method: &str, skipped: &Skipped) -> io::Result<()> {
+        if !self.is_json() {
+            let mut reported = self.skipped.lock();
+            for part in skipped.parts.iter().filter(|part| reported.insert(part.kind)) {
+                self.diagnostics.add(&format!("warning: agent: {method}: skipped {part}"));
+            }
+        }
+        let part = |part: &SkippedPart| json!({ "kind": part.kind, "index": part.index, "why": part.why });
+        let parts: Vec<_> = skipped.parts.iter().map(part).collect();
+        self.large_json(
+            "skipped",
+            &Arc::new(json!({ "method": method, "parts": parts, "more": skipped.more })),
+        )
+    }
+
+    /// Prints a permission request and its outcome for programs.
+    pub(crate) fn permission<Q, O>(&self, request: Q, outcome: O) -> io::Result<()>
+    where
+        Q: Serialize + Send + Sync + 'static,
+        O: Serialize + Send + Sync + 'static,
+    {
+        #[derive(Serialize)]
+        struct Permission<Q, O> {
+            request: Q,
+            outcome: O,
+        }
+
+        self.large_json("permission", &Arc::new(Permission { request, outcome }))
+    }
+
+    /// Prints a failure for programs. For people, `main` prints it on stderr.
+    pub(crate) fn failure(&self, error: &anyhow::Error) -> io::Result<()> {
+        if self.is_json() { json_line(&mut self.output.clone(), &to_json(error)) } else { Ok(()) }
+    }
+
+    /// Shows a dim line of our own to people.
+    pub(crate) fn remark(&self, text: &str) -> io::Result<()> {
+        self.on_screen(|screen| screen.dim(text))
+    }
+
+    /// Shows a line to people.
+    pub(crate) fn line(&self, text: &str) -> io::Result<()> {
+        self.on_screen(|screen| {
+            screen.line(text)?;
+            screen.flush()
+        })
+    }
+
+    /// Shows lines to people, or `none` where there are no lines.
+    pub(crate) fn list(&self, lines: &[String], none: &str) -> io::Result<()> {
+        if lines.is_empty() { self.remark(none) } else { lines.iter().try_for_each(|line| self.line(line)) }
+    }
+
+    /// Reports that something of the agent's is not stored, because it is too large.
+    pub(crate) fn not_stored(&self, what: &str) -> io::Result<()> {
+        if !self.is_json() {
+            return self.remark(&format!("! {what}"));
+        }
+        self.diagnostics.add(&format!("warning: {what}"));
+        self.json("leftOut", &what)
+    }
+
+    /// Shows a session of a list to people.
+    pub(crate) fn session(&self, id: &str, updated: &str, cwd: &dyn Display, title: &str) -> io::Result<()> {
+        if self.is_json() {
+            return Ok(());
+        }
+        let cwd = beginning(cwd, PATH_LIMIT);
+        self.line(&format!("{}  {}  {cwd}  {}", one_line(id), short(updated), short(title)))
+    }
+
+    /// Reports a permission that was rejected because there is no person to ask.
+    pub(crate) fn rejected(&self, what: &str) {
+        let why = "because nobody is at a terminal to be asked, and there is no --yes";
+        self.diagnostics.add(&format!("rejected, {why}: {}", one_line(what)));
+    }
+
+    /// Shows the spinner of a turn.
+    pub(crate) fn turn_begins(&self) -> io::Result<()> {
+        self.on_screen(|screen| {
+            screen.start_spinner();
+            Ok(())
+        })
+    }
+
+    /// Removes the spinner, and shows why the turn ended if `reason` is given.
+    pub(crate) fn turn_ended(&self, reason: Option<&str>) -> io::Result<()> {
+        self.on_screen(|screen| {
+            screen.stop_spinner()?;
+            match reason {
+                Some(reason) => screen.dim(&format!("[{reason}]")),
+                None => Ok(()),
+            }
+        })
+    }
+
+    /// Turns the spinner.
+    pub(crate) fn turn_spinner(&self) -> io::Result<()> {
+        if self.output.is_held() { Ok(()) } else { self.on_screen(Screen::turn_spinner) }
+    }
+}
