@@ -64,6 +64,8 @@ extern crate futures_util as futures;
 #[cfg(any(feature = "client", feature = "server"))]
 pub mod header;
 #[cfg(any(feature = "client", feature = "server"))]
+pub mod runtime;
+#[cfg(any(feature = "client", feature = "server"))]
 pub mod sse;
 #[cfg(feature = "server")]
 mod sync;

@@ -6,7 +6,7 @@
 //! ```text
 //!            GET /sse ─────────────────────▶
 //!            ◀─ event: endpoint, /messages?sessionId=…
-//!  client    POST /messages?sessionId=… ───▶  Endpoint ──▶ Service::connection(Link)
+//!  client    POST /messages?sessionId=… ───▶  Endpoint ──▶ Service::connection(Connection)
 //!            ◀─ 202                           (tower)
 //!            ◀─ event: message
 //! ```

@@ -74,7 +74,6 @@ mod server {
     pub(crate) mod coalescing_waker;
     #[path = "../../../../crates/transport-http/src/server/inline_task.rs"]
     pub(crate) mod inline_task;
-    pub(crate) mod serving;
 }
 
 pub mod models;

@@ -12,8 +12,8 @@ use tokio::time::Instant;
 
 use crate::client::body::{self, LINGER};
 use crate::client::event_stream::EventStream;
-use crate::client::route::Kind;
-use crate::client::shared::{Content, Reply, Shared};
+use crate::client::requests::{Content, Reply, Requests};
+use crate::client::route::MessageKind;
 use crate::client::{HttpError, Wait, backoff, route};
 use crate::header;
 use crate::sse::Event;
@@ -31,9 +31,9 @@ const MOST_REFUSALS: u32 = 2;
 ///           Wait
 /// ```
 pub(crate) struct Exchange {
-    shared: Arc<Shared>,
+    requests: Arc<Requests>,
     purpose: Purpose,
-    state: State,
+    state: ExchangeState,
     /// What is to be passed on before anything else is done.
     ready: VecDeque<Arrival>,
     last_event_id: Option<HeaderValue>,
@@ -52,7 +52,7 @@ pub(crate) enum Purpose {
         /// Tells this exchange from others with the same ids.
         serial: u64,
         pending: Vec<RequestId>,
-        kind: Kind,
+        kind: MessageKind,
         stateless: bool,
         /// What the server said that was no message, in case nothing better comes.
         unreadable: Option<HttpError>,
@@ -73,7 +73,7 @@ pub(crate) enum Arrival {
     Fatal(HttpError),
 }
 
-enum State {
+enum ExchangeState {
     Send(HeaderMap, Bytes),
     Read(EventStream),
     Wait(Duration),
@@ -83,17 +83,17 @@ enum State {
 }
 
 impl Exchange {
-    pub(crate) fn call(shared: Arc<Shared>, purpose: Purpose, headers: HeaderMap, body: Bytes) -> Self {
-        Self::new(shared, purpose, State::Send(headers, body))
+    pub(crate) fn call(requests: Arc<Requests>, purpose: Purpose, headers: HeaderMap, body: Bytes) -> Self {
+        Self::new(requests, purpose, ExchangeState::Send(headers, body))
     }
 
-    pub(crate) fn listen(shared: Arc<Shared>) -> Self {
-        Self::new(shared, Purpose::Listen { opened: false }, State::Wait(Duration::ZERO))
+    pub(crate) fn listen(requests: Arc<Requests>) -> Self {
+        Self::new(requests, Purpose::Listen { opened: false }, ExchangeState::Wait(Duration::ZERO))
     }
 
-    fn new(shared: Arc<Shared>, purpose: Purpose, state: State) -> Self {
+    fn new(requests: Arc<Requests>, purpose: Purpose, state: ExchangeState) -> Self {
         let ready = VecDeque::new();
-        Self { shared, purpose, state, ready, last_event_id: None, retry: None, failures: 0, fruitless: 0 }
+        Self { requests, purpose, state, ready, last_event_id: None, retry: None, failures: 0, fruitless: 0 }
     }
 
     pub(crate) async fn next(&mut self) -> Option<Arrival> {
@@ -101,33 +101,33 @@ impl Exchange {
             if let Some(arrival) = self.ready.pop_front() {
                 return Some(arrival);
             }
-            match std::mem::replace(&mut self.state, State::Over) {
-                State::Over => return None,
-                State::Send(headers, body) => self.send(headers, body).await,
-                State::Read(events) => self.read(events).await,
-                State::Wait(delay) => self.resume(delay).await,
-                State::Linger(events, until) => self.linger(events, until).await,
+            match std::mem::replace(&mut self.state, ExchangeState::Over) {
+                ExchangeState::Over => return None,
+                ExchangeState::Send(headers, body) => self.send(headers, body).await,
+                ExchangeState::Read(events) => self.read(events).await,
+                ExchangeState::Wait(delay) => self.resume(delay).await,
+                ExchangeState::Linger(events, until) => self.linger(events, until).await,
             }
         }
     }
 
     async fn send(&mut self, headers: HeaderMap, body: Bytes) {
-        let reply = match self.shared.post(headers, body, Wait::FirstByte).await {
+        let reply = match self.requests.post(headers, body, Wait::FirstByte).await {
             Ok(reply) => reply,
             Err(error) => return self.fail(error),
         };
         if !reply.status.is_success() {
             return self.refused(reply).await;
         }
-        if matches!(self.purpose, Purpose::Call { kind: Kind::Initialize, .. }) {
+        if matches!(self.purpose, Purpose::Call { kind: MessageKind::Initialize, .. }) {
             let id = reply.headers.get(&header::SESSION_ID);
             let id = id.filter(|id| is_session_id(id.as_bytes())).cloned();
-            let mut session = self.shared.session();
+            let mut session = self.requests.session();
             (session.id, session.version) = (id, None);
         }
         match reply.content() {
-            Content::Events => self.state = State::Read(self.events(reply)),
-            Content::Json => match collect(reply, self.shared.config.message_limit).await {
+            Content::Events => self.state = ExchangeState::Read(self.events(reply)),
+            Content::Json => match collect(reply, self.requests.config.limits.message_limit).await {
                 Ok(text) => {
                     self.take_message(text);
                     self.end_without_answer(HttpError::NoAnswer);
@@ -143,8 +143,7 @@ impl Exchange {
     }
 
     fn events(&self, reply: Reply) -> EventStream {
-        // The limit is that of the message; the rest of the line is the name of its field.
-        EventStream::of(reply.body, self.shared.config.message_limit.saturating_add("data: ".len()))
+        EventStream::of(reply.body, self.requests.config.limits.line_limit())
     }
 
     async fn refused(&mut self, reply: Reply) {
@@ -170,11 +169,11 @@ impl Exchange {
     /// Whether a response with this status says that the server has ended the session.
     fn has_expired(&self, status: StatusCode) -> bool {
         let in_session = match self.purpose {
-            Purpose::Call { ref kind, stateless, .. } => *kind != Kind::Initialize && !stateless,
+            Purpose::Call { ref kind, stateless, .. } => *kind != MessageKind::Initialize && !stateless,
             // Some servers without such streams answer 404 to every GET.
             Purpose::Listen { opened } => opened,
         };
-        in_session && status == StatusCode::NOT_FOUND && self.shared.session().id.is_some()
+        in_session && status == StatusCode::NOT_FOUND && self.requests.session().id.is_some()
     }
 
     async fn read(&mut self, mut events: EventStream) {
@@ -183,9 +182,9 @@ impl Exchange {
                 self.take_event(event);
                 self.state = match &self.purpose {
                     Purpose::Call { pending, .. } if pending.is_empty() => {
-                        State::Linger(events, Instant::now() + LINGER)
+                        ExchangeState::Linger(events, Instant::now() + LINGER)
                     }
-                    _ => State::Read(events),
+                    _ => ExchangeState::Read(events),
                 };
             }
             // To end a stream that is to be asked for again is no failure.
@@ -193,7 +192,7 @@ impl Exchange {
             Ok(None) => self.wait_after_failure(HttpError::NoAnswer),
             // A server may well have nothing to say. But a connection that is silent may be dead.
             Err(HttpError::TimedOut { .. }) if matches!(self.purpose, Purpose::Listen { .. }) => {
-                self.state = State::Wait(Duration::ZERO);
+                self.state = ExchangeState::Wait(Duration::ZERO);
             }
             Err(error @ (HttpError::Broken(_) | HttpError::TimedOut { .. })) => {
                 self.wait_after_failure(error)
@@ -215,7 +214,7 @@ impl Exchange {
         });
         if let Ok(Some(event)) = last.await {
             self.take_event(event);
-            self.state = State::Linger(events, until);
+            self.state = ExchangeState::Linger(events, until);
         }
     }
 
@@ -224,7 +223,7 @@ impl Exchange {
         self.failures += 1;
         if matches!(self.purpose, Purpose::Listen { .. }) {
             // As long as it can be opened it is worth having.
-            self.failures = self.failures.min(self.shared.config.retries);
+            self.failures = self.failures.min(self.requests.config.retries);
         }
         self.wait(why);
     }
@@ -235,10 +234,10 @@ impl Exchange {
             Purpose::Call { stateless, .. } => !stateless && self.last_event_id.is_some(),
             Purpose::Listen { .. } => true,
         };
-        let delay = backoff::delay(&self.shared.config, self.retry, self.failures, self.fruitless);
+        let delay = backoff::delay(&self.requests.config, self.retry, self.failures, self.fruitless);
         self.fruitless += 1;
-        match delay.filter(|_| resumable && self.failures <= self.shared.config.retries) {
-            Some(delay) => self.state = State::Wait(delay),
+        match delay.filter(|_| resumable && self.failures <= self.requests.config.retries) {
+            Some(delay) => self.state = ExchangeState::Wait(delay),
             None => self.end_without_answer(why),
         }
     }
@@ -247,7 +246,7 @@ impl Exchange {
         if !delay.is_zero() {
             tokio::time::sleep(delay).await;
         }
-        let reply = match self.shared.get(self.last_event_id.clone()).await {
+        let reply = match self.requests.get(self.last_event_id.clone()).await {
             Ok(reply) => reply,
             Err(error @ HttpError::Redirected { .. }) => return self.fail(error),
             Err(error) => {
@@ -267,7 +266,7 @@ impl Exchange {
             if let Purpose::Listen { opened } = &mut self.purpose {
                 *opened = true;
             }
-            self.state = State::Read(self.events(reply));
+            self.state = ExchangeState::Read(self.events(reply));
         } else if reply.status.is_server_error() || reply.status == StatusCode::TOO_MANY_REQUESTS {
             self.failures += 1;
             let (refusal, _) = reply.refusal().await;
@@ -293,7 +292,7 @@ impl Exchange {
     }
 
     fn take_message(&mut self, text: ByteString) {
-        match Frame::parse_with(text, self.shared.config.batch_limit) {
+        match Frame::parse_with(text, self.requests.config.limits.batch_limit) {
             // To answer what has no id would tell the server nothing that it could use.
             Frame::Malformed(malformed) if malformed.intent == Intent::Request(RequestId::NULL) => {
                 if let Purpose::Call { unreadable, .. } = &mut self.purpose {
@@ -325,14 +324,14 @@ impl Exchange {
     /// Takes from an answer what later requests need.
     fn look_into(&self, answer: &Response) {
         match (&self.purpose, &answer.outcome) {
-            (Purpose::Call { kind: Kind::Initialize, .. }, Ok(result)) => {
+            (Purpose::Call { kind: MessageKind::Initialize, .. }, Ok(result)) => {
                 if let Some(version) = route::agreed_version(result) {
-                    let mut session = self.shared.session();
+                    let mut session = self.requests.session();
                     (session.version, session.stateless) = (Some(version), None);
                 }
             }
-            (Purpose::Call { kind: Kind::ListTools, stateless: true, .. }, Ok(result)) => {
-                self.shared.mirror().learn(result);
+            (Purpose::Call { kind: MessageKind::ListTools, stateless: true, .. }, Ok(result)) => {
+                self.requests.mirror().learn(result);
             }
             _ => {}
         }
@@ -349,7 +348,7 @@ impl Exchange {
 
     /// Ends. Each request that has no answer fails; the stream of the session just is no more.
     fn fail(&mut self, error: HttpError) {
-        self.state = State::Over;
+        self.state = ExchangeState::Over;
         let Purpose::Call { serial, pending, .. } = &mut self.purpose else {
             return;
         };

@@ -86,7 +86,7 @@ mod config;
 #[cfg(feature = "rustls-no-provider")]
 mod connector;
 mod error;
-mod event_stream;
+pub(crate) mod event_stream;
 mod exchange;
 mod http;
 mod http_client;
@@ -94,26 +94,24 @@ mod http_client;
 mod hyper;
 #[cfg(any(feature = "reqwest", feature = "rustls-no-provider"))]
 mod inflate;
+pub(crate) mod limits;
 mod mirror;
 #[cfg(feature = "reqwest")]
 mod plain;
-mod redirect;
+pub(crate) mod redirect;
+mod requests;
 #[cfg(feature = "reqwest")]
 mod reqwest;
 mod route;
 mod server_url;
-mod shared;
-mod uri;
+pub(crate) mod uri;
 
 pub use config::{Config, InvalidUrl};
 pub use error::{HttpError, Refusal, Wait};
-pub use event_stream::EventStream;
 pub use http_client::{Body, BoxError, HttpClient};
 #[cfg(feature = "rustls-no-provider")]
 pub use hyper::Hyper;
-pub use redirect::send_within_origin;
 #[cfg(feature = "reqwest")]
 pub use reqwest::Reqwest;
-pub use uri::{Astray, within_origin};
 
 pub use self::http::Http;

@@ -1,9 +1,8 @@
 use std::borrow::Cow;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
 
 use http::Extensions;
-
-use crate::server::Principal;
 
 /// The address of the client's end of a connection.
 ///
@@ -33,14 +32,32 @@ impl RemoteAddr {
     }
 }
 
+/// Who calls, in a form that can be compared. A layer that knows puts it into the
+/// [`Extensions`](http::Extensions) of every request, and a session is then found only by the caller who opened it; to others
+/// it does not exist.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Principal(Arc<str>);
+
+impl Principal {
+    /// A caller, by a name that no other has.
+    pub fn new(name: impl Into<Arc<str>>) -> Self {
+        Self(name.into())
+    }
+
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
 /// Who sent a request, as far as limits distinguish callers: the [`Principal`] where a layer names one, else the IP
 /// address of [`RemoteAddr`]. All addresses of an IPv6 network of 64 bits are one caller, because one machine can use
 /// all of them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Caller(Kind);
+pub struct Caller(Identity);
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-enum Kind {
+enum Identity {
     Unknown,
     Network(IpAddr),
     Principal(Principal),
@@ -48,7 +65,7 @@ enum Kind {
 
 impl Caller {
     /// Nobody is named. A limit for each caller is not applied to such requests, the limit for all is.
-    pub const UNKNOWN: Self = Self(Kind::Unknown);
+    pub const UNKNOWN: Self = Self(Identity::Unknown);
 
     /// Who sent the request with these extensions.
     pub fn of(extensions: &Extensions) -> Self {
@@ -57,7 +74,7 @@ impl Caller {
 
     pub(crate) fn new(principal: Option<&Principal>, remote: Option<RemoteAddr>) -> Self {
         match principal {
-            Some(principal) => Self(Kind::Principal(principal.clone())),
+            Some(principal) => Self(Identity::Principal(principal.clone())),
             None => remote.map_or(Self::UNKNOWN, |remote| Self::at(remote.0.ip())),
         }
     }
@@ -66,15 +83,15 @@ impl Caller {
     /// `address`. None where [nobody is named](Self::UNKNOWN).
     pub fn name(&self) -> Option<Cow<'_, str>> {
         match &self.0 {
-            Kind::Unknown => None,
-            Kind::Network(address) => Some(format!("address {address}").into()),
-            Kind::Principal(principal) => Some(principal.as_str().into()),
+            Identity::Unknown => None,
+            Identity::Network(address) => Some(format!("address {address}").into()),
+            Identity::Principal(principal) => Some(principal.as_str().into()),
         }
     }
 
     /// Whoever has this address.
     pub(crate) fn at(address: IpAddr) -> Self {
-        Self(Kind::Network(match address.to_canonical() {
+        Self(Identity::Network(match address.to_canonical() {
             IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
             address => address,
         }))

@@ -5,8 +5,9 @@ use std::task::{Context, Poll};
 use agentwire_transport::{Packet, TransportError};
 use futures::{Sink, Stream};
 
+use crate::server::resources::Resources;
 use crate::server::session::Session;
-use crate::server::shared::Shared;
+use crate::server::sessions::Sessions;
 use crate::server::{Head, SessionId};
 
 /// One session with a client, from `initialize` until one side ends it: a transport to be served.
@@ -14,32 +15,20 @@ use crate::server::{Head, SessionId};
 /// Dropping it ends the session. Requests that are not answered then fail.
 #[derive(Debug)]
 pub struct Connection {
-    shared: Arc<Shared>,
+    resources: Arc<Resources>,
+    sessions: Arc<Sessions>,
     session: Arc<Session>,
     head: Arc<Head>,
 }
 
-/// Who calls, in a form that can be compared. A layer that knows puts it into the
-/// [`Extensions`](http::Extensions) of every request, and a session is then found only by the caller who opened it; to others
-/// it does not exist.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Principal(Arc<str>);
-
-impl Principal {
-    /// A caller, by a name that no other has.
-    pub fn new(name: impl Into<Arc<str>>) -> Self {
-        Self(name.into())
-    }
-
-    /// The name.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
 impl Connection {
-    pub(crate) fn new(shared: Arc<Shared>, session: Arc<Session>, head: Arc<Head>) -> Self {
-        Self { shared, session, head }
+    pub(crate) fn new(
+        resources: Arc<Resources>,
+        sessions: Arc<Sessions>,
+        session: Arc<Session>,
+        head: Arc<Head>,
+    ) -> Self {
+        Self { resources, sessions, session, head }
     }
 
     pub(crate) fn session(&self) -> &Arc<Session> {
@@ -59,7 +48,7 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        self.shared.end_session(&self.session);
+        self.sessions.end(&self.session);
     }
 }
 
@@ -83,15 +72,15 @@ impl Sink<Packet> for Connection {
     type Error = TransportError;
 
     fn poll_ready(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
-        self.session.poll_room(cx, &self.shared).map(Ok)
+        self.session.poll_room(cx, &self.resources.config).map(Ok)
     }
 
     fn start_send(self: Pin<&mut Self>, packet: Packet) -> Result<(), TransportError> {
         // A cancelled call of ours needs no packet of its own: a frame tells the client.
         if let Packet::Frame { frame, in_reply_to, .. } = packet
-            && self.session.send(frame, in_reply_to.as_ref(), &self.shared)
+            && self.session.send(frame, in_reply_to.as_ref(), &self.resources)
         {
-            self.shared.end_session(&self.session);
+            self.sessions.end(&self.session);
         }
         Ok(())
     }
@@ -102,7 +91,7 @@ impl Sink<Packet> for Connection {
     }
 
     fn poll_close(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
-        self.shared.end_session(&self.session);
+        self.sessions.end(&self.session);
         Poll::Ready(Ok(()))
     }
 }

@@ -6,18 +6,18 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use agentwire_jsonrpc::{Frame, Notification, Response};
-use agentwire_transport::{Exchange, NotificationStream};
+use agentwire_transport::NotificationStream;
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt};
 
+use crate::server::resources::Resources;
 use crate::server::response_stream::ResponseStream;
-use crate::server::shared::Shared;
 
 /// The service of one request. Dropping it cancels the request.
 pub(crate) struct RunningExchange {
     /// None once it has been answered, has panicked, or its client has left.
     running: Option<Running>,
-    shared: Arc<Shared>,
+    resources: Arc<Resources>,
     is_closing: bool,
 }
 
@@ -30,15 +30,19 @@ struct Running {
 
 impl RunningExchange {
     /// Starts the service of an exchange that has been counted.
-    pub(crate) fn start(shared: &Arc<Shared>, exchange: Exchange, notifications: NotificationStream) -> Self {
+    pub(crate) fn start(
+        resources: &Arc<Resources>,
+        service: impl FnOnce() -> BoxFuture<'static, Response>,
+        notifications: NotificationStream,
+    ) -> Self {
         // A panic, which the panic hook has reported, ends this request alone: it has no answer then.
-        let service = catch_unwind(AssertUnwindSafe(|| shared.service.exchange(exchange))).ok();
+        let service = catch_unwind(AssertUnwindSafe(service)).ok();
         let running = service.map(|service| Running { service, notifications });
-        Self { running, shared: shared.clone(), is_closing: false }
+        Self { running, resources: resources.clone(), is_closing: false }
     }
 
-    pub(crate) fn shared(&self) -> &Arc<Shared> {
-        &self.shared
+    pub(crate) fn resources(&self) -> &Resources {
+        &self.resources
     }
 
     /// Runs the service. Ready with its response, and the notifications before it; with none where it has panicked or was
@@ -92,7 +96,7 @@ impl RunningExchange {
 impl Drop for RunningExchange {
     fn drop(&mut self) {
         self.stop();
-        self.shared.end_exchange();
+        self.resources.end_exchange();
     }
 }
 
@@ -124,17 +128,17 @@ impl StreamedExchange {
         for notification in notifications {
             self.put(notification);
         }
-        self.stream.put(&Frame::Single(response.into()), 1, self.exchange.shared());
+        self.stream.put(&Frame::Single(response.into()), 1, self.exchange.resources());
     }
 
     /// Puts a notification into the stream.
     pub(crate) fn put(&self, notification: Notification) {
-        self.stream.put(&Frame::Single(notification.into()), 0, self.exchange.shared());
+        self.stream.put(&Frame::Single(notification.into()), 0, self.exchange.resources());
     }
 
     /// Moves what the service sends while the stream has room for it.
     fn poll_notifications(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let high_water = self.exchange.shared().config.high_water;
+        let high_water = self.exchange.resources().config.limits.high_water;
         while self.stream.poll_room(cx, high_water).is_ready()
             && let Poll::Ready(notification) = self.exchange.poll_notification(cx)
         {

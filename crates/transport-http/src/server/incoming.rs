@@ -7,7 +7,7 @@ use futures_channel::mpsc::UnboundedReceiver;
 use tokio::time::Sleep;
 
 use crate::server::Connection;
-use crate::server::shared::Shared;
+use crate::server::endpoint_core::EndpointCore;
 
 /// The connections of the sessions that clients open, to be served. While it is polled, time goes on for the endpoint: idle sessions end, silent
 /// streams are kept alive, streams that are not read are cut.
@@ -17,22 +17,22 @@ use crate::server::shared::Shared;
 /// Needs a tokio runtime with time.
 #[derive(Debug)]
 pub(crate) struct Incoming {
-    shared: Arc<Shared>,
+    core: Arc<EndpointCore>,
     coming: UnboundedReceiver<Connection>,
     tick: Option<Pin<Box<Sleep>>>,
 }
 
 impl Incoming {
-    pub(crate) fn new(shared: Arc<Shared>, coming: UnboundedReceiver<Connection>) -> Self {
-        Self { shared, coming, tick: None }
+    pub(crate) fn new(core: Arc<EndpointCore>, coming: UnboundedReceiver<Connection>) -> Self {
+        Self { core, coming, tick: None }
     }
 
     /// Lets the time pass that has passed.
     fn poll_time(&mut self, cx: &mut Context<'_>) {
-        let period = self.shared.ticks.period;
+        let period = self.core.resources.ticks.period;
         let tick = self.tick.get_or_insert_with(|| Box::pin(tokio::time::sleep(period)));
         while tick.poll_unpin(cx).is_ready() {
-            if !self.shared.tick() && self.shared.stop_clock() {
+            if !self.core.tick() && self.core.stop_clock() {
                 self.tick = None;
                 return;
             }
@@ -50,7 +50,7 @@ impl Stream for Incoming {
         let next = this.coming.poll_next_unpin(cx);
         // While connections come, time is looked at only to begin. It goes on when there is nothing else to do.
         let is_due = next.is_pending() || this.tick.is_none() && matches!(next, Poll::Ready(Some(_)));
-        if is_due && this.shared.is_ticking(cx) {
+        if is_due && this.core.resources.clock.is_running(cx) {
             this.poll_time(cx);
         }
         next

@@ -5,14 +5,18 @@ use agentwire_mcp_wire::{Revision, code};
 use http::header::{ALLOW, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use http::{Response, StatusCode};
 
+use crate::server::denied::Denied;
+use crate::server::quota::QuotaExceeded;
+use crate::server::session::DeliverError;
+use crate::server::session_table::NoSession;
 use crate::server::text::Text;
-use crate::server::{Body, Config, NoSession, QuotaExceeded};
+use crate::server::{Body, Config};
 
 /// Why a request is not served: a status, and an error of JSON-RPC that says more. For other endpoints beside an
 /// [`Endpoint`](crate::server::Endpoint), so that they refuse alike.
 ///
 /// ```
-/// use agentwire_transport_http::server::Refusal;
+/// use agentwire_transport_http::runtime::server::Refusal;
 /// use http::StatusCode;
 ///
 /// let refusal = Refusal::new(StatusCode::NOT_FOUND, "there is nothing at this path");
@@ -55,11 +59,6 @@ impl Refusal {
     pub fn method_not_allowed(allow: &'static str) -> Self {
         let refusal = Self::new(StatusCode::METHOD_NOT_ALLOWED, "the HTTP method is not allowed here");
         Self { allow: Some(allow), ..refusal }
-    }
-
-    pub(crate) fn too_long(limit: usize) -> Self {
-        let why = format!("the body is longer than the limit of {limit} bytes");
-        Self::new(StatusCode::PAYLOAD_TOO_LARGE, why)
     }
 
     pub(crate) fn no_session() -> Self {
@@ -167,6 +166,24 @@ impl From<NoSession> for Refusal {
             NoSession::TooMany(full) => {
                 let what = if full.is_callers { "sessions of this caller" } else { "sessions" };
                 Self::busy(StatusCode::SERVICE_UNAVAILABLE, what, full.limit)
+            }
+        }
+    }
+}
+
+impl From<Denied> for Refusal {
+    fn from(denied: Denied) -> Self {
+        Self::new(denied.status, denied.reason)
+    }
+}
+
+impl From<DeliverError> for Refusal {
+    fn from(error: DeliverError) -> Self {
+        match error {
+            DeliverError::Gone => Self::unknown_session(),
+            DeliverError::InFlight(id) => Self::in_flight(id),
+            DeliverError::TooMany(limit) => {
+                Self::busy(StatusCode::TOO_MANY_REQUESTS, "unanswered requests or open streams", limit)
             }
         }
     }

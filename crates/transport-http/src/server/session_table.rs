@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use agentwire_sync::{Mutex, MutexGuard};
 
-use crate::server::{Caller, Quota, QuotaExceeded, Reservation};
+use crate::server::Caller;
+use crate::server::quota::{Quota, QuotaExceeded, Reservation};
 
 /// The sessions of an endpoint by their ids, within the limits of a [`Quota`].
 ///

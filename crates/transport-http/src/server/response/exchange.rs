@@ -8,17 +8,18 @@ use agentwire_transport::Exchange;
 use bytes::Bytes;
 use http::{HeaderMap, Response, StatusCode};
 
+use crate::server::clock::Registration;
+use crate::server::endpoint_core::EndpointCore;
 use crate::server::exchange::{RunningExchange, StreamedExchange};
-use crate::server::quota::LEAST_COST;
+use crate::server::quota::{LEAST_COST, Reservation};
 use crate::server::refusal::Refusal;
+use crate::server::resources::Resources;
 use crate::server::response::heads::{events, formed, json};
 use crate::server::response_stream::{
-    ResponseBody, ResponseForm, ResponseStream, answer_status, memory_for, refuse,
+    ResponseForm, ResponseStream, StreamReader, answer_status, memory_for, refuse,
 };
-use crate::server::shared::Shared;
 use crate::server::text::Text;
-use crate::server::timed::Registration;
-use crate::server::{Body, Head, Reservation};
+use crate::server::{Body, Head};
 
 /// A service that runs, and of which nothing has been sent. The status of the response says how it was answered, so nothing
 /// is sent before the answer, a notification, or the head delay: [`Config::keep_alive`](crate::server::Config::keep_alive).
@@ -39,81 +40,83 @@ pub(super) struct PendingExchange {
 impl PendingExchange {
     /// Starts the service of a request.
     pub(super) fn start(
-        shared: &Arc<Shared>,
+        core: &EndpointCore,
         head: Arc<Head>,
         request: Request,
         reservation: Reservation,
     ) -> Result<Self, Refusal> {
-        let id = request.id.clone();
-        if let Err(limit) = shared.add_exchange() {
+        let (resources, id) = (&core.resources, request.id.clone());
+        if let Err(limit) = resources.add_exchange() {
             let status = StatusCode::SERVICE_UNAVAILABLE;
             return Err(Refusal::busy(status, "unanswered requests", limit.0).under(id));
         }
-        let (exchange, notifications) = Exchange::new(request, Some(head.clone()), shared.config.high_water);
+        let high_water = resources.config.limits.high_water;
+        let (exchange, notifications) = Exchange::new(request, Some(head.clone()), high_water);
+        let service = || core.service.exchange(exchange);
         Ok(Self {
-            exchange: Some(RunningExchange::start(shared, exchange, notifications)),
+            exchange: Some(RunningExchange::start(resources, service, notifications)),
             id,
             head,
             reservation: Some(reservation),
             registration: None,
-            since: shared.now(),
+            since: resources.now(),
         })
     }
 
     pub(super) fn poll_response(
         &mut self,
         cx: &mut Context<'_>,
-        shared: &Arc<Shared>,
+        resources: &Arc<Resources>,
     ) -> Poll<Response<Body>> {
         let Some(exchange) = &mut self.exchange else {
             return Poll::Ready(self.unanswered());
         };
         match exchange.poll_service(cx) {
             Poll::Ready(Some((notifications, response))) => {
-                let status = answer_status(&response, shared.config.stateless_answer);
+                let status = answer_status(&response, resources.config.stateless_answer);
                 if let Some(status) = status.filter(|_| notifications.is_empty()) {
                     return Poll::Ready(self.answer(status, response.into()));
                 }
-                Poll::Ready(self.stream(shared, |stream, _| stream.put_all(notifications, response)))
+                Poll::Ready(self.stream(resources, |stream, _| stream.put_all(notifications, response)))
             }
             Poll::Ready(None) => Poll::Ready(self.unanswered()),
-            Poll::Pending => self.poll_stream(cx, shared),
+            Poll::Pending => self.poll_stream(cx, resources),
         }
     }
 
     /// Ready when the response has to be a stream.
-    fn poll_stream(&mut self, cx: &mut Context<'_>, shared: &Arc<Shared>) -> Poll<Response<Body>> {
+    fn poll_stream(&mut self, cx: &mut Context<'_>, resources: &Arc<Resources>) -> Poll<Response<Body>> {
         let Some(exchange) = &mut self.exchange else {
             return Poll::Ready(self.unanswered());
         };
         if let Poll::Ready(notification) = exchange.poll_notification(cx) {
-            return Poll::Ready(self.stream(shared, |stream, _| stream.put(notification)));
+            return Poll::Ready(self.stream(resources, |stream, _| stream.put(notification)));
         }
-        shared.register_exchange(&mut self.registration, self.since, cx);
+        resources.clock.register_exchange(&mut self.registration, self.since, cx);
         // The clock, or the endpoint's end, is looked at after that: a change since then wakes this task.
-        if shared.is_closing() {
+        if resources.is_closing() {
             exchange.begin_shutdown(cx);
         }
-        if shared.now().wrapping_sub(self.since) < shared.ticks.keep_alive {
+        if resources.now().wrapping_sub(self.since) < resources.ticks.keep_alive {
             return Poll::Pending;
         }
-        Poll::Ready(self.stream(shared, |_, body| body.keep_alive()))
+        Poll::Ready(self.stream(resources, |_, body| body.keep_alive()))
     }
 
     /// Makes the stream of the response, and lets `feed` put the first of it there.
     fn stream(
         &mut self,
-        shared: &Arc<Shared>,
-        feed: impl FnOnce(&StreamedExchange, &ResponseBody),
+        resources: &Arc<Resources>,
+        feed: impl FnOnce(&StreamedExchange, &StreamReader),
     ) -> Response<Body> {
         let Some(exchange) = self.exchange.take() else {
             return self.unanswered();
         };
         self.registration = None;
-        let stream = ResponseStream::for_exchange(shared.config.stateless_answer, self.head.caller());
+        let stream = ResponseStream::for_exchange(resources.config.stateless_answer, self.head.caller());
         let stream = Arc::new(stream);
         stream.reserve(self.reservation.take());
-        let body = stream.attach(shared);
+        let body = StreamReader::attach(&stream, resources);
         let exchange = StreamedExchange::new(exchange, stream);
         feed(&exchange, &body);
         match body.form() {

@@ -5,10 +5,8 @@ use std::task::{Context, Waker};
 use bytes::Bytes;
 use http::StatusCode;
 
-use crate::server::Reservation;
 use crate::server::queue::Queue;
-use crate::server::quota::LEAST_COST;
-use crate::server::shared::Shared;
+use crate::server::quota::{LEAST_COST, Reservation};
 use crate::server::text::Text;
 
 /// Memory for what waits is reserved in multiples of so many bytes.
@@ -18,7 +16,7 @@ const STEP: usize = 4 << 10;
 const DOUBLING: usize = 128 << 10;
 
 /// The state of a response stream.
-pub(super) struct State {
+pub(super) struct StreamState {
     pub(super) phase: Phase,
     pub(super) queue: Queue,
     /// How much was put in since as much waited as there is room for. A long message counts as one that fills it.
@@ -88,7 +86,7 @@ pub(crate) fn memory_for(unread: usize) -> usize {
     }
 }
 
-impl State {
+impl StreamState {
     pub(super) fn new(phase: Phase, owed: usize, primes: bool) -> Self {
         Self {
             phase,
@@ -147,13 +145,12 @@ impl State {
         }
     }
 
-    /// A reader comes. Gives the one before it, which finds out.
-    pub(super) fn come(&mut self, shared: &Shared) -> Option<Waker> {
+    /// Begins a generation of readers at tick `now`. Returns the waker of the reader before, which finds out.
+    pub(super) fn begin_generation(&mut self, now: u32) -> Option<Waker> {
         self.attached = true;
         self.cut = None;
         self.generation += 1;
-        self.moved = shared.now();
-        self.opened = self.moved;
+        (self.moved, self.opened) = (now, now);
         self.reader.take()
     }
 
@@ -186,9 +183,9 @@ impl State {
     }
 }
 
-impl fmt::Debug for State {
+impl fmt::Debug for StreamState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("State")
+        f.debug_struct("StreamState")
             .field("phase", &self.phase)
             .field("unread", &self.queue.len())
             .field("owed", &self.owed)
@@ -201,8 +198,8 @@ impl fmt::Debug for State {
 /// Wakes the wakers that `whom` gives, after it has released the lock.
 #[inline]
 pub(super) fn wake<const N: usize>(
-    mut state: MutexGuard<'_, State>,
-    whom: impl FnOnce(&mut State) -> [Option<Waker>; N],
+    mut state: MutexGuard<'_, StreamState>,
+    whom: impl FnOnce(&mut StreamState) -> [Option<Waker>; N],
 ) {
     let wakers = whom(&mut state);
     drop(state);

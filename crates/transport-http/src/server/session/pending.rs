@@ -7,12 +7,12 @@ use crate::server::response_stream::ResponseStream;
 
 /// The responses on which unanswered requests are answered. Mostly there is one, which has a place of its own.
 #[derive(Debug, Default)]
-pub(super) struct Routes {
+pub(super) struct PendingResponses {
     one: Option<(RequestId, Arc<ResponseStream>)>,
     more: HashMap<RequestId, Arc<ResponseStream>>,
 }
 
-impl Routes {
+impl PendingResponses {
     pub(super) fn len(&self) -> usize {
         usize::from(self.one.is_some()) + self.more.len()
     }
@@ -53,7 +53,7 @@ impl Routes {
         self.one.iter().map(|(_, stream)| stream).chain(self.more.values())
     }
 
-    pub(super) fn into_outlets(self) -> impl Iterator<Item = Arc<ResponseStream>> {
+    pub(super) fn into_streams(self) -> impl Iterator<Item = Arc<ResponseStream>> {
         self.one.into_iter().map(|(_, stream)| stream).chain(self.more.into_values())
     }
 }

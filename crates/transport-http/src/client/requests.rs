@@ -7,20 +7,21 @@ use serde::Deserialize;
 
 use crate::client::body::{self, Incoming, REFUSAL_TIME};
 use crate::client::mirror::Mirror;
-use crate::client::{Body, Config, HttpClient, HttpError, Refusal, Wait, send_within_origin};
+use crate::client::redirect::send_within_origin;
+use crate::client::{Body, Config, HttpClient, HttpError, Refusal, Wait};
 use crate::header;
 
 /// What all requests of one transport share.
-pub(crate) struct Shared {
+pub(crate) struct Requests {
     pub(crate) config: Config,
     client: Box<dyn HttpClient>,
-    session: Mutex<Session>,
+    session: Mutex<SessionHeaders>,
     mirror: Mutex<Mirror>,
 }
 
-/// What later requests repeat.
+/// What the headers of later requests repeat.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Session {
+pub(crate) struct SessionHeaders {
     /// The id that the server gave with its answer to `initialize`.
     pub(crate) id: Option<HeaderValue>,
     /// The version that it settled on.
@@ -44,12 +45,12 @@ pub(crate) enum Content {
     Other,
 }
 
-impl Shared {
+impl Requests {
     pub(crate) fn new(config: Config, client: Box<dyn HttpClient>) -> Self {
         Self { config, client, session: Mutex::default(), mirror: Mutex::default() }
     }
 
-    pub(crate) fn session(&self) -> MutexGuard<'_, Session> {
+    pub(crate) fn session(&self) -> MutexGuard<'_, SessionHeaders> {
         // Nothing that happens while it is locked leaves it half changed.
         self.session.lock()
     }
@@ -109,10 +110,7 @@ impl Shared {
         body: Bytes,
         wait: Wait,
     ) -> Result<Reply, HttpError> {
-        let after = match wait {
-            Wait::FirstByte => self.config.first_byte_timeout,
-            _ => self.config.acceptance_timeout,
-        };
+        let after = self.config.limits.response_timeout(wait);
         let mut request = Request::new(body);
         *request.method_mut() = method;
         *request.uri_mut() = self.config.url.clone();
