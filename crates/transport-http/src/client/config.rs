@@ -84,8 +84,8 @@ impl Config {
         self
     }
 
-    /// Sets how long a server may take to accept a notification or an answer (default 30 s). What is said after it
-    /// waits that long.
+    /// Sets how long a server may take to accept a notification or an answer (default 30 s). Later messages wait until
+    /// then.
     pub fn acceptance_timeout(mut self, timeout: Duration) -> Self {
         self.limits.acceptance_timeout = timeout;
         self
@@ -98,8 +98,8 @@ impl Config {
         self
     }
 
-    /// Sets how long closing may take (default 5 s): until the server has accepted what was said last, and knows
-    /// that its session is over.
+    /// Sets how long closing may take (default 5 s): until the server has accepted the last message and the end of the
+    /// session.
     pub fn close_timeout(mut self, timeout: Duration) -> Self {
         self.limits.close_timeout = timeout;
         self
@@ -122,13 +122,13 @@ impl Config {
         &self.url
     }
 
-    /// What goes with every request. The values are marked as sensitive.
+    /// The headers of every request. Their values are marked as sensitive.
     pub fn headers(&self) -> &HeaderMap {
         &self.headers
     }
 
-    /// Sets how many times in a row a stream may fail to be resumed (default 5). Where nobody listens any
-    /// more, a call is given up after two or three times. A message itself is never sent twice.
+    /// Sets how many times in a row a stream may fail to be resumed (default 5). Where no server listens any more, a call
+    /// fails after two or three times. A message is never sent twice.
     pub fn retries(mut self, retries: u32) -> Self {
         self.retries = retries;
         self
@@ -155,7 +155,7 @@ impl Config {
         self
     }
 
-    /// Sets whether a session has a stream for what the server says of its own accord (default true).
+    /// Sets whether a session opens a stream for the server's own requests and notifications (default true).
     pub fn listen(mut self, listen: bool) -> Self {
         self.listen = listen;
         self

@@ -18,8 +18,7 @@ use crate::client::{HttpError, Wait, backoff, route};
 use crate::header;
 use crate::sse::Event;
 
-/// After so many failures in a row, the first of which cut the stream off, it is no longer waited for somebody to
-/// listen there again: a server that was ended has forgotten what it was asked.
+/// The most consecutive refused connections before a call fails: a server that was restarted has forgotten the request.
 const MOST_REFUSALS: u32 = 2;
 
 /// The life of one stream: a POST with requests and all that answers it, or the stream of the session.
@@ -34,10 +33,10 @@ pub(crate) struct Exchange {
     requests: Arc<Requests>,
     purpose: Purpose,
     state: ExchangeState,
-    /// What is to be passed on before anything else is done.
+    /// Arrivals that are passed on first.
     ready: VecDeque<Arrival>,
     last_event_id: Option<HeaderValue>,
-    /// How long the server wants us to stay away once the stream ends.
+    /// The server's `retry`: how long to wait before the stream is resumed.
     retry: Option<Duration>,
     /// How many times in a row the stream could not be resumed, or brought nothing.
     failures: u32,
@@ -47,29 +46,29 @@ pub(crate) struct Exchange {
 
 /// What an exchange is for.
 pub(crate) enum Purpose {
-    /// To have requests answered.
+    /// To get answers to requests.
     Call {
         /// Tells this exchange from others with the same ids.
         serial: u64,
         pending: Vec<RequestId>,
         kind: MessageKind,
         stateless: bool,
-        /// What the server said that was no message, in case nothing better comes.
+        /// The error for a malformed message of the server, reported where no answer comes.
         unreadable: Option<HttpError>,
     },
-    /// To hear what the server says of its own accord.
+    /// To receive the server's own requests and notifications.
     Listen {
-        /// Whether the server ever had such a stream.
+        /// Whether the server has ever opened such a stream.
         opened: bool,
     },
 }
 
-/// What comes of an exchange.
+/// A result of an exchange.
 pub(crate) enum Arrival {
     Packet(Packet),
     /// The request of the exchange with this serial number is settled.
     Settled(u64, RequestId),
-    /// Nothing more can be said on this transport.
+    /// The transport ends.
     Fatal(HttpError),
 }
 
@@ -187,22 +186,22 @@ impl Exchange {
                     _ => ExchangeState::Read(events),
                 };
             }
-            // To end a stream that is to be asked for again is no failure.
+            // A server that has sent `retry` ends the stream on purpose.
             Ok(None) if self.retry.is_some() => self.wait(HttpError::NoAnswer),
             Ok(None) => self.wait_after_failure(HttpError::NoAnswer),
-            // A server may well have nothing to say. But a connection that is silent may be dead.
+            // The server may have nothing to send, but a silent connection may also be dead.
             Err(HttpError::TimedOut { .. }) if matches!(self.purpose, Purpose::Listen { .. }) => {
                 self.state = ExchangeState::Wait(Duration::ZERO);
             }
             Err(error @ (HttpError::Broken(_) | HttpError::TimedOut { .. })) => {
                 self.wait_after_failure(error)
             }
-            // To resume after what cannot be read would lead to it again.
+            // A resumed stream would begin with the same unreadable event.
             Err(error) => self.fail(error),
         }
     }
 
-    /// All is answered; what else the stream brings before it ends is taken too.
+    /// Reads on after the last answer, until the stream ends or the time is over.
     async fn linger(&mut self, mut events: EventStream, until: Instant) {
         let last = tokio::time::timeout_at(until, async {
             while let Ok(Some(event)) = events.next_event().await {
@@ -222,7 +221,7 @@ impl Exchange {
     fn wait_after_failure(&mut self, why: HttpError) {
         self.failures += 1;
         if matches!(self.purpose, Purpose::Listen { .. }) {
-            // As long as it can be opened it is worth having.
+            // A stream that can be opened is kept.
             self.failures = self.failures.min(self.requests.config.retries);
         }
         self.wait(why);
@@ -278,7 +277,7 @@ impl Exchange {
 
     fn take_event(&mut self, event: Event) {
         if let Some(id) = event.id {
-            // An empty id says that there is none, and so does one that no header can carry.
+            // An empty id resets it, and so does one that no header can carry.
             let id = Some(id).filter(|id| !id.is_empty());
             self.last_event_id = id.and_then(|id| HeaderValue::from_bytes(id.as_bytes()).ok());
         }
@@ -293,7 +292,7 @@ impl Exchange {
 
     fn take_message(&mut self, text: ByteString) {
         match Frame::parse_with(text, self.requests.config.limits.batch_limit) {
-            // To answer what has no id would tell the server nothing that it could use.
+            // An answer without an id would be of no use to the server.
             Frame::Malformed(malformed) if malformed.intent == Intent::Request(RequestId::NULL) => {
                 if let Purpose::Call { unreadable, .. } = &mut self.purpose {
                     *unreadable = Some(HttpError::NotAMessage(malformed.error));
@@ -321,7 +320,7 @@ impl Exchange {
         self.ready.extend(settled);
     }
 
-    /// Takes from an answer what later requests need.
+    /// Reads the parts of an answer that later requests need.
     fn look_into(&self, answer: &Response) {
         match (&self.purpose, &answer.outcome) {
             (Purpose::Call { kind: MessageKind::Initialize, .. }, Ok(result)) => {
@@ -337,7 +336,7 @@ impl Exchange {
         }
     }
 
-    /// Ends with an error that explains more than that there was no answer, if there is one.
+    /// Ends with the error of a malformed message, if there was one, else with `error`.
     fn end_without_answer(&mut self, error: HttpError) {
         let unreadable = match &mut self.purpose {
             Purpose::Call { unreadable, .. } => unreadable.take(),
@@ -346,7 +345,7 @@ impl Exchange {
         self.fail(unreadable.unwrap_or(error));
     }
 
-    /// Ends. Each request that has no answer fails; the stream of the session just is no more.
+    /// Ends the exchange. Each unanswered request fails; the stream of a session ends silently.
     fn fail(&mut self, error: HttpError) {
         self.state = ExchangeState::Over;
         let Purpose::Call { serial, pending, .. } = &mut self.purpose else {

@@ -22,8 +22,8 @@ use crate::client::{Config, HttpClient, HttpError, Wait};
 
 /// A transport to a server that speaks Streamable HTTP; see [the module](crate::client).
 ///
-/// Its sink is not ready while the server has yet to accept a notification or an answer, so those keep their
-/// order, also towards the requests after them. Requests run beside each other, as many as there are.
+/// Its sink is ready while no notification or answer waits to be accepted. So these keep their order, also towards later
+/// requests. All requests run concurrently.
 pub struct Http {
     requests: Arc<Requests>,
     /// All streams that are being read, or will be.
@@ -31,12 +31,12 @@ pub struct Http {
     /// Those whose requests wait for an answer, by each of their ids.
     calls: HashMap<RequestId, PendingCall>,
     next_serial: u64,
-    /// What is being said that gets no answer.
+    /// The POST of a notification or an answer.
     posting: Option<BoxFuture<'static, PostOutcome>>,
-    /// What came in and was not taken. While it is here, no stream is read.
+    /// A packet that has arrived and was not taken. No stream is read until it is.
     arrived: Option<Packet>,
     state: HttpState,
-    /// How long closing may take, once it was begun.
+    /// The time limit of closing, once that has begun.
     closing_time: Option<Pin<Box<Sleep>>>,
     wakers: Arc<Wakers<2>>,
     waker: Waker,
@@ -48,7 +48,7 @@ struct PendingCall {
     abort: AbortHandle,
 }
 
-/// What came of something that gets no answer.
+/// The outcome of the POST of a notification or an answer.
 struct PostOutcome {
     kind: MessageKind,
     outcome: Result<(), HttpError>,
@@ -56,7 +56,7 @@ struct PostOutcome {
 
 enum HttpState {
     Open,
-    /// What ended it, until that has been said.
+    /// The error that ended it, until it has been reported.
     Failed(Option<TransportError>),
     Closing(BoxFuture<'static, ()>),
     Closed,
@@ -95,7 +95,7 @@ impl Http {
         }
     }
 
-    /// Goes on with everything, whichever side is polled.
+    /// Advances all streams and POSTs, whichever half is polled.
     fn poll_all(&mut self) {
         if !matches!(self.state, HttpState::Open) {
             return;
@@ -200,13 +200,13 @@ impl Http {
         self.post(frame, route, headers, false);
     }
 
-    /// Takes what says nothing of its revision after a request that did, and before there is a session.
+    /// Sends a frame that names no revision, after a stateless request and before a session.
     fn take_stateless(&mut self, frame: Frame, route: Route, version: http::HeaderValue) {
         if let MessageKind::Cancelled(id) = &route.kind {
-            // Here a request is cancelled by closing its stream, and by nothing else.
+            // A stateless request is cancelled by closing its stream alone.
             return id.iter().for_each(|id| self.abandon(id));
         }
-        // There is nothing to be answered, and no answer may be sent.
+        // Stateless servers send no requests, so answers are not sent.
         if !route.answers {
             let headers = route::stateless_notification(&frame, version);
             self.post(frame, route, headers, true);
@@ -265,7 +265,7 @@ impl Config {
     }
 }
 
-/// Sends what gets no answer.
+/// Sends a notification or an answer.
 async fn post(requests: Arc<Requests>, kind: MessageKind, headers: HeaderMap, body: Bytes) -> PostOutcome {
     let in_session = headers.contains_key(crate::header::SESSION_ID);
     let outcome = match requests.post(headers, body, Wait::Acceptance).await {
@@ -310,14 +310,14 @@ impl Sink<Packet> for Http {
         match packet {
             Packet::Frame { frame, .. } => this.take(frame),
             Packet::Cancelled(id) => this.abandon(&id),
-            // Servers cannot be told that a request of theirs came to nothing other than by an answer.
+            // No other packet has a form that could be sent.
             _ => {}
         }
         Ok(())
     }
 
-    /// Completes when the server has accepted every notification and answer. Requests are on their way then,
-    /// unless something waits to be read.
+    /// Completes when the server has accepted every notification and answer. Requests have been sent then, unless a packet
+    /// waits to be taken.
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         let this = self.get_mut();
         this.wakers.register(Wakers::WRITER, cx.waker());
@@ -329,8 +329,8 @@ impl Sink<Packet> for Http {
         }
     }
 
-    /// Gives up what is still asked, and tells the server that its session is over, where there is one. It takes
-    /// [`Config::close_timeout`] at most, and whatever the server says to it is no error.
+    /// Drops unanswered requests, and ends the session at the server, if there is one. It takes [`Config::close_timeout`] at
+    /// most. A refusal of the server is no error.
     fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         let this = self.get_mut();
         this.wakers.register(Wakers::WRITER, cx.waker());

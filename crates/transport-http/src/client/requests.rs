@@ -11,7 +11,7 @@ use crate::client::redirect::send_within_origin;
 use crate::client::{Body, Config, HttpClient, HttpError, Refusal, Wait};
 use crate::header;
 
-/// What all requests of one transport share.
+/// Sends the requests of one transport.
 pub(crate) struct Requests {
     pub(crate) config: Config,
     client: Box<dyn HttpClient>,
@@ -37,7 +37,7 @@ pub(crate) struct Reply {
     pub(crate) body: Incoming,
 }
 
-/// What the body of a response is.
+/// The kind of a response's body.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Content {
     Json,
@@ -70,7 +70,7 @@ impl Requests {
         self.send(Method::POST, all, body, wait).await
     }
 
-    /// Opens a stream of the session, or goes on with one.
+    /// Opens a stream of the session, or resumes one.
     pub(crate) async fn get(&self, last_event_id: Option<HeaderValue>) -> Result<Reply, HttpError> {
         let mut headers = self.of_session();
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
@@ -146,7 +146,7 @@ impl Reply {
         Some(String::from_utf8_lossy(coding.as_bytes()).into_owned())
     }
 
-    /// What is wrong with a response that is neither of the two kinds.
+    /// The error for a response that is neither JSON nor a stream.
     pub(crate) fn unexpected(&self) -> HttpError {
         match (self.status, self.coding()) {
             (StatusCode::ACCEPTED | StatusCode::NO_CONTENT, _) => HttpError::NoAnswer,
@@ -155,11 +155,11 @@ impl Reply {
         }
     }
 
-    /// Reads what a refusal says, and to which request it says it.
+    /// Reads the body of a refusal. Returns also the id of the request that it answers.
     pub(crate) async fn refusal(self) -> (Refusal, Option<RequestId>) {
         let start = self.body.beginning(REFUSAL_TIME).await;
         let answer: Option<ErrorAnswer> = read_bytes(&start).ok();
-        // What is compressed tells a reader nothing.
+        // Compressed bytes make no readable excerpt.
         let readable = answer.is_none() && self.headers.get(CONTENT_ENCODING).is_none();
         let excerpt = if readable { body::excerpt(&start) } else { String::new() };
         let (error, id) = answer.map_or((None, None), |answer| (Some(answer.error), answer.id));
@@ -168,8 +168,8 @@ impl Reply {
 }
 
 impl Refusal {
-    /// Reads what a response says that refuses a request, for up to 5 s. Gives also the request that it answers, where
-    /// it is an error of JSON-RPC with an id.
+    /// Reads the body of a response that refuses a request, for up to 5 s. Returns also the id of the request that it
+    /// answers, where it is an error of JSON-RPC with an id.
     ///
     /// It is for other transports over an [`HttpClient`]; [`Http`](crate::client::Http) does it by itself.
     pub async fn read(response: Response<Body>) -> (Self, Option<RequestId>) {

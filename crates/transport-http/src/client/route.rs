@@ -5,7 +5,7 @@ use http::{HeaderMap, HeaderValue};
 
 use crate::header;
 
-/// What decides how a frame is sent.
+/// The properties of a frame that decide how it is sent.
 #[derive(Debug, Default)]
 pub(crate) struct Route {
     /// The requests in it, which get answers.
@@ -17,7 +17,7 @@ pub(crate) struct Route {
     pub(crate) stateless: Option<HeaderMap>,
 }
 
-/// The messages that change what the transport does.
+/// The messages that change the state of the transport.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) enum MessageKind {
     #[default]
@@ -102,7 +102,7 @@ pub(crate) fn value(text: &str) -> Option<HeaderValue> {
     HeaderValue::from_str(&encode_value(text)).ok()
 }
 
-/// The ids of the requests that a frame which came in answers, well or badly.
+/// The ids of the requests that an incoming frame answers, readably or not.
 pub(crate) fn answered(frame: &Frame) -> impl Iterator<Item = &RequestId> {
     let (single, batch) = match frame {
         Frame::Single(message) => (Some(Ok(message)), &[][..]),

@@ -32,9 +32,8 @@ impl RemoteAddr {
     }
 }
 
-/// Who calls, in a form that can be compared. A layer that knows puts it into the
-/// [`Extensions`](http::Extensions) of every request, and a session is then found only by the caller who opened it; to others
-/// it does not exist.
+/// The authenticated name of a caller. A layer that authenticates puts it into the [`Extensions`] of every request. A session
+/// then exists only for requests of the principal that opened it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Principal(Arc<str>);
 
@@ -50,7 +49,7 @@ impl Principal {
     }
 }
 
-/// Who sent a request, as far as limits distinguish callers: the [`Principal`] where a layer names one, else the IP
+/// The sender of a request, as far as limits distinguish callers: the [`Principal`] where a layer names one, else the IP
 /// address of [`RemoteAddr`]. All addresses of an IPv6 network of 64 bits are one caller, because one machine can use
 /// all of them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -64,10 +63,10 @@ enum Identity {
 }
 
 impl Caller {
-    /// Nobody is named. A limit for each caller is not applied to such requests, the limit for all is.
+    /// No principal and no address is known. Limits for each caller do not apply to such requests, limits for all do.
     pub const UNKNOWN: Self = Self(Identity::Unknown);
 
-    /// Who sent the request with these extensions.
+    /// The caller of the request with these extensions.
     pub fn of(extensions: &Extensions) -> Self {
         Self::new(extensions.get(), extensions.get().copied())
     }
@@ -80,7 +79,7 @@ impl Caller {
     }
 
     /// A name for the caller, the same for all of its requests: the principal's, or the address after the word
-    /// `address`. None where [nobody is named](Self::UNKNOWN).
+    /// `address`. None for an [unknown](Self::UNKNOWN) caller.
     pub fn name(&self) -> Option<Cow<'_, str>> {
         match &self.0 {
             Identity::Unknown => None,
@@ -89,7 +88,7 @@ impl Caller {
         }
     }
 
-    /// Whoever has this address.
+    /// The caller at this address.
     pub(crate) fn at(address: IpAddr) -> Self {
         Self(Identity::Network(match address.to_canonical() {
             IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),

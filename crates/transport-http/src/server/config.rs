@@ -29,12 +29,11 @@ pub struct Config {
     pub(crate) event_limit: usize,
 }
 
-/// In which form a request is answered when its answer is the first thing that is said of it. Whatever is said
-/// before the answer makes it a stream in any case.
+/// The form of a response whose first message is the answer. A message before the answer makes it a stream in any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AnswerForm {
-    /// One JSON object. Costs least; an answer that is lost on its way cannot be fetched again.
+    /// One JSON object. It costs least; an answer that is lost on its way cannot be fetched again.
     Json,
     /// A stream of events. It is opened at once, and in a session a client that lost it can resume it.
     Events,
@@ -79,7 +78,7 @@ impl Config {
     }
 
     /// How requests in a session are answered (default: [`AnswerForm::Events`]). `tasks/get` is always answered as
-    /// [`AnswerForm::Json`]: who polls does not want to wait, and can ask again.
+    /// [`AnswerForm::Json`]: a client that polls can repeat the request.
     #[must_use]
     pub fn session_answer(mut self, form: AnswerForm) -> Self {
         self.session_answer = form;
@@ -105,7 +104,7 @@ impl Config {
         self
     }
 
-    /// Does not look at the `Host` header. Right where something in front of the endpoint does.
+    /// Does not check the `Host` header. Right where a proxy in front of the endpoint does.
     #[must_use]
     pub fn any_host(mut self) -> Self {
         self.guard = self.guard.any_host();
@@ -273,8 +272,8 @@ impl Config {
         self
     }
 
-    /// How long a client may leave a full stream unread before the stream is cut (default 30 s). Until then what is
-    /// said on it waits, and with it whatever else its session says while no other request is unanswered.
+    /// How long a client may leave a full stream unread before the stream is cut (default 30 s). Until then its messages
+    /// wait, and with them all others of the session while no other request is unanswered.
     #[must_use]
     pub fn stall(mut self, stall: Duration) -> Self {
         self.limits.stall = stall;
@@ -289,8 +288,8 @@ impl Config {
         self
     }
 
-    /// How long a client should wait before it resumes a stream that ended early (default 1 s). It is told when
-    /// a stream of 2025-11-25 begins.
+    /// How long a client should wait before it resumes a stream that ended early (default 1 s). A stream of 2025-11-25
+    /// begins with it.
     #[must_use]
     pub fn retry(mut self, retry: Duration) -> Self {
         self.retry = retry;
@@ -305,7 +304,7 @@ impl Config {
         self
     }
 
-    /// What remembers events for clients that lost their connection (default: a [`MemoryEventStore`]). With none,
+    /// The store of events for clients that lost their connection (default: a [`MemoryEventStore`]). With none,
     /// events have no ids and no stream can be resumed. A store that panics has not remembered what it was given.
     #[must_use]
     pub fn event_store(mut self, store: Option<Arc<dyn EventStore>>) -> Self {

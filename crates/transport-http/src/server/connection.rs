@@ -52,7 +52,7 @@ impl Drop for Connection {
     }
 }
 
-/// Yields what the client sends, and with each packet, as its [`MessageSource`](agentwire_transport::MessageSource), the [`Head`] of
+/// Yields the packets of the client, and with each of them, as its [`MessageSource`](agentwire_transport::MessageSource), the [`Head`] of
 /// the HTTP request that brought it. It ends when the session does. A client that closes a response has not left the
 /// session, because it may come back.
 impl Stream for Connection {
@@ -63,11 +63,10 @@ impl Stream for Connection {
     }
 }
 
-/// Puts each frame on the one stream it belongs to: an answer on that of its request, and so what is `related` to a
-/// request that is not answered yet. All else goes to a stream that the client has opened with GET; while there is none,
-/// the newest of it is kept. There is room while no stream of the session has more unread than the high-water mark, and
-/// while others wait even then, up to a limit; see
-/// [`Config::session_high_water`](crate::server::Config::session_high_water).
+/// Puts each frame on one stream: an answer, or a message `in_reply_to` an unanswered request, on the stream of its request.
+/// Every other frame goes to a stream that the client has opened with GET; while there is none, the newest frames are kept.
+/// There is room while no stream of the session is full. While other requests are unanswered there is room beyond that, up
+/// to [`Config::session_high_water`](crate::server::Config::session_high_water).
 impl Sink<Packet> for Connection {
     type Error = TransportError;
 
@@ -86,7 +85,7 @@ impl Sink<Packet> for Connection {
     }
 
     fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
-        // What was taken is where the response finds it.
+        // The response finds each frame where `start_send` has put it.
         Poll::Ready(Ok(()))
     }
 

@@ -57,10 +57,10 @@ impl Drop for EndpointInner {
 impl Endpoint {
     /// An endpoint whose clients a [`Service`] serves.
     ///
-    /// A request without a session runs as a part of the response to it, so no task is started and none is woken. It is
-    /// dropped when it is answered, and when the client has left. Sessions are served by [`run`](Endpoint::run), which also
-    /// lets time pass; [`serve`](crate::server::serve) does that. A request that arrives for a session polls what serves it
-    /// then and there, unless another does. A panic in a future of the service ends that future only.
+    /// The response to a request without a session polls the service's future itself, so no task is started and none is
+    /// woken. It drops the future when that has answered, and when the client has left. [`run`](Endpoint::run), which
+    /// [`serve`](crate::server::serve) calls, serves sessions and counts time. A request for a session also polls the
+    /// session's future, unless another thread does. A panic in a future of the service ends that future only.
     ///
     /// ```
     /// use agentwire_jsonrpc::{RawJson, Response};
@@ -97,10 +97,10 @@ impl Endpoint {
         Self { inner: Arc::new(EndpointInner { core, connections: Mutex::new(Some(connections)) }) }
     }
 
-    /// Serves the sessions, and lets time pass. Where something else than [`serve`](crate::server::serve) serves the endpoint, this must run beside:
-    /// until it does, sessions wait. It ends when the endpoint has begun to shut down and every session has been served.
+    /// Serves the sessions, and counts time. Unless [`serve`](crate::server::serve) serves the endpoint, run this beside the web
+    /// server: sessions wait until it runs. It ends when the endpoint has begun to shut down and every session has ended.
     ///
-    /// It needs a tokio runtime with time. Only the first call for an endpoint does something.
+    /// It needs a tokio runtime with time. Only the first call for an endpoint has an effect.
     pub fn run(&self) -> impl Future<Output = ()> + Send + use<> {
         let mut tasks = Tasks::default();
         let taking = self.run_with(tasks.spawner());
@@ -114,7 +114,7 @@ impl Endpoint {
         }
     }
 
-    /// As [`run`](Endpoint::run), but each session is served where the spawner runs it, which is not waited for.
+    /// As [`run`](Endpoint::run), but gives each session to the spawner, and does not wait for its end.
     pub fn run_with(&self, spawner: Spawner) -> impl Future<Output = ()> + Send + use<> {
         let connections = self.inner.connections.lock().take();
         let core = self.core().clone();
@@ -126,7 +126,7 @@ impl Endpoint {
         }
     }
 
-    /// Takes no more requests, and lets those there are come to their end. The input of each session ends,
+    /// Refuses new requests, and lets unanswered ones finish. The input of each session ends,
     /// [`NotificationSink::closing`](agentwire_transport::NotificationSink::closing) completes in each exchange, and streams
     /// that belong to no request are closed. New requests get 503.
     pub fn begin_shutdown(&self) {
@@ -157,12 +157,12 @@ where
 }
 
 impl Endpoint {
-    /// What [`TowerService::call`] does, which needs no exclusive access.
+    /// As [`TowerService::call`], without exclusive access.
     pub(crate) fn answer<B>(&self, request: Request<B>) -> ResponseFuture<B> {
         self.answer_from(request, None)
     }
 
-    /// The same for a client at that address. Where none is given, the extensions may tell.
+    /// The same for a client at `remote`. Without that, the extensions are searched for an address.
     pub(crate) fn answer_from<B>(
         &self,
         request: Request<B>,

@@ -8,7 +8,7 @@ use crate::server::service::SharedService;
 use crate::server::sessions::Sessions;
 use crate::server::{Config, Connection};
 
-/// An endpoint without its handles: what begins the responses of its requests.
+/// The shared part of an endpoint: its responses use it, and so do its handles.
 pub(crate) struct EndpointCore {
     pub(crate) resources: Arc<Resources>,
     pub(crate) sessions: Arc<Sessions>,

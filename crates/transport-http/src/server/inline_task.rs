@@ -1,8 +1,8 @@
 //! The future that serves a session, polled also by the requests that bring messages for it.
 //!
 //! The future runs in a task. A request on another connection would have to wake that task and be woken by it in turn.
-//! Instead the request polls the future *inline*, after it has put its message where the future finds it. Mostly the answer is
-//! there when that poll returns.
+//! Instead the request queues its message and then polls the future *inline*. Mostly the answer is ready when that poll
+//! returns.
 
 use std::fmt;
 use std::sync::{Arc, Weak};
@@ -14,7 +14,7 @@ use futures::future::BoxFuture;
 use crate::server::coalescing_waker::CoalescingWaker;
 use crate::sync::Mutex;
 
-/// How often an inline poll polls before it leaves the rest to the future's own task.
+/// The most polls of the future in one inline poll. The rest is left to the future's own task.
 const ROUNDS: usize = 4;
 
 /// The future that serves one session.

@@ -4,10 +4,10 @@
 //!
 //! # Which stream a message goes to
 //!
-//! An answer, and what is `related` to a request that is not answered yet, goes out on the response to the POST that
-//! brought the request. All else goes to the oldest stream that the client has opened with GET; while there is none,
-//! the newest [`high_water`](Config::high_water) bytes of it are kept, and the oldest are dropped. An answer to a
-//! request that is gone is dropped.
+//! An answer, and a message `in_reply_to` an unanswered request, goes out on the response to the POST that brought the
+//! request. Every other message goes to the oldest stream that the client has opened with GET; while there is none, the
+//! newest [`high_water`](Config::high_water) bytes are kept, and older messages are dropped. An answer to a request that is
+//! gone is dropped.
 //!
 //! # When a client leaves
 //!

@@ -12,8 +12,8 @@ use crate::server::session_table::NoSession;
 use crate::server::text::Text;
 use crate::server::{Body, Config};
 
-/// Why a request is not served: a status, and an error of JSON-RPC that says more. For other endpoints beside an
-/// [`Endpoint`](crate::server::Endpoint), so that they refuse alike.
+/// The refusal of a request: a status, and an error of JSON-RPC with the reason. Other endpoints beside an
+/// [`Endpoint`](crate::server::Endpoint) refuse alike with it.
 ///
 /// ```
 /// use agentwire_transport_http::runtime::server::Refusal;
@@ -77,8 +77,7 @@ impl Refusal {
         Self::new(status, format!("there are as many {what} as the limit of {limit} allows"))
     }
 
-    /// The requests that are read or unanswered, and the answers that are not read, of this caller or of all callers, take
-    /// too much memory.
+    /// 503: the unanswered requests and unread answers of this caller, or of all callers, take too much memory.
     pub(crate) fn too_many_bytes(full: QuotaExceeded) -> Self {
         let whose = if full.is_callers { "of this caller " } else { "" };
         let why = format!(
@@ -96,7 +95,7 @@ impl Refusal {
         Self::error(id, ErrorObject::invalid_request("a request with this id has not been answered yet"))
     }
 
-    /// The service of a request has ended without an answer.
+    /// 500: the service of a request has ended without an answer.
     pub(crate) fn unanswered() -> Self {
         let refusal =
             Self::error(RequestId::NULL, ErrorObject::internal_error("the request was not answered"));
@@ -112,7 +111,7 @@ impl Refusal {
         Self::error(id, ErrorObject::new(code::HEADER_MISMATCH, why))
     }
 
-    /// The endpoint does not speak a revision. The error lists those that it speaks.
+    /// 400: the endpoint does not speak a revision. The error lists those that it speaks.
     pub(crate) fn unsupported_version(config: &Config, id: RequestId, requested: &str) -> Self {
         let is_served = |revision: &&Revision| match revision {
             revision if !revision.has_streamable_http() => false,
@@ -189,7 +188,7 @@ impl From<DeliverError> for Refusal {
     }
 }
 
-/// An error response. Without an id that could be read it has none, which the schemas since 2025-11-25 want.
+/// An error response. It has no id where none could be read, as the schemas since 2025-11-25 require.
 fn error_text(id: RequestId, error: ErrorObject) -> Text {
     if !id.is_null() {
         return Text::of(&Frame::Malformed(Malformed::request(id, error)));

@@ -10,7 +10,7 @@ use futures::future::BoxFuture;
 use crate::server::Connection;
 use crate::server::inline_task::InlineTask;
 
-/// What serves every client of an endpoint.
+/// The service of an endpoint, with its type erased.
 pub(crate) struct SharedService(Box<dyn ErasedService + Send + Sync>);
 
 /// [`Service`] with boxed futures.

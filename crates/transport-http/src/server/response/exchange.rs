@@ -21,17 +21,17 @@ use crate::server::response_stream::{
 use crate::server::text::Text;
 use crate::server::{Body, Head};
 
-/// A service that runs, and of which nothing has been sent. The status of the response says how it was answered, so nothing
-/// is sent before the answer, a notification, or the head delay: [`Config::keep_alive`](crate::server::Config::keep_alive).
+/// An exchange whose response has not begun. The status of the response depends on the answer, so the response begins with the
+/// answer, with the first notification, or after the head delay: [`Config::keep_alive`](crate::server::Config::keep_alive).
 pub(super) struct PendingExchange {
     /// None once it feeds a stream, or has ended.
     exchange: Option<RunningExchange>,
     id: RequestId,
-    /// Of the request. The response takes its memory where nothing else holds it any more.
+    /// The head of the request. The response reuses its header table where nothing else holds it.
     head: Arc<Head>,
     /// The memory of the request. None once it has gone on.
     reservation: Option<Reservation>,
-    /// Where it waits for the head delay, or the end of the endpoint.
+    /// Its entry in the clock, for the head delay and the shutdown of the endpoint.
     registration: Option<Registration>,
     /// The tick at which it began.
     since: u32,
@@ -93,7 +93,7 @@ impl PendingExchange {
             return Poll::Ready(self.stream(resources, |stream, _| stream.put(notification)));
         }
         resources.clock.register_exchange(&mut self.registration, self.since, cx);
-        // The clock, or the endpoint's end, is looked at after that: a change since then wakes this task.
+        // Checked after the registration: a later change wakes this task.
         if resources.is_closing() {
             exchange.begin_shutdown(cx);
         }
@@ -103,7 +103,7 @@ impl PendingExchange {
         Poll::Ready(self.stream(resources, |_, body| body.keep_alive()))
     }
 
-    /// Makes the stream of the response, and lets `feed` put the first of it there.
+    /// Turns the response into a stream, and lets `feed` put the first messages there.
     fn stream(
         &mut self,
         resources: &Arc<Resources>,
@@ -122,7 +122,7 @@ impl PendingExchange {
         match body.form() {
             ResponseForm::Stream => events(Body::stream(Bytes::new(), body, Some(exchange))),
             form => {
-                // The service goes before the body, whose end it would take for that of the client.
+                // The service is dropped before the body: it would take the body's end for that of the client.
                 drop(exchange);
                 formed(form, || None).unwrap_or_else(|| self.unanswered())
             }
@@ -138,7 +138,7 @@ impl PendingExchange {
         self.exchange = None;
         let mut answer = (status, Frame::Single(message));
         if let Some(reservation) = &mut self.reservation {
-            // The memory of the request is free; that of the answer counts from now on.
+            // From here on the memory of the answer counts, instead of that of the request.
             reservation.shrink_to(LEAST_COST);
             if let Err(full) = reservation.grow_last(memory_for(answer.1.size_hint()))
                 && let Some(refusal) = refuse(&answer.1, full)
@@ -150,7 +150,7 @@ impl PendingExchange {
         json(status, Body::text(Text::of(&frame), self.reservation.take()), self.header_memory())
     }
 
-    /// An empty table of headers, in the memory of those of the request where nothing else holds them.
+    /// An empty table of headers: that of the request, where nothing else holds it.
     fn header_memory(&mut self) -> HeaderMap {
         Arc::get_mut(&mut self.head).map(Head::take_headers).unwrap_or_default()
     }

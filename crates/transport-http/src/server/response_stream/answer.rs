@@ -7,7 +7,7 @@ use http::StatusCode;
 use crate::server::AnswerForm;
 use crate::server::quota::QuotaExceeded;
 
-/// What is sent instead of an answer for which there is no room. None where something else than one answer has none.
+/// The error that replaces an answer for which there is no room. None for frames other than one answer.
 #[cold]
 pub(crate) fn refuse(frame: &Frame, full: QuotaExceeded) -> Option<Frame> {
     let Frame::Single(Message::Response(Response { id, .. })) = frame else { return None };
@@ -20,12 +20,12 @@ pub(crate) fn refuse(frame: &Frame, full: QuotaExceeded) -> Option<Frame> {
     Some(Frame::Single(Message::Response(Response::new(id.clone(), Err(error)))))
 }
 
-/// The status with which the answer of an exchange can be the whole response, if it can.
+/// The status of a response that consists of the answer of an exchange alone. None where it has to be a stream.
 pub(crate) fn answer_status(response: &Response, form: AnswerForm) -> Option<StatusCode> {
     status_of(response.outcome.as_ref().err().map(|error| error.code), form)
 }
 
-/// The status that goes with an answer: with an error of a request without a session, its own.
+/// The status for an answer: that of its error, where it has one, else 200 if the form is JSON.
 pub(super) fn status_of(error: Option<i64>, form: AnswerForm) -> Option<StatusCode> {
     match error {
         Some(code::METHOD_NOT_FOUND) => Some(StatusCode::NOT_FOUND),

@@ -12,7 +12,7 @@ use crate::server::{Config, Event, EventId, SessionId};
 use crate::sse;
 
 impl ResponseStream {
-    /// Makes it a stream, for good.
+    /// Turns the response into a stream.
     pub(super) fn open(&self, state: &mut StreamState, config: &Config) {
         state.phase = Phase::Stream;
         if state.attached {
@@ -20,7 +20,7 @@ impl ResponseStream {
         }
     }
 
-    /// Says first what makes the stream one that can be resumed.
+    /// Writes the first event, without data, whose id allows the client to resume the stream.
     pub(super) fn prime(&self, state: &mut StreamState, config: &Config) {
         if self.is_to_prime(state, config) {
             self.write_prime(state.queue.tail(), config);
@@ -51,7 +51,7 @@ impl ResponseStream {
         sse::begin(None, None, out);
     }
 
-    /// Writes the event that is the whole response, and shares it with what is remembered.
+    /// Writes the only event of a response. The store gets a slice of the same text.
     pub(super) fn only_event(
         &self,
         state: &mut StreamState,
@@ -77,13 +77,13 @@ impl ResponseStream {
         text
     }
 
-    /// What remembers a frame of this size, and for which session.
+    /// The store for a frame of this size, and its session. None where the frame is not remembered.
     fn remember<'a>(&self, size: usize, config: &'a Config) -> Option<(SessionId, &'a GuardedStore)> {
         let remember = self.session.zip(config.store.as_ref());
         remember.filter(|_| size <= config.event_limit)
     }
 
-    /// Adds an event to what waits, and to what is remembered.
+    /// Appends an event to the queue and to the store.
     #[inline]
     pub(super) fn event(&self, state: &mut StreamState, frame: &Frame, size: usize, config: &Config) {
         let remember = self.remember(size, config);

@@ -1,7 +1,7 @@
 //! One response that is being written: the answer to a POST, or the stream of a GET.
 //!
-//! A connection puts frames in at one side, the body of the response takes bytes out at the other, and either may be
-//! gone. In a session the stream outlives its reader, so that another can take its place.
+//! A connection or an exchange puts frames in, the body of the response takes bytes out. In a session the stream outlives its
+//! reader, so that a resumed response can become the next reader.
 
 mod answer;
 mod events;
@@ -35,9 +35,9 @@ const AROUND: usize = 64;
 
 /// How far a stream is beyond its room.
 pub(crate) struct Overfull {
-    /// What was put in since it was full.
+    /// How many bytes were put in since it was full.
     pub(crate) beyond: usize,
-    /// Whether nothing more will be put in.
+    /// Whether the stream has ended.
     pub(crate) ended: bool,
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct ResponseStream {
     /// The session whose events are remembered.
     session: Option<SessionId>,
     form: AnswerForm,
-    /// Whose memory counts for what is not read.
+    /// The caller that the unread bytes count for.
     caller: Caller,
     state: Mutex<StreamState>,
 }
@@ -61,7 +61,7 @@ impl ResponseStream {
         Self { number: 0, session: None, form, caller, state }
     }
 
-    /// The response to a POST in a session, which brought as many requests as are `owed` answers.
+    /// The response to a POST in a session, which brought `owed` requests.
     pub(crate) fn for_post(
         number: u64,
         session: SessionId,
@@ -80,7 +80,7 @@ impl ResponseStream {
         Self { number, session: Some(session), form: AnswerForm::Events, caller, state }
     }
 
-    /// Keeps the memory of the requests reserved until they are answered.
+    /// Holds the memory of the requests until they are answered.
     pub(crate) fn reserve(&self, reservation: Option<Reservation>) {
         self.lock().reserve(reservation);
     }
@@ -89,7 +89,7 @@ impl ResponseStream {
         self.number
     }
 
-    /// Takes a frame that holds as many of the `answers` that are owed. Says whether there is too much unread now.
+    /// Queues a frame that holds `answers` of the expected answers. Returns whether the stream is full now.
     pub(crate) fn put(&self, frame: &Frame, answers: usize, resources: &Resources) -> bool {
         let mut state = self.lock();
         if state.ended {
@@ -111,7 +111,7 @@ impl ResponseStream {
                     wake(state, StreamState::all);
                     return false;
                 }
-                // The client may come back for it.
+                // The store remembers the event, and the client may resume the stream.
             }
         }
         let (frame, size) = refusal.as_ref().map_or((frame, size), |refusal| (refusal, refusal.size_hint()));
@@ -153,7 +153,7 @@ impl ResponseStream {
         resources: &Resources,
     ) -> Result<(), QuotaExceeded> {
         if self.session.is_none() && !state.ended {
-            // It is a stream, and its handler waits for the reader with a queue of its own.
+            // The exchange has a queue of its own, where as much may wait for the reader.
             state.behind = resources.config.limits.high_water;
         }
         let needed = state.needed(more);
@@ -166,7 +166,7 @@ impl ResponseStream {
         }
     }
 
-    /// The status with which a frame can be the whole response, if it can.
+    /// The status of a response that consists of this frame alone. None where it has to be a stream.
     fn whole(&self, frame: &Frame) -> Option<StatusCode> {
         let error = match frame {
             Frame::Single(Message::Response(response)) => response.outcome.as_ref().err().map(|e| e.code),
@@ -187,7 +187,7 @@ impl ResponseStream {
         wake(state, |state| [state.reader.take(), state.sink.take()]);
     }
 
-    /// Ends the stream because its exchange has ended. Nothing there waits any more.
+    /// Ends the stream because its exchange has ended, and drops the wakers of the exchange.
     pub(crate) fn detach(&self) {
         let mut state = self.lock();
         state.end();
@@ -196,19 +196,19 @@ impl ResponseStream {
         wake(state, |state| [state.reader.take()]);
     }
 
-    /// Nothing more will be put in.
+    /// Ends the stream: no more frames will be put in.
     pub(crate) fn finish(&self) {
         let mut state = self.lock();
         state.end();
         wake(state, StreamState::all);
     }
 
-    /// Whether a reader has it.
+    /// Whether it has a reader.
     pub(crate) fn is_attached(&self) -> bool {
         self.lock().attached
     }
 
-    /// Ready while little waits to be read.
+    /// Ready while the stream is not full.
     pub(crate) fn poll_room(&self, cx: &Context<'_>, high_water: usize) -> Poll<()> {
         let mut state = self.lock();
         if !state.is_full(high_water) {
@@ -230,12 +230,12 @@ impl ResponseStream {
         Some(Overfull { beyond: state.beyond, ended: state.ended })
     }
 
-    /// The waker of the connection that waits for room.
+    /// Takes the waker of the connection that waits for room.
     pub(crate) fn take_sink(&self) -> Option<Waker> {
         self.lock().sink.take()
     }
 
-    /// Cuts it if its reader has taken nothing for longer than that, while others wait.
+    /// Cuts the stream if its reader has taken nothing for more than `ticks`. Called while other requests wait for it.
     pub(crate) fn cut(&self, now: u32, ticks: u32) {
         let mut state = self.lock();
         if state.attached && now.wrapping_sub(state.moved) > ticks {
@@ -244,7 +244,7 @@ impl ResponseStream {
         }
     }
 
-    /// Ready when the stream has ended or should end, or its reader has left: true if the reader left first.
+    /// Ready when the stream has ended, should end, or has lost its reader; with true in the last case.
     pub(crate) fn poll_left(&self, cx: &Context<'_>) -> Poll<bool> {
         let mut state = self.lock();
         if state.ended || state.is_closing || !state.attached {

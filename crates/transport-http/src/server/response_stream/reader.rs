@@ -14,7 +14,7 @@ use crate::server::response_stream::ResponseStream;
 use crate::server::response_stream::state::{Cut, Phase, StreamState, set, wake};
 use crate::server::text::Text;
 
-/// The form of a response, as its reader finds it.
+/// The form of a response, with the content that is known.
 pub(crate) enum ResponseForm {
     /// One JSON text.
     Json(StatusCode, Text, Option<Reservation>),
@@ -46,7 +46,7 @@ pub(crate) struct StreamReader {
     stream: Arc<ResponseStream>,
     resources: Arc<Resources>,
     generation: u32,
-    /// Where its stream waits for time to pass, once it does.
+    /// The stream's entry in the clock, once its timers run.
     registration: Option<Registration>,
 }
 
@@ -69,7 +69,7 @@ impl StreamReader {
         Some((Self { stream, resources, generation, registration: None }, place))
     }
 
-    /// Keeps the memory of a stream reserved for as long as it is read, unless that of a request is.
+    /// Holds memory while the stream is read, unless the stream holds that of its requests.
     pub(crate) fn reserve(&self, reservation: Reservation) {
         let mut state = self.stream.lock();
         if state.reservation.is_none() {
@@ -77,8 +77,8 @@ impl StreamReader {
         }
     }
 
-    /// Starts the timers of the stream: comments into silence, and the cut of a client that does not read. An answer
-    /// that is there at once needs neither.
+    /// Starts the timers of the stream: comments while it is silent, and the cut of a client that does not read. An answer
+    /// that is ready at once needs neither.
     pub(crate) fn register(&mut self) {
         if self.registration.is_none() {
             self.registration = Some(self.resources.register_stream(&self.stream));
@@ -90,7 +90,7 @@ impl StreamReader {
         self.stream.form
     }
 
-    /// The form of the response, once it is known. With `now` it becomes a stream if there is nothing to send.
+    /// The form of the response, once it is known. With `now` it becomes a stream if nothing is queued.
     pub(crate) fn poll_form(&mut self, cx: &Context<'_>, now: bool) -> Poll<ResponseForm> {
         let mut state = self.stream.lock();
         if let Some(form) = self.decide(&mut state, now) {
@@ -102,12 +102,12 @@ impl StreamReader {
         Poll::Pending
     }
 
-    /// The form of the response now. It becomes a stream if there is nothing to send.
+    /// The form of the response now. It becomes a stream if nothing is queued.
     pub(crate) fn form(&self) -> ResponseForm {
         self.decide(&mut self.stream.lock(), true).unwrap_or(ResponseForm::Stream)
     }
 
-    /// Makes it a stream, with a comment as its first bytes.
+    /// Turns the response into a stream that begins with a comment.
     pub(crate) fn keep_alive(&self) {
         self.stream.keep_alive(&mut self.stream.lock(), self.resources.now(), &self.resources.config);
     }
@@ -135,7 +135,7 @@ impl StreamReader {
         })
     }
 
-    /// Takes what waits of a stream.
+    /// Takes the next bytes of the stream; none at its end.
     pub(crate) fn poll_read(&mut self, cx: &Context<'_>) -> Poll<Option<Result<Bytes, BoxError>>> {
         let mut state = self.stream.lock();
         if state.generation != self.generation {
@@ -151,7 +151,7 @@ impl StreamReader {
         }
         let high_water = self.resources.config.limits.high_water;
         let was_full = state.queue.len() >= high_water;
-        // A client that reads slowly shows by each piece that it does.
+        // Small pieces show that a slow client reads.
         if let Some(bytes) = state.queue.pop_some(STRIDE) {
             state.moved = self.resources.now();
             state.release();
@@ -172,8 +172,8 @@ impl StreamReader {
         Poll::Pending
     }
 
-    /// Counts what the reader takes until it has been written: hyper may hold several pieces, if the client does not
-    /// read. The first few bytes of a response do not count.
+    /// Counts bytes that were taken until they have been written: hyper may hold several pieces while the client does not
+    /// read. The first [`LEAST_COST`] bytes of a response do not count.
     fn count(&self, state: &mut StreamState, bytes: Bytes) -> Bytes {
         if state.uncounted + bytes.len() <= LEAST_COST {
             state.uncounted += bytes.len();
@@ -182,7 +182,7 @@ impl StreamReader {
         self.resources.requests.reserve_moved(&self.stream.caller, bytes.len()).held_by(bytes)
     }
 
-    /// Takes a piece of what is replayed before anything that waits.
+    /// Takes a piece of the replayed events, which precede the queue.
     pub(crate) fn replay(&self, replayed: &mut Bytes) -> Bytes {
         let mut state = self.stream.lock();
         if state.generation == self.generation {

@@ -5,7 +5,7 @@ use agentwire_jsonrpc::RequestId;
 
 use crate::server::response_stream::ResponseStream;
 
-/// The responses on which unanswered requests are answered. Mostly there is one, which has a place of its own.
+/// The response stream of each unanswered request. Mostly there is one, which needs no table.
 #[derive(Debug, Default)]
 pub(super) struct PendingResponses {
     one: Option<(RequestId, Arc<ResponseStream>)>,
@@ -43,7 +43,7 @@ impl PendingResponses {
         }
         let stream = self.more.remove(id);
         if self.more.is_empty() {
-            // What a crowd took is given back when it has gone.
+            // The memory of many requests is given back after the last.
             self.more = HashMap::new();
         }
         stream
