@@ -86,7 +86,7 @@ impl HttpTarget {
         let configs = *self.configs;
         self.configs = Box::new(Configs {
             #[cfg(feature = "sse")]
-            sse: configs.sse.header(parsed.clone(), value.clone()),
+            sse: configs.sse.with_http(|http| http.header(parsed.clone(), value.clone())),
             streamable: configs.streamable.header(parsed, value),
         });
         Ok(self)

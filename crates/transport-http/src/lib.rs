@@ -1,8 +1,8 @@
 //! MCP over Streamable HTTP, for servers and for clients, in every revision that has it.
 //!
-//! The transport has two forms. From 2025-03-26 to 2025-11-25 a client opens a *session* with `initialize`, and what
-//! it sends and hears from then on carries the session's id; a stream that is cut can be resumed. Since 2026-07-28
-//! each request *stands alone*, and closing its response cancels it. One endpoint serves both, side by side, and one
+//! The transport has two forms. From 2025-03-26 to 2025-11-25 a client opens a *session* with `initialize`, and
+//! later requests carry the session's id; a stream that is cut can be resumed. Since 2026-07-28 each request *stands alone*,
+//! and closing its response cancels it. One endpoint serves both, side by side, and one
 //! client speaks whichever its messages are written in.
 //!
 //! ```text
@@ -43,17 +43,17 @@
 //!
 //! # What it will not do
 //!
-//! It answers nothing that a handler should answer, and keeps no state of MCP beyond which revision a session has
-//! agreed on. It does not authenticate, log, compress or terminate TLS: layers in front of the endpoint do. It spawns
-//! nothing: what it does, it does while its futures and streams are polled.
+//! It answers nothing that a handler should answer, and keeps no state of MCP but the revision of each session. It does not
+//! authenticate, log, compress or terminate TLS: layers in front of the endpoint do. It spawns nothing: all work happens while
+//! its futures and streams are polled.
 //!
 //! # Invariants
 //!
-//! - Every message goes out on exactly one stream: what belongs to a request, on that of its request.
+//! - Every message goes out on exactly one stream; a message that belongs to a request, on that of the request.
 //! - No buffer grows with what a peer sends or leaves unread. Each limit has a default, a setter, and an error that
 //!   names it.
-//! - Nobody who does not know its id can speak in a session, and ids come from the operating system's randomness.
-//! - Of one `EventId` there is one event, and it is never replayed on another stream.
+//! - Only requests with a session's id reach the session, and ids come from the operating system's randomness.
+//! - An `EventId` names one event, which is never replayed on another stream.
 //!
 //! The specification is at <https://modelcontextprotocol.io/specification>, under *Transports*.
 
@@ -63,6 +63,8 @@ extern crate futures_util as futures;
 
 #[cfg(any(feature = "client", feature = "server"))]
 pub mod header;
+#[cfg(any(feature = "client", feature = "server"))]
+pub mod runtime;
 #[cfg(any(feature = "client", feature = "server"))]
 pub mod sse;
 #[cfg(feature = "server")]

@@ -6,7 +6,7 @@
 //! ```text
 //!            GET /sse ─────────────────────▶
 //!            ◀─ event: endpoint, /messages?sessionId=…
-//!  client    POST /messages?sessionId=… ───▶  Endpoint ──▶ Service::connection(Link)
+//!  client    POST /messages?sessionId=… ───▶  Endpoint ──▶ Service::connection(Connection)
 //!            ◀─ 202                           (tower)
 //!            ◀─ event: message
 //! ```
@@ -25,7 +25,7 @@
 //! # Invariants
 //!
 //! - A session lasts exactly as long as its stream.
-//! - Nobody who does not know its id can speak in a session, and ids come from the operating system's randomness.
+//! - Only requests with a session's id reach the session, and ids come from the operating system's randomness.
 //! - A client speaks to one origin.
 //! - No buffer grows with what a peer sends or leaves unread. Each limit has a default, a setter, and an error that
 //!   names it.

@@ -76,14 +76,7 @@ mod timer;
 #[path = "../../../crates/peer/src/waker_slots.rs"]
 mod waker_slots;
 
-/// Of `transport-http`.
-mod server {
-    #[path = "../../../../crates/transport-http/src/server/coalescing_waker.rs"]
-    pub(crate) mod coalescing_waker;
-    #[path = "../../../../crates/transport-http/src/server/inline_task.rs"]
-    pub(crate) mod inline_task;
-    pub(crate) mod serving;
-}
+mod server;
 
 pub mod models;
 mod sync;

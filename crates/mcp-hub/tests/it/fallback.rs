@@ -264,7 +264,7 @@ async fn the_limits_of_the_transports_can_be_set() {
             let web = Web::playing(part).await;
             let target = web.target().kind(kind);
             let target = target.streamable_with(|config| config.message_limit(limit));
-            let target = target.sse_with(|config| config.message_limit(limit));
+            let target = target.sse_with(|config| config.with_http(|http| http.message_limit(limit)));
             assert_eq!(call(target, &ConnectOptions::new()).await.is_ok(), fits, "{kind:?} {limit}");
         }
     }

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use crate::client::Config;
 
-/// However little the configuration says, this much time passes.
+/// The shortest wait, whatever the configuration.
 const LEAST: Duration = Duration::from_millis(10);
 
-/// How long to wait before a stream is resumed, after so many failures in a row and so many streams in a row that
-/// brought no message. None where that is longer than the client is willing to wait.
+/// How long to wait before a stream is resumed, after `failures` consecutive failures and `fruitless` consecutive streams
+/// without a message; `told` is what the server asked for. None where that exceeds the longest wait.
 pub(crate) fn delay(
     config: &Config,
     told: Option<Duration>,
@@ -22,8 +22,7 @@ pub(crate) fn delay(
         return None;
     }
     let base = match (told, failures) {
-        // A server that wants to be asked at once, and then has nothing to say, is asked as seldom as one that
-        // did not say when.
+        // A server that asks for no wait and then sends nothing is polled as seldom as one that names no time.
         (Some(told), 0) => told.max(least.saturating_mul(1 << fruitless.min(16)).min(config.retry_delay)),
         (told, _) => {
             let doubled = config.retry_delay.saturating_mul(1 << failures.saturating_sub(1).min(16));

@@ -10,13 +10,13 @@ use tokio::time::{Instant, Sleep};
 
 use crate::client::{Body, HttpError, Wait};
 
-/// The longest body of a refusal that is looked at.
+/// The most bytes of the body of a refusal that are read.
 const REFUSAL_LIMIT: usize = 64 << 10;
 
 /// How much of a body that is no JSON-RPC an error shows, in bytes.
 const EXCERPT: usize = 256;
 
-/// A body that is being read, and how long it may be silent.
+/// The body of a response, with a limit on how long it may be silent.
 pub(crate) struct Incoming {
     body: Body,
     idle_timeout: Duration,
@@ -77,7 +77,7 @@ impl Incoming {
     /// The beginning of the body, as much of it as comes in time.
     pub(crate) async fn beginning(mut self, time: Duration) -> Vec<u8> {
         let mut start = Vec::new();
-        // What came until then is what there is.
+        // At the end of the time the received part is returned.
         let _ = tokio::time::timeout(time, self.read_beginning(&mut start)).await;
         start
     }
@@ -93,13 +93,13 @@ impl Incoming {
         }
     }
 
-    /// Reads the body to its end, so that its connection can be used again; gives up where that takes long.
+    /// Reads the body to its end, so that its connection can be used again. Stops after [`LINGER`].
     pub(crate) async fn drain(self) {
         self.beginning(LINGER).await;
     }
 }
 
-/// How long a response that has said all is read on, so that its connection can be used again.
+/// How long an answered response is still read, so that its connection can be used again.
 pub(crate) const LINGER: Duration = Duration::from_secs(1);
 
 /// How long the body of a refusal is read.

@@ -1,11 +1,10 @@
 use std::time::Duration;
 
-use agentwire_jsonrpc::{DEFAULT_BATCH_LIMIT, DEFAULT_LINE_LIMIT};
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName, HeaderValue, Uri};
 
+use crate::client::limits::Limits;
 use crate::client::server_url::ServerUrl;
-use crate::client::{Http, HttpClient};
 
 /// Where a server is, and how to speak to it.
 ///
@@ -17,17 +16,8 @@ pub struct Config {
     pub(crate) headers: HeaderMap,
     /// Whether the credentials among the headers are those of the URL.
     named_in_url: bool,
-    #[cfg_attr(
-        not(any(feature = "reqwest", feature = "rustls-no-provider")),
-        allow(dead_code, reason = "only those clients are made here")
-    )]
-    pub(crate) connect_timeout: Duration,
-    pub(crate) first_byte_timeout: Duration,
-    pub(crate) acceptance_timeout: Duration,
+    pub(crate) limits: Limits,
     pub(crate) idle_timeout: Duration,
-    pub(crate) close_timeout: Duration,
-    pub(crate) message_limit: usize,
-    pub(crate) batch_limit: usize,
     pub(crate) retries: u32,
     pub(crate) retry_delay: Duration,
     pub(crate) shortest_retry_delay: Duration,
@@ -60,13 +50,8 @@ impl Config {
             url,
             headers,
             named_in_url,
-            connect_timeout: Duration::from_secs(10),
-            first_byte_timeout: Duration::from_secs(300),
-            acceptance_timeout: Duration::from_secs(30),
+            limits: Limits::new(),
             idle_timeout: Duration::from_secs(300),
-            close_timeout: Duration::from_secs(5),
-            message_limit: DEFAULT_LINE_LIMIT,
-            batch_limit: DEFAULT_BATCH_LIMIT,
             retries: 5,
             retry_delay: Duration::from_millis(500),
             shortest_retry_delay: Duration::from_millis(100),
@@ -88,21 +73,21 @@ impl Config {
 
     /// Sets how long a connection may take to be made (default 10 s). A client of your own sees to that itself.
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
-        self.connect_timeout = timeout;
+        self.limits.connect_timeout = timeout;
         self
     }
 
     /// Sets how long the headers of the response to a request may take (default 5 min). A server that answers
     /// with JSON sends them when the work is done.
     pub fn first_byte_timeout(mut self, timeout: Duration) -> Self {
-        self.first_byte_timeout = timeout;
+        self.limits.first_byte_timeout = timeout;
         self
     }
 
-    /// Sets how long a server may take to accept a notification or an answer (default 30 s). What is said after it
-    /// waits that long.
+    /// Sets how long a server may take to accept a notification or an answer (default 30 s). Later messages wait until
+    /// then.
     pub fn acceptance_timeout(mut self, timeout: Duration) -> Self {
-        self.acceptance_timeout = timeout;
+        self.limits.acceptance_timeout = timeout;
         self
     }
 
@@ -113,22 +98,22 @@ impl Config {
         self
     }
 
-    /// Sets how long closing may take (default 5 s): until the server has accepted what was said last, and knows
-    /// that its session is over.
+    /// Sets how long closing may take (default 5 s): until the server has accepted the last message and the end of the
+    /// session.
     pub fn close_timeout(mut self, timeout: Duration) -> Self {
-        self.close_timeout = timeout;
+        self.limits.close_timeout = timeout;
         self
     }
 
     /// Sets how long a message of the server's may be, in bytes (default 32 MiB).
     pub fn message_limit(mut self, bytes: usize) -> Self {
-        self.message_limit = bytes;
+        self.limits.message_limit = bytes;
         self
     }
 
     /// Sets how many messages a batch of the server's may hold (default 1024).
     pub fn batch_limit(mut self, messages: usize) -> Self {
-        self.batch_limit = messages;
+        self.limits.batch_limit = messages;
         self
     }
 
@@ -137,13 +122,13 @@ impl Config {
         &self.url
     }
 
-    /// What goes with every request. The values are marked as sensitive.
+    /// The headers of every request. Their values are marked as sensitive.
     pub fn headers(&self) -> &HeaderMap {
         &self.headers
     }
 
-    /// Sets how many times in a row a stream may fail to be resumed (default 5). Where nobody listens any
-    /// more, a call is given up after two or three times. A message itself is never sent twice.
+    /// Sets how many times in a row a stream may fail to be resumed (default 5). Where no server listens any more, a call
+    /// fails after two or three times. A message is never sent twice.
     pub fn retries(mut self, retries: u32) -> Self {
         self.retries = retries;
         self
@@ -170,30 +155,14 @@ impl Config {
         self
     }
 
-    /// Sets whether a session has a stream for what the server says of its own accord (default true).
+    /// Sets whether a session opens a stream for the server's own requests and notifications (default true).
     pub fn listen(mut self, listen: bool) -> Self {
         self.listen = listen;
         self
     }
 
-    /// A transport that uses `Reqwest`, or `Hyper` where the feature `reqwest` is off. Nothing is
-    /// sent yet.
-    ///
-    /// # Errors
-    ///
-    /// When TLS cannot be set up.
-    #[cfg(any(feature = "reqwest", feature = "rustls-no-provider"))]
-    pub fn open(self) -> Result<Http, crate::client::HttpError> {
-        #[cfg(feature = "reqwest")]
-        let client = crate::client::Reqwest::new(self.connect_timeout);
-        #[cfg(not(feature = "reqwest"))]
-        let client = crate::client::Hyper::new(self.connect_timeout);
-        let client = client.map_err(crate::client::HttpError::Unsent)?;
-        Ok(self.open_with(client))
-    }
-
-    /// A transport that uses the client given. Nothing is sent yet.
-    pub fn open_with(self, client: impl HttpClient + 'static) -> Http {
-        Http::with(self, client)
+    /// The limits that another client of MCP over HTTP has as well.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
     }
 }

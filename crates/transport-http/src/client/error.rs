@@ -10,17 +10,17 @@ use http::{HeaderMap, StatusCode};
 use crate::client::BoxError;
 use crate::sse::DecodeError;
 
-/// Why a request over HTTP came to nothing.
+/// Why a request over HTTP failed.
 ///
-/// It is what the [`TransportError`] of a [`Packet::RequestFailed`](agentwire_transport::Packet::RequestFailed) holds, and that at the
-/// end of a transport; see [`HttpError::of`]. Errors of the layers above have it among their sources:
+/// The [`TransportError`] of a [`Packet::RequestFailed`](agentwire_transport::Packet::RequestFailed) holds it, and so does
+/// the one at the end of a transport; see [`HttpError::of`]. Errors of the layers above have it among their sources:
 ///
 /// ```
 /// use std::error::Error;
 ///
 /// use agentwire_transport_http::client::HttpError;
 ///
-/// /// Whether the server wants to know who asks.
+/// /// Whether the server asks for credentials.
 /// fn needs_login(error: &(dyn Error + 'static)) -> bool {
 ///     let mut causes = std::iter::successors(Some(error), |&error| error.source());
 ///     match causes.find_map(|cause| cause.downcast_ref()) {
@@ -32,7 +32,7 @@ use crate::sse::DecodeError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HttpError {
-    /// No response came: the name does not resolve, nobody listens, TLS fails, or the connection broke first.
+    /// No response came: the name does not resolve, no server listens, TLS fails, or the connection broke first.
     #[error("no HTTP response: {}", with_causes(&**.0))]
     Unsent(#[source] BoxError),
     /// The response broke off, and could not be resumed.
@@ -42,7 +42,7 @@ pub enum HttpError {
     #[error("{wait} took longer than {after:?}")]
     #[non_exhaustive]
     TimedOut {
-        /// What was waited for.
+        /// What took too long.
         wait: Wait,
         /// The limit.
         after: Duration,
@@ -50,25 +50,25 @@ pub enum HttpError {
     /// The server refused the request as such, by its status.
     #[error("{0}")]
     Refused(Box<Refusal>),
-    /// The server no longer knows the session (404). All later requests would fail alike, so the transport ends;
-    /// a new one begins with a new `initialize`.
+    /// The server no longer knows the session (404). All later requests would fail alike, so the transport ends. A new
+    /// session begins with a new `initialize`.
     #[error("the server has ended the session")]
     SessionExpired,
-    /// The server points to another place, and that is of another origin, or the method would change, or there
-    /// is no end to it. Headers meant for one origin are never sent to another.
+    /// The server redirects to another origin, with a change of the method, or too often. Headers meant for one origin are
+    /// never sent to another.
     #[error("HTTP status {}: not following the redirect to `{location}`", status.as_u16())]
     #[non_exhaustive]
     Redirected {
         /// The status.
         status: StatusCode,
-        /// Where it points, as the server wrote it; empty where it does not say.
+        /// The target, as the server wrote it; empty where there is none.
         location: String,
     },
     /// The response is neither JSON nor a stream of events.
     #[error("the response has the content type `{content_type}`")]
     #[non_exhaustive]
     ContentType {
-        /// What it says it is; empty where it says nothing.
+        /// Its content type; empty where there is none.
         content_type: String,
     },
     /// The response is compressed in a way that the [`HttpClient`](crate::client::HttpClient) did not undo. The
@@ -89,7 +89,7 @@ pub enum HttpError {
     /// A stream of events cannot be read.
     #[error(transparent)]
     Stream(#[from] DecodeError),
-    /// What stands where the answer should is no JSON-RPC message.
+    /// The text in place of the answer is not a JSON-RPC message.
     #[error("the response is no message: {0}")]
     NotAMessage(ErrorObject),
     /// The response ended without an answer to the request.
@@ -98,7 +98,7 @@ pub enum HttpError {
 }
 
 impl HttpError {
-    /// The error that a fault holds, if it is one of this transport's.
+    /// The `HttpError` in an error of a transport, if it holds one.
     pub fn of(fault: &TransportError) -> Option<&Self> {
         match fault {
             TransportError::Other(error) => error.downcast_ref(),
@@ -106,7 +106,7 @@ impl HttpError {
         }
     }
 
-    /// Whether nobody listens at the server's port.
+    /// Whether no process listens at the server's port.
     pub(crate) fn is_nobody_there(&self) -> bool {
         let mut causes = std::iter::successors(self.source(), |&error| error.source());
         causes.any(|cause| {
@@ -115,7 +115,7 @@ impl HttpError {
         })
     }
 
-    /// The status of the response, where there was one that decided.
+    /// The status of the response that caused the error, if there was one.
     pub fn status(&self) -> Option<StatusCode> {
         match self {
             Self::Refused(refusal) => Some(refusal.status),
@@ -132,19 +132,19 @@ impl From<HttpError> for TransportError {
     }
 }
 
-/// An error and what lies behind it: what a client of HTTP says first is seldom more than that it failed.
+/// An error with its sources: the first text of an HTTP client's error seldom says more than that it failed.
 fn with_causes(error: &(dyn Error + 'static)) -> String {
     let causes = std::iter::successors(Some(error), |&error| error.source());
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
-/// What may take too long.
+/// A step that has a time limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Wait {
     /// The first byte of a response to a request.
     FirstByte,
-    /// The server's taking a notification or an answer.
+    /// The acceptance of a notification or an answer.
     Acceptance,
     /// The next byte of a response.
     NextByte,

@@ -6,7 +6,7 @@ use crate::client::body::Incoming;
 use crate::client::{Body, HttpError};
 use crate::sse::{Decoder, Event};
 
-/// After so many pieces in a row that were there at once and held no event, others get their turn.
+/// After so many consecutive pieces without an event the other futures of the task get their turn.
 const PIECES_AT_ONCE: u32 = 16;
 
 /// The body of a response that is a stream of events, and how long it may be silent.
@@ -48,7 +48,7 @@ impl EventStream {
                 None => return Poll::Ready(Ok(None)),
             }
         }
-        // A server that only ever sends comments starves nobody.
+        // A server that only sends comments must not starve other futures.
         cx.waker().wake_by_ref();
         Poll::Pending
     }

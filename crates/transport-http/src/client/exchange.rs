@@ -12,14 +12,13 @@ use tokio::time::Instant;
 
 use crate::client::body::{self, LINGER};
 use crate::client::event_stream::EventStream;
-use crate::client::route::Kind;
-use crate::client::shared::{Content, Reply, Shared};
+use crate::client::requests::{Content, Reply, Requests};
+use crate::client::route::MessageKind;
 use crate::client::{HttpError, Wait, backoff, route};
 use crate::header;
 use crate::sse::Event;
 
-/// After so many failures in a row, the first of which cut the stream off, it is no longer waited for somebody to
-/// listen there again: a server that was ended has forgotten what it was asked.
+/// The most consecutive refused connections before a call fails: a server that was restarted has forgotten the request.
 const MOST_REFUSALS: u32 = 2;
 
 /// The life of one stream: a POST with requests and all that answers it, or the stream of the session.
@@ -31,13 +30,13 @@ const MOST_REFUSALS: u32 = 2;
 ///           Wait
 /// ```
 pub(crate) struct Exchange {
-    shared: Arc<Shared>,
+    requests: Arc<Requests>,
     purpose: Purpose,
-    state: State,
-    /// What is to be passed on before anything else is done.
+    state: ExchangeState,
+    /// Arrivals that are passed on first.
     ready: VecDeque<Arrival>,
     last_event_id: Option<HeaderValue>,
-    /// How long the server wants us to stay away once the stream ends.
+    /// The server's `retry`: how long to wait before the stream is resumed.
     retry: Option<Duration>,
     /// How many times in a row the stream could not be resumed, or brought nothing.
     failures: u32,
@@ -47,33 +46,33 @@ pub(crate) struct Exchange {
 
 /// What an exchange is for.
 pub(crate) enum Purpose {
-    /// To have requests answered.
+    /// To get answers to requests.
     Call {
         /// Tells this exchange from others with the same ids.
         serial: u64,
         pending: Vec<RequestId>,
-        kind: Kind,
+        kind: MessageKind,
         stateless: bool,
-        /// What the server said that was no message, in case nothing better comes.
+        /// The error for a malformed message of the server, reported where no answer comes.
         unreadable: Option<HttpError>,
     },
-    /// To hear what the server says of its own accord.
+    /// To receive the server's own requests and notifications.
     Listen {
-        /// Whether the server ever had such a stream.
+        /// Whether the server has ever opened such a stream.
         opened: bool,
     },
 }
 
-/// What comes of an exchange.
+/// A result of an exchange.
 pub(crate) enum Arrival {
     Packet(Packet),
     /// The request of the exchange with this serial number is settled.
     Settled(u64, RequestId),
-    /// Nothing more can be said on this transport.
+    /// The transport ends.
     Fatal(HttpError),
 }
 
-enum State {
+enum ExchangeState {
     Send(HeaderMap, Bytes),
     Read(EventStream),
     Wait(Duration),
@@ -83,17 +82,17 @@ enum State {
 }
 
 impl Exchange {
-    pub(crate) fn call(shared: Arc<Shared>, purpose: Purpose, headers: HeaderMap, body: Bytes) -> Self {
-        Self::new(shared, purpose, State::Send(headers, body))
+    pub(crate) fn call(requests: Arc<Requests>, purpose: Purpose, headers: HeaderMap, body: Bytes) -> Self {
+        Self::new(requests, purpose, ExchangeState::Send(headers, body))
     }
 
-    pub(crate) fn listen(shared: Arc<Shared>) -> Self {
-        Self::new(shared, Purpose::Listen { opened: false }, State::Wait(Duration::ZERO))
+    pub(crate) fn listen(requests: Arc<Requests>) -> Self {
+        Self::new(requests, Purpose::Listen { opened: false }, ExchangeState::Wait(Duration::ZERO))
     }
 
-    fn new(shared: Arc<Shared>, purpose: Purpose, state: State) -> Self {
+    fn new(requests: Arc<Requests>, purpose: Purpose, state: ExchangeState) -> Self {
         let ready = VecDeque::new();
-        Self { shared, purpose, state, ready, last_event_id: None, retry: None, failures: 0, fruitless: 0 }
+        Self { requests, purpose, state, ready, last_event_id: None, retry: None, failures: 0, fruitless: 0 }
     }
 
     pub(crate) async fn next(&mut self) -> Option<Arrival> {
@@ -101,33 +100,33 @@ impl Exchange {
             if let Some(arrival) = self.ready.pop_front() {
                 return Some(arrival);
             }
-            match std::mem::replace(&mut self.state, State::Over) {
-                State::Over => return None,
-                State::Send(headers, body) => self.send(headers, body).await,
-                State::Read(events) => self.read(events).await,
-                State::Wait(delay) => self.resume(delay).await,
-                State::Linger(events, until) => self.linger(events, until).await,
+            match std::mem::replace(&mut self.state, ExchangeState::Over) {
+                ExchangeState::Over => return None,
+                ExchangeState::Send(headers, body) => self.send(headers, body).await,
+                ExchangeState::Read(events) => self.read(events).await,
+                ExchangeState::Wait(delay) => self.resume(delay).await,
+                ExchangeState::Linger(events, until) => self.linger(events, until).await,
             }
         }
     }
 
     async fn send(&mut self, headers: HeaderMap, body: Bytes) {
-        let reply = match self.shared.post(headers, body, Wait::FirstByte).await {
+        let reply = match self.requests.post(headers, body, Wait::FirstByte).await {
             Ok(reply) => reply,
             Err(error) => return self.fail(error),
         };
         if !reply.status.is_success() {
             return self.refused(reply).await;
         }
-        if matches!(self.purpose, Purpose::Call { kind: Kind::Initialize, .. }) {
+        if matches!(self.purpose, Purpose::Call { kind: MessageKind::Initialize, .. }) {
             let id = reply.headers.get(&header::SESSION_ID);
             let id = id.filter(|id| is_session_id(id.as_bytes())).cloned();
-            let mut session = self.shared.session();
+            let mut session = self.requests.session();
             (session.id, session.version) = (id, None);
         }
         match reply.content() {
-            Content::Events => self.state = State::Read(self.events(reply)),
-            Content::Json => match collect(reply, self.shared.config.message_limit).await {
+            Content::Events => self.state = ExchangeState::Read(self.events(reply)),
+            Content::Json => match collect(reply, self.requests.config.limits.message_limit).await {
                 Ok(text) => {
                     self.take_message(text);
                     self.end_without_answer(HttpError::NoAnswer);
@@ -143,8 +142,7 @@ impl Exchange {
     }
 
     fn events(&self, reply: Reply) -> EventStream {
-        // The limit is that of the message; the rest of the line is the name of its field.
-        EventStream::of(reply.body, self.shared.config.message_limit.saturating_add("data: ".len()))
+        EventStream::of(reply.body, self.requests.config.limits.line_limit())
     }
 
     async fn refused(&mut self, reply: Reply) {
@@ -170,11 +168,11 @@ impl Exchange {
     /// Whether a response with this status says that the server has ended the session.
     fn has_expired(&self, status: StatusCode) -> bool {
         let in_session = match self.purpose {
-            Purpose::Call { ref kind, stateless, .. } => *kind != Kind::Initialize && !stateless,
+            Purpose::Call { ref kind, stateless, .. } => *kind != MessageKind::Initialize && !stateless,
             // Some servers without such streams answer 404 to every GET.
             Purpose::Listen { opened } => opened,
         };
-        in_session && status == StatusCode::NOT_FOUND && self.shared.session().id.is_some()
+        in_session && status == StatusCode::NOT_FOUND && self.requests.session().id.is_some()
     }
 
     async fn read(&mut self, mut events: EventStream) {
@@ -183,27 +181,27 @@ impl Exchange {
                 self.take_event(event);
                 self.state = match &self.purpose {
                     Purpose::Call { pending, .. } if pending.is_empty() => {
-                        State::Linger(events, Instant::now() + LINGER)
+                        ExchangeState::Linger(events, Instant::now() + LINGER)
                     }
-                    _ => State::Read(events),
+                    _ => ExchangeState::Read(events),
                 };
             }
-            // To end a stream that is to be asked for again is no failure.
+            // A server that has sent `retry` ends the stream on purpose.
             Ok(None) if self.retry.is_some() => self.wait(HttpError::NoAnswer),
             Ok(None) => self.wait_after_failure(HttpError::NoAnswer),
-            // A server may well have nothing to say. But a connection that is silent may be dead.
+            // The server may have nothing to send, but a silent connection may also be dead.
             Err(HttpError::TimedOut { .. }) if matches!(self.purpose, Purpose::Listen { .. }) => {
-                self.state = State::Wait(Duration::ZERO);
+                self.state = ExchangeState::Wait(Duration::ZERO);
             }
             Err(error @ (HttpError::Broken(_) | HttpError::TimedOut { .. })) => {
                 self.wait_after_failure(error)
             }
-            // To resume after what cannot be read would lead to it again.
+            // A resumed stream would begin with the same unreadable event.
             Err(error) => self.fail(error),
         }
     }
 
-    /// All is answered; what else the stream brings before it ends is taken too.
+    /// Reads on after the last answer, until the stream ends or the time is over.
     async fn linger(&mut self, mut events: EventStream, until: Instant) {
         let last = tokio::time::timeout_at(until, async {
             while let Ok(Some(event)) = events.next_event().await {
@@ -215,7 +213,7 @@ impl Exchange {
         });
         if let Ok(Some(event)) = last.await {
             self.take_event(event);
-            self.state = State::Linger(events, until);
+            self.state = ExchangeState::Linger(events, until);
         }
     }
 
@@ -223,8 +221,8 @@ impl Exchange {
     fn wait_after_failure(&mut self, why: HttpError) {
         self.failures += 1;
         if matches!(self.purpose, Purpose::Listen { .. }) {
-            // As long as it can be opened it is worth having.
-            self.failures = self.failures.min(self.shared.config.retries);
+            // A stream that can be opened is kept.
+            self.failures = self.failures.min(self.requests.config.retries);
         }
         self.wait(why);
     }
@@ -235,10 +233,10 @@ impl Exchange {
             Purpose::Call { stateless, .. } => !stateless && self.last_event_id.is_some(),
             Purpose::Listen { .. } => true,
         };
-        let delay = backoff::delay(&self.shared.config, self.retry, self.failures, self.fruitless);
+        let delay = backoff::delay(&self.requests.config, self.retry, self.failures, self.fruitless);
         self.fruitless += 1;
-        match delay.filter(|_| resumable && self.failures <= self.shared.config.retries) {
-            Some(delay) => self.state = State::Wait(delay),
+        match delay.filter(|_| resumable && self.failures <= self.requests.config.retries) {
+            Some(delay) => self.state = ExchangeState::Wait(delay),
             None => self.end_without_answer(why),
         }
     }
@@ -247,7 +245,7 @@ impl Exchange {
         if !delay.is_zero() {
             tokio::time::sleep(delay).await;
         }
-        let reply = match self.shared.get(self.last_event_id.clone()).await {
+        let reply = match self.requests.get(self.last_event_id.clone()).await {
             Ok(reply) => reply,
             Err(error @ HttpError::Redirected { .. }) => return self.fail(error),
             Err(error) => {
@@ -267,7 +265,7 @@ impl Exchange {
             if let Purpose::Listen { opened } = &mut self.purpose {
                 *opened = true;
             }
-            self.state = State::Read(self.events(reply));
+            self.state = ExchangeState::Read(self.events(reply));
         } else if reply.status.is_server_error() || reply.status == StatusCode::TOO_MANY_REQUESTS {
             self.failures += 1;
             let (refusal, _) = reply.refusal().await;
@@ -279,7 +277,7 @@ impl Exchange {
 
     fn take_event(&mut self, event: Event) {
         if let Some(id) = event.id {
-            // An empty id says that there is none, and so does one that no header can carry.
+            // An empty id resets it, and so does one that no header can carry.
             let id = Some(id).filter(|id| !id.is_empty());
             self.last_event_id = id.and_then(|id| HeaderValue::from_bytes(id.as_bytes()).ok());
         }
@@ -293,8 +291,8 @@ impl Exchange {
     }
 
     fn take_message(&mut self, text: ByteString) {
-        match Frame::parse_with(text, self.shared.config.batch_limit) {
-            // To answer what has no id would tell the server nothing that it could use.
+        match Frame::parse_with(text, self.requests.config.limits.batch_limit) {
+            // An answer without an id would be of no use to the server.
             Frame::Malformed(malformed) if malformed.intent == Intent::Request(RequestId::NULL) => {
                 if let Purpose::Call { unreadable, .. } = &mut self.purpose {
                     *unreadable = Some(HttpError::NotAMessage(malformed.error));
@@ -322,23 +320,23 @@ impl Exchange {
         self.ready.extend(settled);
     }
 
-    /// Takes from an answer what later requests need.
+    /// Reads the parts of an answer that later requests need.
     fn look_into(&self, answer: &Response) {
         match (&self.purpose, &answer.outcome) {
-            (Purpose::Call { kind: Kind::Initialize, .. }, Ok(result)) => {
+            (Purpose::Call { kind: MessageKind::Initialize, .. }, Ok(result)) => {
                 if let Some(version) = route::agreed_version(result) {
-                    let mut session = self.shared.session();
+                    let mut session = self.requests.session();
                     (session.version, session.stateless) = (Some(version), None);
                 }
             }
-            (Purpose::Call { kind: Kind::ListTools, stateless: true, .. }, Ok(result)) => {
-                self.shared.mirror().learn(result);
+            (Purpose::Call { kind: MessageKind::ListTools, stateless: true, .. }, Ok(result)) => {
+                self.requests.mirror().learn(result);
             }
             _ => {}
         }
     }
 
-    /// Ends with an error that explains more than that there was no answer, if there is one.
+    /// Ends with the error of a malformed message, if there was one, else with `error`.
     fn end_without_answer(&mut self, error: HttpError) {
         let unreadable = match &mut self.purpose {
             Purpose::Call { unreadable, .. } => unreadable.take(),
@@ -347,9 +345,9 @@ impl Exchange {
         self.fail(unreadable.unwrap_or(error));
     }
 
-    /// Ends. Each request that has no answer fails; the stream of the session just is no more.
+    /// Ends the exchange. Each unanswered request fails; the stream of a session ends silently.
     fn fail(&mut self, error: HttpError) {
-        self.state = State::Over;
+        self.state = ExchangeState::Over;
         let Purpose::Call { serial, pending, .. } = &mut self.purpose else {
             return;
         };

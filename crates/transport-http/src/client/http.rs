@@ -16,47 +16,47 @@ use http::{HeaderMap, StatusCode};
 use tokio::time::Sleep;
 
 use crate::client::exchange::{Arrival, Exchange, Purpose};
-use crate::client::route::{self, Kind, Route};
-use crate::client::shared::Shared;
+use crate::client::requests::Requests;
+use crate::client::route::{self, MessageKind, Route};
 use crate::client::{Config, HttpClient, HttpError, Wait};
 
 /// A transport to a server that speaks Streamable HTTP; see [the module](crate::client).
 ///
-/// Its sink is not ready while the server has yet to accept a notification or an answer, so those keep their
-/// order, also towards the requests after them. Requests run beside each other, as many as there are.
+/// Its sink is ready while no notification or answer waits to be accepted. So these keep their order, also towards later
+/// requests. All requests run concurrently.
 pub struct Http {
-    shared: Arc<Shared>,
+    requests: Arc<Requests>,
     /// All streams that are being read, or will be.
     exchanges: SelectAll<BoxStream<'static, Arrival>>,
     /// Those whose requests wait for an answer, by each of their ids.
-    calls: HashMap<RequestId, Call>,
+    calls: HashMap<RequestId, PendingCall>,
     next_serial: u64,
-    /// What is being said that gets no answer.
+    /// The POST of a notification or an answer.
     posting: Option<BoxFuture<'static, PostOutcome>>,
-    /// What came in and was not taken. While it is here, no stream is read.
+    /// A packet that has arrived and was not taken. No stream is read until it is.
     arrived: Option<Packet>,
-    state: State,
-    /// How long closing may take, once it was begun.
+    state: HttpState,
+    /// The time limit of closing, once that has begun.
     closing_time: Option<Pin<Box<Sleep>>>,
     wakers: Arc<Wakers<2>>,
     waker: Waker,
 }
 
-struct Call {
+struct PendingCall {
     serial: u64,
     stateless: bool,
     abort: AbortHandle,
 }
 
-/// What came of something that gets no answer.
+/// The outcome of the POST of a notification or an answer.
 struct PostOutcome {
-    kind: Kind,
+    kind: MessageKind,
     outcome: Result<(), HttpError>,
 }
 
-enum State {
+enum HttpState {
     Open,
-    /// What ended it, until that has been said.
+    /// The error that ended it, until it has been reported.
     Failed(Option<TransportError>),
     Closing(BoxFuture<'static, ()>),
     Closed,
@@ -64,7 +64,7 @@ enum State {
 
 impl fmt::Debug for Http {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Http").field("url", &self.shared.config.url).finish_non_exhaustive()
+        f.debug_struct("Http").field("url", &self.requests.config.url).finish_non_exhaustive()
     }
 }
 
@@ -82,28 +82,28 @@ impl Http {
     pub(crate) fn with(config: Config, client: impl HttpClient + 'static) -> Self {
         let wakers = Arc::<Wakers<2>>::default();
         Self {
-            shared: Arc::new(Shared::new(config, Box::new(client))),
+            requests: Arc::new(Requests::new(config, Box::new(client))),
             exchanges: SelectAll::new(),
             calls: HashMap::new(),
             next_serial: 0,
             posting: None,
             arrived: None,
-            state: State::Open,
+            state: HttpState::Open,
             closing_time: None,
             waker: wakers.clone().into(),
             wakers,
         }
     }
 
-    /// Goes on with everything, whichever side is polled.
+    /// Advances all streams and POSTs, whichever half is polled.
     fn poll_all(&mut self) {
-        if !matches!(self.state, State::Open) {
+        if !matches!(self.state, HttpState::Open) {
             return;
         }
         let waker = self.waker.clone();
         let cx = &mut Context::from_waker(&waker);
-        self.poll_saying(cx);
-        while self.arrived.is_none() && matches!(self.state, State::Open) {
+        self.poll_posting(cx);
+        while self.arrived.is_none() && matches!(self.state, HttpState::Open) {
             match self.exchanges.poll_next_unpin(cx) {
                 Poll::Ready(Some(Arrival::Packet(packet))) => self.arrived = Some(packet),
                 Poll::Ready(Some(Arrival::Settled(serial, id))) => {
@@ -118,7 +118,7 @@ impl Http {
         }
     }
 
-    fn poll_saying(&mut self, cx: &mut Context<'_>) {
+    fn poll_posting(&mut self, cx: &mut Context<'_>) {
         let Some(Poll::Ready(said)) = self.posting.as_mut().map(|posting| posting.poll_unpin(cx)) else {
             return;
         };
@@ -127,21 +127,23 @@ impl Http {
             PostOutcome { outcome: Err(HttpError::SessionExpired), .. } => {
                 self.fail(HttpError::SessionExpired)
             }
-            PostOutcome { kind: Kind::Initialized, outcome: Ok(()) } if self.shared.config.listen => {
-                self.add(Exchange::listen(self.shared.clone()));
+            PostOutcome { kind: MessageKind::Initialized, outcome: Ok(()) }
+                if self.requests.config.listen =>
+            {
+                self.add(Exchange::listen(self.requests.clone()));
             }
-            PostOutcome { kind: Kind::Cancelled(Some(id)), .. } => self.abandon(&id),
+            PostOutcome { kind: MessageKind::Cancelled(Some(id)), .. } => self.abandon(&id),
             // Its outcome is not reported. If the server cannot be reached, the next request says so.
             PostOutcome { .. } => {}
         }
     }
 
     fn fail(&mut self, error: HttpError) {
-        self.end(State::Failed(Some(error.into())));
+        self.end(HttpState::Failed(Some(error.into())));
     }
 
     /// Closes every stream.
-    fn end(&mut self, state: State) {
+    fn end(&mut self, state: HttpState) {
         self.exchanges.clear();
         self.calls.clear();
         self.posting = None;
@@ -173,11 +175,12 @@ impl Http {
         let mut route = Route::of(&frame);
         let headers = match route.stateless.take() {
             Some(mut headers) => {
-                if let (Kind::CallTool, Frame::Single(Message::Request(call))) = (&route.kind, &frame) {
-                    self.shared.mirror().add(call.params.as_ref(), &mut headers);
+                if let (MessageKind::CallTool, Frame::Single(Message::Request(call))) = (&route.kind, &frame)
+                {
+                    self.requests.mirror().add(call.params.as_ref(), &mut headers);
                 }
                 let version = headers.get(crate::header::PROTOCOL_VERSION).cloned();
-                let mut session = self.shared.session();
+                let mut session = self.requests.session();
                 if session.version.is_none() {
                     session.stateless = version;
                 }
@@ -185,25 +188,25 @@ impl Http {
                 self.post(frame, route, headers, true);
                 return;
             }
-            None if route.kind == Kind::Initialize => HeaderMap::new(),
+            None if route.kind == MessageKind::Initialize => HeaderMap::new(),
             None => {
-                let stateless = self.shared.session().stateless.clone();
+                let stateless = self.requests.session().stateless.clone();
                 match stateless {
                     Some(version) => return self.take_stateless(frame, route, version),
-                    None => self.shared.session_headers(),
+                    None => self.requests.session_headers(),
                 }
             }
         };
         self.post(frame, route, headers, false);
     }
 
-    /// Takes what says nothing of its revision after a request that did, and before there is a session.
+    /// Sends a frame that names no revision, after a stateless request and before a session.
     fn take_stateless(&mut self, frame: Frame, route: Route, version: http::HeaderValue) {
-        if let Kind::Cancelled(id) = &route.kind {
-            // Here a request is cancelled by closing its stream, and by nothing else.
+        if let MessageKind::Cancelled(id) = &route.kind {
+            // A stateless request is cancelled by closing its stream alone.
             return id.iter().for_each(|id| self.abandon(id));
         }
-        // There is nothing to be answered, and no answer may be sent.
+        // Stateless servers send no requests, so answers are not sent.
         if !route.answers {
             let headers = route::stateless_notification(&frame, version);
             self.post(frame, route, headers, true);
@@ -211,7 +214,7 @@ impl Http {
     }
 
     fn post(&mut self, frame: Frame, route: Route, headers: HeaderMap, stateless: bool) {
-        if let Kind::Cancelled(Some(id)) = &route.kind
+        if let MessageKind::Cancelled(Some(id)) = &route.kind
             && (stateless || self.calls.get(id).is_some_and(|call| call.stateless))
         {
             return self.abandon(id);
@@ -220,7 +223,7 @@ impl Http {
         frame.write(&mut body);
         let body = Bytes::from(body);
         if route.requests.is_empty() {
-            self.posting = Some(post(self.shared.clone(), route.kind, headers, body).boxed());
+            self.posting = Some(post(self.requests.clone(), route.kind, headers, body).boxed());
             return;
         }
         let serial = self.next_serial;
@@ -232,17 +235,40 @@ impl Http {
             stateless,
             unreadable: None,
         };
-        let abort = self.add(Exchange::call(self.shared.clone(), purpose, headers, body));
+        let abort = self.add(Exchange::call(self.requests.clone(), purpose, headers, body));
         for id in route.requests {
-            self.calls.insert(id, Call { serial, stateless, abort: abort.clone() });
+            self.calls.insert(id, PendingCall { serial, stateless, abort: abort.clone() });
         }
     }
 }
 
-/// Sends what gets no answer.
-async fn post(shared: Arc<Shared>, kind: Kind, headers: HeaderMap, body: Bytes) -> PostOutcome {
+impl Config {
+    /// A transport that uses `Reqwest`, or `Hyper` where the feature `reqwest` is off. Nothing is
+    /// sent yet.
+    ///
+    /// # Errors
+    ///
+    /// When TLS cannot be set up.
+    #[cfg(any(feature = "reqwest", feature = "rustls-no-provider"))]
+    pub fn open(self) -> Result<Http, crate::client::HttpError> {
+        #[cfg(feature = "reqwest")]
+        let client = crate::client::Reqwest::new(self.limits.connect_timeout);
+        #[cfg(not(feature = "reqwest"))]
+        let client = crate::client::Hyper::new(self.limits.connect_timeout);
+        let client = client.map_err(crate::client::HttpError::Unsent)?;
+        Ok(self.open_with(client))
+    }
+
+    /// A transport that uses the client given. Nothing is sent yet.
+    pub fn open_with(self, client: impl HttpClient + 'static) -> Http {
+        Http::with(self, client)
+    }
+}
+
+/// Sends a notification or an answer.
+async fn post(requests: Arc<Requests>, kind: MessageKind, headers: HeaderMap, body: Bytes) -> PostOutcome {
     let in_session = headers.contains_key(crate::header::SESSION_ID);
-    let outcome = match shared.post(headers, body, Wait::Acceptance).await {
+    let outcome = match requests.post(headers, body, Wait::Acceptance).await {
         Ok(reply) if reply.status.is_success() => {
             reply.body.drain().await;
             Ok(())
@@ -265,9 +291,9 @@ impl Stream for Http {
             return Poll::Ready(Some(Ok(packet)));
         }
         match &mut this.state {
-            State::Open => Poll::Pending,
-            State::Failed(fault) => Poll::Ready(fault.take().map(Err)),
-            State::Closing(_) | State::Closed => Poll::Ready(None),
+            HttpState::Open => Poll::Pending,
+            HttpState::Failed(fault) => Poll::Ready(fault.take().map(Err)),
+            HttpState::Closing(_) | HttpState::Closed => Poll::Ready(None),
         }
     }
 }
@@ -284,54 +310,54 @@ impl Sink<Packet> for Http {
         match packet {
             Packet::Frame { frame, .. } => this.take(frame),
             Packet::Cancelled(id) => this.abandon(&id),
-            // Servers cannot be told that a request of theirs came to nothing other than by an answer.
+            // No other packet has a form that could be sent.
             _ => {}
         }
         Ok(())
     }
 
-    /// Completes when the server has accepted every notification and answer. Requests are on their way then,
-    /// unless something waits to be read.
+    /// Completes when the server has accepted every notification and answer. Requests have been sent then, unless a packet
+    /// waits to be taken.
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         let this = self.get_mut();
         this.wakers.register(Wakers::WRITER, cx.waker());
         this.poll_all();
         match this.state {
-            State::Open if this.posting.is_some() => Poll::Pending,
-            State::Open => Poll::Ready(Ok(())),
+            HttpState::Open if this.posting.is_some() => Poll::Pending,
+            HttpState::Open => Poll::Ready(Ok(())),
             _ => Poll::Ready(Err(io::Error::from(io::ErrorKind::BrokenPipe).into())),
         }
     }
 
-    /// Gives up what is still asked, and tells the server that its session is over, where there is one. It takes
-    /// [`Config::close_timeout`] at most, and whatever the server says to it is no error.
+    /// Drops unanswered requests, and ends the session at the server, if there is one. It takes [`Config::close_timeout`] at
+    /// most. A refusal of the server is no error.
     fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         let this = self.get_mut();
         this.wakers.register(Wakers::WRITER, cx.waker());
         this.poll_all();
-        let limit = this.shared.config.close_timeout;
+        let limit = this.requests.config.limits.close_timeout;
         let time = this.closing_time.get_or_insert_with(|| Box::pin(tokio::time::sleep(limit)));
         let is_late = time.poll_unpin(cx).is_ready();
         loop {
             match &mut this.state {
-                State::Open if this.posting.is_some() && !is_late => return Poll::Pending,
-                State::Open => {
-                    let shared = this.shared.clone();
+                HttpState::Open if this.posting.is_some() && !is_late => return Poll::Pending,
+                HttpState::Open => {
+                    let requests = this.requests.clone();
                     let closing = async move {
-                        if shared.session().id.is_some() {
+                        if requests.session().id.is_some() {
                             // Some servers do not let their sessions be ended, and some are gone.
-                            let _ = shared.delete().await;
+                            let _ = requests.delete().await;
                         }
                     };
-                    this.end(State::Closing(closing.boxed()));
+                    this.end(HttpState::Closing(closing.boxed()));
                 }
-                State::Closing(closing) => {
+                HttpState::Closing(closing) => {
                     if closing.poll_unpin(cx).is_pending() && !is_late {
                         return Poll::Pending;
                     }
-                    this.state = State::Closed;
+                    this.state = HttpState::Closed;
                 }
-                State::Failed(_) | State::Closed => return Poll::Ready(Ok(())),
+                HttpState::Failed(_) | HttpState::Closed => return Poll::Ready(Ok(())),
             }
         }
     }

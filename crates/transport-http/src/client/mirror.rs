@@ -48,7 +48,7 @@ impl Mirror {
         let Ok(list) = result.decode::<Tools>() else {
             return;
         };
-        // A tool that cannot be read is offered to nobody.
+        // A tool that cannot be read is not offered.
         for tool in list.tools.iter().filter_map(|tool| tool.decode::<Tool>().ok()) {
             match marks(&tool.input_schema) {
                 None => drop(self.tools.remove(&tool.name)),
@@ -73,7 +73,7 @@ impl Mirror {
     }
 }
 
-/// The marks of a tool that needs headers. None for a tool whose marks are wrong: it is offered to nobody.
+/// The marks of a tool that needs headers. None for a tool whose marks are wrong, which is not offered.
 fn marks(schema: &Map<String, Value>) -> Option<Vec<(HeaderName, HeaderMark)>> {
     let marks = HeaderMark::all_in(schema).ok().filter(|marks| (1..=MOST_HEADERS).contains(&marks.len()))?;
     marks.into_iter().map(|mark| Some((mark.header().parse().ok()?, mark))).collect()

@@ -34,7 +34,7 @@
 //!
 //! # When something fails
 //!
-//! | what | what comes of it |
+//! | failure | result |
 //! |---|---|
 //! | an error of JSON-RPC under the id of the request, whatever the status | a packet, as any answer |
 //! | any other refusal, also 401 and 403 in any form | [`Packet::RequestFailed`] with [`HttpError::Refused`] |
@@ -42,8 +42,8 @@
 //! | a stream is cut off and has event ids | it is resumed; nothing is lost and nothing comes twice |
 //! | a stream is cut off and has none, or is stateless | [`Packet::RequestFailed`]; the request is not sent again |
 //! | 404 in a session | the transport ends with [`HttpError::SessionExpired`] |
-//! | a notification or an answer is refused | nothing: nobody waits for it |
-//! | the GET stream is refused | nothing: the session goes on without |
+//! | a notification or an answer is refused | none: it is not reported |
+//! | the GET stream is refused | none: the session continues without |
 //!
 //! A call whose server is silent fails after [`Config::first_byte_timeout`] or [`Config::idle_timeout`]. One whose
 //! server says again and again that it is still at work, by comments or by streams that say nothing, goes on for as
@@ -58,18 +58,18 @@
 //!
 //! # Cancelling
 //!
-//! In a session the server is told by `notifications/cancelled`, and then the stream of the request is closed. A
-//! server that is told before the request reached it knows nothing to cancel: over HTTP the two may overtake
-//! each other. Without a session, closing the stream is all there is, so the notification is not sent.
+//! In a session the client sends `notifications/cancelled`, and then closes the stream of the request. Over HTTP the
+//! notification may overtake the request, and is ignored then. Without a session, closing the stream cancels, and the
+//! notification is not sent.
 //!
 //! # Invariants
 //!
-//! - Nothing is spawned here: all goes on while the sink or the stream is polled, whichever task that is. (The
-//!   connections of the clients of this crate are tasks of their own.)
+//! - Nothing is spawned here: all work happens while the sink or the stream is polled. (The clients of this crate run
+//!   their connections in tasks.)
 //! - Headers, the session's id among them, never go to another origin than that of the URL.
 //! - No message is sent twice.
 //! - Each request gets an answer or a [`Packet::RequestFailed`], or the transport ends, or it was abandoned or cancelled.
-//! - Not more than one message of the server's waits here to be taken; a reader that is slow slows the server.
+//! - At most one message of the server waits here to be taken, so a slow reader slows the server.
 //!
 //! # What it will not do
 //!
@@ -86,7 +86,7 @@ mod config;
 #[cfg(feature = "rustls-no-provider")]
 mod connector;
 mod error;
-mod event_stream;
+pub(crate) mod event_stream;
 mod exchange;
 mod http;
 mod http_client;
@@ -94,26 +94,24 @@ mod http_client;
 mod hyper;
 #[cfg(any(feature = "reqwest", feature = "rustls-no-provider"))]
 mod inflate;
+pub(crate) mod limits;
 mod mirror;
 #[cfg(feature = "reqwest")]
 mod plain;
-mod redirect;
+pub(crate) mod redirect;
+mod requests;
 #[cfg(feature = "reqwest")]
 mod reqwest;
 mod route;
 mod server_url;
-mod shared;
-mod uri;
+pub(crate) mod uri;
 
 pub use config::{Config, InvalidUrl};
 pub use error::{HttpError, Refusal, Wait};
-pub use event_stream::EventStream;
 pub use http_client::{Body, BoxError, HttpClient};
 #[cfg(feature = "rustls-no-provider")]
 pub use hyper::Hyper;
-pub use redirect::send_within_origin;
 #[cfg(feature = "reqwest")]
 pub use reqwest::Reqwest;
-pub use uri::{Astray, within_origin};
 
 pub use self::http::Http;

@@ -4,7 +4,8 @@ use bytes::Bytes;
 use http::header::LOCATION;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri};
 
-use crate::client::{Body, HttpClient, HttpError, Wait, within_origin};
+use crate::client::uri::within_origin;
+use crate::client::{Body, HttpClient, HttpError, Wait};
 
 /// The most redirects that one request follows.
 const MOST_REDIRECTS: usize = 5;

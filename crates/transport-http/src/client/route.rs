@@ -5,21 +5,21 @@ use http::{HeaderMap, HeaderValue};
 
 use crate::header;
 
-/// What decides how a frame is sent.
+/// The properties of a frame that decide how it is sent.
 #[derive(Debug, Default)]
 pub(crate) struct Route {
     /// The requests in it, which get answers.
     pub(crate) requests: Vec<RequestId>,
     /// Whether there are answers in it.
     pub(crate) answers: bool,
-    pub(crate) kind: Kind,
+    pub(crate) kind: MessageKind,
     /// The headers that only the stateless revisions have. None for a frame that names no such revision.
     pub(crate) stateless: Option<HeaderMap>,
 }
 
-/// The messages that change what the transport does.
+/// The messages that change the state of the transport.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) enum Kind {
+pub(crate) enum MessageKind {
     #[default]
     Other,
     Initialize,
@@ -68,14 +68,14 @@ impl Route {
             return;
         };
         self.kind = match (message, method) {
-            (Message::Request(_), method::INITIALIZE) => Kind::Initialize,
-            (Message::Request(_), method::LIST_TOOLS) => Kind::ListTools,
-            (Message::Request(_), method::CALL_TOOL) => Kind::CallTool,
-            (Message::Notification(_), method::INITIALIZED) => Kind::Initialized,
+            (Message::Request(_), method::INITIALIZE) => MessageKind::Initialize,
+            (Message::Request(_), method::LIST_TOOLS) => MessageKind::ListTools,
+            (Message::Request(_), method::CALL_TOOL) => MessageKind::CallTool,
+            (Message::Notification(_), method::INITIALIZED) => MessageKind::Initialized,
             (Message::Notification(notification), method::CANCELLED) => {
-                Kind::Cancelled(cancelled_request(notification))
+                MessageKind::Cancelled(cancelled_request(notification))
             }
-            _ => Kind::Other,
+            _ => MessageKind::Other,
         };
         self.stateless = protocol_version.and_then(|version| value(&version)).map(|version| {
             let mut headers = HeaderMap::with_capacity(8);
@@ -102,7 +102,7 @@ pub(crate) fn value(text: &str) -> Option<HeaderValue> {
     HeaderValue::from_str(&encode_value(text)).ok()
 }
 
-/// The ids of the requests that a frame which came in answers, well or badly.
+/// The ids of the requests that an incoming frame answers, readably or not.
 pub(crate) fn answered(frame: &Frame) -> impl Iterator<Item = &RequestId> {
     let (single, batch) = match frame {
         Frame::Single(message) => (Some(Ok(message)), &[][..]),

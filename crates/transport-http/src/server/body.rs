@@ -5,24 +5,22 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 
-use crate::server::Reservation;
 use crate::server::exchange::StreamedExchange;
 use crate::server::queue::Queue;
-use crate::server::quota::LEAST_COST;
-use crate::server::response_stream::ResponseBody;
+use crate::server::quota::{LEAST_COST, Reservation};
+use crate::server::response_stream::{BoxError, StreamReader};
 use crate::server::text::Text;
-
-pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The body of a response.
 ///
-/// Dropping it tells the other side of a stream that the client has left. It fails with [`Stalled`], and with
+/// Dropping it tells the other side of a stream that the client has left. It fails with
+/// [`Stalled`](crate::server::Stalled), and with
 /// the errors of the body that it was [made of](Body::new).
 #[derive(Debug)]
-pub struct Body(Kind);
+pub struct Body(Content);
 
 /// All but the most frequent are in boxes, because responses are moved often on their way.
-enum Kind {
+enum Content {
     /// One text.
     Text { text: Bytes, reservation: Option<Reservation> },
     /// A long text, of which a part is not copied.
@@ -30,7 +28,7 @@ enum Kind {
     /// All events of a stream.
     Events(Box<(Queue, Option<Reservation>)>),
     /// A stream of events, of which more may come.
-    Stream(Box<Stream>),
+    Stream(Box<StreamContent>),
     /// One that is not of this crate.
     Foreign(Box<dyn Foreign>),
 }
@@ -41,23 +39,14 @@ struct Pieces {
     reservation: Option<Reservation>,
 }
 
-/// The service is dropped before the reader, whose end it would take for that of the client.
-struct Stream {
-    /// Stands before what comes.
+/// A stream of events that may go on. The service is dropped before the reader: it would take the reader's end for that of the
+/// client.
+struct StreamContent {
+    /// Remembered events, which precede those of the reader.
     replayed: Bytes,
     exchange: Option<StreamedExchange>,
-    reader: ResponseBody,
+    reader: StreamReader,
 }
-
-/// Why a stream was cut: the client has left it unread for longer than the endpoint waits.
-#[derive(Debug, Clone, Copy, thiserror::Error)]
-#[error("the client left its stream unread for longer than the limit of {0:?}")]
-pub struct Stalled(pub(crate) std::time::Duration);
-
-/// Why a stream was cut: its client leaves more unread than the endpoint keeps for one caller, or for all.
-#[derive(Debug, Clone, Copy, thiserror::Error)]
-#[error("the client leaves more unread than the limit allows")]
-pub(crate) struct TooMuchUnread;
 
 impl Body {
     /// Any other body, for a [`Mount`](crate::server::Mount) of your own.
@@ -65,7 +54,7 @@ impl Body {
     where
         B: http_body::Body<Data = Bytes, Error: Into<BoxError>> + Send + Unpin + 'static,
     {
-        Self(Kind::Foreign(Box::new(body)))
+        Self(Content::Foreign(Box::new(body)))
     }
 
     /// A body without a byte.
@@ -76,23 +65,23 @@ impl Body {
     /// A body for which that memory is reserved until it has been written.
     pub(crate) fn text(text: Text, reservation: Option<Reservation>) -> Self {
         Self(match text.into_one() {
-            Ok(text) => Kind::Text { text, reservation },
-            Err(text) => Kind::Pieces(Box::new(Pieces { text, next: 0, reservation })),
+            Ok(text) => Content::Text { text, reservation },
+            Err(text) => Content::Pieces(Box::new(Pieces { text, next: 0, reservation })),
         })
     }
 
     /// The same for events.
     pub(crate) fn events(events: Queue, reservation: Option<Reservation>) -> Self {
-        Self(Kind::Events(Box::new((events, reservation))))
+        Self(Content::Events(Box::new((events, reservation))))
     }
 
     pub(crate) fn stream(
         replayed: Bytes,
-        mut reader: ResponseBody,
+        mut reader: StreamReader,
         exchange: Option<StreamedExchange>,
     ) -> Self {
         reader.register();
-        Self(Kind::Stream(Box::new(Stream { replayed, exchange, reader })))
+        Self(Content::Stream(Box::new(StreamContent { replayed, exchange, reader })))
     }
 }
 
@@ -105,43 +94,45 @@ impl http_body::Body for Body {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         match &mut self.get_mut().0 {
-            Kind::Text { text, .. } if text.is_empty() => Poll::Ready(None),
-            Kind::Text { text, reservation } => {
+            Content::Text { text, .. } if text.is_empty() => Poll::Ready(None),
+            Content::Text { text, reservation } => {
                 Poll::Ready(Some(Ok(Frame::data(held(std::mem::take(text), true, reservation)))))
             }
-            Kind::Pieces(pieces) => {
+            Content::Pieces(pieces) => {
                 let piece = pieces.take_next();
                 let is_last = pieces.rest().all(Bytes::is_empty);
                 let reservation = &mut pieces.reservation;
                 Poll::Ready(piece.map(|piece| Ok(Frame::data(held(piece, is_last, reservation)))))
             }
-            Kind::Events(events) => {
+            Content::Events(events) => {
                 let (events, reservation) = &mut **events;
                 let piece = events.pop();
                 Poll::Ready(piece.map(|piece| Ok(Frame::data(held(piece, events.is_empty(), reservation)))))
             }
-            Kind::Stream(stream) => stream.poll_frame(cx),
-            Kind::Foreign(body) => body.poll_frame(cx),
+            Content::Stream(stream) => stream.poll_frame(cx),
+            Content::Foreign(body) => body.poll_frame(cx),
         }
     }
 
     fn is_end_stream(&self) -> bool {
         match &self.0 {
-            Kind::Text { text, .. } => text.is_empty(),
-            Kind::Pieces(pieces) => pieces.rest().all(Bytes::is_empty),
-            Kind::Events(events) => events.0.is_empty(),
-            Kind::Stream(stream) => stream.replayed.is_empty() && stream.reader.is_at_end(),
-            Kind::Foreign(body) => body.is_end_stream(),
+            Content::Text { text, .. } => text.is_empty(),
+            Content::Pieces(pieces) => pieces.rest().all(Bytes::is_empty),
+            Content::Events(events) => events.0.is_empty(),
+            Content::Stream(stream) => stream.replayed.is_empty() && stream.reader.is_at_end(),
+            Content::Foreign(body) => body.is_end_stream(),
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match &self.0 {
-            Kind::Text { text, .. } => SizeHint::with_exact(text.len() as u64),
-            Kind::Pieces(pieces) => SizeHint::with_exact(pieces.rest().map(|piece| piece.len() as u64).sum()),
-            Kind::Events(events) => SizeHint::with_exact(events.0.len() as u64),
-            Kind::Stream(_) => SizeHint::default(),
-            Kind::Foreign(body) => body.size_hint(),
+            Content::Text { text, .. } => SizeHint::with_exact(text.len() as u64),
+            Content::Pieces(pieces) => {
+                SizeHint::with_exact(pieces.rest().map(|piece| piece.len() as u64).sum())
+            }
+            Content::Events(events) => SizeHint::with_exact(events.0.len() as u64),
+            Content::Stream(_) => SizeHint::default(),
+            Content::Foreign(body) => body.size_hint(),
         }
     }
 }
@@ -160,7 +151,7 @@ impl Pieces {
     }
 }
 
-impl Stream {
+impl StreamContent {
     fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         if !self.replayed.is_empty() {
             return Poll::Ready(Some(Ok(Frame::data(self.reader.replay(&mut self.replayed)))));
@@ -172,7 +163,7 @@ impl Stream {
 
 impl From<Bytes> for Body {
     fn from(bytes: Bytes) -> Self {
-        Self(Kind::Text { text: bytes, reservation: None })
+        Self(Content::Text { text: bytes, reservation: None })
     }
 }
 
@@ -184,7 +175,7 @@ fn held(piece: Bytes, is_last: bool, reservation: &mut Option<Reservation>) -> B
     }
 }
 
-impl fmt::Debug for Kind {
+impl fmt::Debug for Content {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Text { .. } => "Text",

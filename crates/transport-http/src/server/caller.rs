@@ -1,9 +1,8 @@
 use std::borrow::Cow;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
 
 use http::Extensions;
-
-use crate::server::Principal;
 
 /// The address of the client's end of a connection.
 ///
@@ -33,48 +32,65 @@ impl RemoteAddr {
     }
 }
 
-/// Who sent a request, as far as limits distinguish callers: the [`Principal`] where a layer names one, else the IP
+/// The authenticated name of a caller. A layer that authenticates puts it into the [`Extensions`] of every request. A session
+/// then exists only for requests of the principal that opened it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Principal(Arc<str>);
+
+impl Principal {
+    /// A caller, by a name that no other has.
+    pub fn new(name: impl Into<Arc<str>>) -> Self {
+        Self(name.into())
+    }
+
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// The sender of a request, as far as limits distinguish callers: the [`Principal`] where a layer names one, else the IP
 /// address of [`RemoteAddr`]. All addresses of an IPv6 network of 64 bits are one caller, because one machine can use
 /// all of them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Caller(Kind);
+pub struct Caller(Identity);
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-enum Kind {
+enum Identity {
     Unknown,
     Network(IpAddr),
     Principal(Principal),
 }
 
 impl Caller {
-    /// Nobody is named. A limit for each caller is not applied to such requests, the limit for all is.
-    pub const UNKNOWN: Self = Self(Kind::Unknown);
+    /// No principal and no address is known. Limits for each caller do not apply to such requests, limits for all do.
+    pub const UNKNOWN: Self = Self(Identity::Unknown);
 
-    /// Who sent the request with these extensions.
+    /// The caller of the request with these extensions.
     pub fn of(extensions: &Extensions) -> Self {
         Self::new(extensions.get(), extensions.get().copied())
     }
 
     pub(crate) fn new(principal: Option<&Principal>, remote: Option<RemoteAddr>) -> Self {
         match principal {
-            Some(principal) => Self(Kind::Principal(principal.clone())),
+            Some(principal) => Self(Identity::Principal(principal.clone())),
             None => remote.map_or(Self::UNKNOWN, |remote| Self::at(remote.0.ip())),
         }
     }
 
     /// A name for the caller, the same for all of its requests: the principal's, or the address after the word
-    /// `address`. None where [nobody is named](Self::UNKNOWN).
+    /// `address`. None for an [unknown](Self::UNKNOWN) caller.
     pub fn name(&self) -> Option<Cow<'_, str>> {
         match &self.0 {
-            Kind::Unknown => None,
-            Kind::Network(address) => Some(format!("address {address}").into()),
-            Kind::Principal(principal) => Some(principal.as_str().into()),
+            Identity::Unknown => None,
+            Identity::Network(address) => Some(format!("address {address}").into()),
+            Identity::Principal(principal) => Some(principal.as_str().into()),
         }
     }
 
-    /// Whoever has this address.
+    /// The caller at this address.
     pub(crate) fn at(address: IpAddr) -> Self {
-        Self(Kind::Network(match address.to_canonical() {
+        Self(Identity::Network(match address.to_canonical() {
             IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
             address => address,
         }))

@@ -7,7 +7,7 @@ use std::task::Wake;
 
 use crate::sync::{AtomicU8, AtomicWaker};
 
-/// Nobody polls: a wake goes to the task.
+/// No poll is running: a wake goes to the task.
 const IDLE: u8 = 0;
 /// A poll is running.
 const POLLING: u8 = 1;

@@ -1,9 +1,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::server::limits::longest_request;
+use crate::server::guard::Guard;
+use crate::server::limits::Limits;
 use crate::server::store::GuardedStore;
-use crate::server::{EventStore, Guard, MemoryEventStore};
+use crate::server::{EventStore, MemoryEventStore};
 
 /// How an endpoint behaves. Each limit has a default that suits a server on the loopback interface.
 #[derive(Clone, Debug)]
@@ -14,23 +15,13 @@ pub struct Config {
     pub(crate) session_answer: AnswerForm,
     pub(crate) stateless_answer: AnswerForm,
     pub(crate) guard: Guard,
-    pub(crate) body_limit: usize,
+    pub(crate) limits: Limits,
     pub(crate) batch_limit: usize,
-    pub(crate) body_timeout: Duration,
-    pub(crate) request_budget: usize,
-    pub(crate) caller_request_budget: usize,
     pub(crate) opening_budget: usize,
-    pub(crate) session_limit: usize,
-    pub(crate) caller_session_limit: Option<usize>,
     pub(crate) exchange_limit: usize,
     pub(crate) stream_limit: usize,
-    pub(crate) inbox_limit: usize,
-    pub(crate) high_water: usize,
     pub(crate) session_high_water: usize,
     pub(crate) idle: Duration,
-    pub(crate) opening_timeout: Duration,
-    pub(crate) keep_alive: Duration,
-    pub(crate) stall: Duration,
     pub(crate) slow_reader_timeout: Duration,
     pub(crate) retry: Duration,
     pub(crate) stream_time: Option<Duration>,
@@ -38,12 +29,11 @@ pub struct Config {
     pub(crate) event_limit: usize,
 }
 
-/// In which form a request is answered when its answer is the first thing that is said of it. Whatever is said
-/// before the answer makes it a stream in any case.
+/// The form of a response whose first message is the answer. A message before the answer makes it a stream in any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AnswerForm {
-    /// One JSON object. Costs least; an answer that is lost on its way cannot be fetched again.
+    /// One JSON object. It costs least; an answer that is lost on its way cannot be fetched again.
     Json,
     /// A stream of events. It is opened at once, and in a session a client that lost it can resume it.
     Events,
@@ -58,23 +48,13 @@ impl Config {
             session_answer: AnswerForm::Events,
             stateless_answer: AnswerForm::Json,
             guard: Guard::new(),
-            body_limit: 4 << 20,
+            limits: Limits::new(),
             batch_limit: agentwire_jsonrpc::DEFAULT_BATCH_LIMIT,
-            body_timeout: Duration::from_secs(30),
-            request_budget: 64 << 20,
-            caller_request_budget: 16 << 20,
             opening_budget: 16 << 20,
-            session_limit: 10_000,
-            caller_session_limit: None,
             exchange_limit: 10_000,
             stream_limit: 256,
-            inbox_limit: 64,
-            high_water: 64 << 10,
             session_high_water: 1 << 20,
             idle: Duration::from_secs(30 * 60),
-            opening_timeout: Duration::from_secs(60),
-            keep_alive: Duration::from_secs(15),
-            stall: Duration::from_secs(30),
             slow_reader_timeout: Duration::from_secs(2),
             retry: Duration::from_secs(1),
             stream_time: None,
@@ -98,7 +78,7 @@ impl Config {
     }
 
     /// How requests in a session are answered (default: [`AnswerForm::Events`]). `tasks/get` is always answered as
-    /// [`AnswerForm::Json`]: who polls does not want to wait, and can ask again.
+    /// [`AnswerForm::Json`]: a client that polls can repeat the request.
     #[must_use]
     pub fn session_answer(mut self, form: AnswerForm) -> Self {
         self.session_answer = form;
@@ -124,7 +104,7 @@ impl Config {
         self
     }
 
-    /// Does not look at the `Host` header. Right where something in front of the endpoint does.
+    /// Does not check the `Host` header. Right where a proxy in front of the endpoint does.
     #[must_use]
     pub fn any_host(mut self) -> Self {
         self.guard = self.guard.any_host();
@@ -151,7 +131,7 @@ impl Config {
     /// How many bytes the body of a request may have (default 4 MiB). A longer one gets 413.
     #[must_use]
     pub fn body_limit(mut self, bytes: usize) -> Self {
-        self.body_limit = bytes;
+        self.limits.body_limit = bytes;
         self
     }
 
@@ -165,7 +145,7 @@ impl Config {
     /// How long the body of a request may take to arrive (default 30 s). A slower one gets 408.
     #[must_use]
     pub fn body_timeout(mut self, timeout: Duration) -> Self {
-        self.body_timeout = timeout;
+        self.limits.body_timeout = timeout;
         self
     }
 
@@ -182,7 +162,7 @@ impl Config {
     /// This and the two limits below are never lower than what one body of [`body_limit`](Self::body_limit) needs.
     #[must_use]
     pub fn request_budget(mut self, bytes: usize) -> Self {
-        self.request_budget = bytes;
+        self.limits.request_budget = bytes;
         self
     }
 
@@ -190,7 +170,7 @@ impl Config {
     /// [`Caller`](crate::server::Caller), and what it has not read, may take (default 16 MiB). One more gets 503.
     #[must_use]
     pub fn caller_request_budget(mut self, bytes: usize) -> Self {
-        self.caller_request_budget = bytes;
+        self.limits.caller_request_budget = bytes;
         self
     }
 
@@ -207,7 +187,7 @@ impl Config {
     /// not used: then that one is ended.
     #[must_use]
     pub fn session_limit(mut self, sessions: usize) -> Self {
-        self.session_limit = sessions;
+        self.limits.session_limit = sessions;
         self
     }
 
@@ -221,7 +201,7 @@ impl Config {
     /// for all.
     #[must_use]
     pub fn caller_session_limit(mut self, sessions: usize) -> Self {
-        self.caller_session_limit = Some(sessions);
+        self.limits.caller_session_limit = Some(sessions);
         self
     }
 
@@ -244,7 +224,7 @@ impl Config {
     /// many, further POSTs wait, up to [`stream_limit`](Self::stream_limit) of them; then they get 429.
     #[must_use]
     pub fn inbox_limit(mut self, messages: usize) -> Self {
-        self.inbox_limit = messages.max(1);
+        self.limits.inbox_limit = messages.max(1);
         self
     }
 
@@ -253,7 +233,7 @@ impl Config {
     /// oldest is dropped.
     #[must_use]
     pub fn high_water(mut self, bytes: usize) -> Self {
-        self.high_water = bytes.max(1);
+        self.limits.high_water = bytes.max(1);
         self
     }
 
@@ -280,7 +260,7 @@ impl Config {
     /// the session ends.
     #[must_use]
     pub fn opening_timeout(mut self, timeout: Duration) -> Self {
-        self.opening_timeout = timeout;
+        self.limits.opening_timeout = timeout;
         self
     }
 
@@ -288,15 +268,15 @@ impl Config {
     /// takes it for dead. A request whose answer takes longer than that is answered by a stream.
     #[must_use]
     pub fn keep_alive(mut self, interval: Duration) -> Self {
-        self.keep_alive = interval;
+        self.limits.keep_alive = interval;
         self
     }
 
-    /// How long a client may leave a full stream unread before the stream is cut (default 30 s). Until then what is
-    /// said on it waits, and with it whatever else its session says while no other request is unanswered.
+    /// How long a client may leave a full stream unread before the stream is cut (default 30 s). Until then its messages
+    /// wait, and with them all others of the session while no other request is unanswered.
     #[must_use]
     pub fn stall(mut self, stall: Duration) -> Self {
-        self.stall = stall;
+        self.limits.stall = stall;
         self
     }
 
@@ -308,8 +288,8 @@ impl Config {
         self
     }
 
-    /// How long a client should wait before it resumes a stream that ended early (default 1 s). It is told when
-    /// a stream of 2025-11-25 begins.
+    /// How long a client should wait before it resumes a stream that ended early (default 1 s). A stream of 2025-11-25
+    /// begins with it.
     #[must_use]
     pub fn retry(mut self, retry: Duration) -> Self {
         self.retry = retry;
@@ -324,7 +304,7 @@ impl Config {
         self
     }
 
-    /// What remembers events for clients that lost their connection (default: a [`MemoryEventStore`]). With none,
+    /// The store of events for clients that lost their connection (default: a [`MemoryEventStore`]). With none,
     /// events have no ids and no stream can be resumed. A store that panics has not remembered what it was given.
     #[must_use]
     pub fn event_store(mut self, store: Option<Arc<dyn EventStore>>) -> Self {
@@ -345,26 +325,9 @@ impl Config {
         &self.guard
     }
 
-    /// The most that one request takes of a budget.
-    pub(crate) fn longest_request(&self) -> usize {
-        longest_request(self.body_limit)
-    }
-
-    /// The granularity of everything that waits for minutes or seconds.
-    pub(crate) fn tick(&self) -> Duration {
-        let shortest = self
-            .idle
-            .min(self.opening_timeout)
-            .min(self.keep_alive)
-            .min(self.stall)
-            .min(self.slow_reader_timeout.saturating_mul(2));
-        let shortest = shortest.min(self.stream_time.unwrap_or(shortest));
-        (shortest / 4).clamp(Duration::from_millis(5), Duration::from_secs(1))
-    }
-
-    /// How many ticks a time is, rounded up; at least one.
-    pub(crate) fn ticks(&self, time: Duration) -> u32 {
-        u32::try_from(time.as_nanos().div_ceil(self.tick().as_nanos())).unwrap_or(u32::MAX).max(1)
+    /// The limits that another endpoint beside an [`Endpoint`](crate::server::Endpoint) has as well.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
     }
 }
 

@@ -5,8 +5,9 @@ use std::task::{Context, Poll};
 use agentwire_transport::{Packet, TransportError};
 use futures::{Sink, Stream};
 
+use crate::server::resources::Resources;
 use crate::server::session::Session;
-use crate::server::shared::Shared;
+use crate::server::sessions::Sessions;
 use crate::server::{Head, SessionId};
 
 /// One session with a client, from `initialize` until one side ends it: a transport to be served.
@@ -14,32 +15,20 @@ use crate::server::{Head, SessionId};
 /// Dropping it ends the session. Requests that are not answered then fail.
 #[derive(Debug)]
 pub struct Connection {
-    shared: Arc<Shared>,
+    resources: Arc<Resources>,
+    sessions: Arc<Sessions>,
     session: Arc<Session>,
     head: Arc<Head>,
 }
 
-/// Who calls, in a form that can be compared. A layer that knows puts it into the
-/// [`Extensions`](http::Extensions) of every request, and a session is then found only by the caller who opened it; to others
-/// it does not exist.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Principal(Arc<str>);
-
-impl Principal {
-    /// A caller, by a name that no other has.
-    pub fn new(name: impl Into<Arc<str>>) -> Self {
-        Self(name.into())
-    }
-
-    /// The name.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
 impl Connection {
-    pub(crate) fn new(shared: Arc<Shared>, session: Arc<Session>, head: Arc<Head>) -> Self {
-        Self { shared, session, head }
+    pub(crate) fn new(
+        resources: Arc<Resources>,
+        sessions: Arc<Sessions>,
+        session: Arc<Session>,
+        head: Arc<Head>,
+    ) -> Self {
+        Self { resources, sessions, session, head }
     }
 
     pub(crate) fn session(&self) -> &Arc<Session> {
@@ -59,11 +48,11 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        self.shared.end_session(&self.session);
+        self.sessions.end(&self.session);
     }
 }
 
-/// Yields what the client sends, and with each packet, as its [`MessageSource`](agentwire_transport::MessageSource), the [`Head`] of
+/// Yields the packets of the client, and with each of them, as its [`MessageSource`](agentwire_transport::MessageSource), the [`Head`] of
 /// the HTTP request that brought it. It ends when the session does. A client that closes a response has not left the
 /// session, because it may come back.
 impl Stream for Connection {
@@ -74,35 +63,34 @@ impl Stream for Connection {
     }
 }
 
-/// Puts each frame on the one stream it belongs to: an answer on that of its request, and so what is `related` to a
-/// request that is not answered yet. All else goes to a stream that the client has opened with GET; while there is none,
-/// the newest of it is kept. There is room while no stream of the session has more unread than the high-water mark, and
-/// while others wait even then, up to a limit; see
-/// [`Config::session_high_water`](crate::server::Config::session_high_water).
+/// Puts each frame on one stream: an answer, or a message `in_reply_to` an unanswered request, on the stream of its request.
+/// Every other frame goes to a stream that the client has opened with GET; while there is none, the newest frames are kept.
+/// There is room while no stream of the session is full. While other requests are unanswered there is room beyond that, up
+/// to [`Config::session_high_water`](crate::server::Config::session_high_water).
 impl Sink<Packet> for Connection {
     type Error = TransportError;
 
     fn poll_ready(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
-        self.session.poll_room(cx, &self.shared).map(Ok)
+        self.session.poll_room(cx, &self.resources.config).map(Ok)
     }
 
     fn start_send(self: Pin<&mut Self>, packet: Packet) -> Result<(), TransportError> {
         // A cancelled call of ours needs no packet of its own: a frame tells the client.
         if let Packet::Frame { frame, in_reply_to, .. } = packet
-            && self.session.send(frame, in_reply_to.as_ref(), &self.shared)
+            && self.session.send(frame, in_reply_to.as_ref(), &self.resources)
         {
-            self.shared.end_session(&self.session);
+            self.sessions.end(&self.session);
         }
         Ok(())
     }
 
     fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
-        // What was taken is where the response finds it.
+        // The response finds each frame where `start_send` has put it.
         Poll::Ready(Ok(()))
     }
 
     fn poll_close(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
-        self.shared.end_session(&self.session);
+        self.sessions.end(&self.session);
         Poll::Ready(Ok(()))
     }
 }

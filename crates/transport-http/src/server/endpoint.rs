@@ -15,18 +15,19 @@ use http::request::Parts;
 use http::{Extensions, Method, Request};
 use tower_service::Service as TowerService;
 
+use crate::server::endpoint_core::EndpointCore;
 use crate::server::fields::{Field, Fields};
+use crate::server::guard;
 use crate::server::incoming::Incoming;
 use crate::server::post::PostHeaders;
 use crate::server::quota::LEAST_COST;
 use crate::server::refusal::Refusal;
 use crate::server::response::ResponseFuture;
-use crate::server::serving::SharedService;
-use crate::server::session::{DeliverError, Session};
-use crate::server::shared::Shared;
+use crate::server::service::SharedService;
+use crate::server::session::Session;
 use crate::server::tasks::Tasks;
 use crate::server::{
-    Body, Caller, Config, Connection, EventId, Head, Principal, RemoteAddr, SessionId, Spawner, guard,
+    Body, Caller, Config, Connection, EventId, Head, Principal, RemoteAddr, SessionId, Spawner,
 };
 
 /// The MCP endpoint: a service that is mounted at one path of a web server.
@@ -42,24 +43,24 @@ pub struct Endpoint {
 /// Shuts the endpoint with the last handle.
 #[derive(Debug)]
 struct EndpointInner {
-    shared: Arc<Shared>,
+    core: Arc<EndpointCore>,
     /// The sessions, until [`Endpoint::run`] takes them.
     connections: Mutex<Option<Incoming>>,
 }
 
 impl Drop for EndpointInner {
     fn drop(&mut self) {
-        self.shared.begin_shutdown();
+        self.core.begin_shutdown();
     }
 }
 
 impl Endpoint {
     /// An endpoint whose clients a [`Service`] serves.
     ///
-    /// A request without a session runs as a part of the response to it, so no task is started and none is woken. It is
-    /// dropped when it is answered, and when the client has left. Sessions are served by [`run`](Endpoint::run), which also
-    /// lets time pass; [`serve`](crate::server::serve) does that. A request that arrives for a session polls what serves it
-    /// then and there, unless another does. A panic in a future of the service ends that future only.
+    /// The response to a request without a session polls the service's future itself, so no task is started and none is
+    /// woken. It drops the future when that has answered, and when the client has left. [`run`](Endpoint::run), which
+    /// [`serve`](crate::server::serve) calls, serves sessions and counts time. A request for a session also polls the
+    /// session's future, unless another thread does. A panic in a future of the service ends that future only.
     ///
     /// ```
     /// use agentwire_jsonrpc::{RawJson, Response};
@@ -91,15 +92,15 @@ impl Endpoint {
     /// ```
     pub fn serving(config: Config, service: impl Service<Connection> + Send + Sync + 'static) -> Self {
         let (connections, coming) = mpsc::unbounded();
-        let shared = Arc::new(Shared::new(config, SharedService::new(service), connections));
-        let connections = Incoming::new(shared.clone(), coming);
-        Self { inner: Arc::new(EndpointInner { shared, connections: Mutex::new(Some(connections)) }) }
+        let core = Arc::new(EndpointCore::new(config, SharedService::new(service), connections));
+        let connections = Incoming::new(core.clone(), coming);
+        Self { inner: Arc::new(EndpointInner { core, connections: Mutex::new(Some(connections)) }) }
     }
 
-    /// Serves the sessions, and lets time pass. Where something else than [`serve`](crate::server::serve) serves the endpoint, this must run beside:
-    /// until it does, sessions wait. It ends when the endpoint has begun to shut down and every session has been served.
+    /// Serves the sessions, and counts time. Unless [`serve`](crate::server::serve) serves the endpoint, run this beside the web
+    /// server: sessions wait until it runs. It ends when the endpoint has begun to shut down and every session has ended.
     ///
-    /// It needs a tokio runtime with time. Only the first call for an endpoint does something.
+    /// It needs a tokio runtime with time. Only the first call for an endpoint has an effect.
     pub fn run(&self) -> impl Future<Output = ()> + Send + use<> {
         let mut tasks = Tasks::default();
         let taking = self.run_with(tasks.spawner());
@@ -113,27 +114,27 @@ impl Endpoint {
         }
     }
 
-    /// As [`run`](Endpoint::run), but each session is served where the spawner runs it, which is not waited for.
+    /// As [`run`](Endpoint::run), but gives each session to the spawner, and does not wait for its end.
     pub fn run_with(&self, spawner: Spawner) -> impl Future<Output = ()> + Send + use<> {
         let connections = self.inner.connections.lock().take();
-        let shared = self.shared().clone();
+        let core = self.core().clone();
         async move {
             let Some(mut connections) = connections else { return };
             while let Some(connection) = connections.next().await {
-                spawner.spawn(shared.service.task(connection));
+                spawner.spawn(core.service.task(connection));
             }
         }
     }
 
-    /// Takes no more requests, and lets those there are come to their end. The input of each session ends,
+    /// Refuses new requests, and lets unanswered ones finish. The input of each session ends,
     /// [`NotificationSink::closing`](agentwire_transport::NotificationSink::closing) completes in each exchange, and streams
     /// that belong to no request are closed. New requests get 503.
     pub fn begin_shutdown(&self) {
-        self.inner.shared.begin_shutdown();
+        self.inner.core.begin_shutdown();
     }
 
-    pub(crate) fn shared(&self) -> &Arc<Shared> {
-        &self.inner.shared
+    pub(crate) fn core(&self) -> &Arc<EndpointCore> {
+        &self.inner.core
     }
 }
 
@@ -156,19 +157,19 @@ where
 }
 
 impl Endpoint {
-    /// What [`TowerService::call`] does, which needs no exclusive access.
+    /// As [`TowerService::call`], without exclusive access.
     pub(crate) fn answer<B>(&self, request: Request<B>) -> ResponseFuture<B> {
         self.answer_from(request, None)
     }
 
-    /// The same for a client at that address. Where none is given, the extensions may tell.
+    /// The same for a client at `remote`. Without that, the extensions are searched for an address.
     pub(crate) fn answer_from<B>(
         &self,
         request: Request<B>,
         remote: Option<RemoteAddr>,
     ) -> ResponseFuture<B> {
         let (parts, body) = request.into_parts();
-        let refused = |refusal| ResponseFuture::refused(self.shared(), refusal);
+        let refused = |refusal| ResponseFuture::refused(self.core(), refusal);
         self.start(parts, remote, body).unwrap_or_else(refused)
     }
 
@@ -178,34 +179,26 @@ impl Endpoint {
         remote: Option<RemoteAddr>,
         body: B,
     ) -> Result<ResponseFuture<B>, Refusal> {
-        let shared = self.shared();
+        let core = self.core();
+        let config = &core.resources.config;
         let fields = Fields::of(&parts.headers);
-        shared.config.guard.admit_names(&fields, &parts.uri)?;
-        if shared.is_closing() {
+        config.guard.admit_names(&fields, &parts.uri)?;
+        if core.resources.is_closing() {
             return Err(Refusal::closing());
         }
         match parts.method {
             Method::POST => {
-                guard::admit_post(&shared.config, &fields)?;
+                guard::admit_post(&fields, config.limits.body_limit)?;
                 let (post_headers, len) = (PostHeaders::of(&fields)?, fields.len());
-                Ok(ResponseFuture::reading(
-                    shared,
-                    Arc::new(Head::new(parts, len, remote)),
-                    post_headers,
-                    body,
-                ))
+                Ok(ResponseFuture::reading(core, Arc::new(Head::new(parts, len, remote)), post_headers, body))
             }
             Method::GET => self.get(&fields, &parts.extensions, remote),
             Method::DELETE => {
                 let session = self.session(&fields, &parts.extensions)?;
-                shared.end_session(&session);
-                Ok(ResponseFuture::deleted(shared))
+                core.sessions.end(&session);
+                Ok(ResponseFuture::deleted(core))
             }
-            _ => Err(Refusal::method_not_allowed(if shared.config.sessions {
-                "GET, POST, DELETE"
-            } else {
-                "POST"
-            })),
+            _ => Err(Refusal::method_not_allowed(if config.sessions { "GET, POST, DELETE" } else { "POST" })),
         }
     }
 
@@ -216,70 +209,44 @@ impl Endpoint {
         caller: &Extensions,
         remote: Option<RemoteAddr>,
     ) -> Result<ResponseFuture<B>, Refusal> {
-        let shared = self.shared();
+        let core = self.core();
+        let resources = &core.resources;
         let session = self.session(fields, caller)?;
         guard::admit_stream(fields)?;
         let last = fields.single(Field::LastEventId)?.filter(|last| !last.is_empty());
-        let reservation = shared
+        let reservation = resources
             .requests
             .reserve(&Caller::new(caller.get(), remote.or_else(|| caller.get().copied())), LEAST_COST);
         let reservation = reservation.map_err(Refusal::too_many_bytes)?;
         let Some(last) = last else {
-            let reader = session.listen(shared)?;
+            let reader = session.listen(resources)?;
             reader.reserve(reservation);
-            return Ok(ResponseFuture::listening(shared, reader));
+            return Ok(ResponseFuture::listening(core, reader));
         };
         let after = std::str::from_utf8(last).ok().and_then(EventId::parse);
-        let (Some(after), Some(store)) = (after, &shared.config.store) else {
+        let (Some(after), Some(store)) = (after, &resources.config.store) else {
             return Err(Refusal::unknown_event());
         };
-        let resumed = session.resume(after, shared)?;
+        let resumed = session.resume(after, resources)?;
         let replay = |after| store.replay(session.id(), after);
-        Ok(ResponseFuture::resuming(shared, resumed, after, reservation, replay))
+        Ok(ResponseFuture::resuming(core, resumed, after, reservation, replay))
     }
 
     /// The session of a GET or a DELETE.
     fn session(&self, fields: &Fields<'_>, caller: &Extensions) -> Result<Arc<Session>, Refusal> {
-        let shared = self.shared();
+        let core = self.core();
+        let config = &core.resources.config;
         let version = fields.single(Field::ProtocolVersion)?;
         let revision = version.map(|version| std::str::from_utf8(version).ok().and_then(Revision::parse));
-        if !shared.config.sessions || revision.flatten().is_some_and(Revision::is_stateless) {
+        if !config.sessions || revision.flatten().is_some_and(Revision::is_stateless) {
             return Err(Refusal::method_not_allowed("POST"));
         }
         if let Some(None) = revision {
             let version = String::from_utf8_lossy(version.unwrap_or_default());
-            return Err(Refusal::unsupported_version(&shared.config, RequestId::NULL, &version));
+            return Err(Refusal::unsupported_version(config, RequestId::NULL, &version));
         }
         let id = fields.single(Field::SessionId)?.ok_or_else(Refusal::no_session)?;
         let id = SessionId::parse(id).ok_or_else(Refusal::unknown_session)?;
-        find_session(shared, id, caller)
-    }
-}
-
-/// A session that the caller may speak in.
-pub(crate) fn find_session(
-    shared: &Shared,
-    id: SessionId,
-    caller: &Extensions,
-) -> Result<Arc<Session>, Refusal> {
-    let session = shared.session(id).ok_or_else(Refusal::unknown_session)?;
-    if !session.belongs_to(caller.get::<Principal>()) {
-        return Err(Refusal::unknown_session());
-    }
-    if session.is_first_use() {
-        shared.sessions.mark_used(id);
-    }
-    Ok(session)
-}
-
-impl From<DeliverError> for Refusal {
-    fn from(error: DeliverError) -> Self {
-        match error {
-            DeliverError::Gone => Self::unknown_session(),
-            DeliverError::InFlight(id) => Self::in_flight(id),
-            DeliverError::TooMany(limit) => {
-                Self::busy(http::StatusCode::TOO_MANY_REQUESTS, "unanswered requests or open streams", limit)
-            }
-        }
+        core.sessions.find(id, caller.get::<Principal>()).ok_or_else(Refusal::unknown_session)
     }
 }

@@ -1,4 +1,4 @@
-//! A request without a session: its service runs within the response, and is dropped with it.
+//! The running service of a request without a session. The response polls it and drops it.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -6,23 +6,22 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use agentwire_jsonrpc::{Frame, Notification, Response};
-use agentwire_transport::{Exchange, NotificationStream};
+use agentwire_transport::NotificationStream;
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt};
 
+use crate::server::resources::Resources;
 use crate::server::response_stream::ResponseStream;
-use crate::server::shared::Shared;
 
-/// The service of one request. Dropping it cancels the request.
+/// The running service of one request. Dropping it cancels the request.
 pub(crate) struct RunningExchange {
     /// None once it has been answered, has panicked, or its client has left.
     running: Option<Running>,
-    shared: Arc<Shared>,
+    resources: Arc<Resources>,
     is_closing: bool,
 }
 
-/// The service is dropped before the notifications: their end is how what remains of the service learns that the client has
-/// left.
+/// The service is dropped before the notifications: tasks that it has started see by their end that the client has left.
 struct Running {
     service: BoxFuture<'static, Response>,
     notifications: NotificationStream,
@@ -30,18 +29,22 @@ struct Running {
 
 impl RunningExchange {
     /// Starts the service of an exchange that has been counted.
-    pub(crate) fn start(shared: &Arc<Shared>, exchange: Exchange, notifications: NotificationStream) -> Self {
+    pub(crate) fn start(
+        resources: &Arc<Resources>,
+        service: impl FnOnce() -> BoxFuture<'static, Response>,
+        notifications: NotificationStream,
+    ) -> Self {
         // A panic, which the panic hook has reported, ends this request alone: it has no answer then.
-        let service = catch_unwind(AssertUnwindSafe(|| shared.service.exchange(exchange))).ok();
+        let service = catch_unwind(AssertUnwindSafe(service)).ok();
         let running = service.map(|service| Running { service, notifications });
-        Self { running, shared: shared.clone(), is_closing: false }
+        Self { running, resources: resources.clone(), is_closing: false }
     }
 
-    pub(crate) fn shared(&self) -> &Arc<Shared> {
-        &self.shared
+    pub(crate) fn resources(&self) -> &Resources {
+        &self.resources
     }
 
-    /// Runs the service. Ready with its response, and the notifications before it; with none where it has panicked or was
+    /// Polls the service. Ready with the notifications that are left and its response; with none where it has panicked or was
     /// stopped.
     pub(crate) fn poll_service(
         &mut self,
@@ -59,7 +62,7 @@ impl RunningExchange {
         Poll::Ready(answered)
     }
 
-    /// Ready with a notification that the service has sent.
+    /// Ready with the next notification of the service.
     pub(crate) fn poll_notification(&mut self, cx: &mut Context<'_>) -> Poll<Notification> {
         match &mut self.running {
             Some(Running { notifications, .. }) => match notifications.poll_next_unpin(cx) {
@@ -70,7 +73,7 @@ impl RunningExchange {
         }
     }
 
-    /// Tells the service, once, that the endpoint is about to end.
+    /// Completes the service's `NotificationSink::closing`.
     pub(crate) fn begin_shutdown(&mut self, cx: &Context<'_>) {
         if std::mem::replace(&mut self.is_closing, true) {
             return;
@@ -78,7 +81,7 @@ impl RunningExchange {
         if let Some(Running { notifications, .. }) = &self.running {
             notifications.begin_shutdown();
         }
-        // The service has been polled already, and may have to look again.
+        // The service was polled before that, and has to be polled again.
         cx.waker().wake_by_ref();
     }
 
@@ -92,11 +95,11 @@ impl RunningExchange {
 impl Drop for RunningExchange {
     fn drop(&mut self) {
         self.stop();
-        self.shared.end_exchange();
+        self.resources.end_exchange();
     }
 }
 
-/// An exchange whose response is a stream: puts what the service sends into it.
+/// An exchange whose response is a stream. Puts the notifications and the response of the service into it.
 pub(crate) struct StreamedExchange {
     exchange: RunningExchange,
     stream: Arc<ResponseStream>,
@@ -119,22 +122,22 @@ impl StreamedExchange {
         }
     }
 
-    /// Puts the rest of what is sent into the stream.
+    /// Puts the last notifications and the response into the stream.
     pub(crate) fn put_all(&self, notifications: VecDeque<Notification>, response: Response) {
         for notification in notifications {
             self.put(notification);
         }
-        self.stream.put(&Frame::Single(response.into()), 1, self.exchange.shared());
+        self.stream.put(&Frame::Single(response.into()), 1, self.exchange.resources());
     }
 
     /// Puts a notification into the stream.
     pub(crate) fn put(&self, notification: Notification) {
-        self.stream.put(&Frame::Single(notification.into()), 0, self.exchange.shared());
+        self.stream.put(&Frame::Single(notification.into()), 0, self.exchange.resources());
     }
 
-    /// Moves what the service sends while the stream has room for it.
+    /// Moves notifications into the stream while it has room.
     fn poll_notifications(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let high_water = self.exchange.shared().config.high_water;
+        let high_water = self.exchange.resources().config.limits.high_water;
         while self.stream.poll_room(cx, high_water).is_ready()
             && let Poll::Ready(notification) = self.exchange.poll_notification(cx)
         {

@@ -5,7 +5,7 @@ use http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderName, Heade
 use http::{HeaderMap, StatusCode};
 
 use crate::header;
-use crate::server::refusal::Refusal;
+use crate::server::denied::Denied;
 
 /// A header that is looked at before the body is read.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -22,11 +22,11 @@ pub(crate) enum Field {
 
 const FIELDS: usize = 8;
 
-/// What a header takes beside its text: its place in the map, of which some is empty, and in HTTP/2 an allocation for each of
-/// its two texts.
+/// The bytes of a header beside its text: its place in the map, part of which is empty, and in HTTP/2 an allocation for each
+/// of its two texts.
 const FIELD_COST: usize = 256;
 
-/// What a request has of each of them.
+/// The headers of a request, with the values of each [`Field`].
 pub(crate) struct Fields<'a> {
     headers: &'a HeaderMap,
     found: [Found<'a>; FIELDS],
@@ -97,7 +97,7 @@ impl<'a> Fields<'a> {
         one.into_iter().chain(several.into_iter().flatten())
     }
 
-    /// The value of a header that stands there once.
+    /// The value of a header that occurs once.
     pub(crate) fn only(&self, field: Field) -> Option<&'a HeaderValue> {
         match self.found[field as usize] {
             Found::One(value) => Some(value),
@@ -105,8 +105,8 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The one value of a header. An error where there are several, which two readers could read differently.
-    pub(crate) fn single(&self, field: Field) -> Result<Option<&'a [u8]>, Refusal> {
+    /// The value of a header, if it has one. Fails where there are several, which two readers could read differently.
+    pub(crate) fn single(&self, field: Field) -> Result<Option<&'a [u8]>, Denied> {
         match self.found[field as usize] {
             Found::Nothing => Ok(None),
             Found::One(value) => Ok(Some(value.as_bytes().trim_ascii())),
@@ -116,12 +116,12 @@ impl<'a> Fields<'a> {
 }
 
 /// As [`Fields::single`], for any header.
-pub(crate) fn single<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a [u8]>, Refusal> {
+pub(crate) fn single<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a [u8]>, Denied> {
     let mut values = headers.get_all(name).iter();
     let value = values.next().map(|value| value.as_bytes().trim_ascii());
     if values.next().is_some() { Err(twice(name)) } else { Ok(value) }
 }
 
-fn twice(name: &HeaderName) -> Refusal {
-    Refusal::new(StatusCode::BAD_REQUEST, format!("the header {name} stands there twice"))
+fn twice(name: &HeaderName) -> Denied {
+    Denied::new(StatusCode::BAD_REQUEST, format!("the header {name} stands there twice"))
 }

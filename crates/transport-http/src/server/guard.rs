@@ -1,14 +1,12 @@
 //! What is looked at before a request is read: who it is for, which page it comes from, in which form it speaks.
 
-use std::borrow::Cow;
 use std::net::Ipv4Addr;
 
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, StatusCode, Uri};
 
-use crate::server::Config;
+use crate::server::denied::Denied;
 use crate::server::fields::{Field, Fields};
-use crate::server::refusal::Refusal;
 
 const JSON: (&str, &str) = ("application", "json");
 const EVENTS: (&str, &str) = ("text", "event-stream");
@@ -17,7 +15,7 @@ const EVENTS: (&str, &str) = ("text", "event-stream");
 /// beside it.
 ///
 /// ```
-/// use agentwire_transport_http::server::Guard;
+/// use agentwire_transport_http::runtime::server::Guard;
 /// use http::{Request, StatusCode};
 ///
 /// let guard = Guard::new();
@@ -43,17 +41,6 @@ enum Names {
     Any,
 }
 
-/// Why a request is not served.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{reason}")]
-#[non_exhaustive]
-pub struct Denied {
-    /// The status to answer with.
-    pub status: StatusCode,
-    /// What is wrong with the request.
-    pub reason: Cow<'static, str>,
-}
-
 impl Names {
     pub(crate) fn these<S: Into<String>>(names: impl IntoIterator<Item = S>) -> Self {
         Self::These(names.into_iter().map(|name| name.into().to_ascii_lowercase()).collect())
@@ -66,28 +53,28 @@ impl Guard {
         Self { hosts: Names::Loopback, origins: Names::Loopback }
     }
 
-    /// Sets which names the `Host` header may have; see [`Config::hosts`].
+    /// Sets which names the `Host` header may have; see [`Config::hosts`](crate::server::Config::hosts).
     #[must_use]
     pub fn hosts<S: Into<String>>(mut self, hosts: impl IntoIterator<Item = S>) -> Self {
         self.hosts = Names::these(hosts);
         self
     }
 
-    /// Does not look at the `Host` header; see [`Config::any_host`].
+    /// Does not look at the `Host` header; see [`Config::any_host`](crate::server::Config::any_host).
     #[must_use]
     pub fn any_host(mut self) -> Self {
         self.hosts = Names::Any;
         self
     }
 
-    /// Sets which web pages may call; see [`Config::origins`].
+    /// Sets which web pages may call; see [`Config::origins`](crate::server::Config::origins).
     #[must_use]
     pub fn origins<S: Into<String>>(mut self, origins: impl IntoIterator<Item = S>) -> Self {
         self.origins = Names::these(origins);
         self
     }
 
-    /// Takes calls from any web page; see [`Config::any_origin`].
+    /// Takes calls from any web page; see [`Config::any_origin`](crate::server::Config::any_origin).
     #[must_use]
     pub fn any_origin(mut self) -> Self {
         self.origins = Names::Any;
@@ -146,34 +133,14 @@ impl Default for Guard {
     }
 }
 
-impl Denied {
-    /// A status, and a reason for it.
-    pub fn new(status: StatusCode, reason: impl Into<Cow<'static, str>>) -> Self {
-        Self { status, reason: reason.into() }
-    }
-
-    /// 413: a body is longer than so many bytes.
-    pub fn too_long(limit: usize) -> Self {
-        Self::new(
-            StatusCode::PAYLOAD_TOO_LARGE,
-            format!("the body is longer than the limit of {limit} bytes"),
-        )
-    }
-}
-
-impl From<Denied> for Refusal {
-    fn from(denied: Denied) -> Self {
-        Self::new(denied.status, denied.reason)
-    }
-}
-
-/// Refuses a POST whose body is no JSON, or too long, or whose sender does not take both forms of an answer.
-pub(crate) fn admit_post(config: &Config, fields: &Fields<'_>) -> Result<(), Refusal> {
-    admit_body(fields, config.body_limit)?;
+/// Refuses a POST whose body is not JSON or is longer than `body_limit` bytes, or whose sender does not accept both forms
+/// of an answer.
+pub(crate) fn admit_post(fields: &Fields<'_>, body_limit: usize) -> Result<(), Denied> {
+    admit_body(fields, body_limit)?;
     let both = accepts_what_all_do(fields) || accepts(fields, JSON) && accepts(fields, EVENTS);
     if !both {
         let why = "the Accept header must allow application/json and text/event-stream";
-        return Err(Refusal::new(StatusCode::NOT_ACCEPTABLE, why));
+        return Err(Denied::new(StatusCode::NOT_ACCEPTABLE, why));
     }
     Ok(())
 }

@@ -10,7 +10,8 @@ use http::request::Parts;
 use http::{Extensions, HeaderMap, HeaderValue, Uri};
 
 use crate::server::fields::Fields;
-use crate::server::{Caller, Principal, RemoteAddr, Reservation};
+use crate::server::quota::Reservation;
+use crate::server::{Caller, Principal, RemoteAddr};
 
 /// The head of the HTTP request that brought a message: the [`MessageSource`] of every packet that comes out of a
 /// [`Connection`](crate::server::Connection), so that a handler can look at the request it came with, also within a session.

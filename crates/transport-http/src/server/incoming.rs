@@ -7,32 +7,31 @@ use futures_channel::mpsc::UnboundedReceiver;
 use tokio::time::Sleep;
 
 use crate::server::Connection;
-use crate::server::shared::Shared;
+use crate::server::endpoint_core::EndpointCore;
 
-/// The connections of the sessions that clients open, to be served. While it is polled, time goes on for the endpoint: idle sessions end, silent
-/// streams are kept alive, streams that are not read are cut.
+/// Yields the connections of new sessions, to be served. While it is polled, it counts the ticks of the endpoint: idle
+/// sessions end, silent streams get comments, unread streams are cut.
 ///
-/// It ends when the endpoint has begun to shut down, or all copies of it are dropped. Once it is dropped, the endpoint opens no session.
-///
-/// Needs a tokio runtime with time.
+/// It ends when the endpoint begins to shut down. Once it is dropped, the endpoint opens no session. It needs a tokio runtime
+/// with time.
 #[derive(Debug)]
 pub(crate) struct Incoming {
-    shared: Arc<Shared>,
+    core: Arc<EndpointCore>,
     coming: UnboundedReceiver<Connection>,
     tick: Option<Pin<Box<Sleep>>>,
 }
 
 impl Incoming {
-    pub(crate) fn new(shared: Arc<Shared>, coming: UnboundedReceiver<Connection>) -> Self {
-        Self { shared, coming, tick: None }
+    pub(crate) fn new(core: Arc<EndpointCore>, coming: UnboundedReceiver<Connection>) -> Self {
+        Self { core, coming, tick: None }
     }
 
-    /// Lets the time pass that has passed.
+    /// Counts the ticks that are due.
     fn poll_time(&mut self, cx: &mut Context<'_>) {
-        let period = self.shared.ticks.period;
+        let period = self.core.resources.ticks.period;
         let tick = self.tick.get_or_insert_with(|| Box::pin(tokio::time::sleep(period)));
         while tick.poll_unpin(cx).is_ready() {
-            if !self.shared.tick() && self.shared.stop_clock() {
+            if !self.core.tick() && self.core.stop_clock() {
                 self.tick = None;
                 return;
             }
@@ -48,9 +47,9 @@ impl Stream for Incoming {
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Connection>> {
         let this = self.get_mut();
         let next = this.coming.poll_next_unpin(cx);
-        // While connections come, time is looked at only to begin. It goes on when there is nothing else to do.
+        // While connections come, the timer is only started. It is polled when no connection is ready.
         let is_due = next.is_pending() || this.tick.is_none() && matches!(next, Poll::Ready(Some(_)));
-        if is_due && this.shared.is_ticking(cx) {
+        if is_due && this.core.resources.clock.is_running(cx) {
             this.poll_time(cx);
         }
         next

@@ -1,23 +1,26 @@
 //! The future that serves a session, polled also by the requests that bring messages for it.
 //!
 //! The future runs in a task. A request on another connection would have to wake that task and be woken by it in turn.
-//! Instead the request polls the future *inline*, after it has put its message where the future finds it. Mostly the answer is
-//! there when that poll returns.
+//! Instead the request queues its message and then polls the future *inline*. Mostly the answer is ready when that poll
+//! returns.
 
 use std::fmt;
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 
+use futures::FutureExt;
+use futures::future::BoxFuture;
+
 use crate::server::coalescing_waker::CoalescingWaker;
-use crate::server::serving::Running;
 use crate::sync::Mutex;
 
-/// How often an inline poll polls before it leaves the rest to the future's own task.
+/// The most polls of the future in one inline poll. The rest is left to the future's own task.
 const ROUNDS: usize = 4;
 
 /// The future that serves one session.
 pub(crate) struct InlineTask {
-    running: Mutex<Option<Running>>,
+    /// None once it has ended.
+    running: Mutex<Option<BoxFuture<'static, ()>>>,
     wakes: Arc<CoalescingWaker>,
     /// `wakes` as a waker.
     waker: Waker,
@@ -28,7 +31,7 @@ pub(crate) struct TaskHandle(Arc<InlineTask>);
 
 impl InlineTask {
     /// Makes the task of a session, and the reference through which requests poll it.
-    pub(crate) fn new(running: Running) -> (TaskHandle, Weak<Self>) {
+    pub(crate) fn new(running: BoxFuture<'static, ()>) -> (TaskHandle, Weak<Self>) {
         let wakes = CoalescingWaker::new();
         let waker = wakes.clone().into();
         let task = Arc::new(Self { running: Mutex::new(Some(running)), wakes, waker });
@@ -63,8 +66,8 @@ impl InlineTask {
         }
     }
 
-    fn poll(&self, running: &mut Running) -> Poll<()> {
-        running.poll(&mut Context::from_waker(&self.waker))
+    fn poll(&self, running: &mut BoxFuture<'static, ()>) -> Poll<()> {
+        running.poll_unpin(&mut Context::from_waker(&self.waker))
     }
 }
 
@@ -97,7 +100,6 @@ impl fmt::Debug for InlineTask {
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use futures::FutureExt;
     use futures::StreamExt;
     use futures::channel::mpsc::{self, UnboundedReceiver};
 
@@ -124,7 +126,7 @@ mod tests {
     fn an_inline_poll_serves_what_it_brings() {
         let (give, given) = mpsc::unbounded();
         let counted = Arc::new(AtomicUsize::new(0));
-        let (mut handle, task) = InlineTask::new(Running::new(count(given, counted.clone())));
+        let (mut handle, task) = InlineTask::new(count(given, counted.clone()).boxed());
         let woken = Arc::new(Woken::default());
         let waker = woken.clone().into();
         let mut cx = Context::from_waker(&waker);
@@ -152,7 +154,7 @@ mod tests {
             }
             if turns > 2 * ROUNDS { Poll::Ready(()) } else { Poll::Pending }
         });
-        let (mut handle, task) = InlineTask::new(Running::new(long));
+        let (mut handle, task) = InlineTask::new(long.boxed());
         let woken = Arc::new(Woken::default());
         let waker = woken.clone().into();
         let mut cx = Context::from_waker(&waker);
@@ -170,7 +172,7 @@ mod tests {
     fn inline_polls_from_many_threads_lose_nothing() {
         let (give, given) = mpsc::unbounded();
         let counted = Arc::new(AtomicUsize::new(0));
-        let (handle, task) = InlineTask::new(Running::new(count(given, counted.clone())));
+        let (handle, task) = InlineTask::new(count(given, counted.clone()).boxed());
         let pollers: Vec<_> = (0..4)
             .map(|_| {
                 let (give, task) = (give.clone(), task.clone());
@@ -195,7 +197,7 @@ mod tests {
     fn inline_polls_lose_no_other_wake() {
         let (give, given) = mpsc::unbounded();
         let counted = Arc::new(AtomicUsize::new(0));
-        let (handle, task) = InlineTask::new(Running::new(count(given, counted.clone())));
+        let (handle, task) = InlineTask::new(count(given, counted.clone()).boxed());
         let pollers: Vec<_> = (0..3)
             .map(|_| {
                 let task = task.clone();

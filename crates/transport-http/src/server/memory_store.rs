@@ -7,15 +7,15 @@ use futures::future::{self, BoxFuture};
 
 use crate::server::{Caller, Event, EventId, EventStore, SessionId};
 
-/// What an event takes beside its text: its place in the queue, of which up to half is empty, and what the allocator,
-/// [`Bytes`](bytes::Bytes) and the lines around the text in the response take.
+/// The bytes of an event beside its text: its place in the queue, up to half of which is empty, and the overhead of the
+/// allocator, of [`Bytes`](bytes::Bytes) and of the lines around the text in the response.
 const EVENT_COST: usize = 2 * size_of::<Event>() + 160;
 
-/// What a session takes without any event.
+/// The bytes of a session without events.
 const LOG_COST: usize = 256;
 
-/// Keeps the newest events in memory: of one session up to 4 MiB, of all together up to 16 MiB, unless it is told
-/// otherwise. What is not text counts too.
+/// Keeps the newest events in memory: up to 4 MiB of one session and 16 MiB of all sessions by default. The overhead of each
+/// event counts too.
 ///
 /// Where all together have more, the caller that has most gives way, and of its sessions the largest: their oldest
 /// events are forgotten. So a caller that fills the store makes others lose nothing.
@@ -183,7 +183,7 @@ impl EventStore for MemoryEventStore {
             logs.shed_session(session, self.session_limit);
         }
         if logs.size > self.limit {
-            // Something is left free, so that whoever has most is looked for once in many events.
+            // A sixteenth is left free, so that the search for the largest caller runs once in many events.
             logs.shed(self.limit - self.limit / 16);
         }
     }
@@ -203,7 +203,7 @@ impl EventStore for MemoryEventStore {
         let logs = &mut *self.logs.lock();
         logs.forget(session);
         if logs.sessions.is_empty() {
-            // An empty tree still has the last of its nodes, which lies somewhere among those that a crowd left.
+            // An empty tree keeps its last node, which would pin the heap behind the nodes of many sessions.
             logs.sessions = BTreeMap::new();
         }
     }

@@ -4,10 +4,10 @@
 //!
 //! # Which stream a message goes to
 //!
-//! An answer, and what is `related` to a request that is not answered yet, goes out on the response to the POST that
-//! brought the request. All else goes to the oldest stream that the client has opened with GET; while there is none,
-//! the newest [`high_water`](Config::high_water) bytes of it are kept, and the oldest are dropped. An answer to a
-//! request that is gone is dropped.
+//! An answer, and a message `in_reply_to` an unanswered request, goes out on the response to the POST that brought the
+//! request. Every other message goes to the oldest stream that the client has opened with GET; while there is none, the
+//! newest [`high_water`](Config::high_water) bytes are kept, and older messages are dropped. An answer to a request that is
+//! gone is dropped.
 //!
 //! # When a client leaves
 //!
@@ -52,55 +52,52 @@
 //! | 503 | a limit of the caller, of the endpoint; the endpoint shuts down |
 
 mod body;
+pub(crate) mod body_buffer;
 mod caller;
+mod clock;
 mod coalescing_waker;
 mod config;
 mod connection;
+pub(crate) mod denied;
 mod endpoint;
+mod endpoint_core;
 mod exchange;
 mod fields;
-mod guard;
+pub(crate) mod guard;
 mod head;
 mod incoming;
 mod inline_task;
-mod limits;
+pub(crate) mod limits;
 mod memory_store;
-mod post;
+pub(crate) mod post;
 mod queue;
-mod quota;
-mod read;
-mod refusal;
+pub(crate) mod quota;
+pub(crate) mod refusal;
+mod resources;
 mod response;
 mod response_stream;
 #[cfg(feature = "hyper")]
 mod serve;
-mod serving;
+mod service;
 mod session;
 mod session_id;
-mod session_table;
-mod shared;
+pub(crate) mod session_table;
+mod sessions;
 mod store;
 mod tasks;
 mod text;
-mod timed;
 
-pub use body::{Body, Stalled};
-pub use caller::{Caller, RemoteAddr};
+pub use body::Body;
+pub use caller::{Caller, Principal, RemoteAddr};
 pub use config::{AnswerForm, Config};
-pub use connection::{Connection, Principal};
+pub use connection::Connection;
 pub use endpoint::Endpoint;
-pub use guard::{Denied, Guard};
 pub use head::Head;
-pub use limits::Limits;
 pub use memory_store::MemoryEventStore;
-pub use post::read_frame;
-pub use quota::{Quota, QuotaExceeded, Reservation};
-pub use read::BodyBuffer;
-pub use refusal::Refusal;
 pub use response::ResponseFuture;
+pub use response_stream::Stalled;
 #[cfg(feature = "hyper")]
 pub use serve::{Mount, Routes, Serve, ServeWarning, serve};
 pub use session_id::SessionId;
-pub use session_table::{NoSession, SessionTable};
 pub use store::{Event, EventId, EventStore};
 pub use tasks::Spawner;

@@ -2,10 +2,10 @@ use std::collections::VecDeque;
 
 use bytes::Bytes;
 
-/// A piece from this size on is sent from where it lies.
+/// A piece of at least this many bytes is not copied.
 pub(crate) const COPY_LIMIT: usize = 32 << 10;
 
-/// What is written to a client at a time, where it matters how fast the client reads.
+/// The most bytes that a reader takes at once, so that a slow reader shows progress.
 pub(crate) const STRIDE: usize = 64 << 10;
 
 /// Bytes that wait to be sent: small ones joined, large ones as they are.
@@ -15,7 +15,7 @@ pub(crate) struct Queue {
     pieces: VecDeque<Bytes>,
     tail: Vec<u8>,
     len: usize,
-    /// How much of `tail` has been counted.
+    /// How many bytes of `tail` are counted in `len`.
     counted: usize,
 }
 
@@ -28,7 +28,7 @@ impl Queue {
         self.len == 0
     }
 
-    /// Where small pieces are written; [`grown`](Self::grown) says that it was done.
+    /// The buffer for small pieces. Call [`grown`](Self::grown) after writing to it.
     pub(crate) fn tail(&mut self) -> &mut Vec<u8> {
         &mut self.tail
     }
@@ -51,7 +51,7 @@ impl Queue {
         }
     }
 
-    /// Takes what is first: one piece, or all that was joined.
+    /// Takes the first piece: a large one, or all small ones joined.
     pub(crate) fn pop(&mut self) -> Option<Bytes> {
         let piece = match self.pieces.pop_front() {
             Some(piece) => piece,
@@ -65,7 +65,7 @@ impl Queue {
         Some(piece)
     }
 
-    /// Takes no more than so many bytes of what is first.
+    /// Takes at most `limit` bytes of the first piece.
     pub(crate) fn pop_some(&mut self, limit: usize) -> Option<Bytes> {
         let mut piece = self.pop()?;
         if piece.len() > limit {
@@ -76,7 +76,7 @@ impl Queue {
         Some(piece)
     }
 
-    /// Forgets everything, and gives its memory back.
+    /// Drops all bytes, and frees their memory.
     pub(crate) fn clear(&mut self) {
         *self = Self::default();
     }

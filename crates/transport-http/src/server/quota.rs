@@ -11,7 +11,8 @@ use crate::server::Caller;
 /// all. Counts sessions, or bytes.
 ///
 /// ```
-/// use agentwire_transport_http::server::{Caller, Quota};
+/// use agentwire_transport_http::runtime::server::Quota;
+/// use agentwire_transport_http::server::Caller;
 ///
 /// let quota = Quota::new(100, 100);
 /// let held = quota.reserve(&Caller::UNKNOWN, 60).unwrap();

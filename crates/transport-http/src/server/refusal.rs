@@ -5,14 +5,18 @@ use agentwire_mcp_wire::{Revision, code};
 use http::header::{ALLOW, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use http::{Response, StatusCode};
 
+use crate::server::denied::Denied;
+use crate::server::quota::QuotaExceeded;
+use crate::server::session::DeliverError;
+use crate::server::session_table::NoSession;
 use crate::server::text::Text;
-use crate::server::{Body, Config, NoSession, QuotaExceeded};
+use crate::server::{Body, Config};
 
-/// Why a request is not served: a status, and an error of JSON-RPC that says more. For other endpoints beside an
-/// [`Endpoint`](crate::server::Endpoint), so that they refuse alike.
+/// The refusal of a request: a status, and an error of JSON-RPC with the reason. Other endpoints beside an
+/// [`Endpoint`](crate::server::Endpoint) refuse alike with it.
 ///
 /// ```
-/// use agentwire_transport_http::server::Refusal;
+/// use agentwire_transport_http::runtime::server::Refusal;
 /// use http::StatusCode;
 ///
 /// let refusal = Refusal::new(StatusCode::NOT_FOUND, "there is nothing at this path");
@@ -57,11 +61,6 @@ impl Refusal {
         Self { allow: Some(allow), ..refusal }
     }
 
-    pub(crate) fn too_long(limit: usize) -> Self {
-        let why = format!("the body is longer than the limit of {limit} bytes");
-        Self::new(StatusCode::PAYLOAD_TOO_LARGE, why)
-    }
-
     pub(crate) fn no_session() -> Self {
         Self::new(
             StatusCode::BAD_REQUEST,
@@ -78,8 +77,7 @@ impl Refusal {
         Self::new(status, format!("there are as many {what} as the limit of {limit} allows"))
     }
 
-    /// The requests that are read or unanswered, and the answers that are not read, of this caller or of all callers, take
-    /// too much memory.
+    /// 503: the unanswered requests and unread answers of this caller, or of all callers, take too much memory.
     pub(crate) fn too_many_bytes(full: QuotaExceeded) -> Self {
         let whose = if full.is_callers { "of this caller " } else { "" };
         let why = format!(
@@ -97,7 +95,7 @@ impl Refusal {
         Self::error(id, ErrorObject::invalid_request("a request with this id has not been answered yet"))
     }
 
-    /// The service of a request has ended without an answer.
+    /// 500: the service of a request has ended without an answer.
     pub(crate) fn unanswered() -> Self {
         let refusal =
             Self::error(RequestId::NULL, ErrorObject::internal_error("the request was not answered"));
@@ -113,7 +111,7 @@ impl Refusal {
         Self::error(id, ErrorObject::new(code::HEADER_MISMATCH, why))
     }
 
-    /// The endpoint does not speak a revision. The error lists those that it speaks.
+    /// 400: the endpoint does not speak a revision. The error lists those that it speaks.
     pub(crate) fn unsupported_version(config: &Config, id: RequestId, requested: &str) -> Self {
         let is_served = |revision: &&Revision| match revision {
             revision if !revision.has_streamable_http() => false,
@@ -172,7 +170,25 @@ impl From<NoSession> for Refusal {
     }
 }
 
-/// An error response. Without an id that could be read it has none, which the schemas since 2025-11-25 want.
+impl From<Denied> for Refusal {
+    fn from(denied: Denied) -> Self {
+        Self::new(denied.status, denied.reason)
+    }
+}
+
+impl From<DeliverError> for Refusal {
+    fn from(error: DeliverError) -> Self {
+        match error {
+            DeliverError::Gone => Self::unknown_session(),
+            DeliverError::InFlight(id) => Self::in_flight(id),
+            DeliverError::TooMany(limit) => {
+                Self::busy(StatusCode::TOO_MANY_REQUESTS, "unanswered requests or open streams", limit)
+            }
+        }
+    }
+}
+
+/// An error response. It has no id where none could be read, as the schemas since 2025-11-25 require.
 fn error_text(id: RequestId, error: ErrorObject) -> Text {
     if !id.is_null() {
         return Text::of(&Frame::Malformed(Malformed::request(id, error)));

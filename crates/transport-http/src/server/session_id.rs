@@ -4,7 +4,7 @@ use http::HeaderValue;
 
 /// Names a session: 128 bits of the operating system's randomness, on the wire 32 hexadecimal digits.
 ///
-/// Whoever knows it can speak in the session, so it does not appear in the debug form.
+/// A caller that knows it can send messages to the session, so the debug form does not show it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionId(u128);
 
@@ -27,7 +27,7 @@ impl SessionId {
     }
 }
 
-/// What each byte is as a hexadecimal digit in lower case.
+/// The value of each byte as a hexadecimal digit in lower case.
 const DIGITS: [u8; 256] = {
     let mut digits = [NO_DIGIT; 256];
     let mut value = 0;

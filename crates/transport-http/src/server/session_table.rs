@@ -4,21 +4,22 @@ use std::sync::Arc;
 
 use agentwire_sync::{Mutex, MutexGuard};
 
-use crate::server::{Caller, Quota, QuotaExceeded, Reservation};
+use crate::server::Caller;
+use crate::server::quota::{Quota, QuotaExceeded, Reservation};
 
 /// The sessions of an endpoint by their ids, within the limits of a [`Quota`].
 ///
 /// Where a caller has as many as it may have, one more takes the place of the oldest that its client has not used yet: a
-/// client that opens sessions and does not use them locks nobody out.
+/// client that opens sessions and does not use them locks no other client out.
 pub struct SessionTable<I, S> {
     quota: Quota,
     sessions: Mutex<Sessions<I, S>>,
 }
 
 struct Sessions<I, S> {
-    /// A tree, because a table for a crowd is one large piece, and a smaller one after it holds on to what lies below.
+    /// A tree, because a hash table for many sessions is one large allocation, which keeps the heap from shrinking.
     open: BTreeMap<I, Entry<S>>,
-    /// Those that are not used yet, by their caller and the order in which they were opened.
+    /// The sessions that are not used yet, by their caller and the order in which they were opened.
     unused: BTreeMap<(Caller, u64), I>,
     /// How many have been opened.
     opened: u64,
@@ -36,16 +37,16 @@ struct Entry<S> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoSession {
-    /// There are as many as there may be.
+    /// A limit of the quota is reached.
     #[error("too many sessions: {0}")]
     TooMany(#[source] QuotaExceeded),
-    /// No more are taken.
+    /// The table is closed.
     #[error("no more sessions are taken")]
     Closed,
 }
 
 impl<I: Ord + Copy, S> SessionTable<I, S> {
-    /// One without sessions.
+    /// A table without sessions.
     pub fn new(quota: Quota) -> Self {
         let sessions = Sessions { open: BTreeMap::new(), unused: BTreeMap::new(), opened: 0, closed: false };
         Self { quota, sessions: Mutex::new(sessions) }
@@ -56,11 +57,11 @@ impl<I: Ord + Copy, S> SessionTable<I, S> {
         self.lock().open.get(&id).map(|entry| entry.session.clone())
     }
 
-    /// Adds a session that its client has not used. Returns the one whose place it takes, which is to be ended.
+    /// Adds a session that its client has not used. Returns the session that it replaces, which the caller of this ends.
     ///
     /// # Errors
     ///
-    /// When there are too many, and no unused one of the same caller; and when the table is closed.
+    /// When a limit is reached and the same client has no unused session; when the table is closed.
     pub fn insert(&self, id: I, session: Arc<S>, caller: &Caller) -> Result<Option<Arc<S>>, NoSession> {
         let sessions = &mut *self.lock();
         if sessions.closed {
@@ -81,7 +82,7 @@ impl<I: Ord + Copy, S> SessionTable<I, S> {
         Ok(replaced)
     }
 
-    /// Says that the client has used a session, which shows that it knows the id.
+    /// Notes that the client has used a session, and so knows its id.
     pub fn mark_used(&self, id: I) {
         let sessions = &mut *self.lock();
         if let Some(Entry { reservation, number, .. }) = sessions.open.get(&id) {
@@ -132,7 +133,7 @@ impl<I: Ord + Copy, S> Sessions<I, S> {
         let entry = self.open.remove(&id)?;
         self.unused.remove(&(entry.reservation.caller(), entry.number));
         if self.open.is_empty() {
-            // An empty tree still has the last of its nodes, which lies somewhere among those that a crowd left.
+            // An empty tree keeps its last node, which would pin the heap behind the nodes of many sessions.
             self.open = BTreeMap::new();
             self.unused = BTreeMap::new();
         }

@@ -9,33 +9,33 @@ use futures::future::BoxFuture;
 use crate::server::{Caller, SessionId};
 use crate::sse::decimal;
 
-/// Remembers what was sent, so that a client which lost a stream can have the rest of it.
+/// Remembers the events of sessions, so that a client that lost a stream can resume it.
 ///
-/// An endpoint gives it every event of every session in the order of sending, and asks it when a client comes
-/// back. A store in another process lets that client come back to another machine.
+/// An endpoint appends every event of every session in the order of sending, and replays them when a client resumes a
+/// stream. With a store in another process, a client can resume at another machine.
 pub trait EventStore: fmt::Debug + Send + Sync + 'static {
-    /// Learns who opened a session, before its first event. A store that has not room for all events can share it out
-    /// among the callers by this. Does nothing by default.
+    /// Called with the caller that opens a session, before its first event. A store can divide its room among callers by
+    /// this. Does nothing by default.
     fn open(&self, session: SessionId, caller: &Caller) {
         let _ = (session, caller);
     }
 
-    /// Takes an event. Called while messages wait, so a store that does I/O only notes it here.
+    /// Takes an event. Called under a lock while messages wait, so a store that does I/O only queues it here.
     fn append(&self, session: SessionId, event: Event);
 
-    /// The events of one stream after the one named, in order. None if nothing is known of the stream; where
-    /// the oldest have been forgotten, those that are left.
+    /// The events of one stream after the given one, in order; where the oldest have been forgotten, those that are left.
+    /// None for an unknown stream.
     fn replay(&self, session: SessionId, after: EventId) -> BoxFuture<'static, Option<Vec<Event>>>;
 
-    /// Forgets a session, which has ended.
+    /// Forgets the events of a session that has ended.
     fn forget(&self, session: SessionId);
 }
 
-/// What was sent, and where it stands.
+/// A message that was sent, and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Event {
-    /// Where it stands.
+    /// Its place.
     pub id: EventId,
     /// The JSON text of the message, on one line.
     pub data: Bytes,
@@ -48,8 +48,7 @@ impl Event {
     }
 }
 
-/// Names an event within its session: the stream that it was sent on and its place there. On the wire
-/// `stream-place`.
+/// The id of an event within its session: its stream and its place there. On the wire `stream-place`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct EventId {
@@ -60,7 +59,7 @@ pub struct EventId {
 }
 
 impl EventId {
-    /// The name of an event.
+    /// The id of an event.
     pub fn new(stream: u64, place: u64) -> Self {
         Self { stream, place }
     }
@@ -87,8 +86,7 @@ impl fmt::Display for EventId {
     }
 }
 
-/// A store whose panics end nothing else: they would leave locks of the endpoint poisoned, and all of its clients with
-/// them.
+/// A store whose panics are caught: they would unwind through the endpoint and end sessions of other clients.
 #[derive(Clone, Debug)]
 pub(crate) struct GuardedStore(Arc<dyn EventStore>);
 
@@ -123,7 +121,7 @@ impl GuardedStore {
     }
 }
 
-/// What a function returns. None where it panics, of which the panic hook has told already.
+/// The result of a function. None where it panics, which the panic hook has reported.
 fn guard<T>(call: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(call)).ok()
 }

@@ -10,21 +10,21 @@ use futures::stream::FuturesUnordered;
 
 use crate::server::coalescing_waker::CoalescingWaker;
 
-/// How often what has yielded gets its next turn before what runs beside gets one. A read of a request from hyper
-/// yields once.
+/// How many futures are polled before the futures beside these get their turn. hyper yields once for each request that it
+/// reads.
 const ROUNDS: usize = 32;
 
-/// Where a future is given to be run: within another one, or wherever a function says.
+/// Runs futures: within another future, or by a function such as `tokio::spawn`.
 #[derive(Clone)]
 pub struct Spawner(Arc<dyn Fn(BoxFuture<'static, ()>) + Send + Sync>);
 
 impl Spawner {
-    /// Runs what it is given by means of a function, such as `|task| drop(tokio::spawn(task))`.
+    /// Runs futures by a function, such as `|task| drop(tokio::spawn(task))`.
     pub fn new(spawn: impl Fn(BoxFuture<'static, ()>) + Send + Sync + 'static) -> Self {
         Self(Arc::new(spawn))
     }
 
-    /// Runs a future, to its end or to that of what runs it. A panic, which the panic hook has reported, ends this future
+    /// Runs a future until it ends or its runner is dropped. A panic, which the panic hook has reported, ends this future
     /// alone: other connections may run in the same task.
     pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         (self.0)(AssertUnwindSafe(task).catch_unwind().map(drop).boxed());
@@ -63,9 +63,9 @@ impl Default for Tasks {
 }
 
 impl Tasks {
-    /// Where futures are given to be run here.
+    /// Gives futures to these tasks.
     pub(crate) fn spawner(&self) -> Spawner {
-        // Weak, because what runs here may hold one.
+        // Weak, because a future that runs here may hold a spawner.
         let coming = Arc::downgrade(&self.coming);
         let waker = self.waker.clone();
         Spawner::new(move |task| {
@@ -77,7 +77,7 @@ impl Tasks {
         })
     }
 
-    /// Lets everything go on that can. Ready while there is nothing.
+    /// Polls the futures that are woken. Ready while there is none.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         self.wakes.task().register(cx.waker());
         let mut inner = Context::from_waker(&self.waker);
@@ -93,7 +93,7 @@ impl Tasks {
                 }
             }
         }
-        // The rest comes after what else there is to do.
+        // The rest is polled after the other futures of the task.
         self.wakes.end_poll();
         cx.waker().wake_by_ref();
         Poll::Pending

@@ -3,7 +3,7 @@ use bytes::Bytes;
 
 use crate::server::queue::COPY_LIMIT;
 
-/// A JSON text, of which a large part is not copied.
+/// A JSON text in up to three pieces, so that a large `params` or `result` is not copied.
 #[derive(Debug, Default)]
 pub(crate) struct Text(pub(crate) [Bytes; 3]);
 
@@ -38,7 +38,7 @@ impl Text {
         }
     }
 
-    /// The text where it is in one piece.
+    /// The text, if it is in one piece.
     pub(crate) fn into_one(self) -> Result<Bytes, Self> {
         match self {
             Self([text, rest, _]) if rest.is_empty() => Ok(text),

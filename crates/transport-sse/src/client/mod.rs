@@ -21,7 +21,7 @@
 //! ```text
 //!  the first poll ──▶ GET ──▶ event `endpoint`: where messages go
 //!                      │────▶ events `message`: packets, for as long as the stream lasts
-//!  a packet ─────────▶ POST to the endpoint ──▶ 2xx; what its body says means nothing
+//!  a packet ─────────▶ POST to the endpoint ──▶ 2xx; its body is ignored
 //!  poll_close ───────▶ the stream is closed
 //! ```
 //!
@@ -30,23 +30,23 @@
 //!
 //! # When something fails
 //!
-//! | what | what comes of it |
+//! | failure | result |
 //! |---|---|
-//! | there is no stream, or it does not begin with a usable `endpoint` in time | the transport ends, with an [`SseError`] that says why |
-//! | the POST of a request is refused with an error of JSON-RPC under its id | a packet, as any answer |
+//! | there is no stream, or it does not begin with a usable `endpoint` in time | the transport ends with an [`SseError`] |
+//! | the POST of a request is refused with an error of JSON-RPC under its id | a packet, as every answer |
 //! | it is refused in any other way, also 401 and 403 in any form, or fails | [`Packet::RequestFailed`]; the transport goes on |
-//! | the POST of a notification or an answer is refused | nothing: nobody waits for it |
-//! | the stream ends, breaks off, breaks a limit | the transport ends, with an [`SseError`]; it cannot be resumed |
+//! | the POST of a notification or an answer is refused | none: it is not reported |
+//! | the stream ends, breaks off, exceeds a limit | the transport ends with an [`SseError`]; it cannot be resumed |
 //!
 //! # Invariants
 //!
-//! - Nothing is spawned here: all goes on while the sink or the stream is polled, whichever task that is. (The
-//!   connections of an [`HttpClient`] may be tasks of its own.)
+//! - Nothing is spawned here: all work happens while the sink or the stream is polled. (An [`HttpClient`] may run its
+//!   connections in tasks.)
 //! - Messages and headers never go to another origin than that of the URL: neither by a redirect, nor because the
 //!   `endpoint` event says so.
 //! - No message is sent twice.
-//! - Each request gets an answer or a [`Packet::RequestFailed`], or the transport ends, or the server never answers.
-//! - A reader that is slow slows the server: not more than one message waits here to be taken.
+//! - Each request gets an answer or a [`Packet::RequestFailed`], unless the transport ends or the server never answers.
+//! - At most one message waits here to be taken, so a slow reader slows the server.
 //!
 //! It needs tokio's timers, whatever the [`HttpClient`].
 //!

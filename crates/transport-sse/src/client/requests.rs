@@ -1,9 +1,8 @@
 use std::time::Duration;
 
 use agentwire_jsonrpc::RequestId;
-use agentwire_transport_http::client::{
-    Astray, Body, EventStream, HttpClient, HttpError, Refusal, Wait, send_within_origin, within_origin,
-};
+use agentwire_transport_http::client::{Body, HttpClient, HttpError, Refusal, Wait};
+use agentwire_transport_http::runtime::client::{Astray, EventStream, send_within_origin, within_origin};
 use bytes::Bytes;
 use futures::{StreamExt, future};
 use http::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE};
@@ -12,19 +11,19 @@ use http::{HeaderValue, Method, Request, Response, StatusCode, Uri};
 
 use crate::client::{Config, SseError};
 
-/// How long a body is read that says nothing, so that its connection can be used again.
+/// How long the body of an accepting response is read, so that its connection can be used again.
 const LINGER: Duration = Duration::from_secs(1);
-/// How many pieces of it are read.
+/// The most pieces of it that are read.
 const MOST_PIECES: usize = 64;
 
-/// What all requests of one transport share.
+/// Sends the requests of one transport.
 pub(crate) struct Requests {
     pub(crate) config: Config,
     client: Box<dyn HttpClient>,
 }
 
-/// A stream that is open, and where messages go.
-pub(crate) struct Opened {
+/// An open stream, and the URI of the messages.
+pub(crate) struct OpenStream {
     pub(crate) endpoint: Uri,
     pub(crate) events: EventStream,
 }
@@ -41,28 +40,27 @@ impl Requests {
         Self { config, client }
     }
 
-    /// Opens the stream, and waits for the event that says where messages go.
-    pub(crate) async fn open(&self) -> Result<Opened, SseError> {
+    /// Opens the stream, and waits for its event `endpoint`.
+    pub(crate) async fn open(&self) -> Result<OpenStream, SseError> {
         let after = self.config.endpoint_timeout;
-        let opened = tokio::time::timeout(after, self.open_in_any_time()).await;
+        let opened = tokio::time::timeout(after, self.open_untimed()).await;
         opened.unwrap_or(Err(SseError::EndpointTimedOut { after }))
     }
 
-    async fn open_in_any_time(&self) -> Result<Opened, SseError> {
-        // The whole of this has one limit.
+    async fn open_untimed(&self) -> Result<OpenStream, SseError> {
+        // `endpoint_timeout` bounds all of this.
         let (wait, after) = (Wait::FirstByte, Duration::MAX);
         let (url, head, body) =
-            self.send(Method::GET, self.config.server.url(), Bytes::new(), wait, after).await?;
+            self.send(Method::GET, self.config.http.url(), Bytes::new(), wait, after).await?;
         if !head.status.is_success() {
-            return Err(refused(head, body).await.error);
+            return Err(read_refusal(head, body).await.error);
         }
         if let Err(content_type) = check_events(&head) {
             let (page, _) = Refusal::read(Response::from_parts(head, body)).await;
             let excerpt = page.error.map_or(page.excerpt, |error| error.to_string());
             return Err(SseError::NoStream { status: page.status, content_type, excerpt });
         }
-        // The limit is that of the message; the rest of the line is the name of its field.
-        let limit = self.config.message_limit.saturating_add("data: ".len());
+        let limit = self.config.http.limits().line_limit();
         let mut events = EventStream::new(body, self.config.idle_timeout, limit);
         let endpoint = loop {
             let event = events.next_event().await?.ok_or(SseError::Ended)?;
@@ -71,7 +69,7 @@ impl Requests {
                 (None | Some("message"), Some(_)) => {
                     return Err(SseError::NoEndpoint { event: "message".to_owned() });
                 }
-                // Events that nobody knows mean nothing, here as later.
+                // Unknown events are ignored.
                 _ => {}
             }
         };
@@ -79,18 +77,15 @@ impl Requests {
             Astray::Foreign => SseError::ForeignEndpoint { uri: endpoint.to_string() },
             _ => SseError::InvalidEndpoint { uri: endpoint.to_string() },
         })?;
-        Ok(Opened { endpoint, events })
+        Ok(OpenStream { endpoint, events })
     }
 
-    /// Sends a message; whatever a response says that accepts it is none of the session's.
+    /// Sends a message. The body of an accepting response is ignored.
     pub(crate) async fn post(&self, endpoint: &Uri, body: Bytes, wait: Wait) -> Result<(), Failure> {
-        let after = match wait {
-            Wait::FirstByte => self.config.first_byte_timeout,
-            _ => self.config.acceptance_timeout,
-        };
+        let after = self.config.http.limits().response_timeout(wait);
         let (_, head, body) = self.send(Method::POST, endpoint, body, wait, after).await?;
         if !head.status.is_success() {
-            return Err(refused(head, body).await);
+            return Err(read_refusal(head, body).await);
         }
         drain(body).await;
         Ok(())
@@ -106,7 +101,7 @@ impl Requests {
         after: Duration,
     ) -> Result<(Uri, Parts, Body), SseError> {
         let mut request = Request::new(body);
-        *request.headers_mut() = self.config.server.headers().clone();
+        *request.headers_mut() = self.config.http.headers().clone();
         let (name, value) = match method {
             Method::GET => (ACCEPT, "text/event-stream"),
             _ => (CONTENT_TYPE, "application/json"),
@@ -140,15 +135,15 @@ fn check_events(head: &Parts) -> Result<(), String> {
     }
 }
 
-/// Reads what a refusal says.
-async fn refused(head: Parts, body: Body) -> Failure {
+/// Reads the body of a refusal.
+async fn read_refusal(head: Parts, body: Body) -> Failure {
     let (refusal, id) = Refusal::read(Response::from_parts(head, body)).await;
-    // Who may call is nothing that a server says to one request only.
+    // 401 and 403 concern the caller, not one request.
     let about_caller = matches!(refusal.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
     Failure { error: HttpError::Refused(Box::new(refusal)).into(), answers: id.filter(|_| !about_caller) }
 }
 
-/// Reads on what says nothing, so that its connection can be used again; gives up where that takes long.
+/// Reads an ignored body, so that its connection can be used again. Stops after [`LINGER`].
 async fn drain(body: Body) {
     let reading = body.take(MOST_PIECES).for_each(|_| future::ready(()));
     let _ = tokio::time::timeout(LINGER, reading).await;

@@ -17,51 +17,49 @@ use futures::stream::FuturesUnordered;
 use futures::{FutureExt, Sink, Stream, StreamExt};
 use tokio::time::Sleep;
 
-use crate::client::requests::{Failure, Opened, Requests};
+use crate::client::requests::{Failure, OpenStream, Requests};
 use crate::client::{Config, SseError};
 
 /// A transport to a server that speaks HTTP+SSE; see [the module](crate::client).
 ///
-/// Its sink is not ready before the server has said where to send messages, nor while it has yet to accept a
-/// notification or an answer, so those keep their order, also towards the requests after them. Requests run
-/// beside each other, as many as there are.
+/// Its sink is ready once the server has said where to send messages, and while no notification or answer waits to be
+/// accepted. So these keep their order, also towards later requests. All requests run concurrently.
 pub struct Sse {
     requests: Arc<Requests>,
-    state: State,
+    state: SseState,
     /// The POSTs of requests.
-    posts: FuturesUnordered<BoxFuture<'static, Posted>>,
-    /// The requests whose POST has not ended, and that have not been answered, each with the serial number of its
-    /// POST.
-    posting: HashMap<RequestId, u64>,
+    posts: FuturesUnordered<BoxFuture<'static, PostOutcome>>,
+    /// The unanswered requests whose POST has not ended, each with the serial number of its POST.
+    unaccepted: HashMap<RequestId, u64>,
     next_serial: u64,
-    /// The POST of a notification or an answer. What comes of it nobody waits to hear; if the server cannot be
-    /// reached, the next request says so.
-    saying: Option<BoxFuture<'static, ()>>,
-    /// What came in and was not taken. While anything is here, the stream is not read.
+    /// The POST of a notification or an answer. Its outcome is not reported: if the server cannot be reached, the next
+    /// request fails.
+    notification_post: Option<BoxFuture<'static, ()>>,
+    /// Packets that have arrived and were not taken. The stream is not read until this is empty.
     arrived: VecDeque<Packet>,
-    /// How long closing may take, once it was begun.
+    /// The time limit of closing, once that has begun.
     closing_time: Option<Pin<Box<Sleep>>>,
     wakers: Arc<Wakers<2>>,
     waker: Waker,
 }
 
-enum State {
-    Opening(BoxFuture<'static, Result<Opened, SseError>>),
-    Open(Box<Opened>),
-    /// What ended it, until that has been said.
+enum SseState {
+    Opening(BoxFuture<'static, Result<OpenStream, SseError>>),
+    Open(Box<OpenStream>),
+    /// The error that ended it, until it has been reported.
     Failed(Option<SseError>),
     Closed,
 }
 
-/// What came of the POST of requests.
-struct Posted {
+/// The outcome of the POST of requests.
+struct PostOutcome {
     serial: u64,
     outcome: Result<(), Failure>,
 }
 
 impl fmt::Debug for Sse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sse").field("url", self.requests.config.server.url()).finish_non_exhaustive()
+        f.debug_struct("Sse").field("url", self.requests.config.http.url()).finish_non_exhaustive()
     }
 }
 
@@ -82,12 +80,12 @@ impl Sse {
         let requests = Arc::new(Requests::new(config, client));
         let opening = requests.clone();
         Self {
-            state: State::Opening(async move { opening.open().await }.boxed()),
+            state: SseState::Opening(async move { opening.open().await }.boxed()),
             requests,
             posts: FuturesUnordered::new(),
-            posting: HashMap::new(),
+            unaccepted: HashMap::new(),
             next_serial: 0,
-            saying: None,
+            notification_post: None,
             arrived: VecDeque::new(),
             closing_time: None,
             waker: wakers.clone().into(),
@@ -95,65 +93,68 @@ impl Sse {
         }
     }
 
-    /// Waits until the stream is open and the server has said where to send messages. There is no need to: whoever
-    /// does not finds out by using it. It is for those who want to know whether a server speaks this transport
-    /// before they count on it.
+    /// Waits until the stream is open and the server has said where to send messages. Sending and reading do the same;
+    /// this finds out first whether a server speaks this transport.
     ///
     /// # Errors
     ///
-    /// Why there is no such stream. The transport has ended then.
+    /// The reason why there is no such stream. The transport has ended then.
     pub async fn opened(&mut self) -> Result<(), SseError> {
         poll_fn(|cx| {
             self.wakers.register(Wakers::READER, cx.waker());
             self.poll_all();
             match &mut self.state {
-                State::Opening(_) => Poll::Pending,
-                State::Open(_) => Poll::Ready(Ok(())),
-                State::Failed(error) => Poll::Ready(Err(error.take().unwrap_or(SseError::Ended))),
-                State::Closed => Poll::Ready(Err(SseError::Ended)),
+                SseState::Opening(_) => Poll::Pending,
+                SseState::Open(_) => Poll::Ready(Ok(())),
+                SseState::Failed(error) => Poll::Ready(Err(error.take().unwrap_or(SseError::Ended))),
+                SseState::Closed => Poll::Ready(Err(SseError::Ended)),
             }
         })
         .await
     }
 
-    /// Goes on with everything, whichever side is polled.
+    /// Advances the stream and all POSTs, whichever half is polled.
     fn poll_all(&mut self) {
         let waker = self.waker.clone();
         let cx = &mut Context::from_waker(&waker);
-        if let State::Opening(opening) = &mut self.state {
+        if let SseState::Opening(opening) = &mut self.state {
             match opening.poll_unpin(cx) {
                 Poll::Ready(Ok(opened)) => {
-                    self.state = State::Open(Box::new(opened));
-                    // Whoever waits to send can.
+                    self.state = SseState::Open(Box::new(opened));
+                    // The sink is ready now.
                     self.waker.wake_by_ref();
                 }
-                Poll::Ready(Err(error)) => self.end(State::Failed(Some(error))),
+                Poll::Ready(Err(error)) => self.end(SseState::Failed(Some(error))),
                 Poll::Pending => return,
             }
         }
-        if self.saying.as_mut().is_some_and(|saying| saying.poll_unpin(cx).is_ready()) {
-            self.saying = None;
+        if self
+            .notification_post
+            .as_mut()
+            .is_some_and(|notification_post| notification_post.poll_unpin(cx).is_ready())
+        {
+            self.notification_post = None;
         }
         while self.arrived.is_empty() && self.poll_one(cx) {}
     }
 
-    /// Takes one thing that has happened, if any has.
+    /// Takes one event of the stream or one outcome of a POST. Returns false where neither has arrived.
     fn poll_one(&mut self, cx: &mut Context<'_>) -> bool {
-        let State::Open(opened) = &mut self.state else {
+        let SseState::Open(opened) = &mut self.state else {
             return false;
         };
-        // The stream comes first: what is answered there has not failed, whatever becomes of its POST.
+        // The stream comes first: a request that is answered there has not failed, whatever the outcome of its POST.
         match opened.events.poll_event(cx) {
             Poll::Ready(Ok(Some(event))) => {
                 self.take_event(event);
                 return true;
             }
             Poll::Ready(Ok(None)) => {
-                self.end(State::Failed(Some(SseError::Ended)));
+                self.end(SseState::Failed(Some(SseError::Ended)));
                 return false;
             }
             Poll::Ready(Err(error)) => {
-                self.end(State::Failed(Some(error.into())));
+                self.end(SseState::Failed(Some(error.into())));
                 return false;
             }
             Poll::Pending => {}
@@ -172,21 +173,21 @@ impl Sse {
         let Some(data) = event.data.filter(|data| is_message && !data.is_empty()) else {
             return;
         };
-        let frame = Frame::parse_with(data, self.requests.config.batch_limit);
-        // To answer what has no id would tell the server nothing that it could use.
+        let frame = Frame::parse_with(data, self.requests.config.http.limits().batch_limit);
+        // An answer without an id would be of no use to the server.
         if matches!(&frame, Frame::Malformed(malformed) if malformed.intent == Intent::Request(RequestId::NULL))
         {
             return;
         }
-        for id in answered(&frame) {
-            self.posting.remove(id);
+        for id in answered_ids(&frame) {
+            self.unaccepted.remove(id);
         }
         self.arrived.push_back(Packet::new(frame));
     }
 
-    fn settle(&mut self, Posted { serial, outcome }: Posted) {
+    fn settle(&mut self, PostOutcome { serial, outcome }: PostOutcome) {
         let mut pending = Vec::new();
-        self.posting.retain(|id, of| {
+        self.unaccepted.retain(|id, of| {
             if *of == serial {
                 pending.push(id.clone());
             }
@@ -208,37 +209,56 @@ impl Sse {
     }
 
     fn take(&mut self, frame: &Frame) {
-        let State::Open(opened) = &self.state else {
+        let SseState::Open(opened) = &self.state else {
             return;
         };
         let mut body = Vec::with_capacity(frame.size_hint());
         frame.write(&mut body);
         let (requests, endpoint, body) = (self.requests.clone(), opened.endpoint.clone(), Bytes::from(body));
-        let asked = asked(frame);
-        if asked.is_empty() {
-            let saying = async move {
+        let ids = request_ids(frame);
+        if ids.is_empty() {
+            let notification_post = async move {
                 let _ = requests.post(&endpoint, body, Wait::Acceptance).await;
             };
-            self.saying = Some(saying.boxed());
+            self.notification_post = Some(notification_post.boxed());
             return;
         }
         let serial = self.next_serial;
         self.next_serial += 1;
-        self.posting.extend(asked.into_iter().map(|id| (id, serial)));
+        self.unaccepted.extend(ids.into_iter().map(|id| (id, serial)));
         let post = async move {
             let outcome = requests.post(&endpoint, body, Wait::FirstByte).await;
-            Posted { serial, outcome }
+            PostOutcome { serial, outcome }
         };
         self.posts.push(post.boxed());
     }
 
-    /// Closes the stream, and gives up what is on its way.
-    fn end(&mut self, state: State) {
+    /// Closes the stream and drops every POST.
+    fn end(&mut self, state: SseState) {
         self.posts.clear();
-        self.posting.clear();
-        self.saying = None;
+        self.unaccepted.clear();
+        self.notification_post = None;
         self.state = state;
         self.waker.wake_by_ref();
+    }
+}
+
+impl Config {
+    /// A transport that uses [`Reqwest`](agentwire_transport_http::client::Reqwest). Nothing is sent before it is
+    /// polled.
+    ///
+    /// # Errors
+    ///
+    /// When TLS cannot be set up.
+    #[cfg(feature = "reqwest")]
+    pub fn open(self) -> Result<Sse, SseError> {
+        let client = agentwire_transport_http::client::Reqwest::new(self.http.limits().connect_timeout);
+        Ok(self.open_with(client.map_err(HttpError::Unsent)?))
+    }
+
+    /// A transport that uses the client given. Nothing is sent before it is polled.
+    pub fn open_with(self, client: impl HttpClient + 'static) -> Sse {
+        Sse::with(self, Box::new(client))
     }
 }
 
@@ -253,9 +273,9 @@ impl Stream for Sse {
             return Poll::Ready(Some(Ok(packet)));
         }
         match &mut this.state {
-            State::Opening(_) | State::Open(_) => Poll::Pending,
-            State::Failed(error) => Poll::Ready(error.take().map(|error| Err(error.into()))),
-            State::Closed => Poll::Ready(None),
+            SseState::Opening(_) | SseState::Open(_) => Poll::Pending,
+            SseState::Failed(error) => Poll::Ready(error.take().map(|error| Err(error.into()))),
+            SseState::Closed => Poll::Ready(None),
         }
     }
 }
@@ -268,49 +288,49 @@ impl Sink<Packet> for Sse {
     }
 
     fn start_send(self: Pin<&mut Self>, packet: Packet) -> Result<(), TransportError> {
-        // Of all else the server cannot be told.
+        // No other packet has a form that could be sent.
         if let Packet::Frame { frame, .. } = packet {
             self.get_mut().take(&frame);
         }
         Ok(())
     }
 
-    /// Completes when the server has accepted every notification and answer. Requests are on their way then,
-    /// unless something waits to be read.
+    /// Completes when the server has accepted every notification and answer. Requests have been sent then, unless a packet
+    /// waits to be taken.
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         let this = self.get_mut();
         this.wakers.register(Wakers::WRITER, cx.waker());
         this.poll_all();
         match this.state {
-            State::Opening(_) => Poll::Pending,
-            State::Open(_) if this.saying.is_some() => Poll::Pending,
-            State::Open(_) => Poll::Ready(Ok(())),
-            State::Failed(_) | State::Closed => {
+            SseState::Opening(_) => Poll::Pending,
+            SseState::Open(_) if this.notification_post.is_some() => Poll::Pending,
+            SseState::Open(_) => Poll::Ready(Ok(())),
+            SseState::Failed(_) | SseState::Closed => {
                 Poll::Ready(Err(io::Error::from(io::ErrorKind::BrokenPipe).into()))
             }
         }
     }
 
     /// Waits until the server has accepted the last notification or answer, for [`Config::close_timeout`] at most,
-    /// and closes the stream. What is still asked is given up.
+    /// and closes the stream. Unanswered requests are dropped.
     fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         let this = self.get_mut();
         this.wakers.register(Wakers::WRITER, cx.waker());
         this.poll_all();
-        let limit = this.requests.config.close_timeout;
+        let limit = this.requests.config.http.limits().close_timeout;
         let time = this.closing_time.get_or_insert_with(|| Box::pin(tokio::time::sleep(limit)));
-        if time.poll_unpin(cx).is_pending() && this.saying.is_some() {
+        if time.poll_unpin(cx).is_pending() && this.notification_post.is_some() {
             return Poll::Pending;
         }
-        if matches!(this.state, State::Opening(_) | State::Open(_)) {
-            this.end(State::Closed);
+        if matches!(this.state, SseState::Opening(_) | SseState::Open(_)) {
+            this.end(SseState::Closed);
         }
         Poll::Ready(Ok(()))
     }
 }
 
-/// The ids of the requests in a frame that goes out.
-fn asked(frame: &Frame) -> Vec<RequestId> {
+/// The ids of the requests in an outgoing frame.
+fn request_ids(frame: &Frame) -> Vec<RequestId> {
     let id = |message: &Message| match message {
         Message::Request(request) => Some(request.id.clone()),
         _ => None,
@@ -322,8 +342,8 @@ fn asked(frame: &Frame) -> Vec<RequestId> {
     }
 }
 
-/// The ids of the requests that a frame which came in answers, well or badly.
-fn answered(frame: &Frame) -> impl Iterator<Item = &RequestId> {
+/// The ids of the requests that an incoming frame answers, readably or not.
+fn answered_ids(frame: &Frame) -> impl Iterator<Item = &RequestId> {
     let (single, batch) = match frame {
         Frame::Single(message) => (Some(Ok(message)), &[][..]),
         Frame::Malformed(malformed) => (Some(Err(malformed)), &[][..]),

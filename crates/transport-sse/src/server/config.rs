@@ -1,4 +1,4 @@
-use agentwire_transport_http::server::{Config as HttpConfig, Limits};
+use agentwire_transport_http::server::Config as HttpConfig;
 
 /// How an endpoint behaves: as one of Streamable HTTP does with the same settings, as far as they concern it.
 ///
@@ -55,10 +55,6 @@ impl Config {
     pub fn messages(mut self, path: impl Into<String>) -> Self {
         self.messages = Some(path.into());
         self
-    }
-
-    pub(crate) fn limits(&self) -> Limits {
-        self.http.limits()
     }
 }
 

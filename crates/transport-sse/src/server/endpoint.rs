@@ -1,14 +1,17 @@
 use std::convert::Infallible;
+use std::fmt;
 use std::future::poll_fn;
+use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use agentwire_jsonrpc::{DEFAULT_BATCH_LIMIT, ErrorObject, Frame, RequestId};
 use agentwire_transport::{MessageSource, Packet, Service};
-use agentwire_transport_http::server::{
-    Body, BodyBuffer, Caller, Denied, Guard, Head, Principal, Refusal, Reservation, read_frame,
+use agentwire_transport_http::runtime::server::{
+    BodyBuffer, Denied, Guard, Refusal, Reservation, read_frame,
 };
+use agentwire_transport_http::server::{Body, Caller, Head, Principal};
 use bytes::{Buf, Bytes};
 use futures::FutureExt;
 use futures::future::{self, BoxFuture};
@@ -17,18 +20,18 @@ use http::request::Parts;
 use http::{Method, Response, StatusCode};
 use tower_service::Service as TowerService;
 
-use crate::server::body::Events;
 use crate::server::session::{Session, SessionId};
-use crate::server::shared::Shared;
-use crate::server::{Config, Link};
+use crate::server::session_body::SessionBody;
+use crate::server::sessions::Sessions;
+use crate::server::{Config, Connection};
 
 /// Both endpoints of HTTP+SSE in one service: a GET opens the stream of a session, a POST brings a message to the
 /// session that its query names.
 ///
-/// It is a [`tower_service::Service`] on the types of the crate `http`, so hyper, axum, tonic and whatever else
-/// speaks tower can serve it. Mount it at two paths that lie side by side, `/sse` and `/messages`
+/// It is a [`tower_service::Service`] on the types of the crate `http`, so hyper, axum, tonic and any other tower
+/// server can serve it. Mount it at two paths that lie side by side, `/sse` and `/messages`
 /// ([`Config::messages`] if others); with the feature `hyper`, [`mount`](Self::mount) does. It never fails. Cloning
-/// it gives another handle of the same endpoint; when the last is dropped, the endpoint is shut.
+/// it gives another handle of the same endpoint; when the last is dropped, the endpoint begins to shut down.
 ///
 /// Needs a tokio runtime with time.
 #[derive(Clone, Debug)]
@@ -36,15 +39,22 @@ pub struct Endpoint {
     inner: Arc<EndpointInner>,
 }
 
-/// Shuts the endpoint with the last handle.
-#[derive(Debug)]
+/// Shuts the endpoint down with the last handle.
 struct EndpointInner {
-    shared: Arc<Shared>,
+    sessions: Arc<Sessions>,
+    /// Makes the future that serves a session.
+    serve: Box<dyn Fn(Connection) -> BoxFuture<'static, ()> + Send + Sync>,
 }
 
 impl Drop for EndpointInner {
     fn drop(&mut self) {
-        self.shared.shut();
+        self.sessions.begin_shutdown();
+    }
+}
+
+impl fmt::Debug for EndpointInner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EndpointInner").field("sessions", &self.sessions).finish_non_exhaustive()
     }
 }
 
@@ -55,14 +65,19 @@ impl Endpoint {
     /// The future for a connection is part of the stream that the client reads: it is polled with the stream, dropped with it
     /// when the client leaves, and waits while the client does not read. So nothing is spawned. A panic in it ends that
     /// stream only.
-    pub fn serving(config: Config, service: impl Service<Link> + Send + Sync + 'static) -> Self {
-        Self { inner: Arc::new(EndpointInner { shared: Arc::new(Shared::new(config, service)) }) }
+    pub fn serving(config: Config, service: impl Service<Connection> + Send + Sync + 'static) -> Self {
+        // Others share the thread of the future, and perhaps its task, so a panic ends this connection alone.
+        let serve = move |connection| {
+            AssertUnwindSafe(service.connection(connection)).catch_unwind().map(drop).boxed()
+        };
+        let sessions = Arc::new(Sessions::new(config));
+        Self { inner: Arc::new(EndpointInner { sessions, serve: Box::new(serve) }) }
     }
 
-    /// Takes no more clients and no more messages, and ends the stream of packets of each link, so that its service
+    /// Takes no more clients and no more messages, and ends the stream of packets of each connection, so that its service
     /// finishes. New requests get 503.
-    pub fn shut(&self) {
-        self.inner.shared.shut();
+    pub fn begin_shutdown(&self) {
+        self.inner.sessions.begin_shutdown();
     }
 
     /// Adds the endpoint to what a server serves, at `/sse` and `/messages`.
@@ -70,9 +85,9 @@ impl Endpoint {
     /// ```no_run
     /// use agentwire_transport::Service;
     /// use agentwire_transport_http::server::{Routes, serve};
-    /// use agentwire_transport_sse::server::{Config, Endpoint, Link};
+    /// use agentwire_transport_sse::server::{Config, Connection, Endpoint};
     ///
-    /// # async fn run(service: impl Service<Link> + Send + Sync + 'static) -> std::io::Result<()> {
+    /// # async fn run(service: impl Service<Connection> + Send + Sync + 'static) -> std::io::Result<()> {
     /// let endpoint = Endpoint::serving(Config::new(), service);
     /// let listener = tokio::net::TcpListener::bind("127.0.0.1:8080").await?;
     /// serve(listener, endpoint.mount(Routes::new())).await;
@@ -93,11 +108,11 @@ impl Endpoint {
         B: http_body::Body + Send + Unpin + 'static,
         B::Data: Into<Bytes> + Send,
     {
-        let shared = self.inner.shared.clone();
+        let sessions = &self.inner.sessions;
         let (parts, body) = request.into_parts();
-        let answer = match start(&shared, &parts) {
-            Ok(Start::Stream(session)) => stream(&shared, session, parts),
-            Ok(Start::Message(session)) => return message(shared, session, parts, body).boxed(),
+        let answer = match start(sessions, &parts) {
+            Ok(Start::Stream(session)) => self.inner.stream(session, parts),
+            Ok(Start::Message(session)) => return message(sessions.clone(), session, parts, body).boxed(),
             Err(refusal) => Err(refusal),
         };
         future::ready(answer.unwrap_or_else(Refusal::into_response)).boxed()
@@ -129,24 +144,43 @@ impl agentwire_transport_http::server::Mount for Endpoint {
     }
 
     fn begin_shutdown(&self) {
-        self.shut();
+        self.begin_shutdown();
     }
 }
 
-/// The least memory that a message takes: what its head is read into, and what is remembered of it.
+impl EndpointInner {
+    /// Opens a session and its stream.
+    fn stream(&self, session: Arc<Session>, parts: Parts) -> Result<Response<Body>, Refusal> {
+        let sessions = &self.sessions;
+        let caller = Caller::of(&parts.extensions);
+        let connection = Connection::new(sessions.clone(), session.clone(), Arc::new(parts.into()));
+        sessions.add(&session, &caller)?;
+        let served = (self.serve)(connection);
+        let mut response = Response::new(Body::new(SessionBody::new(sessions.clone(), session, served)));
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        headers.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
+        Ok(response)
+    }
+}
+
+/// The least memory that a message counts as, in bytes: the buffer of its head, and what is kept of it.
 const LEAST_COST: usize = 8 << 10;
 
-/// What a request is.
+/// What an admitted request does.
 enum Start {
+    /// Opens the stream of a new session.
     Stream(Arc<Session>),
+    /// Brings a message to a session.
     Message(Arc<Session>),
 }
 
-/// Looks at all of a request but its body.
-fn start(shared: &Shared, parts: &Parts) -> Result<Start, Refusal> {
-    let config = &shared.config;
+/// Checks all of a request but its body.
+fn start(sessions: &Sessions, parts: &Parts) -> Result<Start, Refusal> {
+    let config = &sessions.config;
     config.http.guard().admit(parts)?;
-    if shared.is_closing() {
+    if sessions.is_closing() {
         return Err(Refusal::closing());
     }
     let principal = parts.extensions.get::<Principal>();
@@ -160,20 +194,20 @@ fn start(shared: &Shared, parts: &Parts) -> Result<Start, Refusal> {
                 Some(messages) => id.append_to(messages),
                 None => id.append_to(&beside(parts.uri.path())),
             };
-            let (caller, budget) = (Caller::of(&parts.extensions), shared.requests.clone());
+            let (caller, budget) = (Caller::of(&parts.extensions), sessions.requests.clone());
             Ok(Start::Stream(Arc::new(Session::new(id, principal.cloned(), caller, budget, &uri))))
         }
         Method::POST => {
-            Guard::admit_json(&parts.headers, shared.limits.body_limit)?;
+            Guard::admit_json(&parts.headers, sessions.limits.body_limit)?;
             let id = parts.uri.query().and_then(SessionId::in_query).ok_or_else(|| {
                 let why = "the query names no session; a GET opens one and says where to send its messages";
                 Refusal::new(StatusCode::BAD_REQUEST, why)
             })?;
-            let session = id.and_then(|id| shared.session(id));
+            let session = id.and_then(|id| sessions.get(id));
             let session = session.filter(|session| session.belongs_to(principal));
             let session = session.ok_or_else(Refusal::unknown_session)?;
-            if !session.is_heard() {
-                shared.sessions.mark_used(session.id());
+            if !session.is_used() {
+                sessions.mark_used(&session);
             }
             Ok(Start::Message(session))
         }
@@ -187,28 +221,15 @@ fn beside(path: &str) -> String {
     format!("{folder}/messages")
 }
 
-/// Opens a session and its stream.
-fn stream(shared: &Arc<Shared>, session: Arc<Session>, parts: Parts) -> Result<Response<Body>, Refusal> {
-    let caller = Caller::of(&parts.extensions);
-    let link = Link::new(shared.clone(), session.clone(), Arc::new(parts.into()));
-    let served = shared.begin(&session, &caller, link)?;
-    let mut response = Response::new(Body::new(Events::new(shared.clone(), session, served)));
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    headers.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
-    Ok(response)
-}
-
 /// Brings a message to its session.
-async fn message<B>(shared: Arc<Shared>, session: Arc<Session>, parts: Parts, body: B) -> Response<Body>
+async fn message<B>(sessions: Arc<Sessions>, session: Arc<Session>, parts: Parts, body: B) -> Response<Body>
 where
     B: http_body::Body + Unpin,
     B::Data: Into<Bytes>,
 {
-    let limits = &shared.limits;
+    let limits = &sessions.limits;
     let taken = async {
-        let mut reservation = shared.requests.reserve(&Caller::of(&parts.extensions), LEAST_COST)?;
+        let mut reservation = sessions.requests.reserve(&Caller::of(&parts.extensions), LEAST_COST)?;
         let body = read(body, limits.body_limit, &mut reservation);
         let body = tokio::time::timeout(limits.body_timeout, body).await;
         let body = body.map_err(|_| {
@@ -216,10 +237,14 @@ where
             Refusal::new(StatusCode::REQUEST_TIMEOUT, why)
         })?;
         let frame = read_message(body?)?;
-        // The message takes its memory for as long as somebody works on it.
+        // The message counts as memory until its handler drops the source.
         let source: Arc<dyn MessageSource> = Arc::new(Head::from(parts).holding(reservation));
         let packet = Packet::Frame { frame, in_reply_to: None, source: Some(source) };
-        if session.take(packet, limits.inbox_limit).await { Ok(()) } else { Err(Refusal::unknown_session()) }
+        if session.deliver(packet, limits.inbox_limit).await {
+            Ok(())
+        } else {
+            Err(Refusal::unknown_session())
+        }
     };
     match taken.await {
         Ok(()) => {
@@ -231,7 +256,7 @@ where
     }
 }
 
-/// Reads a body of up to `limit` bytes, for which there has to be memory.
+/// Reads a body of up to `limit` bytes, and reserves its memory.
 async fn read<B>(mut body: B, limit: usize, reservation: &mut Reservation) -> Result<Bytes, Refusal>
 where
     B: http_body::Body + Unpin,

@@ -1,4 +1,4 @@
-//! The server: an [`Endpoint`] to mount in a web server, and a [`Link`] for each client.
+//! The server: an [`Endpoint`] to mount in a web server, and a [`Connection`] for each session.
 //!
 //! # How sessions are served
 //!
@@ -6,22 +6,22 @@
 //! future for a connection is polled with the stream that the client reads. When the client leaves, the future is dropped, and
 //! its work with it. While the client reads nothing, the future waits, until `Serve::write_timeout` ends the HTTP connection.
 //!
-//! A service that wants a task for each session spawns one with the link and returns. The link then ends when the
-//! client leaves, and fails when the client has left it full for `stall`.
+//! A service may instead spawn a task with the connection and return. The connection then ends when the client leaves, and
+//! fails when its buffer has been full for `stall`.
 //!
 //! # Statuses
 //!
 //! | status | when |
 //! |---|---|
 //! | 200 | a GET: the stream, whose first event is `endpoint` |
-//! | 202 | a POST: the message was taken; what answers it comes on the stream |
+//! | 202 | a POST: the message was taken; its answer comes on the stream |
 //! | 400 | no message, or several; no session in the query; no `Host` |
 //! | 403 | a foreign `Host` or `Origin`, whatever the method |
-//! | 404 | a session that is not known, or not the caller's |
+//! | 404 | an unknown session, or one of another caller |
 //! | 405 | any method but GET and POST |
 //! | 406, 415 | `Accept` of a GET, `Content-Type` of a POST |
 //! | 408, 413 | a body that is too slow, too long |
-//! | 503 | too many sessions; the endpoint is shut |
+//! | 503 | too many sessions; the endpoint shuts down |
 //!
 //! A client of Streamable HTTP that posts `initialize` to `/sse` gets 400, by which it knows that this is the older
 //! transport.
@@ -31,18 +31,18 @@
 //! The endpoint is a `tower` service: `Router::new().route_service("/sse", endpoint.clone())` and the same for
 //! `/messages`. In a nested router, [`Config::messages`] has to say the whole path of the latter.
 
-mod body;
 mod config;
+mod connection;
 mod endpoint;
-mod link;
 mod session;
-mod shared;
+mod session_body;
+mod sessions;
 
 use std::time::Duration;
 
 pub use config::Config;
+pub use connection::Connection;
 pub use endpoint::Endpoint;
-pub use link::Link;
 
 /// Why a session was ended: its client has left its stream unread for too long while more was to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,4 +1,4 @@
-//! One session: what its client has sent and the link has not taken, and what waits to be sent to it.
+//! One session: the messages of its client that the connection has not taken, and the events that wait to be sent.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -8,18 +8,19 @@ use std::task::{Context, Poll, Waker};
 use agentwire_jsonrpc::Frame;
 use agentwire_sync::{Mutex, MutexGuard};
 use agentwire_transport::Packet;
-use agentwire_transport_http::server::{Caller, Principal, Quota, QuotaExceeded, Reservation};
+use agentwire_transport_http::runtime::server::{Quota, QuotaExceeded, Reservation};
+use agentwire_transport_http::server::{Caller, Principal};
 use agentwire_transport_http::sse;
 use bytes::Bytes;
 
-/// What the query that names a session begins with.
+/// The parameter of a query that names a session.
 const QUERY: &str = "sessionId";
 
-/// How many bytes that wait to be read count for nothing: as many as other buffers of a connection have.
+/// How many unread bytes of a session no budget counts: the size of other buffers of a connection.
 const UNCOUNTED: usize = 8 << 10;
 
-/// Names a session: 128 bits of the operating system's randomness, on the wire 32 hexadecimal digits. Whoever knows
-/// it can speak in the session, so there is no debug form.
+/// Names a session: 128 bits of the operating system's randomness, on the wire 32 hexadecimal digits. A caller
+/// that knows it can send messages to the session, so there is no debug form.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SessionId(u128);
 
@@ -56,31 +57,31 @@ pub(crate) struct Session {
     principal: Option<Principal>,
     /// Who opened it.
     caller: Caller,
-    /// The memory of what waits to be read counts there.
+    /// Counts the memory of unread events.
     budget: Quota,
-    state: Mutex<State>,
+    state: Mutex<SessionState>,
 }
 
 #[derive(Default)]
-struct State {
-    /// What the client has sent.
+struct SessionState {
+    /// Messages of the client that the connection has not taken.
     inbox: VecDeque<Packet>,
     /// Events for the client.
     outbox: Vec<u8>,
-    /// The memory reserved for them, once there are more than a few.
+    /// The memory reserved for them, where they are more than [`UNCOUNTED`].
     unread: Option<Reservation>,
     phase: Phase,
-    /// Whether the client has sent anything.
-    heard: bool,
-    /// The half of the link that waits for a message.
+    /// Whether the client has sent a message.
+    used: bool,
+    /// Wakes the connection's stream, which waits for a message.
     stream: Option<Waker>,
-    /// The half of the link that waits for room.
+    /// Wakes the connection's sink, which waits for room.
     sink: Option<Waker>,
-    /// The body that waits for something to send.
+    /// Wakes the response body, which waits for an event.
     body: Option<Waker>,
-    /// The POSTs that wait for room in the inbox, in the order in which they came.
+    /// Wake the POSTs that wait for room in the inbox, in the order of their arrival.
     posts: BTreeMap<u64, Waker>,
-    /// How many POSTs have ever had to wait.
+    /// The number of POSTs that have had to wait so far.
     waited: u64,
 }
 
@@ -88,34 +89,34 @@ struct State {
 enum Phase {
     #[default]
     Open,
-    /// Nothing more is taken from the client; it still gets what is said.
+    /// Takes no more messages from the client; the service still sends.
     Retired,
-    /// Nothing more is said; what was said is still sent.
+    /// The service sends no more; queued events still go out.
     Finished,
     /// The client has gone.
     Left,
-    /// The client read nothing for too long.
+    /// The client has read nothing for too long.
     Cut,
 }
 
-/// What a sink finds.
+/// Whether a sink may send.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Room {
     Some,
-    /// Nobody will read it.
+    /// The session is over.
     Left,
 }
 
-/// What a body finds.
+/// The result of a read of queued events.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Reading {
+pub(crate) enum ReadOutcome {
     Bytes(Bytes),
     End,
     Cut,
 }
 
 impl Session {
-    /// A session whose stream begins with the event that tells where to send messages.
+    /// A session whose stream begins with the event `endpoint`, which names `uri`.
     pub(crate) fn new(
         id: SessionId,
         principal: Option<Principal>,
@@ -123,7 +124,7 @@ impl Session {
         budget: Quota,
         uri: &str,
     ) -> Self {
-        let mut state = State::default();
+        let mut state = SessionState::default();
         sse::event(Some("endpoint"), None, uri, &mut state.outbox);
         Self { id, principal, caller, budget, state: Mutex::new(state) }
     }
@@ -137,12 +138,12 @@ impl Session {
         self.principal.as_ref() == principal
     }
 
-    /// Takes what a client sent, once there is room for it. Gives whether it was taken; not, if the session is over.
-    pub(crate) fn take(&self, packet: Packet, limit: usize) -> Taking<'_> {
-        Taking { session: self, packet: Some(packet), limit, place: None }
+    /// Queues a message of the client once there is room for it. Completes with false if the session is over.
+    pub(crate) fn deliver(&self, packet: Packet, limit: usize) -> Delivery<'_> {
+        Delivery { session: self, packet: Some(packet), limit, place: None }
     }
 
-    /// What the client sent next. None when nothing more comes.
+    /// The client's next message. None when no more come.
     pub(crate) fn poll_packet(&self, cx: &Context<'_>) -> Poll<Option<Packet>> {
         let mut state = self.lock();
         if let Some(packet) = state.inbox.pop_front() {
@@ -156,7 +157,7 @@ impl Session {
         Poll::Pending
     }
 
-    /// Ready while little waits to be read.
+    /// Ready while fewer than `high_water` bytes are unread.
     pub(crate) fn poll_room(&self, cx: &Context<'_>, high_water: usize) -> Poll<Room> {
         let mut state = self.lock();
         match state.phase {
@@ -169,7 +170,7 @@ impl Session {
         }
     }
 
-    /// Says something to the client. A client that leaves more unread than there is memory for is given up.
+    /// Queues a frame for the client. Ends the session where the budget has no room for it.
     pub(crate) fn send(&self, frame: &Frame) {
         let mut state = self.lock();
         if !matches!(state.phase, Phase::Open | Phase::Retired) {
@@ -188,7 +189,7 @@ impl Session {
     }
 
     /// Reserves memory for so many bytes that will wait to be read.
-    fn make_room(&self, state: &mut State, more: usize) -> Result<(), QuotaExceeded> {
+    fn make_room(&self, state: &mut SessionState, more: usize) -> Result<(), QuotaExceeded> {
         let needed = state.outbox.len() + more;
         if needed <= UNCOUNTED {
             return Ok(());
@@ -202,11 +203,11 @@ impl Session {
         }
     }
 
-    /// What is to be sent next, all of it in one piece.
-    pub(crate) fn poll_read(&self, cx: &Context<'_>) -> Poll<Reading> {
+    /// All queued events, in one piece.
+    pub(crate) fn poll_read(&self, cx: &Context<'_>) -> Poll<ReadOutcome> {
         let mut state = self.lock();
         if state.phase == Phase::Cut {
-            return Poll::Ready(Reading::Cut);
+            return Poll::Ready(ReadOutcome::Cut);
         }
         if !state.outbox.is_empty() {
             let bytes = Bytes::from(std::mem::take(&mut state.outbox));
@@ -216,41 +217,41 @@ impl Session {
                 None => bytes,
             };
             wake(state, |state| [state.sink.take()]);
-            return Poll::Ready(Reading::Bytes(bytes));
+            return Poll::Ready(ReadOutcome::Bytes(bytes));
         }
         if !matches!(state.phase, Phase::Open | Phase::Retired) {
-            return Poll::Ready(Reading::End);
+            return Poll::Ready(ReadOutcome::End);
         }
         set(&mut state.body, cx);
         Poll::Pending
     }
 
-    /// Whoever polls the body is about to look, and need not be woken until then.
-    pub(crate) fn look(&self) {
+    /// Drops the waker of the body, whose poll is about to read.
+    pub(crate) fn forget_reader(&self) {
         self.lock().body = None;
     }
 
-    /// Whether the client has sent anything.
-    pub(crate) fn is_heard(&self) -> bool {
-        self.lock().heard
+    /// Whether the client has sent a message.
+    pub(crate) fn is_used(&self) -> bool {
+        self.lock().used
     }
 
-    /// Takes nothing more, but lets what was asked be answered.
+    /// Takes no more messages; requests that were taken can still be answered.
     pub(crate) fn retire(&self) {
         self.advance(Phase::Retired);
     }
 
-    /// Says nothing more.
+    /// Sends no more events than are queued.
     pub(crate) fn finish(&self) {
         self.advance(Phase::Finished);
     }
 
-    /// The client has gone.
+    /// Ends the session because the client has gone.
     pub(crate) fn leave(&self) {
         self.advance(Phase::Left);
     }
 
-    /// Gives the client up.
+    /// Ends the session because the client does not read.
     pub(crate) fn cut(&self) {
         self.advance(Phase::Cut);
     }
@@ -272,29 +273,29 @@ impl Session {
         posts.into_values().for_each(Waker::wake);
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, SessionState> {
         self.state.lock()
     }
 }
 
-impl State {
-    /// The POST that has waited longest, to be told of room.
+impl SessionState {
+    /// The waker of the POST that has waited longest.
     fn next_post(&mut self) -> Option<Waker> {
         self.posts.pop_first().map(|(_, waker)| waker)
     }
 }
 
-/// What brings a message into a session; see [`Session::take`].
-pub(crate) struct Taking<'a> {
+/// The future of [`Session::deliver`].
+pub(crate) struct Delivery<'a> {
     session: &'a Session,
-    /// None when it was taken.
+    /// None once the session has it.
     packet: Option<Packet>,
     limit: usize,
     /// Its place among those that wait, once it has waited.
     place: Option<u64>,
 }
 
-impl Future for Taking<'_> {
+impl Future for Delivery<'_> {
     type Output = bool;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<bool> {
@@ -309,15 +310,15 @@ impl Future for Taking<'_> {
             state.posts.insert(place, cx.waker().clone());
             return Poll::Pending;
         }
-        state.heard = true;
+        state.used = true;
         state.inbox.extend(this.packet.take());
         wake(state, |state| [state.stream.take()]);
         Poll::Ready(true)
     }
 }
 
-/// A client that leaves gives its place up, and passes on what it was told.
-impl Drop for Taking<'_> {
+/// Gives up the place among the waiting POSTs, and passes on a wake that came for it.
+impl Drop for Delivery<'_> {
     fn drop(&mut self) {
         let (Some(place), Some(_)) = (self.place, &self.packet) else { return };
         let mut state = self.session.lock();
@@ -337,10 +338,10 @@ impl fmt::Debug for Session {
     }
 }
 
-/// Wakes whom `whom` gives, after the lock is given back.
+/// Wakes the wakers that `whom` gives, after it has released the lock.
 fn wake<const N: usize>(
-    mut state: MutexGuard<'_, State>,
-    whom: impl FnOnce(&mut State) -> [Option<Waker>; N],
+    mut state: MutexGuard<'_, SessionState>,
+    whom: impl FnOnce(&mut SessionState) -> [Option<Waker>; N],
 ) {
     let wakers = whom(&mut state);
     drop(state);

@@ -1,7 +1,7 @@
 //! Headers: texts that travel in them, and the checks of a request's.
 
 use agentwire_mcp_wire::header::{decode_value, encode_value, is_session_id, is_token};
-use agentwire_transport_http::server::Guard;
+use agentwire_transport_http::runtime::server::Guard;
 use http::{HeaderName, HeaderValue, Request};
 
 pub(crate) const WORDS: &[&[u8]] = &[

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::task::{Poll, Waker};
 
 use futures::FutureExt;
+use futures::future::BoxFuture;
 use loom::future::block_on;
 use loom::thread;
 
 use crate::server::inline_task::InlineTask;
-use crate::server::serving::Running;
 use crate::sync::Mutex;
 
 /// What is brought to a future, and who waits for it.
@@ -25,16 +25,16 @@ impl Inbox {
     }
 
     /// Ends when so much has been brought.
-    fn serving(self: Arc<Self>, count: usize) -> Running {
-        let serving = poll_fn(move |cx| {
+    fn serving(self: Arc<Self>, count: usize) -> BoxFuture<'static, ()> {
+        poll_fn(move |cx| {
             let mut state = self.0.lock();
             if state.0 == count {
                 return Poll::Ready(());
             }
             state.1 = Some(cx.waker().clone());
             Poll::Pending
-        });
-        Running(serving.boxed())
+        })
+        .boxed()
     }
 }
 

@@ -8,29 +8,30 @@ use agentwire_transport::Exchange;
 use bytes::Bytes;
 use http::{HeaderMap, Response, StatusCode};
 
+use crate::server::clock::Registration;
+use crate::server::endpoint_core::EndpointCore;
 use crate::server::exchange::{RunningExchange, StreamedExchange};
-use crate::server::quota::LEAST_COST;
+use crate::server::quota::{LEAST_COST, Reservation};
 use crate::server::refusal::Refusal;
+use crate::server::resources::Resources;
 use crate::server::response::heads::{events, formed, json};
 use crate::server::response_stream::{
-    ResponseBody, ResponseForm, ResponseStream, answer_status, memory_for, refuse,
+    ResponseForm, ResponseStream, StreamReader, answer_status, memory_for, refuse,
 };
-use crate::server::shared::Shared;
 use crate::server::text::Text;
-use crate::server::timed::Registration;
-use crate::server::{Body, Head, Reservation};
+use crate::server::{Body, Head};
 
-/// A service that runs, and of which nothing has been sent. The status of the response says how it was answered, so nothing
-/// is sent before the answer, a notification, or the head delay: [`Config::keep_alive`](crate::server::Config::keep_alive).
+/// An exchange whose response has not begun. The status of the response depends on the answer, so the response begins with the
+/// answer, with the first notification, or after the head delay: [`Config::keep_alive`](crate::server::Config::keep_alive).
 pub(super) struct PendingExchange {
     /// None once it feeds a stream, or has ended.
     exchange: Option<RunningExchange>,
     id: RequestId,
-    /// Of the request. The response takes its memory where nothing else holds it any more.
+    /// The head of the request. The response reuses its header table where nothing else holds it.
     head: Arc<Head>,
     /// The memory of the request. None once it has gone on.
     reservation: Option<Reservation>,
-    /// Where it waits for the head delay, or the end of the endpoint.
+    /// Its entry in the clock, for the head delay and the shutdown of the endpoint.
     registration: Option<Registration>,
     /// The tick at which it began.
     since: u32,
@@ -39,87 +40,89 @@ pub(super) struct PendingExchange {
 impl PendingExchange {
     /// Starts the service of a request.
     pub(super) fn start(
-        shared: &Arc<Shared>,
+        core: &EndpointCore,
         head: Arc<Head>,
         request: Request,
         reservation: Reservation,
     ) -> Result<Self, Refusal> {
-        let id = request.id.clone();
-        if let Err(limit) = shared.add_exchange() {
+        let (resources, id) = (&core.resources, request.id.clone());
+        if let Err(limit) = resources.add_exchange() {
             let status = StatusCode::SERVICE_UNAVAILABLE;
             return Err(Refusal::busy(status, "unanswered requests", limit.0).under(id));
         }
-        let (exchange, notifications) = Exchange::new(request, Some(head.clone()), shared.config.high_water);
+        let high_water = resources.config.limits.high_water;
+        let (exchange, notifications) = Exchange::new(request, Some(head.clone()), high_water);
+        let service = || core.service.exchange(exchange);
         Ok(Self {
-            exchange: Some(RunningExchange::start(shared, exchange, notifications)),
+            exchange: Some(RunningExchange::start(resources, service, notifications)),
             id,
             head,
             reservation: Some(reservation),
             registration: None,
-            since: shared.now(),
+            since: resources.now(),
         })
     }
 
     pub(super) fn poll_response(
         &mut self,
         cx: &mut Context<'_>,
-        shared: &Arc<Shared>,
+        resources: &Arc<Resources>,
     ) -> Poll<Response<Body>> {
         let Some(exchange) = &mut self.exchange else {
             return Poll::Ready(self.unanswered());
         };
         match exchange.poll_service(cx) {
             Poll::Ready(Some((notifications, response))) => {
-                let status = answer_status(&response, shared.config.stateless_answer);
+                let status = answer_status(&response, resources.config.stateless_answer);
                 if let Some(status) = status.filter(|_| notifications.is_empty()) {
                     return Poll::Ready(self.answer(status, response.into()));
                 }
-                Poll::Ready(self.stream(shared, |stream, _| stream.put_all(notifications, response)))
+                Poll::Ready(self.stream(resources, |stream, _| stream.put_all(notifications, response)))
             }
             Poll::Ready(None) => Poll::Ready(self.unanswered()),
-            Poll::Pending => self.poll_stream(cx, shared),
+            Poll::Pending => self.poll_stream(cx, resources),
         }
     }
 
     /// Ready when the response has to be a stream.
-    fn poll_stream(&mut self, cx: &mut Context<'_>, shared: &Arc<Shared>) -> Poll<Response<Body>> {
+    fn poll_stream(&mut self, cx: &mut Context<'_>, resources: &Arc<Resources>) -> Poll<Response<Body>> {
         let Some(exchange) = &mut self.exchange else {
             return Poll::Ready(self.unanswered());
         };
         if let Poll::Ready(notification) = exchange.poll_notification(cx) {
-            return Poll::Ready(self.stream(shared, |stream, _| stream.put(notification)));
+            return Poll::Ready(self.stream(resources, |stream, _| stream.put(notification)));
         }
-        shared.register_exchange(&mut self.registration, self.since, cx);
-        // The clock, or the endpoint's end, is looked at after that: a change since then wakes this task.
-        if shared.is_closing() {
+        resources.clock.register_exchange(&mut self.registration, self.since, cx);
+        // Checked after the registration: a later change wakes this task.
+        if resources.is_closing() {
             exchange.begin_shutdown(cx);
         }
-        if shared.now().wrapping_sub(self.since) < shared.ticks.keep_alive {
+        if resources.now().wrapping_sub(self.since) < resources.ticks.keep_alive {
             return Poll::Pending;
         }
-        Poll::Ready(self.stream(shared, |_, body| body.keep_alive()))
+        Poll::Ready(self.stream(resources, |_, body| body.keep_alive()))
     }
 
-    /// Makes the stream of the response, and lets `feed` put the first of it there.
+    /// Turns the response into a stream, and lets `feed` put the first messages there.
     fn stream(
         &mut self,
-        shared: &Arc<Shared>,
-        feed: impl FnOnce(&StreamedExchange, &ResponseBody),
+        resources: &Arc<Resources>,
+        feed: impl FnOnce(&StreamedExchange, &StreamReader),
     ) -> Response<Body> {
         let Some(exchange) = self.exchange.take() else {
             return self.unanswered();
         };
         self.registration = None;
-        let stream = ResponseStream::for_exchange(shared.config.stateless_answer, self.head.caller());
+        let stream = ResponseStream::for_exchange(resources.config.stateless_answer, self.head.caller());
         let stream = Arc::new(stream);
         stream.reserve(self.reservation.take());
-        let body = stream.attach(shared);
+        let body = StreamReader::attach(&stream, resources);
         let exchange = StreamedExchange::new(exchange, stream);
         feed(&exchange, &body);
         match body.form() {
             ResponseForm::Stream => events(Body::stream(Bytes::new(), body, Some(exchange))),
             form => {
-                // The service goes before the body, whose end it would take for that of the client.
+                // The service is dropped before the body: it would take the body's end for that of the client.
                 drop(exchange);
                 formed(form, || None).unwrap_or_else(|| self.unanswered())
             }
@@ -135,7 +138,7 @@ impl PendingExchange {
         self.exchange = None;
         let mut answer = (status, Frame::Single(message));
         if let Some(reservation) = &mut self.reservation {
-            // The memory of the request is free; that of the answer counts from now on.
+            // From here on the memory of the answer counts, instead of that of the request.
             reservation.shrink_to(LEAST_COST);
             if let Err(full) = reservation.grow_last(memory_for(answer.1.size_hint()))
                 && let Some(refusal) = refuse(&answer.1, full)
@@ -147,7 +150,7 @@ impl PendingExchange {
         json(status, Body::text(Text::of(&frame), self.reservation.take()), self.header_memory())
     }
 
-    /// An empty table of headers, in the memory of those of the request where nothing else holds them.
+    /// An empty table of headers: that of the request, where nothing else holds it.
     fn header_memory(&mut self) -> HeaderMap {
         Arc::get_mut(&mut self.head).map(Head::take_headers).unwrap_or_default()
     }

@@ -11,7 +11,7 @@ const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
 const NO_CACHE: HeaderValue = HeaderValue::from_static("no-cache");
 const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 const NO: HeaderValue = HeaderValue::from_static("no");
-/// Most requests have no more headers.
+/// The number of headers that most requests do not exceed.
 const USUAL_HEADERS: usize = 12;
 
 pub(super) fn empty(status: StatusCode) -> Response<Body> {
@@ -20,7 +20,7 @@ pub(super) fn empty(status: StatusCode) -> Response<Body> {
     response
 }
 
-/// A response whose form is known. `stream` makes the body of one that has not ended. None where no answer will come.
+/// The response of a known form. `stream` makes the body of a stream that has not ended. None where no answer will come.
 pub(super) fn formed(form: ResponseForm, stream: impl FnOnce() -> Option<Body>) -> Option<Response<Body>> {
     Some(match form {
         ResponseForm::Json(status, text, reservation) => {
@@ -33,8 +33,8 @@ pub(super) fn formed(form: ResponseForm, stream: impl FnOnce() -> Option<Body>) 
     })
 }
 
-/// A response of one JSON text. It takes the memory of `headers`, which are empty, unless that is large: hyper keeps it for
-/// the next request of the connection, and an idle connection should be small.
+/// A response of one JSON text. It reuses the empty table `headers` unless that is large: hyper keeps the table for the next
+/// request of the connection, and an idle connection should be small.
 pub(super) fn json(status: StatusCode, body: Body, headers: HeaderMap) -> Response<Body> {
     let headers = if headers.capacity() <= 2 * USUAL_HEADERS { headers } else { HeaderMap::new() };
     with_headers(status, body, headers, [(CONTENT_TYPE, JSON)])

@@ -18,24 +18,24 @@ use futures::future::BoxFuture;
 use http::{Response, StatusCode};
 
 use crate::server::connection::Connection;
-use crate::server::endpoint::find_session;
+use crate::server::endpoint_core::EndpointCore;
 use crate::server::post::{PostHeaders, Routed, check_batch, routed};
+use crate::server::quota::Reservation;
 use crate::server::refusal::Refusal;
 use crate::server::response::exchange::PendingExchange;
 use crate::server::response::heads::{empty, event_stream};
 use crate::server::response::posted::{Delivering, Waiting};
 use crate::server::response::reading::Reading;
 use crate::server::response::replay::Replaying;
-use crate::server::response_stream::ResponseBody;
+use crate::server::response_stream::StreamReader;
 use crate::server::session::{Resumed, Session};
-use crate::server::shared::Shared;
-use crate::server::{Body, Event, EventId, Head, Principal, Reservation, SessionId};
+use crate::server::{Body, Event, EventId, Head, Principal, SessionId};
 
 /// The future of an [`Endpoint`](crate::server::Endpoint)'s response to one request.
 ///
 /// Dropping it means that the client has left before it has got a response.
 pub struct ResponseFuture<B> {
-    shared: Arc<Shared>,
+    core: Arc<EndpointCore>,
     state: ResponseState<B>,
 }
 
@@ -55,25 +55,30 @@ enum ResponseState<B> {
 }
 
 impl<B> ResponseFuture<B> {
-    pub(crate) fn reading(shared: &Arc<Shared>, head: Arc<Head>, post_headers: PostHeaders, body: B) -> Self {
-        Self::new(shared, ResponseState::Reading(Reading::new(head, post_headers, body)))
+    pub(crate) fn reading(
+        core: &Arc<EndpointCore>,
+        head: Arc<Head>,
+        post_headers: PostHeaders,
+        body: B,
+    ) -> Self {
+        Self::new(core, ResponseState::Reading(Reading::new(head, post_headers, body)))
     }
 
-    pub(crate) fn refused(shared: &Arc<Shared>, refusal: Refusal) -> Self {
-        Self::new(shared, ResponseState::Ready(Some(refusal.into_response())))
+    pub(crate) fn refused(core: &Arc<EndpointCore>, refusal: Refusal) -> Self {
+        Self::new(core, ResponseState::Ready(Some(refusal.into_response())))
     }
 
-    pub(crate) fn deleted(shared: &Arc<Shared>) -> Self {
-        Self::new(shared, ResponseState::Ready(Some(empty(StatusCode::NO_CONTENT))))
+    pub(crate) fn deleted(core: &Arc<EndpointCore>) -> Self {
+        Self::new(core, ResponseState::Ready(Some(empty(StatusCode::NO_CONTENT))))
     }
 
-    pub(crate) fn listening(shared: &Arc<Shared>, reader: ResponseBody) -> Self {
+    pub(crate) fn listening(core: &Arc<EndpointCore>, reader: StreamReader) -> Self {
         let body = Body::stream(Bytes::new(), reader, None);
-        Self::new(shared, ResponseState::Ready(Some(event_stream(body))))
+        Self::new(core, ResponseState::Ready(Some(event_stream(body))))
     }
 
     pub(crate) fn resuming(
-        shared: &Arc<Shared>,
+        core: &Arc<EndpointCore>,
         resumed: Resumed,
         after: EventId,
         reservation: Reservation,
@@ -82,16 +87,16 @@ impl<B> ResponseFuture<B> {
         let live = match resumed {
             Resumed::Live(reader, place) if place == after.place => {
                 reader.reserve(reservation);
-                return Self::listening(shared, reader);
+                return Self::listening(core, reader);
             }
             Resumed::Live(reader, place) => Some((reader, place)),
             Resumed::Ended => None,
         };
-        Self::new(shared, ResponseState::Replaying(Replaying::new(replay(after), after, live, reservation)))
+        Self::new(core, ResponseState::Replaying(Replaying::new(replay(after), after, live, reservation)))
     }
 
-    fn new(shared: &Arc<Shared>, state: ResponseState<B>) -> Self {
-        Self { shared: shared.clone(), state }
+    fn new(core: &Arc<EndpointCore>, state: ResponseState<B>) -> Self {
+        Self { core: core.clone(), state }
     }
 }
 
@@ -114,10 +119,10 @@ where
             // A response is large, so each arm returns it from where it is.
             let response = match &mut this.state {
                 ResponseState::Reading(reading) => {
-                    let body = ready!(reading.poll_body(cx, &this.shared));
+                    let body = ready!(reading.poll_body(cx, &this.core));
                     let (head, post_headers) = (reading.head(), reading.post_headers());
                     let state = body.and_then(|(body, reservation)| {
-                        begin(&this.shared, head, post_headers, body, reservation)
+                        begin(&this.core, head, post_headers, body, reservation)
                     });
                     match state {
                         Ok(state) => {
@@ -128,7 +133,7 @@ where
                     }
                 }
                 ResponseState::Delivering(delivering) => {
-                    match ready!(delivering.poll_delivered(cx, &this.shared)) {
+                    match ready!(delivering.poll_delivered(cx, &this.core.resources)) {
                         Ok(Some(waiting)) => {
                             this.state = ResponseState::Waiting(waiting);
                             continue;
@@ -140,9 +145,10 @@ where
                 ResponseState::Waiting(waiting) => {
                     ready!(waiting.poll_response(cx)).unwrap_or_else(Refusal::into_response)
                 }
-                ResponseState::Exchange(exchange) => ready!(exchange.poll_response(cx, &this.shared)),
+                ResponseState::Exchange(exchange) => ready!(exchange.poll_response(cx, &this.core.resources)),
                 ResponseState::Replaying(replaying) => {
-                    ready!(replaying.poll_response(cx, &this.shared)).unwrap_or_else(Refusal::into_response)
+                    ready!(replaying.poll_response(cx, &this.core.resources))
+                        .unwrap_or_else(Refusal::into_response)
                 }
                 ResponseState::Ready(response) => {
                     response.take().expect("a future is not polled after it was ready")
@@ -156,29 +162,29 @@ where
 
 /// Begins what the body of a POST asks for.
 fn begin<B>(
-    shared: &Arc<Shared>,
+    core: &Arc<EndpointCore>,
     head: Arc<Head>,
     post_headers: PostHeaders,
     body: Bytes,
     reservation: Reservation,
 ) -> Result<ResponseState<B>, Refusal> {
-    match routed(&shared.config, post_headers, &head, body)? {
+    match routed(&core.resources.config, post_headers, &head, body)? {
         Routed::Exchange(Message::Request(request)) => {
-            PendingExchange::start(shared, head, request, reservation).map(ResponseState::Exchange)
+            PendingExchange::start(core, head, request, reservation).map(ResponseState::Exchange)
         }
         Routed::Exchange(Message::Notification(notification)) => {
-            shared.service.notification(notification, Some(head));
+            core.service.notification(notification, Some(head));
             Ok(ResponseState::Ready(Some(empty(StatusCode::ACCEPTED))))
         }
         Routed::Exchange(Message::Response(_)) => Err(Refusal::no_session()),
-        Routed::Session(id, frame) => deliver(shared, head, id, frame, reservation),
-        Routed::Initialize(request) => open(shared, &head, request, reservation),
+        Routed::Session(id, frame) => deliver(core, head, id, frame, reservation),
+        Routed::Initialize(request) => open(core, &head, request, reservation),
     }
 }
 
 /// Brings a frame to its session.
 fn deliver<B>(
-    shared: &Arc<Shared>,
+    core: &Arc<EndpointCore>,
     head: Arc<Head>,
     session: SessionId,
     frame: Frame,
@@ -188,15 +194,15 @@ fn deliver<B>(
         Frame::Single(Message::Request(request)) => request.id.clone(),
         _ => RequestId::NULL,
     };
-    let session =
-        find_session(shared, session, head.extensions()).map_err(|refusal| refusal.under(id.clone()))?;
+    let session = core.sessions.find(session, head.extensions().get::<Principal>());
+    let session = session.ok_or_else(|| Refusal::unknown_session().under(id.clone()))?;
     check_batch(&frame, || session.revision())?;
     Ok(ResponseState::Delivering(Delivering::new(session, id, frame, reservation, head)))
 }
 
 /// Opens a session.
 fn open<B>(
-    shared: &Arc<Shared>,
+    core: &Arc<EndpointCore>,
     head: &Head,
     request: Request,
     reservation: Reservation,
@@ -206,11 +212,13 @@ fn open<B>(
     let principal = head.extensions().get::<Principal>().cloned();
     let session_id = SessionId::random().ok_or_else(|| refuse(Refusal::unanswered()))?;
     let caller = head.caller();
-    let session = Arc::new(Session::new(session_id, principal, caller.clone(), id.clone(), shared.now()));
-    shared.add_session(&session, &caller).map_err(|full| refuse(Refusal::from(full)))?;
+    let (resources, sessions) = (&core.resources, &core.sessions);
+    let session = Arc::new(Session::new(session_id, principal, caller.clone(), id.clone(), resources.now()));
+    sessions.add(&session, &caller).map_err(|full| refuse(Refusal::from(full)))?;
     let head = Arc::new(head.kept());
-    let reader = session.begin(request, reservation, &head, shared);
-    if !shared.offer(Connection::new(shared.clone(), session.clone(), head)) {
+    let reader = session.begin(request, reservation, &head, resources);
+    let connection = Connection::new(resources.clone(), sessions.clone(), session.clone(), head);
+    if !core.offer(connection) {
         return Err(refuse(Refusal::closing()));
     }
     Ok(ResponseState::Waiting(Waiting::opening(reader, id, session)))

@@ -8,12 +8,13 @@ use bytes::Bytes;
 use http::Response;
 
 use crate::header;
+use crate::server::quota::Reservation;
 use crate::server::refusal::Refusal;
+use crate::server::resources::Resources;
 use crate::server::response::heads::formed;
-use crate::server::response_stream::ResponseBody;
+use crate::server::response_stream::StreamReader;
 use crate::server::session::Session;
-use crate::server::shared::Shared;
-use crate::server::{AnswerForm, Body, Head, Reservation};
+use crate::server::{AnswerForm, Body, Head};
 
 /// A frame that waits until its session has room for it.
 pub(super) struct Delivering {
@@ -27,7 +28,7 @@ pub(super) struct Delivering {
 /// A request that waits for the first frame of its response.
 pub(super) struct Waiting {
     /// None once it has become the body.
-    reader: Option<ResponseBody>,
+    reader: Option<StreamReader>,
     id: RequestId,
     /// The session that the request opens.
     opens: Option<Arc<Session>>,
@@ -58,10 +59,10 @@ impl Delivering {
     pub(super) fn poll_delivered(
         &mut self,
         cx: &mut Context<'_>,
-        shared: &Arc<Shared>,
+        resources: &Arc<Resources>,
     ) -> Poll<Result<Option<Waiting>, Refusal>> {
         let taken =
-            ready!(self.session.poll_take(cx, &mut self.frame, &mut self.reservation, &self.head, shared));
+            ready!(self.session.poll_take(cx, &mut self.frame, &mut self.reservation, &self.head, resources));
         let reader = taken.map_err(|error| Refusal::from(error).under(self.id.clone()))?;
         Poll::Ready(Ok(reader.map(|reader| {
             let head_delay = match reader.answer_form() {
@@ -76,7 +77,7 @@ impl Delivering {
 
 impl Waiting {
     /// A request that opens a session. Its answer decides whether there is one, so nothing is sent before it.
-    pub(super) fn opening(reader: ResponseBody, id: RequestId, session: Arc<Session>) -> Self {
+    pub(super) fn opening(reader: StreamReader, id: RequestId, session: Arc<Session>) -> Self {
         Self { reader: Some(reader), id, opens: Some(session), head_delay: HeadDelay::Unlimited }
     }
 

@@ -9,12 +9,13 @@ use futures::FutureExt;
 use http::StatusCode;
 use tokio::time::Sleep;
 
+use crate::server::body_buffer::BodyBuffer;
+use crate::server::denied::Denied;
+use crate::server::endpoint_core::EndpointCore;
 use crate::server::post::PostHeaders;
-use crate::server::quota::LEAST_COST;
-use crate::server::read::BodyBuffer;
+use crate::server::quota::{LEAST_COST, Reservation};
 use crate::server::refusal::Refusal;
-use crate::server::shared::Shared;
-use crate::server::{Head, Principal, Reservation};
+use crate::server::{Head, Principal};
 
 pub(super) struct Reading<B> {
     head: Arc<Head>,
@@ -52,22 +53,22 @@ where
     pub(super) fn poll_body(
         &mut self,
         cx: &mut Context<'_>,
-        shared: &Shared,
+        core: &EndpointCore,
     ) -> Poll<Result<(Bytes, Reservation), Refusal>> {
-        let limit = shared.config.body_limit;
+        let limit = core.resources.config.limits.body_limit;
         loop {
             match Pin::new(&mut self.body).poll_frame(cx) {
                 Poll::Ready(Some(Ok(frame))) => {
                     let Ok(data) = frame.into_data() else { continue };
                     let more = data.remaining();
                     if self.read.len() + more > limit {
-                        return Poll::Ready(Err(Refusal::too_long(limit)));
+                        return Poll::Ready(Err(Denied::too_long(limit).into()));
                     }
                     let left = usize::try_from(self.body.size_hint().upper().unwrap_or(u64::MAX));
                     let expected =
                         (self.read.len() + more).saturating_add(left.unwrap_or(usize::MAX)).min(limit);
                     if !self.read.is_empty() {
-                        self.reserve(shared, self.read.capacity_with(more, expected))?;
+                        self.reserve(core, self.read.capacity_with(more, expected))?;
                     }
                     self.read.push(data.into(), expected);
                 }
@@ -76,15 +77,15 @@ where
                     return Poll::Ready(Err(Refusal::new(StatusCode::BAD_REQUEST, why)));
                 }
                 Poll::Ready(None) => {
-                    let reservation = self.reservation(shared, self.read.len())?;
+                    let reservation = self.reservation(core, self.read.len())?;
                     self.opening = None;
                     return Poll::Ready(Ok((self.read.take(), reservation)));
                 }
                 Poll::Pending => break,
             }
         }
-        self.reserve(shared, self.read.len())?;
-        let after = shared.config.body_timeout;
+        self.reserve(core, self.read.len())?;
+        let after = core.resources.config.limits.body_timeout;
         let timeout = self.timeout.get_or_insert_with(|| Box::pin(tokio::time::sleep(after)));
         ready!(timeout.poll_unpin(cx));
         let why = format!("the body took longer than the limit of {after:?}");
@@ -92,12 +93,12 @@ where
     }
 
     /// Reserves memory for a request of which more has to be waited for.
-    fn reserve(&mut self, shared: &Shared, body: usize) -> Result<(), Refusal> {
-        let reservation = self.reservation(shared, body)?;
+    fn reserve(&mut self, core: &EndpointCore, body: usize) -> Result<(), Refusal> {
+        let reservation = self.reservation(core, body)?;
         if let Some(opening) = &mut self.opening {
             opening.grow_to(body).map_err(Refusal::too_many_bytes)?;
-        } else if body > 0 && !self.is_in_session(shared) {
-            let opening = shared.opening.reserve(&self.head.caller(), body);
+        } else if body > 0 && !self.is_in_session(core) {
+            let opening = core.resources.opening.reserve(&self.head.caller(), body);
             self.opening = Some(opening.map_err(Refusal::too_many_bytes)?);
         }
         self.reservation = Some(reservation);
@@ -105,17 +106,17 @@ where
     }
 
     /// The memory for a request with so many bytes of body.
-    fn reservation(&mut self, shared: &Shared, body: usize) -> Result<Reservation, Refusal> {
+    fn reservation(&mut self, core: &EndpointCore, body: usize) -> Result<Reservation, Refusal> {
         let amount = LEAST_COST.max(self.head.len() + body);
         let reservation = match self.reservation.take() {
             Some(mut reservation) => reservation.grow_to(amount).map(|()| reservation),
-            None => shared.requests.reserve(&self.head.caller(), amount),
+            None => core.resources.requests.reserve(&self.head.caller(), amount),
         };
         reservation.map_err(Refusal::too_many_bytes)
     }
 
-    fn is_in_session(&self, shared: &Shared) -> bool {
-        let session = self.post_headers.session().and_then(|id| shared.session(id));
+    fn is_in_session(&self, core: &EndpointCore) -> bool {
+        let session = self.post_headers.session().and_then(|id| core.sessions.get(id));
         session.is_some_and(|session| session.belongs_to(self.head.extensions().get::<Principal>()))
     }
 }

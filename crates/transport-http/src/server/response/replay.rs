@@ -6,11 +6,12 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use http::Response;
 
+use crate::server::quota::Reservation;
 use crate::server::refusal::Refusal;
+use crate::server::resources::Resources;
 use crate::server::response::heads::event_stream;
-use crate::server::response_stream::ResponseBody;
-use crate::server::shared::Shared;
-use crate::server::{Body, Event, EventId, Reservation};
+use crate::server::response_stream::StreamReader;
+use crate::server::{Body, Event, EventId};
 use crate::sse;
 
 /// About as many bytes stand around a remembered event.
@@ -21,7 +22,7 @@ pub(super) struct Replaying {
     remembered: BoxFuture<'static, Option<Vec<Event>>>,
     after: EventId,
     /// The stream that goes on, and the place of the last event that only the store has.
-    live: Option<(ResponseBody, u64)>,
+    live: Option<(StreamReader, u64)>,
     /// The memory of the request. None once it has gone on.
     reservation: Option<Reservation>,
 }
@@ -30,7 +31,7 @@ impl Replaying {
     pub(super) fn new(
         remembered: BoxFuture<'static, Option<Vec<Event>>>,
         after: EventId,
-        live: Option<(ResponseBody, u64)>,
+        live: Option<(StreamReader, u64)>,
         reservation: Reservation,
     ) -> Self {
         Self { remembered, after, live, reservation: Some(reservation) }
@@ -39,7 +40,7 @@ impl Replaying {
     pub(super) fn poll_response(
         &mut self,
         cx: &mut Context<'_>,
-        shared: &Shared,
+        resources: &Resources,
     ) -> Poll<Result<Response<Body>, Refusal>> {
         let events = ready!(self.remembered.poll_unpin(cx));
         let live = self.live.take();
@@ -54,7 +55,7 @@ impl Replaying {
         let events: Vec<_> = events.unwrap_or_default().into_iter().filter(is_missed).collect();
         // The store shares its copy; the text that is sent is new for each client that resumes.
         let length = events.iter().map(|event| event.data.len() + AROUND_EVENT).sum();
-        let reserved = shared.requests.reserve_last(&reservation.caller(), length);
+        let reserved = resources.requests.reserve_last(&reservation.caller(), length);
         let reserved = reserved.map_err(Refusal::too_many_bytes)?;
         let mut text = Vec::with_capacity(length);
         for event in events {

@@ -4,47 +4,46 @@ use agentwire_jsonrpc::Frame;
 use bytes::Bytes;
 
 use crate::server::queue::COPY_LIMIT;
-use crate::server::response_stream::state::{Phase, State};
+use crate::server::response_stream::state::{Phase, StreamState};
 use crate::server::response_stream::{AROUND, ResponseStream};
-use crate::server::shared::Shared;
 use crate::server::store::GuardedStore;
 use crate::server::text::Text;
-use crate::server::{Event, EventId, SessionId};
+use crate::server::{Config, Event, EventId, SessionId};
 use crate::sse;
 
 impl ResponseStream {
-    /// Makes it a stream, for good.
-    pub(super) fn open(&self, state: &mut State, shared: &Shared) {
+    /// Turns the response into a stream.
+    pub(super) fn open(&self, state: &mut StreamState, config: &Config) {
         state.phase = Phase::Stream;
         if state.attached {
-            self.prime(state, shared);
+            self.prime(state, config);
         }
     }
 
-    /// Says first what makes the stream one that can be resumed.
-    pub(super) fn prime(&self, state: &mut State, shared: &Shared) {
-        if self.is_to_prime(state, shared) {
-            self.write_prime(state.queue.tail(), shared);
+    /// Writes the first event, without data, whose id allows the client to resume the stream.
+    pub(super) fn prime(&self, state: &mut StreamState, config: &Config) {
+        if self.is_to_prime(state, config) {
+            self.write_prime(state.queue.tail(), config);
             state.queue.grown();
         }
     }
 
-    fn is_to_prime(&self, state: &State, shared: &Shared) -> bool {
-        state.primes && state.place == 0 && self.remembers(shared)
+    fn is_to_prime(&self, state: &StreamState, config: &Config) -> bool {
+        state.primes && state.place == 0 && self.remembers(config)
     }
 
-    fn write_prime(&self, out: &mut Vec<u8>, shared: &Shared) {
-        sse::retry(shared.config.retry, out);
-        self.begin_event(0, shared, out);
+    fn write_prime(&self, out: &mut Vec<u8>, config: &Config) {
+        sse::retry(config.retry, out);
+        self.begin_event(0, config, out);
         out.extend_from_slice(sse::END);
     }
 
-    pub(super) fn remembers(&self, shared: &Shared) -> bool {
-        self.session.is_some() && shared.config.store.is_some()
+    pub(super) fn remembers(&self, config: &Config) -> bool {
+        self.session.is_some() && config.store.is_some()
     }
 
-    fn begin_event(&self, place: u64, shared: &Shared, out: &mut Vec<u8>) {
-        if self.remembers(shared) {
+    fn begin_event(&self, place: u64, config: &Config, out: &mut Vec<u8>) {
+        if self.remembers(config) {
             out.extend_from_slice(b"id: ");
             EventId::new(self.number, place).write(out);
             out.push(b'\n');
@@ -52,43 +51,49 @@ impl ResponseStream {
         sse::begin(None, None, out);
     }
 
-    /// Writes the event that is the whole response, and shares it with what is remembered.
-    pub(super) fn only_event(&self, state: &mut State, frame: &Frame, size: usize, shared: &Shared) -> Bytes {
+    /// Writes the only event of a response. The store gets a slice of the same text.
+    pub(super) fn only_event(
+        &self,
+        state: &mut StreamState,
+        frame: &Frame,
+        size: usize,
+        config: &Config,
+    ) -> Bytes {
         let mut text = Vec::with_capacity(AROUND + size);
-        if self.is_to_prime(state, shared) {
-            self.write_prime(&mut text, shared);
+        if self.is_to_prime(state, config) {
+            self.write_prime(&mut text, config);
         }
         state.place += 1;
-        self.begin_event(state.place, shared, &mut text);
+        self.begin_event(state.place, config, &mut text);
         let start = text.len();
         frame.write(&mut text);
         let end = text.len();
         text.extend_from_slice(sse::END);
         let text = Bytes::from(text);
-        if let Some((session, store)) = self.remember(size, shared) {
+        if let Some((session, store)) = self.remember(size, config) {
             let id = EventId::new(self.number, state.place);
             store.append(session, Event::new(id, text.slice(start..end)));
         }
         text
     }
 
-    /// What remembers a frame of this size, and for which session.
-    fn remember<'a>(&self, size: usize, shared: &'a Shared) -> Option<(SessionId, &'a GuardedStore)> {
-        let remember = self.session.zip(shared.config.store.as_ref());
-        remember.filter(|_| size <= shared.config.event_limit)
+    /// The store for a frame of this size, and its session. None where the frame is not remembered.
+    fn remember<'a>(&self, size: usize, config: &'a Config) -> Option<(SessionId, &'a GuardedStore)> {
+        let remember = self.session.zip(config.store.as_ref());
+        remember.filter(|_| size <= config.event_limit)
     }
 
-    /// Adds an event to what waits, and to what is remembered.
+    /// Appends an event to the queue and to the store.
     #[inline]
-    pub(super) fn event(&self, state: &mut State, frame: &Frame, size: usize, shared: &Shared) {
-        let remember = self.remember(size, shared);
+    pub(super) fn event(&self, state: &mut StreamState, frame: &Frame, size: usize, config: &Config) {
+        let remember = self.remember(size, config);
         if !state.attached && remember.is_none() {
             return;
         }
         state.place += 1;
         let place = state.place;
         let tail = state.queue.tail();
-        self.begin_event(place, shared, tail);
+        self.begin_event(place, config, tail);
         let data = if size >= COPY_LIMIT {
             let text = Text::of(frame);
             let data = remember.is_some().then(|| text.joined());

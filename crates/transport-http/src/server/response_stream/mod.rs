@@ -1,38 +1,43 @@
 //! One response that is being written: the answer to a POST, or the stream of a GET.
 //!
-//! A connection puts frames in at one side, the body of the response takes bytes out at the other, and either may be
-//! gone. In a session the stream outlives its reader, so that another can take its place.
+//! A connection or an exchange puts frames in, the body of the response takes bytes out. In a session the stream outlives its
+//! reader, so that a resumed response can become the next reader.
 
-mod body;
+mod answer;
 mod events;
+mod reader;
 mod state;
 
-use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use agentwire_jsonrpc::{ErrorObject, Frame, Message, Response, code};
-use agentwire_mcp_wire::code as mcp_code;
+use agentwire_jsonrpc::{Frame, Message};
 use agentwire_sync::{Mutex, MutexGuard};
 use http::StatusCode;
 
+use crate::server::clock::{Ticks, TimedStream};
 use crate::server::queue::COPY_LIMIT;
-use crate::server::response_stream::state::{Cut, Phase, State, set, wake};
-use crate::server::shared::Shared;
+use crate::server::quota::{QuotaExceeded, Reservation};
+use crate::server::resources::Resources;
+use crate::server::response_stream::answer::status_of;
+use crate::server::response_stream::state::{Cut, Phase, StreamState, set, wake};
 use crate::server::text::Text;
-use crate::server::{AnswerForm, Caller, QuotaExceeded, Reservation, SessionId};
+use crate::server::{AnswerForm, Caller, Config, SessionId};
 use crate::sse;
 
-pub(crate) use body::{ResponseBody, ResponseForm};
+pub(crate) use answer::{answer_status, refuse};
+pub(crate) use reader::{BoxError, ResponseForm, StreamReader};
 pub(crate) use state::memory_for;
+
+pub use reader::Stalled;
 
 /// Room for what stands around a frame, and before the first.
 const AROUND: usize = 64;
 
 /// How far a stream is beyond its room.
 pub(crate) struct Overfull {
-    /// What was put in since it was full.
+    /// How many bytes were put in since it was full.
     pub(crate) beyond: usize,
-    /// Whether nothing more will be put in.
+    /// Whether the stream has ended.
     pub(crate) ended: bool,
 }
 
@@ -44,19 +49,19 @@ pub(crate) struct ResponseStream {
     /// The session whose events are remembered.
     session: Option<SessionId>,
     form: AnswerForm,
-    /// Whose memory counts for what is not read.
+    /// The caller that the unread bytes count for.
     caller: Caller,
-    state: Mutex<State>,
+    state: Mutex<StreamState>,
 }
 
 impl ResponseStream {
     /// The response of one exchange without a session.
     pub(crate) fn for_exchange(form: AnswerForm, caller: Caller) -> Self {
-        let state = Mutex::new(State::new(Phase::Undecided, 1, false));
+        let state = Mutex::new(StreamState::new(Phase::Undecided, 1, false));
         Self { number: 0, session: None, form, caller, state }
     }
 
-    /// The response to a POST in a session, which brought as many requests as are `owed` answers.
+    /// The response to a POST in a session, which brought `owed` requests.
     pub(crate) fn for_post(
         number: u64,
         session: SessionId,
@@ -65,17 +70,17 @@ impl ResponseStream {
         owed: usize,
         primes: bool,
     ) -> Self {
-        let state = Mutex::new(State::new(Phase::Undecided, owed, primes));
+        let state = Mutex::new(StreamState::new(Phase::Undecided, owed, primes));
         Self { number, session: Some(session), form, caller, state }
     }
 
     /// The stream of a GET.
     pub(crate) fn for_get(number: u64, session: SessionId, caller: Caller, primes: bool) -> Self {
-        let state = Mutex::new(State::new(Phase::Stream, 0, primes));
+        let state = Mutex::new(StreamState::new(Phase::Stream, 0, primes));
         Self { number, session: Some(session), form: AnswerForm::Events, caller, state }
     }
 
-    /// Keeps the memory of the requests reserved until they are answered.
+    /// Holds the memory of the requests until they are answered.
     pub(crate) fn reserve(&self, reservation: Option<Reservation>) {
         self.lock().reserve(reservation);
     }
@@ -84,8 +89,8 @@ impl ResponseStream {
         self.number
     }
 
-    /// Takes a frame that holds as many of the `answers` that are owed. Says whether there is too much unread now.
-    pub(crate) fn put(&self, frame: &Frame, answers: usize, shared: &Shared) -> bool {
+    /// Queues a frame that holds `answers` of the expected answers. Returns whether the stream is full now.
+    pub(crate) fn put(&self, frame: &Frame, answers: usize, resources: &Resources) -> bool {
         let mut state = self.lock();
         if state.ended {
             return false;
@@ -97,16 +102,16 @@ impl ResponseStream {
         }
         let mut refusal = None;
         if state.attached
-            && let Err(full) = self.make_room(&mut state, size, shared)
+            && let Err(full) = self.make_room(&mut state, size, resources)
         {
             refusal = refuse(frame, full);
             if refusal.is_none() {
                 state.cut(Cut::NoRoom);
                 if !matches!(state.phase, Phase::Stream) {
-                    wake(state, State::all);
+                    wake(state, StreamState::all);
                     return false;
                 }
-                // The client may come back for it.
+                // The store remembers the event, and the client may resume the stream.
             }
         }
         let (frame, size) = refusal.as_ref().map_or((frame, size), |refusal| (refusal, refusal.size_hint()));
@@ -115,24 +120,24 @@ impl ResponseStream {
                 state.phase = Phase::Json(status, Text::of(frame));
             }
             (Phase::Undecided, None) if state.ended && state.attached && size < COPY_LIMIT => {
-                state.phase = Phase::Event(self.only_event(&mut state, frame, size, shared));
+                state.phase = Phase::Event(self.only_event(&mut state, frame, size, &resources.config));
             }
             (phase, _) => {
                 if matches!(phase, Phase::Undecided) {
                     // All of a short answer, and what is around it.
                     state.queue.tail().reserve(AROUND + size.min(COPY_LIMIT));
-                    self.open(&mut state, shared);
+                    self.open(&mut state, &resources.config);
                 }
-                self.event(&mut state, frame, size, shared);
+                self.event(&mut state, frame, size, &resources.config);
             }
         }
-        let high_water = shared.config.high_water;
+        let high_water = resources.config.limits.high_water;
         let full = state.is_full(high_water);
         if full && unread >= high_water {
             state.beyond += (state.queue.len() - unread).min(high_water);
         }
         if state.cut.is_some() {
-            wake(state, State::all);
+            wake(state, StreamState::all);
         } else {
             // A connection that waits for the reader to leave learns of the end when the reader has read it.
             wake(state, |state| [state.reader.take()]);
@@ -141,22 +146,27 @@ impl ResponseStream {
     }
 
     /// Reserves memory for so many bytes that will wait to be read.
-    fn make_room(&self, state: &mut State, more: usize, shared: &Shared) -> Result<(), QuotaExceeded> {
+    fn make_room(
+        &self,
+        state: &mut StreamState,
+        more: usize,
+        resources: &Resources,
+    ) -> Result<(), QuotaExceeded> {
         if self.session.is_none() && !state.ended {
-            // It is a stream, and its handler waits for the reader with a queue of its own.
-            state.behind = shared.config.high_water;
+            // The exchange has a queue of its own, where as much may wait for the reader.
+            state.behind = resources.config.limits.high_water;
         }
         let needed = state.needed(more);
         match &mut state.reservation {
             Some(reservation) => reservation.grow_last(needed),
             None => {
-                state.reservation = Some(shared.requests.reserve_last(&self.caller, needed)?);
+                state.reservation = Some(resources.requests.reserve_last(&self.caller, needed)?);
                 Ok(())
             }
         }
     }
 
-    /// The status with which a frame can be the whole response, if it can.
+    /// The status of a response that consists of this frame alone. None where it has to be a stream.
     fn whole(&self, frame: &Frame) -> Option<StatusCode> {
         let error = match frame {
             Frame::Single(Message::Response(response)) => response.outcome.as_ref().err().map(|e| e.code),
@@ -177,7 +187,7 @@ impl ResponseStream {
         wake(state, |state| [state.reader.take(), state.sink.take()]);
     }
 
-    /// Ends the stream because its exchange has ended. Nothing there waits any more.
+    /// Ends the stream because its exchange has ended, and drops the wakers of the exchange.
     pub(crate) fn detach(&self) {
         let mut state = self.lock();
         state.end();
@@ -186,26 +196,19 @@ impl ResponseStream {
         wake(state, |state| [state.reader.take()]);
     }
 
-    /// Nothing more will be put in.
+    /// Ends the stream: no more frames will be put in.
     pub(crate) fn finish(&self) {
         let mut state = self.lock();
         state.end();
-        wake(state, State::all);
+        wake(state, StreamState::all);
     }
 
-    /// Wakes the exchange, which should end.
-    pub(crate) fn begin_shutdown(&self) {
-        let mut state = self.lock();
-        state.is_closing = true;
-        wake(state, |state| [state.stream.take()]);
-    }
-
-    /// Whether a reader has it.
+    /// Whether it has a reader.
     pub(crate) fn is_attached(&self) -> bool {
         self.lock().attached
     }
 
-    /// Ready while little waits to be read.
+    /// Ready while the stream is not full.
     pub(crate) fn poll_room(&self, cx: &Context<'_>, high_water: usize) -> Poll<()> {
         let mut state = self.lock();
         if !state.is_full(high_water) {
@@ -227,21 +230,21 @@ impl ResponseStream {
         Some(Overfull { beyond: state.beyond, ended: state.ended })
     }
 
-    /// The waker of the connection that waits for room.
+    /// Takes the waker of the connection that waits for room.
     pub(crate) fn take_sink(&self) -> Option<Waker> {
         self.lock().sink.take()
     }
 
-    /// Cuts it if its reader has taken nothing for longer than that, while others wait.
+    /// Cuts the stream if its reader has taken nothing for more than `ticks`. Called while other requests wait for it.
     pub(crate) fn cut(&self, now: u32, ticks: u32) {
         let mut state = self.lock();
         if state.attached && now.wrapping_sub(state.moved) > ticks {
             state.cut(Cut::SlowReader);
-            wake(state, State::all);
+            wake(state, StreamState::all);
         }
     }
 
-    /// Ready when the stream has ended or should end, or its reader has left: true if the reader left first.
+    /// Ready when the stream has ended, should end, or has lost its reader; with true in the last case.
     pub(crate) fn poll_left(&self, cx: &Context<'_>) -> Poll<bool> {
         let mut state = self.lock();
         if state.ended || state.is_closing || !state.attached {
@@ -251,110 +254,77 @@ impl ResponseStream {
         Poll::Pending
     }
 
-    /// Gives it a reader, the first or one instead of another.
-    pub(crate) fn attach(self: &Arc<Self>, shared: &Arc<Shared>) -> ResponseBody {
+    /// Begins a new generation of readers. Returns its number.
+    fn attach(&self, resources: &Resources) -> u32 {
         let mut state = self.lock();
-        let before = state.come(shared);
+        let before = state.begin_generation(resources.now());
         if matches!(state.phase, Phase::Stream) {
-            self.prime(&mut state, shared);
+            self.prime(&mut state, &resources.config);
         }
-        self.reader(state, before, shared)
+        wake_readers(state, before)
     }
 
-    /// Gives it a reader that has read up to an event. Gives also the place of the last event that the reader will
-    /// not find here. None if there is no such stream.
-    pub(crate) fn resume(self: &Arc<Self>, after: u64, shared: &Arc<Shared>) -> Option<(ResponseBody, u64)> {
+    /// Begins a new generation of readers, which have read up to the event at `after`. Returns its number and the place of
+    /// the last event that is not in the queue. None if there is no such stream.
+    fn resume(&self, after: u64, resources: &Resources) -> Option<(u32, u64)> {
         let mut state = self.lock();
         if !matches!(state.phase, Phase::Stream) || after > state.place {
             return None;
         }
-        let before = state.come(shared);
+        let before = state.begin_generation(resources.now());
         state.forget();
         let place = state.place;
-        Some((self.reader(state, before, shared), place))
+        Some((wake_readers(state, before), place))
     }
 
-    fn reader(
-        self: &Arc<Self>,
-        state: MutexGuard<'_, State>,
-        before: Option<Waker>,
-        shared: &Arc<Shared>,
-    ) -> ResponseBody {
-        let generation = state.generation;
-        // What waited for the reader before has gone, and so there is room.
-        wake(state, |state| [before, state.sink.take()]);
-        ResponseBody::new(self, shared, generation)
+    /// Sends a comment, which makes it a stream.
+    fn keep_alive(&self, state: &mut StreamState, now: u32, config: &Config) {
+        if matches!(state.phase, Phase::Undecided) {
+            self.open(state, config);
+        }
+        sse::comment(state.queue.tail());
+        state.queue.grown();
+        state.moved = now;
     }
 
-    /// What is due at a tick: a comment on a stream that is silent, the end of one that is not read.
-    pub(crate) fn tick(&self, now: u32, shared: &Shared) {
+    fn lock(&self) -> MutexGuard<'_, StreamState> {
+        self.state.lock()
+    }
+}
+
+impl TimedStream for ResponseStream {
+    /// Sends a comment on a stream that is silent, and ends one that is not read.
+    fn tick(&self, now: u32, config: &Config, ticks: &Ticks) {
         let mut state = self.lock();
         if !state.attached {
             return;
         }
         let quiet = now.wrapping_sub(state.moved);
-        let ticks = &shared.ticks;
         let outlived = ticks.stream_time.is_some_and(|time| now.wrapping_sub(state.opened) >= time);
-        if state.is_full(shared.config.high_water) && quiet >= ticks.stall {
+        if state.is_full(config.limits.high_water) && quiet >= ticks.stall {
             state.cut(Cut::Stalled);
-        } else if outlived && state.primes && self.remembers(shared) && matches!(state.phase, Phase::Stream) {
+        } else if outlived && state.primes && self.remembers(config) && matches!(state.phase, Phase::Stream) {
             // The reader finds that its generation is over.
             state.leave();
             state.generation += 1;
         } else if quiet >= ticks.keep_alive && state.queue.is_empty() && !state.ended {
-            self.keep_alive(&mut state, shared);
+            self.keep_alive(&mut state, now, config);
         } else {
             return;
         }
-        wake(state, State::all);
+        wake(state, StreamState::all);
     }
 
-    /// Sends a comment, which makes it a stream.
-    fn keep_alive(&self, state: &mut State, shared: &Shared) {
-        if matches!(state.phase, Phase::Undecided) {
-            self.open(state, shared);
-        }
-        sse::comment(state.queue.tail());
-        state.queue.grown();
-        state.moved = shared.now();
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock()
+    fn begin_shutdown(&self) {
+        let mut state = self.lock();
+        state.is_closing = true;
+        wake(state, |state| [state.stream.take()]);
     }
 }
 
-/// What is sent instead of an answer for which there is no room. None where something else than one answer has none.
-#[cold]
-pub(crate) fn refuse(frame: &Frame, full: QuotaExceeded) -> Option<Frame> {
-    let Frame::Single(Message::Response(Response { id, .. })) = frame else { return None };
-    let whose = if full.is_callers { "this caller" } else { "all callers" };
-    let why = format_args!(
-        "there is no room for the answer: requests of {whose} and their answers take the limit of {} bytes",
-        full.limit
-    );
-    let error = ErrorObject::internal_error(why).with_data(&serde_json::json!({ "limit": full.limit }));
-    Some(Frame::Single(Message::Response(Response::new(id.clone(), Err(error)))))
-}
-
-/// The status with which the answer of an exchange can be the whole response, if it can.
-pub(crate) fn answer_status(response: &Response, form: AnswerForm) -> Option<StatusCode> {
-    status_of(response.outcome.as_ref().err().map(|error| error.code), form)
-}
-
-/// The status that goes with an answer: with an error of a request without a session, its own.
-fn status_of(error: Option<i64>, form: AnswerForm) -> Option<StatusCode> {
-    match error {
-        Some(code::METHOD_NOT_FOUND) => Some(StatusCode::NOT_FOUND),
-        Some(
-            code::PARSE_ERROR
-            | code::INVALID_REQUEST
-            | code::INVALID_PARAMS
-            | mcp_code::HEADER_MISMATCH
-            | mcp_code::MISSING_REQUIRED_CLIENT_CAPABILITY
-            | mcp_code::UNSUPPORTED_PROTOCOL_VERSION,
-        ) => Some(StatusCode::BAD_REQUEST),
-        Some(_) => Some(StatusCode::OK),
-        None => (form == AnswerForm::Json).then_some(StatusCode::OK),
-    }
+/// Wakes the reader before, and what waited for it, since there is room now. Returns the number of the generation.
+fn wake_readers(state: MutexGuard<'_, StreamState>, before: Option<Waker>) -> u32 {
+    let generation = state.generation;
+    wake(state, |state| [before, state.sink.take()]);
+    generation
 }

@@ -5,10 +5,8 @@ use std::task::{Context, Waker};
 use bytes::Bytes;
 use http::StatusCode;
 
-use crate::server::Reservation;
 use crate::server::queue::Queue;
-use crate::server::quota::LEAST_COST;
-use crate::server::shared::Shared;
+use crate::server::quota::{LEAST_COST, Reservation};
 use crate::server::text::Text;
 
 /// Memory for what waits is reserved in multiples of so many bytes.
@@ -18,48 +16,51 @@ const STEP: usize = 4 << 10;
 const DOUBLING: usize = 128 << 10;
 
 /// The state of a response stream.
-pub(super) struct State {
+pub(super) struct StreamState {
     pub(super) phase: Phase,
     pub(super) queue: Queue,
-    /// How much was put in since as much waited as there is room for. A long message counts as one that fills it.
+    /// How many bytes were put in since the queue was full. A long message counts as `high_water` bytes.
     pub(super) beyond: usize,
-    /// How many answers are still to come. The stream of a GET has none, and ends with its session.
+    /// How many answers are still expected. The stream of a GET expects none, and ends with its session.
     pub(super) owed: usize,
-    /// Nothing more will be put in.
+    /// No more frames will be put in.
     pub(super) ended: bool,
-    /// The memory of the requests that are answered here, until all are; and of what waits to be read.
+    /// The memory of the requests until they are answered, and of the unread bytes.
     pub(super) reservation: Option<Reservation>,
-    /// How much of it does not depend on what waits.
+    /// The part of it that does not depend on the unread bytes.
     pub(super) base: usize,
-    /// How much may wait behind it in what serves it.
+    /// How many bytes may wait in the queue of the exchange that feeds it.
     pub(super) behind: usize,
     /// How many bytes the reader has taken that no longer count.
     pub(super) uncounted: usize,
-    /// The connection should come to an end.
+    /// The exchange should end, because the endpoint shuts down.
     pub(super) is_closing: bool,
     pub(super) cut: Option<Cut>,
     pub(super) attached: bool,
-    /// Counts the readers, of whom the last one reads.
+    /// The number of readers so far. Only the last one reads.
     pub(super) generation: u32,
     /// The place of the last event.
     pub(super) place: u64,
     /// Whether the stream begins with an event without data.
     pub(super) primes: bool,
-    /// The tick at which the reader last took something, or came.
+    /// The tick of the reader's last read, or of its attachment.
     pub(super) moved: u32,
-    /// The tick at which the reader came.
+    /// The tick of the reader's attachment.
     pub(super) opened: u32,
+    /// Wakes the reader, which waits for bytes.
     pub(super) reader: Option<Waker>,
-    /// The half of a connection that waits for room.
+    /// Wakes the sink of the connection, or the exchange, which waits for room.
     pub(super) sink: Option<Waker>,
-    /// The half of a connection that waits for the reader to leave.
+    /// Wakes the exchange, which waits for the reader to leave.
     pub(super) stream: Option<Waker>,
 }
 
-/// Why a stream no longer waits for its reader.
+/// Why a stream was cut.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Cut {
+    /// Its client has left it full for `stall`.
     Stalled,
+    /// Its client has left it full for `slow_reader_timeout` while other requests waited.
     SlowReader,
     /// Its caller has reached the limit of unread bytes.
     NoRoom,
@@ -67,7 +68,7 @@ pub(super) enum Cut {
 
 #[derive(Debug)]
 pub(super) enum Phase {
-    /// Nothing has been said, so it can still become JSON.
+    /// Nothing has been sent, so it can still become JSON.
     Undecided,
     /// One JSON text, to be taken by the reader.
     Json(StatusCode, Text),
@@ -77,8 +78,8 @@ pub(super) enum Phase {
     Stream,
 }
 
-/// How much memory is reserved for so many unread bytes: in steps, so that the limits are looked at once for many short
-/// messages. Short messages wait in a vector that grows by doubling, long ones as they are.
+/// How much memory is reserved for `unread` bytes: in steps, so that many short messages need one look at the limits. Short
+/// messages wait in a vector that grows by doubling, long ones as they are.
 pub(crate) fn memory_for(unread: usize) -> usize {
     match unread {
         0 => 0,
@@ -88,7 +89,7 @@ pub(crate) fn memory_for(unread: usize) -> usize {
     }
 }
 
-impl State {
+impl StreamState {
     pub(super) fn new(phase: Phase, owed: usize, primes: bool) -> Self {
         Self {
             phase,
@@ -119,19 +120,19 @@ impl State {
         self.reservation = reservation;
     }
 
-    /// Nothing more will be put in.
+    /// Ends the stream: no more frames will be put in.
     pub(super) fn end(&mut self) {
         self.ended = true;
         (self.base, self.behind) = (LEAST_COST, 0);
         self.release();
     }
 
-    /// How much memory is needed for what is unread and so many bytes more.
+    /// How much memory is needed for the unread bytes and `more`.
     pub(super) fn needed(&self, more: usize) -> usize {
         memory_for(self.queue.len() + more) + self.behind
     }
 
-    /// Gives back the memory that is not needed any more.
+    /// Gives back memory that is no longer needed.
     pub(super) fn release(&mut self) {
         let needed = match self.phase {
             // It goes with the text.
@@ -147,35 +148,34 @@ impl State {
         }
     }
 
-    /// A reader comes. Gives the one before it, which finds out.
-    pub(super) fn come(&mut self, shared: &Shared) -> Option<Waker> {
+    /// Begins a generation of readers at tick `now`. Returns the waker of the reader before, which finds out.
+    pub(super) fn begin_generation(&mut self, now: u32) -> Option<Waker> {
         self.attached = true;
         self.cut = None;
         self.generation += 1;
-        self.moved = shared.now();
-        self.opened = self.moved;
+        (self.moved, self.opened) = (now, now);
         self.reader.take()
     }
 
-    /// All wakers.
+    /// Takes all wakers.
     pub(super) fn all(&mut self) -> [Option<Waker>; 3] {
         [self.reader.take(), self.sink.take(), self.stream.take()]
     }
 
-    /// The reader leaves, and what waited for it goes.
+    /// Detaches the reader, and drops the unread bytes.
     pub(super) fn leave(&mut self) {
         self.attached = false;
         self.forget();
     }
 
-    /// What waits for the reader goes.
+    /// Drops the unread bytes.
     pub(super) fn forget(&mut self) {
         self.queue.clear();
         self.beyond = 0;
         self.release();
     }
 
-    /// Whether as much waits to be read as there is room for.
+    /// Whether a reader has left `high_water` bytes unread.
     pub(super) fn is_full(&self, high_water: usize) -> bool {
         self.attached && self.queue.len() >= high_water
     }
@@ -186,9 +186,9 @@ impl State {
     }
 }
 
-impl fmt::Debug for State {
+impl fmt::Debug for StreamState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("State")
+        f.debug_struct("StreamState")
             .field("phase", &self.phase)
             .field("unread", &self.queue.len())
             .field("owed", &self.owed)
@@ -201,8 +201,8 @@ impl fmt::Debug for State {
 /// Wakes the wakers that `whom` gives, after it has released the lock.
 #[inline]
 pub(super) fn wake<const N: usize>(
-    mut state: MutexGuard<'_, State>,
-    whom: impl FnOnce(&mut State) -> [Option<Waker>; N],
+    mut state: MutexGuard<'_, StreamState>,
+    whom: impl FnOnce(&mut StreamState) -> [Option<Waker>; N],
 ) {
     let wakers = whom(&mut state);
     drop(state);

@@ -23,8 +23,8 @@ const CLOSED: u8 = 2;
 pub(crate) struct ConnectionState {
     begun: AtomicU32,
     ended: AtomicU32,
-    /// Several requests are answered at once, as in HTTP/2.
-    multiplexed: AtomicBool,
+    /// Whether the client speaks HTTP/2, in which several requests are answered at once.
+    http2: AtomicBool,
     opened: Instant,
     /// When it began to wait for a request: milliseconds since it was opened.
     waiting: AtomicU64,
@@ -48,7 +48,7 @@ impl ConnectionState {
         Arc::new(Self {
             begun: AtomicU32::new(0),
             ended: AtomicU32::new(0),
-            multiplexed: AtomicBool::new(false),
+            http2: AtomicBool::new(false),
             opened,
             waiting: AtomicU64::new(0),
             close: AtomicU8::new(OPEN),
@@ -56,11 +56,8 @@ impl ConnectionState {
         })
     }
 
-    /// A request has come.
-    pub(crate) fn begin(self: &Arc<Self>, version: http::Version) -> RequestGuard {
-        if version == http::Version::HTTP_2 {
-            self.multiplexed.store(true, Ordering::Relaxed);
-        }
+    /// Counts a request that has come.
+    pub(crate) fn begin(self: &Arc<Self>) -> RequestGuard {
         self.begun.fetch_add(1, Ordering::Relaxed);
         RequestGuard(self.clone())
     }
@@ -71,8 +68,14 @@ impl ConnectionState {
         (begun == self.ended.load(Ordering::Relaxed)).then_some(begun)
     }
 
-    pub(crate) fn is_multiplexed(&self) -> bool {
-        self.multiplexed.load(Ordering::Relaxed)
+    /// Notes that the client speaks HTTP/2. Returns whether that was known.
+    pub(crate) fn set_http2(&self) -> bool {
+        self.http2.swap(true, Ordering::Relaxed)
+    }
+
+    /// Whether the client speaks HTTP/2.
+    pub(crate) fn is_http2(&self) -> bool {
+        self.http2.load(Ordering::Relaxed)
     }
 
     /// The last request has been answered now.
@@ -131,7 +134,7 @@ impl Drop for RequestGuard {
     fn drop(&mut self) {
         self.0.ended.fetch_add(1, Ordering::Relaxed);
         // A stream of HTTP/2 ends in a task of its own. Its connection may be idle from now on, and has to see that.
-        if self.0.is_multiplexed() && self.0.waits().is_some() {
+        if self.0.is_http2() && self.0.waits().is_some() {
             self.0.task.wake();
         }
     }

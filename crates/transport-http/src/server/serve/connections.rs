@@ -49,7 +49,6 @@ struct Entry {
     caller: Caller,
     state: Arc<ConnectionState>,
     evicted: bool,
-    http2: bool,
 }
 
 /// The slot of a connection among those that are open. The connection counts as open until this is dropped.
@@ -97,7 +96,7 @@ impl Connections {
             known.evict(waiting);
         }
         known.callers.entry(caller.clone()).or_default().open += 1;
-        let entry = Entry { caller: caller.clone(), state: state.clone(), evicted: false, http2: false };
+        let entry = Entry { caller: caller.clone(), state: state.clone(), evicted: false };
         Ok(ConnectionSlot { connections: self.clone(), number: known.open.insert(entry) })
     }
 
@@ -145,7 +144,7 @@ impl Known {
         entry.evicted = true;
         self.evicted += 1;
         entry.state.close(true);
-        let (caller, http2) = (entry.caller.clone(), entry.http2);
+        let (caller, http2) = (entry.caller.clone(), entry.state.is_http2());
         self.leave(&caller, http2);
     }
 
@@ -162,23 +161,24 @@ impl Known {
 }
 
 impl ConnectionSlot {
-    /// The connection turns out to speak HTTP/2. Where its caller has too many of those, the one is closed that has waited
-    /// longest for a request, or else this one. False for that.
-    pub(crate) fn speaks_http2(&self) -> bool {
+    /// Counts the connection as one of HTTP/2. Where its caller has too many of those, the one that has waited longest for
+    /// a request is closed, or else this one. False for that.
+    pub(crate) fn set_http2(&self) -> bool {
         let limits = &self.connections.limits;
         let known = &mut *self.connections.known();
-        let Some(entry) = known.open.get(self.number).filter(|entry| !entry.evicted && !entry.http2) else {
+        let Some(entry) = known.open.get(self.number).filter(|entry| !entry.evicted) else {
             return false;
         };
         let caller = entry.caller.clone();
-        let Some(own) = known.callers.get_mut(&caller) else { return false };
+        let Some(own) = known.callers.get(&caller) else { return false };
         let is_full = own.http2 >= limits.caller_http2 && limits.caller < limits.all;
-        let other = known.longest_waiting(|entry| is_full && entry.http2 && entry.caller == caller);
+        let other =
+            known.longest_waiting(|entry| is_full && entry.state.is_http2() && entry.caller == caller);
         let closed = if is_full { Some(other.unwrap_or(self.number)) } else { None };
-        if let Some(entry) = known.open.get_mut(self.number) {
-            entry.http2 = true;
-        }
-        if let Some(own) = known.callers.get_mut(&caller) {
+        if let Some(entry) = known.open.get(self.number)
+            && !entry.state.set_http2()
+            && let Some(own) = known.callers.get_mut(&caller)
+        {
             own.http2 += 1;
         }
         closed.into_iter().for_each(|closed| known.evict(closed));
@@ -193,7 +193,7 @@ impl Drop for ConnectionSlot {
         if entry.evicted {
             known.evicted -= 1;
         } else {
-            known.leave(&entry.caller, entry.http2);
+            known.leave(&entry.caller, entry.state.is_http2());
         }
         if !known.open.is_empty() {
             return;
@@ -220,7 +220,7 @@ mod tests {
     ) -> Result<(ConnectionSlot, Arc<ConnectionState>), Full> {
         let state = ConnectionState::new(Instant::now());
         if busy {
-            std::mem::forget(state.begin(http::Version::HTTP_11));
+            std::mem::forget(state.begin());
         }
         let place = connections.admit(&Caller::at([127, 0, 0, caller].into()), &state)?;
         Ok((place, state))
@@ -235,7 +235,7 @@ mod tests {
         let connections = connections(9, 8);
         let open = |caller, busy| {
             let (place, state) = admit(&connections, caller, busy).unwrap();
-            let stays = place.speaks_http2();
+            let stays = place.set_http2();
             assert_ne!(stays, state.is_to_close());
             (place, state)
         };

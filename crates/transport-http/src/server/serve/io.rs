@@ -12,8 +12,8 @@ use tokio::time::{Instant, Sleep};
 use crate::server::serve::connection_state::ConnectionState;
 use crate::server::serve::connections::ConnectionSlot;
 
-/// With this HTTP/2 begins, and no request of HTTP/1.1.
-const PREFACE: &[u8] = b"PRI";
+/// The client's first bytes in HTTP/2 (RFC 9113, section 3.4).
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 const FAR: Duration = Duration::from_secs(365 * 24 * 3600);
 
@@ -81,12 +81,13 @@ impl Watched {
         let Some(answered) = self.state.waits() else {
             return Poll::Pending;
         };
-        let multiplexed = self.state.is_multiplexed();
+        // Until its first request a connection of HTTP/2 has the time that a head has.
+        let lingers = answered != 0 && self.state.is_http2();
         if self.head.0 != answered {
             let now = Instant::now();
             self.state.rest(now.into_std());
             // A time too long for the clock is as good as none.
-            let timeout = if multiplexed { self.idle_timeout.min(FAR) } else { self.head_timeout };
+            let timeout = if lingers { self.idle_timeout.min(FAR) } else { self.head_timeout };
             self.head = (answered, now + timeout);
             if self.head_delay.deadline() > self.head.1 {
                 self.head_delay.as_mut().reset(self.head.1);
@@ -99,7 +100,7 @@ impl Watched {
             }
             self.head_delay.as_mut().reset(self.head.1);
         }
-        if multiplexed {
+        if lingers {
             self.state.close(false);
             return Poll::Pending;
         }
@@ -117,7 +118,7 @@ impl Watched {
             self.preface = self.preface.map(|seen| seen + length);
         } else {
             self.preface = None;
-            if !self.place.speaks_http2() {
+            if !self.place.set_http2() {
                 return Err(io::ErrorKind::ConnectionAborted.into());
             }
         }

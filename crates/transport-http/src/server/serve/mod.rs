@@ -24,12 +24,13 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use tokio::net::{TcpListener, TcpStream};
 
+use crate::server::quota::Quota;
 use crate::server::serve::connection_state::{ConnectionState, Guarded};
 use crate::server::serve::connections::{ConnectionLimits, ConnectionSlot, Connections, Full};
 use crate::server::serve::io::{Timeouts, Watched};
 use crate::server::serve::spawned_tasks::SpawnedTasks;
 use crate::server::tasks::Tasks;
-use crate::server::{Body, Caller, Quota, RemoteAddr, Spawner};
+use crate::server::{Body, Caller, RemoteAddr, Spawner};
 
 pub use descriptors::ServeWarning;
 pub use routes::{Mount, Routes};
@@ -326,7 +327,7 @@ impl hyper::service::Service<Request<Incoming>> for RouteService {
     >;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
-        let guard = self.state.begin(request.version());
+        let guard = self.state.begin();
         Guarded::new(self.routes.answer(request, self.remote).map(Ok), guard)
     }
 }

@@ -1,7 +1,7 @@
 //! One session: what its client has sent and the connection has not taken, and which response each request is answered on.
 
-mod full;
-mod routes;
+mod full_streams;
+mod pending;
 mod state;
 
 use std::collections::VecDeque;
@@ -15,10 +15,11 @@ use agentwire_sync::{Mutex, MutexGuard};
 use agentwire_transport::Packet;
 
 use crate::server::inline_task::InlineTask;
-use crate::server::response_stream::{ResponseBody, ResponseStream};
-use crate::server::session::state::{State, answers_to};
-use crate::server::shared::Shared;
-use crate::server::{AnswerForm, Caller, EventId, Head, Principal, Reservation, SessionId};
+use crate::server::quota::Reservation;
+use crate::server::resources::Resources;
+use crate::server::response_stream::{ResponseStream, StreamReader};
+use crate::server::session::state::{SessionState, answers_to};
+use crate::server::{AnswerForm, Caller, Config, EventId, Head, Principal, SessionId};
 
 /// How many GET streams whose client has left are kept, so that it can resume them.
 const LEFT_STREAMS: usize = 4;
@@ -31,7 +32,7 @@ pub(crate) struct Session {
     caller: Caller,
     /// Whether the client has named the session in a request, and so has got its id.
     used: AtomicBool,
-    state: Mutex<State>,
+    state: Mutex<SessionState>,
     /// What serves it, once that runs.
     task: OnceLock<Weak<InlineTask>>,
 }
@@ -49,7 +50,7 @@ pub(crate) enum DeliverError {
 /// What a client that resumes a stream gets.
 pub(crate) enum Resumed {
     /// What is remembered, up to a place, and then what comes.
-    Live(ResponseBody, u64),
+    Live(StreamReader, u64),
     /// Only what is remembered.
     Ended,
 }
@@ -64,7 +65,8 @@ impl Session {
     ) -> Self {
         // Mostly one message waits at a time.
         let inbox = VecDeque::with_capacity(1);
-        let state = State { inbox, initialize: Some(initialize), heard: now, ..State::default() };
+        let state =
+            SessionState { inbox, initialize: Some(initialize), heard: now, ..SessionState::default() };
         Self {
             id,
             principal,
@@ -110,14 +112,14 @@ impl Session {
         request: Request,
         reservation: Reservation,
         head: &Arc<Head>,
-        shared: &Arc<Shared>,
-    ) -> ResponseBody {
+        resources: &Arc<Resources>,
+    ) -> StreamReader {
         let mut state = self.lock();
-        let stream = self.new_post(&mut state, 1, shared.config.session_answer);
+        let stream = self.new_post(&mut state, 1, resources.config.session_answer);
         stream.reserve(Some(reservation));
         state.routes.insert(request.id.clone(), stream.clone());
         state.inbox.push_back((head.brings(Message::from(request)), None));
-        stream.attach(shared)
+        StreamReader::attach(&stream, resources)
     }
 
     /// Takes what a client sent in one POST, when there is room for it. The answers to the requests in it come out
@@ -128,16 +130,16 @@ impl Session {
         frame: &mut Option<Frame>,
         reservation: &mut Option<Reservation>,
         head: &Arc<Head>,
-        shared: &Arc<Shared>,
-    ) -> Poll<Result<Option<ResponseBody>, DeliverError>> {
+        resources: &Arc<Resources>,
+    ) -> Poll<Result<Option<StreamReader>, DeliverError>> {
         let mut state = self.lock();
         if state.closed {
             return Poll::Ready(Err(DeliverError::Gone));
         }
-        state.heard = shared.now();
-        let limit = shared.config.stream_limit;
+        state.heard = resources.now();
+        let limit = resources.config.stream_limit;
         // Looked at before the ids, which are many in a batch: a POST comes here again each time it is woken.
-        if state.inbox.len() >= shared.config.inbox_limit {
+        if state.inbox.len() >= resources.config.limits.inbox_limit {
             if !state.posts.iter().any(|waker| waker.will_wake(cx.waker())) {
                 // Those whose clients have left are among them, until the inbox is read again.
                 if state.posts.len() >= limit {
@@ -168,7 +170,7 @@ impl Session {
         if !asked.is_empty() && state.routes.len() + asked.len() > limit.max(asked.len()) {
             return Poll::Ready(Err(DeliverError::TooMany(limit)));
         }
-        let form = form(&frame, shared);
+        let form = form(&frame, resources);
         let stream = (!asked.is_empty()).then(|| self.new_post(&mut state, asked.len(), form));
         if let Some(stream) = &stream {
             stream.reserve(reservation.take());
@@ -178,7 +180,7 @@ impl Session {
         state.inbox.push_back((head.brings(frame), reservation.take()));
         let waker = state.stream.take();
         // Before the connection can answer, so that the answer finds its reader.
-        let reader = stream.map(|stream| stream.attach(shared));
+        let reader = stream.map(|stream| StreamReader::attach(&stream, resources));
         let held_up = (!state.full.is_empty()).then(|| state.full.take_waiting());
         drop(state);
         held_up.into_iter().flatten().for_each(Waker::wake);
@@ -215,16 +217,16 @@ impl Session {
     }
 
     /// Ready while what is unread of the streams together is not too much.
-    pub(crate) fn poll_room(&self, cx: &Context<'_>, shared: &Shared) -> Poll<()> {
+    pub(crate) fn poll_room(&self, cx: &Context<'_>, config: &Config) -> Poll<()> {
         let state = &mut *self.lock();
         if state.full.is_empty() {
             return Poll::Ready(());
         }
-        state.full.poll_room(cx, &state.routes, &shared.config)
+        state.full.poll_room(cx, &state.routes, config)
     }
 
     /// Sends a frame on the one stream that it belongs to. Says whether it was the refusal of the session.
-    pub(crate) fn send(&self, frame: Frame, in_reply_to: Option<&RequestId>, shared: &Shared) -> bool {
+    pub(crate) fn send(&self, frame: Frame, in_reply_to: Option<&RequestId>, resources: &Resources) -> bool {
         let mut state = self.lock();
         let (stream, answers) = state.route(&frame, in_reply_to);
         let refused = state.settle(&frame);
@@ -236,28 +238,28 @@ impl Session {
             None => match state.listener() {
                 Some(listener) => listener,
                 None => {
-                    state.keep(frame, shared.config.high_water);
+                    state.keep(frame, resources.config.limits.high_water);
                     return false;
                 }
             },
         };
         // The lock is kept, so that events get their places in the order in which they are sent.
-        if stream.put(&frame, answers, shared) {
+        if stream.put(&frame, answers, resources) {
             state.full.add(stream);
         }
         refused
     }
 
     /// Opens a stream for what belongs to no request. None if there are too many.
-    pub(crate) fn listen(&self, shared: &Arc<Shared>) -> Result<ResponseBody, DeliverError> {
+    pub(crate) fn listen(&self, resources: &Arc<Resources>) -> Result<StreamReader, DeliverError> {
         let mut state = self.lock();
         if state.closed {
             return Err(DeliverError::Gone);
         }
-        state.heard = shared.now();
+        state.heard = resources.now();
         let attached = state.listeners.iter().filter(|listener| listener.is_attached()).count();
-        if attached >= shared.config.stream_limit {
-            return Err(DeliverError::TooMany(shared.config.stream_limit));
+        if attached >= resources.config.stream_limit {
+            return Err(DeliverError::TooMany(resources.config.stream_limit));
         }
         if state.listeners.len() - attached >= LEFT_STREAMS
             && let Some(oldest) = state.listeners.iter().position(|listener| !listener.is_attached())
@@ -267,50 +269,50 @@ impl Session {
         state.streams += 1;
         let primes = state.revision.is_some_and(Revision::has_priming_events);
         let stream = Arc::new(ResponseStream::for_get(state.streams, self.id, self.caller.clone(), primes));
-        let reader = stream.attach(shared);
+        let reader = StreamReader::attach(&stream, resources);
         state.listeners.push(stream.clone());
-        state.flush(&stream, shared);
+        state.flush(&stream, resources);
         Ok(reader)
     }
 
     /// Goes on with a stream after an event.
-    pub(crate) fn resume(&self, after: EventId, shared: &Arc<Shared>) -> Result<Resumed, DeliverError> {
+    pub(crate) fn resume(&self, after: EventId, resources: &Arc<Resources>) -> Result<Resumed, DeliverError> {
         let mut state = self.lock();
         if state.closed {
             return Err(DeliverError::Gone);
         }
-        state.heard = shared.now();
+        state.heard = resources.now();
         let of_number = |stream: &&Arc<ResponseStream>| stream.number() == after.stream;
         let listener = state.listeners.iter().find(of_number).cloned();
         let found = listener.clone().or_else(|| state.routes.streams().find(of_number).cloned());
-        let resumed = found.and_then(|stream| stream.resume(after.place, shared));
+        let resumed = found.and_then(|stream| StreamReader::resume(&stream, after.place, resources));
         let Some((reader, place)) = resumed else {
             return Ok(Resumed::Ended);
         };
         if let Some(listener) = listener {
-            state.flush(&listener, shared);
+            state.flush(&listener, resources);
         }
         Ok(Resumed::Live(reader, place))
     }
 
     /// Lets time pass. True if the client has been silent for too long, and neither waits for an answer nor
     /// listens.
-    pub(crate) fn tick(&self, now: u32, shared: &Shared) -> bool {
+    pub(crate) fn tick(&self, now: u32, resources: &Resources) -> bool {
         let state = &mut *self.lock();
-        state.full.relieve(&state.routes, now, shared);
+        state.full.relieve(&state.routes, now, resources);
         // An answer is also waited for by a client that has lost its stream, and comes back for it.
         if state.routes.len() > 0 || state.listeners.iter().any(|listener| listener.is_attached()) {
             state.heard = now;
         }
         let used = self.used.load(Ordering::Relaxed);
-        now.wrapping_sub(state.heard) >= if used { shared.ticks.idle } else { shared.ticks.opening }
+        now.wrapping_sub(state.heard) >= if used { resources.ticks.idle } else { resources.ticks.opening }
     }
 
     /// Ends everything at once.
     pub(crate) fn close(&self) {
         let routes = std::mem::take(&mut self.lock().routes);
         self.retire();
-        routes.into_outlets().for_each(|stream| stream.finish());
+        routes.into_streams().for_each(|stream| stream.finish());
     }
 
     /// Takes nothing more, but answers what was asked.
@@ -325,13 +327,13 @@ impl Session {
         listeners.into_iter().for_each(|stream| stream.finish());
     }
 
-    fn new_post(&self, state: &mut State, asked: usize, form: AnswerForm) -> Arc<ResponseStream> {
+    fn new_post(&self, state: &mut SessionState, asked: usize, form: AnswerForm) -> Arc<ResponseStream> {
         state.streams += 1;
         let primes = state.revision.is_some_and(Revision::has_priming_events);
         Arc::new(ResponseStream::for_post(state.streams, self.id, form, self.caller.clone(), asked, primes))
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, SessionState> {
         self.state.lock()
     }
 }
@@ -355,10 +357,10 @@ fn is_answer(frame: &Frame) -> bool {
 }
 
 /// In which form what a client sent is answered. Who asks how a task stands does not want to wait, and can ask again.
-fn form(frame: &Frame, shared: &Shared) -> AnswerForm {
+fn form(frame: &Frame, resources: &Resources) -> AnswerForm {
     match frame {
         Frame::Single(Message::Request(request)) if request.method == method::GET_TASK => AnswerForm::Json,
-        _ => shared.config.session_answer,
+        _ => resources.config.session_answer,
     }
 }
 

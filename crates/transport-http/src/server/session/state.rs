@@ -6,15 +6,15 @@ use agentwire_jsonrpc::{Frame, Intent, Malformed, Message, RequestId};
 use agentwire_mcp_wire::{Revision, initialize_version};
 use agentwire_transport::Packet;
 
-use crate::server::Reservation;
+use crate::server::quota::Reservation;
+use crate::server::resources::Resources;
 use crate::server::response_stream::ResponseStream;
-use crate::server::session::full::Full;
-use crate::server::session::routes::Routes;
-use crate::server::shared::Shared;
+use crate::server::session::full_streams::FullStreams;
+use crate::server::session::pending::PendingResponses;
 
 /// What waits in a session, and for what.
 #[derive(Debug, Default)]
-pub(super) struct State {
+pub(super) struct SessionState {
     /// What the client has sent. Reserved is the memory of what is not answered: requests have that in their stream.
     pub(super) inbox: VecDeque<(Packet, Option<Reservation>)>,
     /// The half of the connection that waits for more.
@@ -22,14 +22,14 @@ pub(super) struct State {
     /// The POSTs that wait for room in the inbox.
     pub(super) posts: Vec<Waker>,
     /// The responses on which unanswered requests are answered.
-    pub(super) routes: Routes,
+    pub(super) routes: PendingResponses,
     /// The streams of GETs.
     pub(super) listeners: Vec<Arc<ResponseStream>>,
     /// What belongs to no request, while no GET is open, and its size.
     pub(super) unsent: VecDeque<Frame>,
     pub(super) unsent_size: usize,
     /// The streams that have more unread than each has room for.
-    pub(super) full: Full,
+    pub(super) full: FullStreams,
     /// The request that opened the session, until it is answered.
     pub(super) initialize: Option<RequestId>,
     pub(super) revision: Option<Revision>,
@@ -40,7 +40,7 @@ pub(super) struct State {
     pub(super) closed: bool,
 }
 
-impl State {
+impl SessionState {
     /// Where a frame belongs, if it belongs to requests, and how many of them it answers.
     pub(super) fn route(
         &mut self,
@@ -106,10 +106,10 @@ impl State {
     }
 
     /// Sends what was kept.
-    pub(super) fn flush(&mut self, listener: &ResponseStream, shared: &Shared) {
+    pub(super) fn flush(&mut self, listener: &ResponseStream, resources: &Resources) {
         self.unsent_size = 0;
         for frame in std::mem::take(&mut self.unsent) {
-            listener.put(&frame, 0, shared);
+            listener.put(&frame, 0, resources);
         }
     }
 }

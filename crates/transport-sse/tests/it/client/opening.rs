@@ -73,9 +73,11 @@ async fn sse_04_an_endpoint_of_another_origin_is_refused() {
 #[tokio::test]
 async fn headers_go_with_both_verbs_and_no_version_with_either() {
     let mock = Mock::new().await;
-    let config = mock.config().header(AUTHORIZATION, HeaderValue::from_static("Bearer secret"));
-    let config = config.header(HeaderName::from_static("x-tenant"), HeaderValue::from_static("7"));
-    let config = config.header(http::header::CONTENT_TYPE, HeaderValue::from_static("text/plain"));
+    let config = mock.config().with_http(|http| {
+        http.header(AUTHORIZATION, HeaderValue::from_static("Bearer secret"))
+            .header(HeaderName::from_static("x-tenant"), HeaderValue::from_static("7"))
+            .header(http::header::CONTENT_TYPE, HeaderValue::from_static("text/plain"))
+    });
     assert!(!format!("{config:?}").contains("secret"));
     let client = Client::new(config.open().unwrap());
     let get = mock.next().await;
@@ -178,7 +180,7 @@ async fn sse_20_what_is_no_stream_of_this_transport_is_named() {
 #[tokio::test]
 async fn an_endpoint_event_has_a_limit() {
     let mock = Mock::new().await;
-    let mut transport = mock.config().message_limit(1000).open().unwrap();
+    let mut transport = mock.config().with_http(|http| http.message_limit(1000)).open().unwrap();
     let (error, ()) = tokio::join!(patiently(transport.opened()), async {
         let mut stream = mock.next().await.open(EVENTS).await;
         // It may have gone before all is written.

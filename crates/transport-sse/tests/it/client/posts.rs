@@ -177,7 +177,8 @@ async fn closing_waits_for_what_was_said_last() {
 #[tokio::test]
 async fn closing_takes_no_longer_than_it_may() {
     let mock = Mock::new().await;
-    let config = mock.config().close_timeout(std::time::Duration::from_millis(300));
+    let config = mock.config();
+    let config = config.with_http(|http| http.close_timeout(std::time::Duration::from_millis(300)));
     let client = Client::new(config.open().unwrap());
     let stream = mock.stream("event: endpoint\ndata: /messages\n\n").await;
     client.say(json!({"jsonrpc": "2.0", "method": "bye"}));

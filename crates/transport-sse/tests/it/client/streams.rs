@@ -94,7 +94,8 @@ async fn what_the_server_says_before_it_leaves_is_heard() {
 async fn messages_have_a_limit() {
     let mock = Mock::new().await;
     let longest = note(&"x".repeat(1000)).to_string();
-    let mut client = Client::new(mock.config().message_limit(longest.len()).open().unwrap());
+    let mut client =
+        Client::new(mock.config().with_http(|http| http.message_limit(longest.len())).open().unwrap());
     let mut stream = mock.stream("event: endpoint\ndata: /m\n\n").await;
     stream.write_all(format!("data: {longest}\n\n").as_bytes()).await.unwrap();
     assert_eq!(client.frame().await, note(&"x".repeat(1000)));

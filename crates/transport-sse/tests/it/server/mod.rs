@@ -1,5 +1,5 @@
 //! The server from outside. Clients are raw sockets, or calls of the service where time is made up; what serves the
-//! links is a script.
+//! connections is a script.
 
 mod crowd;
 mod guards;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use agentwire_jsonrpc::{Frame, Message, RequestId, Response};
 use agentwire_transport::{Exchange, Packet, Service};
 use agentwire_transport_http::server::{Routes, serve};
-use agentwire_transport_sse::server::{Config, Endpoint, Link};
+use agentwire_transport_sse::server::{Config, Connection, Endpoint};
 use futures::{SinkExt, StreamExt};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -26,16 +26,16 @@ pub(crate) enum Way {
 
 pub(crate) const WAYS: [Way; 2] = [Way::Inline, Way::Spawned];
 
-/// Serves each link by a function, and no exchange, which this transport does not have.
-pub(crate) struct OfLinks<F>(pub(crate) F);
+/// Serves each connection by a function, and no exchange, which this transport does not have.
+pub(crate) struct OfConnections<F>(pub(crate) F);
 
-impl<F, A> Service<Link> for OfLinks<F>
+impl<F, A> Service<Connection> for OfConnections<F>
 where
-    F: Fn(Link) -> A,
+    F: Fn(Connection) -> A,
     A: Future<Output = ()> + Send + 'static,
 {
-    fn connection(&self, link: Link) -> impl Future<Output = ()> + Send + 'static {
-        (self.0)(link)
+    fn connection(&self, connection: Connection) -> impl Future<Output = ()> + Send + 'static {
+        (self.0)(connection)
     }
 
     fn exchange(&self, exchange: Exchange) -> impl Future<Output = Response> + Send + 'static {
@@ -70,13 +70,13 @@ impl Server {
         let state = Arc::new(State::default());
         let scripted = {
             let state = state.clone();
-            move |link| attend(link, state.clone())
+            move |connection| attend(connection, state.clone())
         };
         let endpoint = match way {
-            Way::Inline => Endpoint::serving(config, OfLinks(scripted)),
+            Way::Inline => Endpoint::serving(config, OfConnections(scripted)),
             Way::Spawned => {
-                let spawning = OfLinks(move |link| {
-                    tokio::spawn(scripted(link));
+                let spawning = OfConnections(move |connection| {
+                    tokio::spawn(scripted(connection));
                     std::future::ready(())
                 });
                 Endpoint::serving(config, spawning)
@@ -140,59 +140,62 @@ impl Drop for Attended {
 }
 
 /// Serves one client, one message after the other.
-pub(crate) async fn attend(mut link: Link, state: Arc<State>) {
+pub(crate) async fn attend(mut connection: Connection, state: Arc<State>) {
     state.change(&state.attended, 1);
     let _attended = Attended(state.clone());
-    while let Some(Ok(Packet::Frame { frame: Frame::Single(message), .. })) = link.next().await {
+    while let Some(Ok(Packet::Frame { frame: Frame::Single(message), .. })) = connection.next().await {
         state.change(&state.heard, 1);
         let Message::Request(request) = message else {
             continue;
         };
         let params: Value = request.params.map_or(Value::Null, |params| params.decode().unwrap());
-        if !act(&mut link, &request.method, &request.id, params).await {
+        if !act(&mut connection, &request.method, &request.id, params).await {
             return;
         }
     }
 }
 
 /// Does what a request says. Says whether the conversation goes on.
-async fn act(link: &mut Link, method: &str, id: &RequestId, params: Value) -> bool {
+async fn act(connection: &mut Connection, method: &str, id: &RequestId, params: Value) -> bool {
     match method {
         // As many notifications as it says, and then the answer.
         "count" => {
             for at in 0..params["n"].as_u64().unwrap() {
                 let note = json!({"jsonrpc": "2.0", "method": "progress", "params": {"at": at}});
-                if say(link, &note).await.is_err() {
+                if say(connection, &note).await.is_err() {
                     return false;
                 }
             }
-            answer(link, id, json!("counted")).await
+            answer(connection, id, json!("counted")).await
         }
-        "large" => answer(link, id, "x".repeat(params["n"].as_u64().unwrap() as usize).into()).await,
+        "large" => answer(connection, id, "x".repeat(params["n"].as_u64().unwrap() as usize).into()).await,
         // A request of the server's, and what the client says to it.
         "ask" => {
             let request = json!({"jsonrpc": "2.0", "id": "s-1", "method": "roots/list"});
-            if say(link, &request).await.is_err() {
+            if say(connection, &request).await.is_err() {
                 return false;
             }
             let Some(Ok(Packet::Frame { frame: Frame::Single(Message::Response(response)), .. })) =
-                link.next().await
+                connection.next().await
             else {
                 return false;
             };
-            answer(link, id, response.outcome.unwrap().decode().unwrap()).await
+            answer(connection, id, response.outcome.unwrap().decode().unwrap()).await
         }
         "hang" => std::future::pending().await,
         "leave" => false,
         "panic" => panic!("as the client wishes"),
-        _ => answer(link, id, params).await,
+        _ => answer(connection, id, params).await,
     }
 }
 
-async fn answer(link: &mut Link, id: &RequestId, result: Value) -> bool {
-    say(link, &json!({"jsonrpc": "2.0", "id": id, "result": result})).await.is_ok()
+async fn answer(connection: &mut Connection, id: &RequestId, result: Value) -> bool {
+    say(connection, &json!({"jsonrpc": "2.0", "id": id, "result": result})).await.is_ok()
 }
 
-async fn say(link: &mut Link, message: &Value) -> Result<(), agentwire_transport::TransportError> {
-    link.send(Packet::from_json(&message.to_string())).await
+async fn say(
+    connection: &mut Connection,
+    message: &Value,
+) -> Result<(), agentwire_transport::TransportError> {
+    connection.send(Packet::from_json(&message.to_string())).await
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use agentwire_transport::Packet;
 use agentwire_transport_http::server::{Body, Head, Principal};
-use agentwire_transport_sse::server::{Config, Endpoint, Link, Stalled};
+use agentwire_transport_sse::server::{Config, Connection, Endpoint, Stalled};
 use bytes::Bytes;
 use futures::channel::mpsc::{UnboundedReceiver, unbounded};
 use futures::stream::FuturesUnordered;
@@ -18,13 +18,13 @@ use http_body::Frame;
 use tokio::time::Instant;
 use tower_service::Service;
 
-use crate::server::script::OfLinks;
+use crate::server::script::OfConnections;
 
-/// An endpoint, and the links of its clients. The futures that serve them wait for ever, so a link decides alone.
-fn endpoint(config: Config) -> (Endpoint, UnboundedReceiver<Link>) {
-    let (links, coming) = unbounded();
-    let service = OfLinks(move |link| {
-        links.unbounded_send(link).unwrap();
+/// An endpoint, and the connections of its clients. The futures that serve them wait for ever, so a connection decides alone.
+fn endpoint(config: Config) -> (Endpoint, UnboundedReceiver<Connection>) {
+    let (connections, coming) = unbounded();
+    let service = OfConnections(move |connection| {
+        connections.unbounded_send(connection).unwrap();
         std::future::pending()
     });
     (Endpoint::serving(config, service), coming)
@@ -97,7 +97,7 @@ async fn a_silent_stream_is_kept_alive() {
 
 #[tokio::test(start_paused = true)]
 async fn a_client_that_never_says_anything_is_cut() {
-    let (endpoint, mut links) = endpoint(Config::new());
+    let (endpoint, mut connections) = endpoint(Config::new());
     let (mut body, uri) = open(&endpoint).await;
     let started = Instant::now();
     while let Some(comment) = next(&mut body).await {
@@ -106,7 +106,7 @@ async fn a_client_that_never_says_anything_is_cut() {
     let took = started.elapsed().as_secs();
     assert!((60..62).contains(&took), "{took} s");
     drop(body);
-    assert!(links.next().await.unwrap().next().await.is_none());
+    assert!(connections.next().await.unwrap().next().await.is_none());
     assert_eq!(status(&endpoint, post(&uri, Sent::Text(Some(NOTE)))).await, 404);
 }
 
@@ -121,13 +121,13 @@ async fn no_time_is_too_long_for_the_clock() {
 
 #[tokio::test(start_paused = true)]
 async fn a_full_stream_that_nobody_reads_is_cut() {
-    let (endpoint, mut links) = endpoint(Config::new());
+    let (endpoint, mut connections) = endpoint(Config::new());
     let (mut body, uri) = open(&endpoint).await;
-    let mut link = links.next().await.unwrap();
+    let mut connection = connections.next().await.unwrap();
     let started = Instant::now();
     let mut sent = 0;
     let fault = loop {
-        match link.send(Packet::from_json(NOTE)).await {
+        match connection.send(Packet::from_json(NOTE)).await {
             Ok(()) => sent += 1,
             Err(fault) => break fault,
         }
@@ -137,18 +137,18 @@ async fn a_full_stream_that_nobody_reads_is_cut() {
     let agentwire_transport::TransportError::Other(error) = fault else { panic!("{fault}") };
     assert_eq!(error.downcast_ref::<Stalled>().unwrap().after, Duration::from_secs(30));
     assert!(next(&mut body).await.unwrap().is_err(), "the end of a stream that was cut is no clean one");
-    assert!(link.next().await.is_none());
+    assert!(connection.next().await.is_none());
     assert_eq!(status(&endpoint, post(&uri, Sent::Text(Some(NOTE)))).await, 404);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_stream_that_is_read_in_time_is_not_cut() {
-    let (endpoint, mut links) = endpoint(Config::new().with_http(|http| http.high_water(1)));
+    let (endpoint, mut connections) = endpoint(Config::new().with_http(|http| http.high_water(1)));
     let (mut body, _) = open(&endpoint).await;
-    let mut link = links.next().await.unwrap();
+    let mut connection = connections.next().await.unwrap();
     for _ in 0..10 {
-        link.send(Packet::from_json(NOTE)).await.unwrap();
-        let (sent, read) = tokio::join!(link.send(Packet::from_json(NOTE)), async {
+        connection.send(Packet::from_json(NOTE)).await.unwrap();
+        let (sent, read) = tokio::join!(connection.send(Packet::from_json(NOTE)), async {
             tokio::time::sleep(Duration::from_secs(29)).await;
             next(&mut body).await
         });
@@ -169,16 +169,16 @@ async fn a_slow_body_is_refused() {
 
 #[tokio::test]
 async fn a_session_is_found_only_by_its_principal() {
-    let (endpoint, mut links) = endpoint(Config::new());
+    let (endpoint, mut connections) = endpoint(Config::new());
     let mut request = Request::get("/a/sse").header("host", "localhost").body(Sent::Text(None)).unwrap();
     request.extensions_mut().insert(Principal::new("one"));
     let mut body = endpoint.clone().call(request).await.unwrap().into_body();
     let first = next(&mut body).await.unwrap().unwrap();
     let uri = first.strip_prefix("event: endpoint\ndata: ").unwrap().trim_end();
     assert!(uri.starts_with("/a/messages?"), "beside the stream: {uri}");
-    let mut link = links.next().await.unwrap();
-    assert_eq!(link.head().extensions().get(), Some(&Principal::new("one")));
-    assert_eq!(link.head().headers()["host"], "localhost");
+    let mut connection = connections.next().await.unwrap();
+    assert_eq!(connection.head().extensions().get(), Some(&Principal::new("one")));
+    assert_eq!(connection.head().headers()["host"], "localhost");
     for (expected, caller) in [(404, None), (404, Some("other")), (202, Some("one"))] {
         let mut request = post(uri, Sent::Text(Some(NOTE)));
         request.extensions_mut().extend({
@@ -188,7 +188,7 @@ async fn a_session_is_found_only_by_its_principal() {
         });
         assert_eq!(status(&endpoint, request).await, expected, "{caller:?}");
     }
-    let packet = link.next().await.unwrap().unwrap();
+    let packet = connection.next().await.unwrap().unwrap();
     let Packet::Frame { source: Some(source), .. } = packet else { panic!("{packet:?}") };
     let head = source.downcast_ref::<Head>().unwrap();
     assert_eq!(head.extensions().get(), Some(&Principal::new("one")));
@@ -197,20 +197,20 @@ async fn a_session_is_found_only_by_its_principal() {
 
 #[tokio::test]
 async fn an_endpoint_that_is_shut_takes_nothing_and_finishes_what_there_is() {
-    let (endpoint, mut links) = endpoint(Config::new());
+    let (endpoint, mut connections) = endpoint(Config::new());
     let (mut body, uri) = open(&endpoint).await;
-    let mut link = links.next().await.unwrap();
+    let mut connection = connections.next().await.unwrap();
     assert_eq!(status(&endpoint, post(&uri, Sent::Text(Some(NOTE)))).await, 202);
-    endpoint.shut();
+    endpoint.begin_shutdown();
     assert_eq!(get(&endpoint).await.status(), 503);
     assert_eq!(status(&endpoint, post(&uri, Sent::Text(Some(NOTE)))).await, 503);
-    assert!(links.next().now_or_never().is_none(), "no client more");
-    assert!(link.next().await.is_some(), "what was taken is heard");
-    assert!(link.next().await.is_none());
-    link.send(Packet::from_json(NOTE)).await.unwrap();
+    assert!(connections.next().now_or_never().is_none(), "no client more");
+    assert!(connection.next().await.is_some(), "what was taken is heard");
+    assert!(connection.next().await.is_none());
+    connection.send(Packet::from_json(NOTE)).await.unwrap();
     assert!(next(&mut body).now_or_never().flatten().unwrap().unwrap().contains(NOTE));
-    assert!(next(&mut body).now_or_never().is_none(), "it ends with its link");
-    drop(link);
+    assert!(next(&mut body).now_or_never().is_none(), "it ends with its connection");
+    drop(connection);
     assert_eq!(next(&mut body).await, None);
 }
 
@@ -223,9 +223,9 @@ impl Wake for Counted {
 
 #[tokio::test]
 async fn clients_that_do_not_wait_until_there_is_room_leave_nothing_behind() {
-    let (endpoint, mut links) = endpoint(Config::new().with_http(|http| http.inbox_limit(1)));
+    let (endpoint, mut connections) = endpoint(Config::new().with_http(|http| http.inbox_limit(1)));
     let (_body, uri) = open(&endpoint).await;
-    let mut link = links.next().await.unwrap();
+    let mut connection = connections.next().await.unwrap();
     let note = || post(&uri, Sent::Text(Some(NOTE)));
     assert_eq!(status(&endpoint, note()).await, 202);
     let counted = Arc::new(Counted);
@@ -239,7 +239,7 @@ async fn clients_that_do_not_wait_until_there_is_room_leave_nothing_behind() {
     let mut first = Box::pin(status(&endpoint, note()));
     assert!(futures::poll!(&mut first).is_pending());
     let told = async {
-        assert!(link.next().await.is_some());
+        assert!(connection.next().await.is_some());
         drop(first);
     };
     // The second is polled before there is room, and then only when it is told.
@@ -250,9 +250,9 @@ async fn clients_that_do_not_wait_until_there_is_room_leave_nothing_behind() {
 
 #[tokio::test]
 async fn a_link_that_is_dropped_at_once_ends_its_stream() {
-    let (endpoint, links) = endpoint(Config::new());
+    let (endpoint, connections) = endpoint(Config::new());
     let (mut body, uri) = open(&endpoint).await;
-    drop(links);
+    drop(connections);
     assert_eq!(next(&mut body).await, None);
     assert_eq!(status(&endpoint, post(&uri, Sent::Text(Some(NOTE)))).await, 404);
 }
@@ -269,5 +269,5 @@ fn an_endpoint_can_be_mounted_anywhere() {
             + 'static,
     {
     }
-    mountable(&Endpoint::serving(Config::new(), OfLinks(|_| async {})));
+    mountable(&Endpoint::serving(Config::new(), OfConnections(|_| async {})));
 }

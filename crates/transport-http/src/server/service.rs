@@ -1,8 +1,6 @@
 use std::fmt;
 use std::panic::AssertUnwindSafe;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
 use agentwire_jsonrpc::{Notification, Response};
 use agentwire_transport::{Exchange, MessageSource, Service};
@@ -12,19 +10,20 @@ use futures::future::BoxFuture;
 use crate::server::Connection;
 use crate::server::inline_task::InlineTask;
 
-/// What serves every client of an endpoint.
+/// The service of an endpoint, with its type erased.
 pub(crate) struct SharedService(Box<dyn ErasedService + Send + Sync>);
 
 /// [`Service`] with boxed futures.
 trait ErasedService {
-    fn connection(&self, connection: Connection) -> Running;
+    fn connection(&self, connection: Connection) -> BoxFuture<'static, ()>;
     fn exchange(&self, exchange: Exchange) -> BoxFuture<'static, Response>;
     fn notification(&self, notification: Notification, source: Option<Arc<dyn MessageSource>>);
 }
 
 impl<S: Service<Connection>> ErasedService for S {
-    fn connection(&self, connection: Connection) -> Running {
-        Running::new(Service::connection(self, connection))
+    /// A panic ends this session alone, because others share its thread.
+    fn connection(&self, connection: Connection) -> BoxFuture<'static, ()> {
+        AssertUnwindSafe(Service::connection(self, connection)).catch_unwind().map(drop).boxed()
     }
 
     fn exchange(&self, exchange: Exchange) -> BoxFuture<'static, Response> {
@@ -35,9 +34,6 @@ impl<S: Service<Connection>> ErasedService for S {
         Service::<Connection>::notification(self, notification, source);
     }
 }
-
-/// One session being served. It ends also where its server panics, because others share its thread.
-pub(crate) struct Running(BoxFuture<'static, ()>);
 
 impl SharedService {
     pub(crate) fn new(service: impl Service<Connection> + Send + Sync + 'static) -> Self {
@@ -58,24 +54,6 @@ impl SharedService {
         let (handle, task) = InlineTask::new(self.0.connection(connection));
         session.serve(task);
         handle
-    }
-}
-
-impl Running {
-    pub(crate) fn new<T: 'static>(serving: impl Future<Output = T> + Send + 'static) -> Self {
-        Self(AssertUnwindSafe(serving).catch_unwind().map(drop).boxed())
-    }
-
-    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        self.0.poll_unpin(cx)
-    }
-}
-
-impl Future for Running {
-    type Output = ();
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        self.0.poll_unpin(cx)
     }
 }
 

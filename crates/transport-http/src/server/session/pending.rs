@@ -5,14 +5,14 @@ use agentwire_jsonrpc::RequestId;
 
 use crate::server::response_stream::ResponseStream;
 
-/// The responses on which unanswered requests are answered. Mostly there is one, which has a place of its own.
+/// The response stream of each unanswered request. Mostly there is one, which needs no table.
 #[derive(Debug, Default)]
-pub(super) struct Routes {
+pub(super) struct PendingResponses {
     one: Option<(RequestId, Arc<ResponseStream>)>,
     more: HashMap<RequestId, Arc<ResponseStream>>,
 }
 
-impl Routes {
+impl PendingResponses {
     pub(super) fn len(&self) -> usize {
         usize::from(self.one.is_some()) + self.more.len()
     }
@@ -43,7 +43,7 @@ impl Routes {
         }
         let stream = self.more.remove(id);
         if self.more.is_empty() {
-            // What a crowd took is given back when it has gone.
+            // The memory of many requests is given back after the last.
             self.more = HashMap::new();
         }
         stream
@@ -53,7 +53,7 @@ impl Routes {
         self.one.iter().map(|(_, stream)| stream).chain(self.more.values())
     }
 
-    pub(super) fn into_outlets(self) -> impl Iterator<Item = Arc<ResponseStream>> {
+    pub(super) fn into_streams(self) -> impl Iterator<Item = Arc<ResponseStream>> {
         self.one.into_iter().map(|(_, stream)| stream).chain(self.more.into_values())
     }
 }

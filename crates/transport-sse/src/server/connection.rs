@@ -10,24 +10,24 @@ use tokio::time::Sleep;
 
 use crate::server::Stalled;
 use crate::server::session::{Room, Session};
-use crate::server::shared::Shared;
+use crate::server::sessions::Sessions;
 
 /// One client's session: a transport to be served.
 ///
-/// It begins when the client opens its stream, and lasts until one side ends it. Dropping a link, or closing it,
-/// ends the stream once what was said has been sent.
+/// It begins when the client opens its stream, and lasts until one side ends it. Dropping a connection, or closing it,
+/// ends the stream once the queued events have been sent.
 #[derive(Debug)]
-pub struct Link {
-    shared: Arc<Shared>,
+pub struct Connection {
+    sessions: Arc<Sessions>,
     session: Arc<Session>,
     head: Arc<Head>,
-    /// While there is no room.
+    /// Runs while there is no room; its end cuts the session.
     stalled: Option<Pin<Box<Sleep>>>,
 }
 
-impl Link {
-    pub(crate) fn new(shared: Arc<Shared>, session: Arc<Session>, head: Arc<Head>) -> Self {
-        Self { shared, session, head, stalled: None }
+impl Connection {
+    pub(crate) fn new(sessions: Arc<Sessions>, session: Arc<Session>, head: Arc<Head>) -> Self {
+        Self { sessions, session, head, stalled: None }
     }
 
     /// The head of the GET that opened it. Those of the POSTs come with their packets.
@@ -36,20 +36,20 @@ impl Link {
     }
 
     fn end(&self) {
-        self.shared.forget(&self.session);
+        self.sessions.remove(&self.session);
         self.session.finish();
     }
 }
 
-impl Drop for Link {
+impl Drop for Connection {
     fn drop(&mut self) {
         self.end();
     }
 }
 
-/// Gives what the client sends, and with each packet, as its [`MessageSource`](agentwire_transport::MessageSource), the [`Head`] of
-/// the POST that brought it. It ends when the client's stream does, and when the endpoint is shut.
-impl Stream for Link {
+/// Yields the client's messages, and with each packet, as its [`MessageSource`](agentwire_transport::MessageSource), the [`Head`] of
+/// the POST that brought it. It ends when the client's stream does, and when the endpoint shuts down.
+impl Stream for Connection {
     type Item = Result<Packet, TransportError>;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
@@ -60,12 +60,12 @@ impl Stream for Link {
 /// Queues frames for the client. There is room while the client has left less than
 /// [`high_water`](agentwire_transport_http::server::Config::high_water) bytes unread. A client that leaves it full for longer
 /// than [`stall`](agentwire_transport_http::server::Config::stall) while a sender waits for room loses its session.
-impl Sink<Packet> for Link {
+impl Sink<Packet> for Connection {
     type Error = TransportError;
 
     fn poll_ready(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         let this = self.get_mut();
-        let limits = &this.shared.limits;
+        let limits = &this.sessions.limits;
         if let Poll::Ready(room) = this.session.poll_room(cx, limits.high_water) {
             this.stalled = None;
             return Poll::Ready(match room {
@@ -75,13 +75,13 @@ impl Sink<Packet> for Link {
         }
         let stalled = this.stalled.get_or_insert_with(|| Box::pin(tokio::time::sleep(limits.stall)));
         ready!(stalled.poll_unpin(cx));
-        this.shared.forget(&this.session);
+        this.sessions.remove(&this.session);
         this.session.cut();
         Poll::Ready(Err(TransportError::other(Stalled { after: limits.stall })))
     }
 
     fn start_send(self: Pin<&mut Self>, packet: Packet) -> Result<(), TransportError> {
-        // Of all else the client cannot be told.
+        // No other packet has a form that could be sent.
         if let Packet::Frame { frame, .. } = packet {
             self.session.send(&frame);
         }
@@ -89,7 +89,7 @@ impl Sink<Packet> for Link {
     }
 
     fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
-        // What was taken is where the response finds it.
+        // The response body finds each frame where `start_send` has put it.
         Poll::Ready(Ok(()))
     }
 

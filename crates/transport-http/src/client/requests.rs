@@ -7,20 +7,21 @@ use serde::Deserialize;
 
 use crate::client::body::{self, Incoming, REFUSAL_TIME};
 use crate::client::mirror::Mirror;
-use crate::client::{Body, Config, HttpClient, HttpError, Refusal, Wait, send_within_origin};
+use crate::client::redirect::send_within_origin;
+use crate::client::{Body, Config, HttpClient, HttpError, Refusal, Wait};
 use crate::header;
 
-/// What all requests of one transport share.
-pub(crate) struct Shared {
+/// Sends the requests of one transport.
+pub(crate) struct Requests {
     pub(crate) config: Config,
     client: Box<dyn HttpClient>,
-    session: Mutex<Session>,
+    session: Mutex<SessionHeaders>,
     mirror: Mutex<Mirror>,
 }
 
-/// What later requests repeat.
+/// What the headers of later requests repeat.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Session {
+pub(crate) struct SessionHeaders {
     /// The id that the server gave with its answer to `initialize`.
     pub(crate) id: Option<HeaderValue>,
     /// The version that it settled on.
@@ -36,7 +37,7 @@ pub(crate) struct Reply {
     pub(crate) body: Incoming,
 }
 
-/// What the body of a response is.
+/// The kind of a response's body.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Content {
     Json,
@@ -44,12 +45,12 @@ pub(crate) enum Content {
     Other,
 }
 
-impl Shared {
+impl Requests {
     pub(crate) fn new(config: Config, client: Box<dyn HttpClient>) -> Self {
         Self { config, client, session: Mutex::default(), mirror: Mutex::default() }
     }
 
-    pub(crate) fn session(&self) -> MutexGuard<'_, Session> {
+    pub(crate) fn session(&self) -> MutexGuard<'_, SessionHeaders> {
         // Nothing that happens while it is locked leaves it half changed.
         self.session.lock()
     }
@@ -69,7 +70,7 @@ impl Shared {
         self.send(Method::POST, all, body, wait).await
     }
 
-    /// Opens a stream of the session, or goes on with one.
+    /// Opens a stream of the session, or resumes one.
     pub(crate) async fn get(&self, last_event_id: Option<HeaderValue>) -> Result<Reply, HttpError> {
         let mut headers = self.of_session();
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
@@ -109,10 +110,7 @@ impl Shared {
         body: Bytes,
         wait: Wait,
     ) -> Result<Reply, HttpError> {
-        let after = match wait {
-            Wait::FirstByte => self.config.first_byte_timeout,
-            _ => self.config.acceptance_timeout,
-        };
+        let after = self.config.limits.response_timeout(wait);
         let mut request = Request::new(body);
         *request.method_mut() = method;
         *request.uri_mut() = self.config.url.clone();
@@ -148,7 +146,7 @@ impl Reply {
         Some(String::from_utf8_lossy(coding.as_bytes()).into_owned())
     }
 
-    /// What is wrong with a response that is neither of the two kinds.
+    /// The error for a response that is neither JSON nor a stream.
     pub(crate) fn unexpected(&self) -> HttpError {
         match (self.status, self.coding()) {
             (StatusCode::ACCEPTED | StatusCode::NO_CONTENT, _) => HttpError::NoAnswer,
@@ -157,11 +155,11 @@ impl Reply {
         }
     }
 
-    /// Reads what a refusal says, and to which request it says it.
+    /// Reads the body of a refusal. Returns also the id of the request that it answers.
     pub(crate) async fn refusal(self) -> (Refusal, Option<RequestId>) {
         let start = self.body.beginning(REFUSAL_TIME).await;
         let answer: Option<ErrorAnswer> = read_bytes(&start).ok();
-        // What is compressed tells a reader nothing.
+        // Compressed bytes make no readable excerpt.
         let readable = answer.is_none() && self.headers.get(CONTENT_ENCODING).is_none();
         let excerpt = if readable { body::excerpt(&start) } else { String::new() };
         let (error, id) = answer.map_or((None, None), |answer| (Some(answer.error), answer.id));
@@ -170,8 +168,8 @@ impl Reply {
 }
 
 impl Refusal {
-    /// Reads what a response says that refuses a request, for up to 5 s. Gives also the request that it answers, where
-    /// it is an error of JSON-RPC with an id.
+    /// Reads the body of a response that refuses a request, for up to 5 s. Returns also the id of the request that it
+    /// answers, where it is an error of JSON-RPC with an id.
     ///
     /// It is for other transports over an [`HttpClient`]; [`Http`](crate::client::Http) does it by itself.
     pub async fn read(response: Response<Body>) -> (Self, Option<RequestId>) {

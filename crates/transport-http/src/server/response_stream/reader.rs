@@ -1,20 +1,20 @@
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::StatusCode;
 
-use crate::server::body::{BoxError, Stalled, TooMuchUnread};
+use crate::server::AnswerForm;
+use crate::server::clock::Registration;
 use crate::server::queue::{Queue, STRIDE};
-use crate::server::quota::LEAST_COST;
+use crate::server::quota::{LEAST_COST, Reservation};
+use crate::server::resources::Resources;
 use crate::server::response_stream::ResponseStream;
-use crate::server::response_stream::state::{Cut, Phase, State, set, wake};
-use crate::server::shared::Shared;
+use crate::server::response_stream::state::{Cut, Phase, StreamState, set, wake};
 use crate::server::text::Text;
-use crate::server::timed::Registration;
-use crate::server::{AnswerForm, Reservation};
 
-/// The form of a response, as its reader finds it.
+/// The form of a response, with the content that is known.
 pub(crate) enum ResponseForm {
     /// One JSON text.
     Json(StatusCode, Text, Option<Reservation>),
@@ -28,22 +28,48 @@ pub(crate) enum ResponseForm {
     Unanswered,
 }
 
+pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Why a stream was cut: the client has left it unread for longer than the endpoint waits.
+#[derive(Debug, Clone, Copy, thiserror::Error)]
+#[error("the client left its stream unread for longer than the limit of {0:?}")]
+pub struct Stalled(Duration);
+
+/// Why a stream was cut: its client leaves more unread than the endpoint keeps for one caller, or for all.
+#[derive(Debug, Clone, Copy, thiserror::Error)]
+#[error("the client leaves more unread than the limit allows")]
+struct TooMuchUnread;
+
 /// Reads a response stream. Dropping it means that the client has left.
 #[derive(Debug)]
-pub(crate) struct ResponseBody {
+pub(crate) struct StreamReader {
     stream: Arc<ResponseStream>,
-    shared: Arc<Shared>,
+    resources: Arc<Resources>,
     generation: u32,
-    /// Where its stream waits for time to pass, once it does.
+    /// The stream's entry in the clock, once its timers run.
     registration: Option<Registration>,
 }
 
-impl ResponseBody {
-    pub(super) fn new(stream: &Arc<ResponseStream>, shared: &Arc<Shared>, generation: u32) -> Self {
-        Self { stream: stream.clone(), shared: shared.clone(), generation, registration: None }
+impl StreamReader {
+    /// Gives a stream a reader, its first or one in place of another.
+    pub(crate) fn attach(stream: &Arc<ResponseStream>, resources: &Arc<Resources>) -> Self {
+        let generation = stream.attach(resources);
+        Self { stream: stream.clone(), resources: resources.clone(), generation, registration: None }
     }
 
-    /// Keeps the memory of a stream reserved for as long as it is read, unless that of a request is.
+    /// Gives a stream a reader that has read up to an event. Returns also the place of the last event that the reader does
+    /// not find here. None if there is no such stream.
+    pub(crate) fn resume(
+        stream: &Arc<ResponseStream>,
+        after: u64,
+        resources: &Arc<Resources>,
+    ) -> Option<(Self, u64)> {
+        let (generation, place) = stream.resume(after, resources)?;
+        let (stream, resources) = (stream.clone(), resources.clone());
+        Some((Self { stream, resources, generation, registration: None }, place))
+    }
+
+    /// Holds memory while the stream is read, unless the stream holds that of its requests.
     pub(crate) fn reserve(&self, reservation: Reservation) {
         let mut state = self.stream.lock();
         if state.reservation.is_none() {
@@ -51,11 +77,11 @@ impl ResponseBody {
         }
     }
 
-    /// Starts the timers of the stream: comments into silence, and the cut of a client that does not read. An answer
-    /// that is there at once needs neither.
+    /// Starts the timers of the stream: comments while it is silent, and the cut of a client that does not read. An answer
+    /// that is ready at once needs neither.
     pub(crate) fn register(&mut self) {
         if self.registration.is_none() {
-            self.registration = Some(self.shared.register_stream(&self.stream));
+            self.registration = Some(self.resources.register_stream(&self.stream));
         }
     }
 
@@ -64,7 +90,7 @@ impl ResponseBody {
         self.stream.form
     }
 
-    /// The form of the response, once it is known. With `now` it becomes a stream if there is nothing to send.
+    /// The form of the response, once it is known. With `now` it becomes a stream if nothing is queued.
     pub(crate) fn poll_form(&mut self, cx: &Context<'_>, now: bool) -> Poll<ResponseForm> {
         let mut state = self.stream.lock();
         if let Some(form) = self.decide(&mut state, now) {
@@ -76,17 +102,17 @@ impl ResponseBody {
         Poll::Pending
     }
 
-    /// The form of the response now. It becomes a stream if there is nothing to send.
+    /// The form of the response now. It becomes a stream if nothing is queued.
     pub(crate) fn form(&self) -> ResponseForm {
         self.decide(&mut self.stream.lock(), true).unwrap_or(ResponseForm::Stream)
     }
 
-    /// Makes it a stream, with a comment as its first bytes.
+    /// Turns the response into a stream that begins with a comment.
     pub(crate) fn keep_alive(&self) {
-        self.stream.keep_alive(&mut self.stream.lock(), &self.shared);
+        self.stream.keep_alive(&mut self.stream.lock(), self.resources.now(), &self.resources.config);
     }
 
-    fn decide(&self, state: &mut State, now: bool) -> Option<ResponseForm> {
+    fn decide(&self, state: &mut StreamState, now: bool) -> Option<ResponseForm> {
         if state.cut.is_some() || state.generation != self.generation {
             return Some(ResponseForm::Unanswered);
         }
@@ -102,14 +128,14 @@ impl ResponseBody {
             Phase::Stream => ResponseForm::Stream,
             Phase::Undecided if ended => ResponseForm::Unanswered,
             Phase::Undecided if now => {
-                self.stream.open(state, &self.shared);
+                self.stream.open(state, &self.resources.config);
                 ResponseForm::Stream
             }
             Phase::Undecided => return None,
         })
     }
 
-    /// Takes what waits of a stream.
+    /// Takes the next bytes of the stream; none at its end.
     pub(crate) fn poll_read(&mut self, cx: &Context<'_>) -> Poll<Option<Result<Bytes, BoxError>>> {
         let mut state = self.stream.lock();
         if state.generation != self.generation {
@@ -117,17 +143,17 @@ impl ResponseBody {
         }
         if let Some(cut) = state.cut {
             let limit = match cut {
-                Cut::Stalled => self.shared.config.stall,
-                Cut::SlowReader => self.shared.config.slow_reader_timeout,
+                Cut::Stalled => self.resources.config.limits.stall,
+                Cut::SlowReader => self.resources.config.slow_reader_timeout,
                 Cut::NoRoom => return Poll::Ready(Some(Err(TooMuchUnread.into()))),
             };
             return Poll::Ready(Some(Err(Stalled(limit).into())));
         }
-        let high_water = self.shared.config.high_water;
+        let high_water = self.resources.config.limits.high_water;
         let was_full = state.queue.len() >= high_water;
-        // A client that reads slowly shows by each piece that it does.
+        // Small pieces show that a slow client reads.
         if let Some(bytes) = state.queue.pop_some(STRIDE) {
-            state.moved = self.shared.now();
+            state.moved = self.resources.now();
             state.release();
             let bytes = self.count(&mut state, bytes);
             if was_full {
@@ -146,21 +172,21 @@ impl ResponseBody {
         Poll::Pending
     }
 
-    /// Counts what the reader takes until it has been written: hyper may hold several pieces, if the client does not
-    /// read. The first few bytes of a response do not count.
-    fn count(&self, state: &mut State, bytes: Bytes) -> Bytes {
+    /// Counts bytes that were taken until they have been written: hyper may hold several pieces while the client does not
+    /// read. The first [`LEAST_COST`] bytes of a response do not count.
+    fn count(&self, state: &mut StreamState, bytes: Bytes) -> Bytes {
         if state.uncounted + bytes.len() <= LEAST_COST {
             state.uncounted += bytes.len();
             return bytes;
         }
-        self.shared.requests.reserve_moved(&self.stream.caller, bytes.len()).held_by(bytes)
+        self.resources.requests.reserve_moved(&self.stream.caller, bytes.len()).held_by(bytes)
     }
 
-    /// Takes a piece of what is replayed before anything that waits.
+    /// Takes a piece of the replayed events, which precede the queue.
     pub(crate) fn replay(&self, replayed: &mut Bytes) -> Bytes {
         let mut state = self.stream.lock();
         if state.generation == self.generation {
-            state.moved = self.shared.now();
+            state.moved = self.resources.now();
         }
         replayed.split_to(replayed.len().min(STRIDE))
     }
@@ -172,13 +198,13 @@ impl ResponseBody {
     }
 }
 
-impl Drop for ResponseBody {
+impl Drop for StreamReader {
     fn drop(&mut self) {
         self.registration = None;
         let mut state = self.stream.lock();
         if state.generation == self.generation {
             state.leave();
-            wake(state, State::all);
+            wake(state, StreamState::all);
         }
     }
 }

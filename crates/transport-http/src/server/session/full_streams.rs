@@ -2,9 +2,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use crate::server::Config;
+use crate::server::resources::Resources;
 use crate::server::response_stream::ResponseStream;
-use crate::server::session::routes::Routes;
-use crate::server::shared::Shared;
+use crate::server::session::pending::PendingResponses;
 
 /// The streams of a session that have more unread than each has room for.
 ///
@@ -12,9 +12,9 @@ use crate::server::shared::Shared;
 /// waits, or what is for that stream is taken too. It is taken while others wait, and up to a limit; then a client that
 /// does not read is cut.
 #[derive(Debug, Default)]
-pub(super) struct Full(Vec<Arc<ResponseStream>>);
+pub(super) struct FullStreams(Vec<Arc<ResponseStream>>);
 
-impl Full {
+impl FullStreams {
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -30,12 +30,17 @@ impl Full {
     }
 
     /// Whether a request is unanswered whose own stream has room.
-    fn blocks_others(&self, routes: &Routes) -> bool {
+    fn blocks_others(&self, routes: &PendingResponses) -> bool {
         routes.streams().any(|stream| !self.contains(stream))
     }
 
     /// Ready while a message may be taken for whatever stream.
-    pub(super) fn poll_room(&mut self, cx: &Context<'_>, routes: &Routes, config: &Config) -> Poll<()> {
+    pub(super) fn poll_room(
+        &mut self,
+        cx: &Context<'_>,
+        routes: &PendingResponses,
+        config: &Config,
+    ) -> Poll<()> {
         let (beyond, running) = self.look(Some(cx), config);
         if self.is_empty() {
             // Mostly no stream is full, and none is full twice.
@@ -51,7 +56,7 @@ impl Full {
     fn look(&mut self, cx: Option<&Context<'_>>, config: &Config) -> (usize, bool) {
         let (mut beyond, mut running) = (0, false);
         self.0.retain(|stream| {
-            let overfull = stream.overfull(cx, config.high_water);
+            let overfull = stream.overfull(cx, config.limits.high_water);
             beyond += overfull.as_ref().map_or(0, |overfull| overfull.beyond);
             running |= overfull.as_ref().is_some_and(|overfull| !overfull.ended);
             overfull.is_some()
@@ -60,13 +65,13 @@ impl Full {
     }
 
     /// Cuts the streams that are not read and for which others wait.
-    pub(super) fn relieve(&mut self, routes: &Routes, now: u32, shared: &Shared) {
+    pub(super) fn relieve(&mut self, routes: &PendingResponses, now: u32, resources: &Resources) {
         if self.is_empty() {
             return;
         }
-        let (beyond, _) = self.look(None, &shared.config);
-        if beyond >= shared.config.session_high_water && self.blocks_others(routes) {
-            self.0.iter().for_each(|stream| stream.cut(now, shared.ticks.slow_reader_timeout));
+        let (beyond, _) = self.look(None, &resources.config);
+        if beyond >= resources.config.session_high_water && self.blocks_others(routes) {
+            self.0.iter().for_each(|stream| stream.cut(now, resources.ticks.slow_reader_timeout));
         }
     }
 

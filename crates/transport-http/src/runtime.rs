@@ -1,0 +1,28 @@
+//! For transports and protocol runtimes: parts that another transport over HTTP builds on. **Exempt from semver**: they change
+//! in any release.
+//!
+//! `agentwire-transport-sse` is such a transport. Its endpoint guards, limits and refuses requests as an
+//! [`Endpoint`](crate::server::Endpoint) does, and its client follows redirects and reads event streams as
+//! [`Http`](crate::client::Http) does.
+
+/// Parts of a client.
+#[cfg(feature = "client")]
+pub mod client {
+    pub use crate::client::event_stream::EventStream;
+    pub use crate::client::limits::Limits;
+    pub use crate::client::redirect::send_within_origin;
+    pub use crate::client::uri::{Astray, within_origin};
+}
+
+/// Parts of a server.
+#[cfg(feature = "server")]
+pub mod server {
+    pub use crate::server::body_buffer::BodyBuffer;
+    pub use crate::server::denied::Denied;
+    pub use crate::server::guard::Guard;
+    pub use crate::server::limits::Limits;
+    pub use crate::server::post::read_frame;
+    pub use crate::server::quota::{Quota, QuotaExceeded, Reservation};
+    pub use crate::server::refusal::Refusal;
+    pub use crate::server::session_table::{NoSession, SessionTable};
+}

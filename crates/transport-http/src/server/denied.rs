@@ -1,0 +1,29 @@
+use std::borrow::Cow;
+
+use http::StatusCode;
+
+/// Why a request is not served.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}")]
+#[non_exhaustive]
+pub struct Denied {
+    /// The status to answer with.
+    pub status: StatusCode,
+    /// What is wrong with the request.
+    pub reason: Cow<'static, str>,
+}
+
+impl Denied {
+    /// A status, and a reason for it.
+    pub fn new(status: StatusCode, reason: impl Into<Cow<'static, str>>) -> Self {
+        Self { status, reason: reason.into() }
+    }
+
+    /// 413: a body is longer than `limit` bytes.
+    pub fn too_long(limit: usize) -> Self {
+        Self::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            format!("the body is longer than the limit of {limit} bytes"),
+        )
+    }
+}

@@ -1,0 +1,92 @@
+use std::fmt;
+use std::sync::Arc;
+
+use crate::server::resources::Resources;
+use crate::server::session::Session;
+use crate::server::session_table::{NoSession, SessionTable};
+use crate::server::{Caller, Principal, SessionId};
+
+/// The sessions of an endpoint, whose events the store remembers for as long as they last.
+pub(crate) struct Sessions {
+    table: SessionTable<SessionId, Session>,
+    resources: Arc<Resources>,
+}
+
+/// How many sessions one caller may have where the configuration names no number.
+const CALLER_SESSIONS: usize = 1000;
+
+impl Sessions {
+    pub(crate) fn new(resources: Arc<Resources>) -> Self {
+        Self { table: SessionTable::new(resources.config.limits.session_quota(CALLER_SESSIONS)), resources }
+    }
+
+    pub(crate) fn get(&self, id: SessionId) -> Option<Arc<Session>> {
+        self.table.get(id)
+    }
+
+    /// The session that a request names, if it belongs to the caller of the request. It counts as used from now on.
+    pub(crate) fn find(&self, id: SessionId, caller: Option<&Principal>) -> Option<Arc<Session>> {
+        let session = self.get(id).filter(|session| session.belongs_to(caller))?;
+        if session.is_first_use() {
+            self.table.mark_used(id);
+        }
+        Some(session)
+    }
+
+    /// Adds a session, in place of an unused one of its caller where there is no room.
+    pub(crate) fn add(&self, session: &Arc<Session>, caller: &Caller) -> Result<(), NoSession> {
+        if let Some(replaced) = self.table.insert(session.id(), session.clone(), caller)? {
+            replaced.close();
+            self.forget(&replaced);
+        }
+        if let Some(store) = &self.resources.config.store {
+            store.open(session.id(), caller);
+        }
+        self.resources.clock.start();
+        Ok(())
+    }
+
+    /// Ends a session: it leaves the table, and its connection ends.
+    pub(crate) fn end(&self, session: &Session) {
+        session.close();
+        if self.table.remove(session.id()).is_some() {
+            self.forget(session);
+        }
+    }
+
+    /// Ends the input of every session, and adds no more.
+    pub(crate) fn close(&self) {
+        for session in self.table.close() {
+            session.retire();
+            self.forget(&session);
+        }
+    }
+
+    /// Ends the sessions that have been idle for too long at tick `now`. Returns whether there were sessions.
+    pub(crate) fn tick(&self, now: u32) -> bool {
+        let sessions = self.table.all();
+        for session in &sessions {
+            if session.tick(now, &self.resources) {
+                self.end(session);
+            }
+        }
+        !sessions.is_empty()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.table.is_empty()
+    }
+
+    /// Drops the remembered events of a session that has left the table.
+    fn forget(&self, session: &Session) {
+        if let Some(store) = &self.resources.config.store {
+            store.forget(session.id());
+        }
+    }
+}
+
+impl fmt::Debug for Sessions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sessions").field("open", &self.table.len()).finish_non_exhaustive()
+    }
+}
