@@ -6,6 +6,7 @@ use std::sync::Arc;
 use agentwire_acp_schema::v2::{IdleStopReason, SessionId, UpdateSessionNotification};
 use agentwire_jsonrpc::NotificationMethod;
 use agentwire_peer::CallError;
+use agentwire_peer::runtime::PeerExt;
 use futures::FutureExt;
 use futures::future::AbortHandle;
 
