@@ -311,7 +311,7 @@ impl Sink<Packet> for Sse {
         }
     }
 
-    /// Waits until the server has accepted the last notification or answer, for [`Config::close_timeout`] at most,
+    /// Waits until the server has accepted the last notification or answer, for the close timeout of the configuration at most,
     /// and closes the stream. Unanswered requests are dropped.
     fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         let this = self.get_mut();
