@@ -45,9 +45,10 @@ impl Connection {
         Self {
             config,
             calls: Calls::default(),
-            requests: PendingRequests::default(),
-            queue: Queue::default(),
-            events: VecDeque::new(),
+            requests: PendingRequests::new(),
+            queue: Queue::new(),
+            // One place, because the first growth makes four, and an idle session keeps them.
+            events: VecDeque::with_capacity(1),
             ended: false,
         }
     }

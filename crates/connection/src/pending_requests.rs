@@ -45,6 +45,11 @@ pub(crate) struct PendingRequests {
 }
 
 impl PendingRequests {
+    /// An empty table with one place, because the first growth makes four, and an idle session keeps them.
+    pub(crate) fn new() -> Self {
+        Self { unanswered: Slab::with_capacity(1), ..Self::default() }
+    }
+
     /// Adds a request. Returns none when one with the same id is still unanswered.
     pub(crate) fn insert(&mut self, id: RequestId, batch: Option<usize>) -> Option<IncomingId> {
         if self.index(&id).is_some() {

@@ -41,6 +41,11 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
+    /// An empty queue with one place, because the first growth makes four, and an idle session keeps them.
+    pub(crate) fn new() -> Self {
+        Self { entries: VecDeque::with_capacity(1), size: 0, answers: 0 }
+    }
+
     #[inline]
     pub(crate) fn push(&mut self, frame: impl Into<Frame>, in_reply_to: Option<RequestId>, kind: Kind) {
         let frame = frame.into();

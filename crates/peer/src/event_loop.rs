@@ -31,8 +31,9 @@ pub(crate) struct EventLoop<'a, H, T, S, C> {
     port: &'a mut Port<T>,
     handler: &'a H,
     start: S,
-    /// The handlers that have not answered at once.
-    handlers: FuturesUnordered<HandlerFuture<C>>,
+    /// The handlers that have not answered at once. Made for the first of them: an idle session never has one, and a set takes
+    /// 184 bytes.
+    handlers: Option<FuturesUnordered<HandlerFuture<C>>>,
     /// The size of the params of their requests in bytes.
     request_bytes: usize,
     /// Whether `handlers` may hold some that have not been polled, because no answers were taken.
@@ -54,7 +55,7 @@ where
             port,
             handler,
             start,
-            handlers: FuturesUnordered::new(),
+            handlers: None,
             request_bytes: 0,
             has_unstarted: false,
             until: None,
@@ -109,19 +110,24 @@ where
 
     /// Drops the handlers that are still at work when the time is up. The peer gets errors, if it still reads.
     fn give_up(&mut self, cx: &mut Context<'_>) {
-        if !self.handlers.is_empty() {
+        if self.has_handlers() {
             self.drop_handlers();
             self.poll_write(cx);
         }
     }
 
     fn drop_handlers(&mut self) {
-        let dropped: Vec<_> = self.handlers.iter().map(|handler| handler.incoming).collect();
-        self.handlers.clear();
+        let handlers = self.handlers.take();
+        let dropped: Vec<_> = handlers.iter().flatten().map(|handler| handler.incoming).collect();
+        drop(handlers);
         self.request_bytes = 0;
         for incoming in dropped {
             self.port.abort(incoming);
         }
+    }
+
+    fn has_handlers(&self) -> bool {
+        self.handlers.as_ref().is_some_and(|handlers| !handlers.is_empty())
     }
 
     /// Whether nothing is left that could be done in the time left.
@@ -129,7 +135,7 @@ where
         if self.until.is_some_and(|until| until <= self.port.clock().now()) {
             return true;
         }
-        let is_idle = || self.handlers.is_empty() && self.port.is_idle();
+        let is_idle = || !self.has_handlers() && self.port.is_idle();
         !self.port.is_reading() && (!self.port.is_writing() || is_idle())
     }
 
@@ -145,15 +151,18 @@ where
 
     /// Polls the handlers while [answers are taken](Port::takes_answers).
     fn poll_handlers(&mut self, cx: &mut Context<'_>) {
-        while !self.handlers.is_empty() && self.port.takes_answers() {
-            let Poll::Ready(Some(((incoming, outcome), bytes))) = self.handlers.poll_next_unpin(cx) else {
+        while let Some(handlers) = &mut self.handlers
+            && !handlers.is_empty()
+            && self.port.takes_answers()
+        {
+            let Poll::Ready(Some(((incoming, outcome), bytes))) = handlers.poll_next_unpin(cx) else {
                 self.has_unstarted = false;
                 return;
             };
             self.request_bytes -= bytes;
             self.port.answer(incoming, outcome);
         }
-        self.has_unstarted &= !self.handlers.is_empty();
+        self.has_unstarted &= self.has_handlers();
     }
 
     fn poll_read(&mut self, cx: &mut Context<'_>) {
@@ -251,7 +260,7 @@ where
         }
         self.has_unstarted |= !self.port.takes_answers();
         self.request_bytes += bytes;
-        self.handlers.push(handler);
+        self.handlers.get_or_insert_default().push(handler);
         self.poll_handlers(cx);
         None
     }
@@ -263,7 +272,7 @@ where
             self.until = self.until.or_else(|| self.drain_deadline());
             self.port.close_write(Closed { reason: Some(Arc::new(error)) });
         }
-        if self.port.takes_answers() && !took_answers && !self.handlers.is_empty() {
+        if self.port.takes_answers() && !took_answers && self.has_handlers() {
             self.port.request_round();
         }
     }
