@@ -137,7 +137,7 @@ pub use config::Config;
 pub use list::Sessions;
 pub use prompt::{PromptCall, Turn, TurnEvent};
 
-/// Whatever went wrong in the code that was given to [`connect`].
+/// An error of the closure that was given to [`connect`].
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 connection! { "1" }

@@ -37,7 +37,7 @@ impl Deadline {
         }
     }
 
-    /// When hooks that are still at work are dropped, and each transport is being closed.
+    /// The time at which unfinished hooks are dropped and the transports begin to close.
     fn drained(&self) -> Option<Instant> {
         self.began.get().map(|began| after(*began, self.drain))
     }

@@ -46,7 +46,7 @@
 //!   an empty list where it has `x-deserialize-default-on-null`. Any other fault is an error.
 //! - A string that is not in the schema is kept in a variant `Other(String)`. ([`ToolKind`](v1::ToolKind), whose schema has
 //!   the string `other`, calls the variant `Unknown`.) An object with an unknown tag is kept whole in a variant `Unknown`.
-//! - Two unions are closed: [`RequestPermissionOutcome`](v1::RequestPermissionOutcome), because an unknown outcome must not
+//! - Two tagged unions are closed: [`RequestPermissionOutcome`](v1::RequestPermissionOutcome), because an unknown outcome must not
 //!   pass for consent, and the value of [`SetSessionConfigOptionRequest`](v1::SetSessionConfigOptionRequest), because an
 //!   agent cannot set an option to an unknown value. The draft of version 2 publishes both as open.
 //! - `_meta` is kept everywhere. Other unknown members are kept only in capabilities, where real peers put them.

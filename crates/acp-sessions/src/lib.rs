@@ -118,8 +118,9 @@
 //! # What it does not do
 //!
 //! It spawns nothing: turns, MCP servers, the writing of updates and all other background work run within the future of
-//! [`serve`](SessionAgent::serve), which is `Send` if the futures of the closure are. There is one exception: under version
-//! 2, the terminals and file calls of a turn use tokio's tasks and threads. The crate needs a tokio runtime with time, and
+//! [`serve`](SessionAgent::serve), which is `Send` if the futures of the closure are. There are two exceptions:
+//! [`FileStore`] makes its file calls on tokio's threads for blocking calls, and under version 2 the terminals and file calls
+//! of a turn use tokio's tasks and threads. The crate needs a tokio runtime with time, and
 //! with I/O for MCP servers that are processes or on the network, and for terminals under version 2. It does not confine
 //! tools: the client's own checks decide on files, and [`Turn::resolve`] looks at the text of a path alone.
 

@@ -1,5 +1,5 @@
-//! The updates of a stored session as they are sent again. Only here do the versions of the protocol meet: a session that
-//! was recorded under one may be opened under the other.
+//! Adapts the stored updates of a session to the client's version for a replay: a session that was recorded under one version
+//! may be opened under the other.
 
 use agentwire_acp_schema::v1::{MessageId, ProtocolVersion, SessionUpdate};
 

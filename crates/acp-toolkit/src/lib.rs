@@ -9,7 +9,7 @@
 //! fs/*                        ─▶ Files ─ Buffers ─┐
 //!                                                 ├─ Workspace, one per session ─ Workspaces
 //! terminal/*                  ─▶ Terminals ───────┘
-//! session/request_permission  ─▶ Permissions: PermissionRule ─▶ what was decided ─▶ PermissionPolicy ─▶ PermissionPrompt
+//! session/request_permission  ─▶ Permissions: PermissionRule ─▶ earlier decisions ─▶ PermissionPolicy ─▶ PermissionPrompt
 //! elicitation/create          ─▶ Form, or UrlConsent
 //! ```
 //!

@@ -1,4 +1,4 @@
-//! The `agentwire` command: each command line runs one function of a library.
+//! The `agentwire` command: parses the command line, runs the subcommand, prints its error and sets the exit code.
 
 mod agent;
 mod arguments;

@@ -4,7 +4,7 @@ use crate::Dialect;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Config {
-    /// How the protocol spells things.
+    /// The protocol's methods for cancellation and progress, and whether it allows batches and null ids.
     pub dialect: Dialect,
     /// How many requests of the peer's may be unanswered (default 1024). One more is refused with an error that names the
     /// limit. An answer that waits in a batch for the others still counts.

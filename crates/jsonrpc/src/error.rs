@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::RawJson;
 
-/// The error codes that JSON-RPC 2.0 itself defines. Protocols on top add their own.
+/// The error codes of JSON-RPC 2.0, and the one for a cancelled request. Protocols add their own.
 pub mod code {
     /// The text was not JSON.
     pub const PARSE_ERROR: i64 = -32700;

@@ -1,6 +1,6 @@
 //! Reading a peer's JSON into types: the one place where its text becomes values.
 //!
-//! `serde_json` has two habits that a peer can use against a reader, and one that costs whole messages:
+//! `serde_json` treats a peer's text in ways that are unsafe or too strict:
 //!
 //! - Its `Value` gives members with certain names a meaning of their own. With the feature `raw_value`, the object
 //!   `{"$serde_json::private::RawValue":"[1]"}` is read as the array `[1]`; with `arbitrary_precision`, which any crate of a

@@ -1,4 +1,5 @@
-//! The life of the connection to one server, and its other lives where the server has forgotten the first, or crashed.
+//! Runs the connection to one server: connects, keeps the list of tools current, and reconnects after an expired session or a
+//! crash.
 
 use std::error::Error;
 use std::future::pending;
@@ -83,7 +84,7 @@ async fn restarts(
 struct Connection<'a> {
     shared: &'a Shared,
     place: usize,
-    /// That the server's tools are others now.
+    /// Receives an item when the server's list of tools has changed.
     changed: mpsc::Receiver<()>,
 }
 

@@ -1,4 +1,4 @@
-//! The words of the Model Context Protocol: its wire types and its table of methods, without I/O.
+//! The types of the Model Context Protocol and its table of methods, without I/O.
 //!
 //! Two peers that speak different revisions of one protocol need one vocabulary, or everything above the wire
 //! exists once per revision. So there is one set of types for all revisions, by area, and each member says
@@ -17,7 +17,7 @@
 //! let params = serde_json::to_string(&call)?;
 //! assert_eq!(CallToolRequest::NAME, "tools/call");
 //!
-//! // A server reads them without a copy: the arguments are still the text of the message.
+//! // They can be read without a copy: the arguments stay a part of the message's text.
 //! let call: CallToolParams<'_> = serde_json::from_str(&params)?;
 //! assert_eq!(call.arguments_json(), r#"{"a":2,"b":3}"#);
 //!
@@ -48,7 +48,7 @@
 //! The type of a method's parameters is named like the method and is its
 //! [`RequestMethod`](agentwire_jsonrpc::RequestMethod) or [`NotificationMethod`](agentwire_jsonrpc::NotificationMethod).
 //!
-//! # Two eras
+//! # Stateful and stateless revisions
 //!
 //! Up to 2025-11-25 a connection is a session that begins with `initialize`, and a server asks by requests of
 //! its own. In 2026-07-28 every request says in its `_meta` which revision it is in and what its client can

@@ -20,7 +20,7 @@ impl Caching {
     }
 }
 
-/// Not at all, and not for others: never wrong.
+/// No caching: a lifetime of zero, and private.
 impl Default for Caching {
     fn default() -> Self {
         Self { ttl: 0, scope: CacheScope::Private }

@@ -49,7 +49,7 @@ impl Checks {
     ///
     /// # Errors
     ///
-    /// That the tool does not keep its word, which the client can do nothing about.
+    /// Fails with an internal error if the result contradicts the output schema. The client cannot mend that.
     pub(crate) fn output(&self, result: &CallToolResult, validate: bool) -> Result<(), ErrorObject> {
         if !self.is_structured || result.is_error {
             return Ok(());

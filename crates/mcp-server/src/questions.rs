@@ -11,7 +11,7 @@ use crate::input::{
 /// The key under which the client's folders are asked for.
 const ROOTS_KEY: &str = "roots";
 
-/// InputConfig the client.
+/// Asks the client questions.
 ///
 /// Each question has a key, a word of your choice, which no other question of the same call has. Write the function
 /// as if the answer came at once:

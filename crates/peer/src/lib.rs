@@ -115,7 +115,8 @@
 //! - **Idle is idle.** A driver without work is not polled. Each poll ends in bounded time, whatever arrives.
 //! - **A loop of failures lets others run.** Of the futures here that would fail or complete at once, because the
 //!   connection is closed for example, one in 128 is pending for one poll first.
-//! - No lock is held while code of yours runs, destructors included.
+//! - The state is not locked while code of yours runs, destructors included. The encode buffer is locked while a value is
+//!   serialized; a value that encodes another one meanwhile gets a buffer of its own.
 //!
 //! # How it ends
 //!

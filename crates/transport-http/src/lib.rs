@@ -43,9 +43,9 @@
 //!
 //! # What it will not do
 //!
-//! It answers nothing that a handler should answer, and keeps no state of MCP but the revision of each session. It does not
-//! authenticate, log, compress or terminate TLS: layers in front of the endpoint do. It spawns nothing: all work happens while
-//! its futures and streams are polled.
+//! It answers no request of a handler's. Its only state of MCP is the revision of each session, and in the client the header
+//! marks of tools. It does not authenticate, log, compress or terminate TLS: layers in front of the endpoint do. All work
+//! happens while its futures and streams are polled; only the connections of hyper's client pool run in tasks.
 //!
 //! # Invariants
 //!

@@ -48,11 +48,11 @@
 //! only find that out: a request and its answer cost three system calls. After 32 calls in a row others get
 //! their turn, so that neither a file nor a fast peer starves them.
 //!
-//! On other systems a thread reads stdin and tokio's threads write stdout, behind the same types. So it is on Linux without
-//! the feature `nonblocking`, which is on by default: without it a message costs two turns of a thread more, and a terminal
-//! and a pipe are used alike. What was flushed has been written, and nothing waits for the thread that reads, so a program
-//! ends although its stdin is open; but a runtime that is dropped while a client does not read what is being written waits
-//! for that client. In return six crates are not built. `process` needs it.
+//! On other systems a thread reads stdin and tokio's threads write stdout, behind the same types. Linux does the
+//! same without the feature `nonblocking`, which is on by default: a message then costs two thread switches more, and six
+//! crates are not built. Flushed data has been written. No code waits for the reading thread, so a program ends although its
+//! stdin is open. But dropping a runtime waits for a client that does not read pending output. The feature `process` needs
+//! `nonblocking`.
 //!
 //! # How a child ends
 //!
@@ -87,8 +87,8 @@
 //!   stall while either is polled at all. What is kept of it is bounded, and so is what waits for our own.
 //! - A process is waited for (in the sense of the system) only after its group was killed, so that a signal never
 //!   hits a group that got the same id later.
-//! - Dropping a [`Child`] leaves nothing behind. It is the one place that blocks: until the kernel has ended what
-//!   was just killed, and for a second at most.
+//! - Dropping a [`Child`] leaves nothing behind. Its drop, its last packet and its close block until the kernel has ended the
+//!   killed processes: microseconds, and a second at most.
 //!
 //! # Cancel safety
 //!

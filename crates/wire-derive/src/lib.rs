@@ -89,7 +89,8 @@
 //!
 //! # What it does not do
 //!
-//! It reads nothing twice, buffers no value in a tree, and changes no item that it is put on.
+//! It changes no item that it is put on. It builds no tree of values except for an `extra` map of `Value`: a `union` member, and
+//! a union whose tag is not first, are buffered as text and read from that.
 
 mod attribute;
 mod build;

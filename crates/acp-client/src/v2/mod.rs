@@ -41,8 +41,8 @@
 //!
 //! # What differs from version 1
 //!
-//! - **A prompt is answered when it is part of the conversation**, and not when the agent is done. What is awaited here
-//!   is the end all the same: the agent's word that it is idle, by which [`PromptCall`] and [`Turn`] go.
+//! - **A prompt is answered when it is part of the conversation**, and not when the agent is done. [`PromptCall`]
+//!   and [`Turn`] complete when the agent sends the state `idle`.
 //! - **Permission requests are the agent's to take back**, with `$/cancel_request`. Cancelling a session leaves them to
 //!   it. One that is taken back is answered `cancelled`, and the question to the person is dropped.
 //! - There are no files, terminals and modes of the client's to ask for. `session/resume` replays where it is asked to.

@@ -1,4 +1,4 @@
-//! Objects that have no member except `_meta`.
+//! Objects without members of their own: `_meta`, and in capabilities also unknown members.
 
 /// Defines objects that have only `_meta`.
 macro_rules! empty_object {

@@ -140,7 +140,7 @@ pub struct Compaction {
     pub summary: Vec<ContentBlock>,
     /// Its error.
     pub error: Option<String>,
-    /// Free room.
+    /// The `_meta`.
     pub meta: Option<Meta>,
     /// How many bytes of memory of its updates were left out, because they were too large.
     pub omitted: usize,

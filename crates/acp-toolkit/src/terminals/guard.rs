@@ -4,8 +4,8 @@ use std::process::{Child, Command, Stdio};
 
 /// A process in the group of a command that kills the group when this process ends.
 ///
-/// However we end, the system closes our end of the pipe that it reads from. It takes no notice of the signals
-/// with which a command is asked to end.
+/// However this process ends, the system closes the pipe that the guard reads, and the guard kills its group. It ignores the
+/// signals that ask a command to end.
 #[derive(Debug)]
 pub(super) struct Guard {
     process: Child,

@@ -10,7 +10,7 @@ use crate::input::seal::Seal;
 ///
 /// What a client of 2026-07-28 is answered before its request is worked on holds a `requestState`: the answers so far,
 /// encrypted and sealed, so that the server need remember nothing. It opens only for the same request, by the same
-/// caller, for some time. That it is used but once is not ensured; who needs that has to remember it.
+/// caller, for some time. A second use of the same state is not detected.
 #[derive(Clone)]
 pub struct InputConfig {
     pub(crate) timeout: Option<Duration>,
@@ -65,8 +65,8 @@ impl InputConfig {
         self
     }
 
-    /// Sets the key that seals, 32 bytes by chance (default: a new one for each server, from the operating system). Servers
-    /// that answer in each other's place need the same one.
+    /// Sets the key that seals, 32 random bytes (default: a new one for each server, from the operating system). Servers
+    /// that answer for each other, such as replicas, need the same one.
     #[must_use]
     pub fn key(mut self, key: [u8; 32]) -> Self {
         self.seal = Seal::with(key);

@@ -9,7 +9,7 @@ use agentwire_mcp_schema::{ElicitAction, ElicitRequest, ElicitResult, JsonObject
 pub enum Elicited<T> {
     /// Filled in the form, or agreed to go to the page.
     Accept(T),
-    /// Said no.
+    /// The user declined.
     Decline,
     /// Turned away without an answer.
     Cancel,

@@ -61,8 +61,8 @@ impl Tasks {
     /// The default of [`client_byte_limit`](Self::client_byte_limit): 16 MiB.
     pub const DEFAULT_CLIENT_BYTE_LIMIT: usize = 16 << 20;
 
-    /// Runs them by that function, which has to see to it that what it is given is polled to its end, on a runtime with
-    /// tokio's clock: `|work| drop(tokio::spawn(work))`. A task whose future is dropped has failed.
+    /// Runs tasks by `spawn`, which must poll each future to its end, on a runtime with tokio's clock:
+    /// `|work| drop(tokio::spawn(work))`. A task whose future is dropped has failed.
     pub fn new(spawn: impl Fn(BoxFuture<'static, ()>) + Send + Sync + 'static) -> Self {
         Self {
             spawn: Arc::new(spawn),

@@ -5,7 +5,7 @@ use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use http::{Request, Response};
 
-/// Whatever went wrong below HTTP.
+/// An error below HTTP.
 pub type BoxError = Box<dyn Error + Send + Sync>;
 
 /// The body of a response, as it arrives.
@@ -38,7 +38,8 @@ pub type Body = BoxStream<'static, Result<Bytes, BoxError>>;
 /// }
 /// ```
 ///
-/// The client in this crate is [`Reqwest`](crate::client::Reqwest), with the feature `reqwest`.
+/// The clients in this crate are `Reqwest`, with the feature `reqwest`, and one on hyper, with the feature
+/// `rustls-no-provider`.
 pub trait HttpClient: Send + Sync {
     /// Sends a request and gives the response as soon as its headers are there.
     ///

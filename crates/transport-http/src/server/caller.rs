@@ -6,8 +6,8 @@ use http::Extensions;
 
 /// The address of the client's end of a connection.
 ///
-/// [`serve`](crate::server::serve) puts it into the [`Extensions`] of every request. Behind another web server a layer
-/// does, as with axum's `ConnectInfo`; behind a proxy it is the address of the proxy, unless a layer that trusts the
+/// [`serve`](crate::server::serve) passes it to an endpoint, and puts it into the [`Extensions`] of a request for any other
+/// service. Behind another web server a layer puts it there, as with axum's `ConnectInfo`; behind a proxy it is the address of the proxy, unless a layer that trusts the
 /// proxy's headers puts another there.
 ///
 /// ```

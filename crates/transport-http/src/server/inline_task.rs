@@ -26,7 +26,8 @@ pub(crate) struct InlineTask {
     waker: Waker,
 }
 
-/// The future's own task. The future is dropped with it, or after the last inline poll.
+/// The future that runs a session in a task of its own; requests may poll the same session inline. The session is dropped with
+/// it, or after the last inline poll.
 pub(crate) struct TaskHandle(Arc<InlineTask>);
 
 impl InlineTask {

@@ -31,10 +31,9 @@
 //!
 //! # When a client takes too much
 //!
-//! What is there for all has a limit for each [`Caller`] too, who is a [`Principal`] where a layer names one, else an
-//! address. It is on sessions, on bytes of requests that are read or unanswered, and, with `serve`, on connections. A
-//! session that is not used gives way to a new one of its caller, a connection that waits for a request to a new one, and
-//! what a [`MemoryEventStore`] remembers of the caller with most to what is new.
+//! Sessions, the bytes of requests that are read or unanswered and, with `serve`, connections are also limited for each
+//! [`Caller`]: its [`Principal`] if a layer names one, else its address. An unused session gives way to a new one of its caller,
+//! an idle connection to a new one, and the events that a [`MemoryEventStore`] holds of the caller with most to new events.
 //!
 //! # Statuses
 //!

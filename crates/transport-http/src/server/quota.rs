@@ -122,8 +122,8 @@ pub struct QuotaExceeded {
 }
 
 impl Quota {
-    /// So much for all callers together, and so much for each. Callers that [nobody names](Caller::UNKNOWN) have only
-    /// the first limit.
+    /// `limit` bounds all callers together, and `caller_limit` each one. [Unknown callers](Caller::UNKNOWN) have only the first
+    /// limit.
     pub fn new(limit: usize, caller_limit: usize) -> Self {
         Self(Arc::new(Inner { limit, caller_limit, used: Mutex::default() }))
     }

@@ -21,7 +21,7 @@
 //! | 405 | any method but GET and POST |
 //! | 406, 415 | `Accept` of a GET, `Content-Type` of a POST |
 //! | 408, 413 | a body that is too slow, too long |
-//! | 503 | too many sessions; the endpoint shuts down |
+//! | 503 | too many sessions; the memory limit of the caller, or of all callers; the endpoint shuts down |
 //!
 //! A client of Streamable HTTP that posts `initialize` to `/sse` gets 400, by which it knows that this is the older
 //! transport.

@@ -8,9 +8,8 @@ use crate::server::session::pending::PendingResponses;
 
 /// The streams of a session that have more unread than each has room for.
 ///
-/// A connection takes one message after the other, whatever stream it is for. So where a stream is full, either everything
-/// waits, or what is for that stream is taken too. It is taken while others wait, and up to a limit; then a client that
-/// does not read is cut.
+/// A connection sends its messages in order, for all streams. So a message for a full stream would hold up the others. While
+/// another request is unanswered, it is queued beyond the stream's room, up to a limit; then slow readers are cut.
 #[derive(Debug, Default)]
 pub(super) struct FullStreams(Vec<Arc<ResponseStream>>);
 

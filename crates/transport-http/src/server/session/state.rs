@@ -12,7 +12,7 @@ use crate::server::response_stream::ResponseStream;
 use crate::server::session::full_streams::FullStreams;
 use crate::server::session::pending::PendingResponses;
 
-/// What waits in a session, and for what.
+/// The queues, response streams and wakers of a session.
 #[derive(Debug, Default)]
 pub(super) struct SessionState {
     /// What the client has sent. Reserved is the memory of what is not answered: requests have that in their stream.
