@@ -12,7 +12,7 @@ use crate::session_options::SessionOptions;
 use crate::updates::Readers;
 
 /// Of a session, how many prompts are kept that were dropped and not answered.
-const MOST_DROPPED: usize = 64;
+const MAX_DROPPED: usize = 64;
 
 /// The state of a connection, shared by the handle and the handler of the agent's requests.
 #[derive(Debug, Default)]
@@ -77,7 +77,7 @@ impl ConnectionState {
     pub(crate) fn turn_dropped(&self, session: &SessionId, prompt: CallId, was_sent: bool) {
         if was_sent && let Some(turns) = self.permissions().turns.get_mut(session) {
             turns.iter_mut().filter(|turn| turn.prompt == prompt).for_each(|turn| turn.dropped = true);
-            if turns.iter().filter(|turn| turn.dropped).count() > MOST_DROPPED {
+            if turns.iter().filter(|turn| turn.dropped).count() > MAX_DROPPED {
                 let oldest = turns.iter().position(|turn| turn.dropped);
                 oldest.map(|oldest| turns.remove(oldest));
             }

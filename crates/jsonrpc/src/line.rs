@@ -13,13 +13,13 @@ pub const DEFAULT_LINE_LIMIT: usize = 32 << 20;
 const CHUNK: usize = 64 << 10;
 
 /// With less room than this, in bytes, the buffer is compacted or grows.
-const LEAST_ROOM: usize = 4 << 10;
+const MIN_READ_SPACE: usize = 4 << 10;
 
 /// A line up to this length is copied, so that keeping a small message does not keep the buffer it came in.
 const COPY_LIMIT: usize = 16 << 10;
 
 /// A buffer that grew beyond this for one long line is freed when it is empty.
-const MOST_KEPT: usize = 4 * CHUNK;
+const MAX_KEPT: usize = 4 * CHUNK;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
@@ -101,16 +101,16 @@ impl LineDecoder {
     pub fn room(&mut self) -> &mut [u8] {
         if self.start == self.end {
             (self.start, self.end, self.scanned) = (0, 0, 0);
-            if self.buffer.len() > MOST_KEPT {
+            if self.buffer.len() > MAX_KEPT {
                 self.buffer = Vec::new();
             }
         }
-        if self.buffer.len() - self.end < LEAST_ROOM {
+        if self.buffer.len() - self.end < MIN_READ_SPACE {
             self.buffer.copy_within(self.start..self.end, 0);
             self.end -= self.start;
             self.scanned -= self.start;
             self.start = 0;
-            if self.buffer.len() - self.end < LEAST_ROOM {
+            if self.buffer.len() - self.end < MIN_READ_SPACE {
                 self.grow();
             }
         }

@@ -19,7 +19,7 @@ thread_local! {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Skipped {
-    /// The first [`MOST_PARTS`](Self::MOST_PARTS) of them.
+    /// The first [`MAX_PARTS`](Self::MAX_PARTS) of them.
     pub parts: Vec<SkippedPart>,
     /// How many there were beyond these.
     pub more: usize,
@@ -27,7 +27,7 @@ pub struct Skipped {
 
 impl Skipped {
     /// How many parts are named: 16.
-    pub const MOST_PARTS: usize = 16;
+    pub const MAX_PARTS: usize = 16;
 
     /// Whether everything was read.
     pub fn is_empty(&self) -> bool {
@@ -39,7 +39,7 @@ impl Skipped {
         if self.parts.contains(&part) {
             return;
         }
-        if self.parts.len() < Self::MOST_PARTS {
+        if self.parts.len() < Self::MAX_PARTS {
             self.parts.push(part);
         } else {
             self.more += 1;
@@ -71,7 +71,7 @@ impl fmt::Display for SkippedPart {
 }
 
 /// How many characters of a reason are kept.
-const MOST_OF_REASON: usize = 256;
+const MAX_REASON: usize = 256;
 
 /// Runs a decoding, and returns the parts that it left out beside its result.
 ///
@@ -109,7 +109,7 @@ pub(crate) fn note_skipped<T>(index: Option<usize>, why: &serde_json::Error) {
     if NOTES.with_borrow(Option::is_none) {
         return;
     }
-    let why = Printable::one_line(&why.to_string()).to_string().chars().take(MOST_OF_REASON).collect();
+    let why = Printable::one_line(&why.to_string()).to_string().chars().take(MAX_REASON).collect();
     let part = SkippedPart { kind: kind_of::<T>(), index, why };
     NOTES.with_borrow_mut(|notes| {
         if let Some(skipped) = notes {

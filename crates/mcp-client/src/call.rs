@@ -22,7 +22,7 @@ use crate::{TaskOrResult, TaskState, lists, result};
 
 /// A call to the server: a value until it is awaited, which sends it.
 ///
-/// Awaiting it returns the decoded result. Dropping it before that tells the server that nobody waits any more.
+/// Awaiting it returns the decoded result. Dropping it before that cancels the call at the server.
 /// [`into_future`](IntoFuture::into_future) makes a future of it.
 #[must_use = "a call is not made until it is awaited"]
 pub struct Call<M> {

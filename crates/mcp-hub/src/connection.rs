@@ -147,7 +147,7 @@ struct Relisting {
 }
 
 /// The longest pause between two listings.
-const LONGEST_RELIST_PAUSE: Duration = Duration::from_secs(30);
+const MAX_RELIST_PAUSE: Duration = Duration::from_secs(30);
 
 impl Relisting {
     fn new(pause: Duration) -> Self {
@@ -158,7 +158,7 @@ impl Relisting {
     fn due(&mut self, now: Instant) -> Instant {
         match self.until.filter(|until| now < *until) {
             Some(until) => {
-                self.pause = LONGEST_RELIST_PAUSE.max(self.first).min(self.pause.saturating_mul(2));
+                self.pause = MAX_RELIST_PAUSE.max(self.first).min(self.pause.saturating_mul(2));
                 until
             }
             None => {

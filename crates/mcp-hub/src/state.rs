@@ -20,7 +20,7 @@ use crate::status::{ServerState, ServerStatus};
 const LONG: Duration = Duration::from_secs(60);
 
 /// The longest pause before a process is started again.
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+const MAX_PAUSE: Duration = Duration::from_secs(30);
 
 /// How long a session must have lived, or else answered a call, before it is begun again when the server has ended
 /// it: a server that ends every session at once is not asked for ever.
@@ -128,8 +128,8 @@ impl Shared {
             entry.state = ServerState::Restarting(reason.clone());
             let doubled =
                 2_u32.checked_pow(in_a_row).and_then(|times| config.restart_pause.checked_mul(times));
-            let longest = LONGEST_PAUSE.max(config.restart_pause);
-            Some(doubled.map_or(LONGEST_PAUSE, |pause| pause.min(longest)))
+            let longest = MAX_PAUSE.max(config.restart_pause);
+            Some(doubled.map_or(MAX_PAUSE, |pause| pause.min(longest)))
         })
     }
 

@@ -11,8 +11,8 @@ use crate::{ContentBlock, InputResponses, Meta};
 
 /// Calls a tool.
 ///
-/// The arguments stay JSON text, so that whoever runs the tool decodes them once, into the type the tool
-/// wants. See <https://modelcontextprotocol.io/specification/2025-11-25/server/tools#calling-tools>.
+/// The arguments stay JSON text, so that they are decoded once, into the type of the tool's function.
+/// See <https://modelcontextprotocol.io/specification/2025-11-25/server/tools#calling-tools>.
 #[derive(Clone, Debug, PartialEq, Wire)]
 #[non_exhaustive]
 pub struct CallToolRequest {

@@ -3,7 +3,7 @@ use agentwire_wire_derive::Wire;
 
 use crate::Meta;
 
-/// Whoever sent a request no longer wants its answer.
+/// Cancels a request of the sender's.
 ///
 /// The receiver stops if it can and does not answer. One about a request that it does not know, or has
 /// answered, means nothing. `initialize` is never cancelled.

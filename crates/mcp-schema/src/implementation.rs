@@ -58,7 +58,7 @@ setters!(Implementation {
 #[derive(Clone, Debug, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct Icon {
-    /// Where the picture is: an `https:` or a `data:` URI. Whoever fetches it must not trust it.
+    /// The location of the picture: an `https:` or a `data:` URI. Do not trust its content.
     #[wire(required, schema(extend("format" = "uri")))]
     pub src: String,
     /// Its media type, where the source does not say it or says it wrongly.

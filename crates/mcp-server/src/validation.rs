@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::value_limit::is_over;
 
 /// How many faults of one value are told. A model mends a few at a time, and a value can have any number of them.
-const MOST_FAULTS: usize = 8;
+const MAX_FAULTS: usize = 8;
 
 /// How long a value is, in bytes, of which one fault is told: to find them all takes memory for each.
 const LONG: usize = 64 * 1024;
@@ -45,7 +45,7 @@ impl Validator {
         if validator.is_valid(&value) {
             return Ok(());
         }
-        let most = if json.len() > LONG { 1 } else { MOST_FAULTS };
+        let most = if json.len() > LONG { 1 } else { MAX_FAULTS };
         Err(ValidationError::Value(faults(validator, &value, most)))
     }
 

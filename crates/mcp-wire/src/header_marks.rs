@@ -14,7 +14,7 @@ const DATA: &[&str] = &["const", "default", "enum", "examples"];
 const NAMED: &[&str] = &["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"];
 
 /// The largest integer that every reader of JSON reads alike: 2^53 - 1.
-const MOST_EXACT: u64 = (1 << 53) - 1;
+const MAX_EXACT_INTEGER: u64 = (1 << 53) - 1;
 
 /// An argument of a tool that is repeated in a header of the HTTP request, by the mark `x-mcp-header` in its schema.
 /// Since 2026-07-28.
@@ -106,9 +106,9 @@ impl HeaderMark {
                 let whole = number.as_i64().or_else(|| {
                     let float = number.as_f64().filter(|float| float.fract() == 0.0)?;
                     // Within this range the conversion is exact.
-                    (float.abs() <= MOST_EXACT as f64).then_some(float as i64)
+                    (float.abs() <= MAX_EXACT_INTEGER as f64).then_some(float as i64)
                 })?;
-                (whole.unsigned_abs() <= MOST_EXACT).then(|| whole.to_string())
+                (whole.unsigned_abs() <= MAX_EXACT_INTEGER).then(|| whole.to_string())
             }
             _ => None,
         }
@@ -158,7 +158,7 @@ fn is_same(header: &str, argument: &str) -> bool {
                 return false;
             };
             let (header, argument): (f64, f64) = (header, argument);
-            header == argument && argument.abs() <= MOST_EXACT as f64
+            header == argument && argument.abs() <= MAX_EXACT_INTEGER as f64
         }
         _ => false,
     }

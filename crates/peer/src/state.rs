@@ -17,7 +17,7 @@ use crate::waker_slots::{WakerSlots, replace};
 const READY_IN_A_ROW: u32 = 128;
 
 /// Of how many results the parts that could not be decoded are kept until the handler gets them.
-const MOST_SKIPPED: usize = 16;
+const MAX_SKIPPED: usize = 16;
 
 /// Whether the event loop must be woken for a change.
 #[derive(Debug)]
@@ -234,7 +234,7 @@ impl PeerState {
 
     /// Keeps the parts that were left out of a result, until the event loop passes them to its handler.
     pub(crate) fn skipped(&mut self, method: ByteString, skipped: Skipped) -> Option<Waker> {
-        if self.skipped.len() < MOST_SKIPPED {
+        if self.skipped.len() < MAX_SKIPPED {
             self.skipped.push((method, skipped));
         }
         self.changed()

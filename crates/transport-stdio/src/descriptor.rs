@@ -13,7 +13,7 @@ use crate::runtime::require_runtime;
 
 /// The number of calls in a row after which other tasks run. A file, or a peer that is faster than this process, would
 /// otherwise always be ready.
-const MOST_CALLS: u8 = 32;
+const MAX_CALLS: u8 = 32;
 
 /// One direction of a pipe, a socket, a terminal or a file, used without ever blocking.
 #[derive(Debug)]
@@ -100,7 +100,7 @@ impl Descriptor {
         if wanted == 0 {
             return Poll::Ready(Ok(0));
         }
-        while self.calls < MOST_CALLS {
+        while self.calls < MAX_CALLS {
             self.calls += 1;
             let (result, ready) = match &self.registration {
                 Registration::Fresh(fd) => (call(self.method, fd.as_fd()), None),

@@ -15,7 +15,7 @@ const HIGH_WATER: usize = 64 << 10;
 const COPY_LIMIT: usize = 32 << 10;
 
 /// The most pieces given to one system call.
-const MOST_PIECES: usize = 16;
+const MAX_PIECES: usize = 16;
 
 /// Lines that wait to be written, joined, so that one system call writes many.
 #[derive(Debug, Default)]
@@ -84,7 +84,7 @@ impl Output {
             let count = if self.pieces.is_empty() {
                 ready!(Pin::new(&mut *writer).poll_write(cx, &self.tail[self.written..]))?
             } else {
-                let mut slices = [IoSlice::new(&[]); MOST_PIECES];
+                let mut slices = [IoSlice::new(&[]); MAX_PIECES];
                 let count = self.fill(&mut slices);
                 ready!(Pin::new(&mut *writer).poll_write_vectored(cx, &slices[..count]))?
             };

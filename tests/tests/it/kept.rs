@@ -236,7 +236,7 @@ fn lives(kills: usize, numbers: &mut Numbers) {
         if in_turns == kills {
             break;
         }
-        assert!(life < MOST_LIVES, "only {in_turns} of {life} turns were cut off");
+        assert!(life < MAX_RESTARTS, "only {in_turns} of {life} turns were cut off");
         let turn = Turn::random(numbers);
         let prompt = next.prompt(&session, &turn.prompt());
         let before = updates(messages(&next.program.stdout.text())).len().min(kept.len());
@@ -258,7 +258,7 @@ fn lives(kills: usize, numbers: &mut Numbers) {
 }
 
 /// How many an agent may live for that.
-const MOST_LIVES: usize = 100;
+const MAX_RESTARTS: usize = 100;
 
 /// So many turns of each of these sessions are cut off.
 fn killed_in_turns(sessions: u64, kills: usize) {

@@ -13,7 +13,7 @@ use crate::program::{Program, SOON};
 const A_WHILE: Duration = Duration::from_secs(40);
 
 /// In MiB. A line may have 32.
-const MOST_MEMORY: u64 = 100;
+const MAX_MEMORY: u64 = 100;
 
 /// What is refused is refused by this.
 const LIMIT: &str = "limit of 33554432 bytes";
@@ -29,7 +29,7 @@ fn from_an_agent() {
         let ended =
             Program::run(&["chat", "--agent", &scripted(&format!("agent turn {fault}")), "hi"], A_WHILE);
         ended.exits(code).tells(words).prints(if code == 0 { "working done" } else { "working" });
-        assert!(ended.peak_memory < MOST_MEMORY, "{} MiB", ended.peak_memory);
+        assert!(ended.peak_memory < MAX_MEMORY, "{} MiB", ended.peak_memory);
     }
 }
 
@@ -80,5 +80,5 @@ fn leave(mut peer: Conversation) {
     peer.program.close_stdin();
     let ended = peer.program.end(SOON);
     ended.exits(0);
-    assert!(ended.peak_memory < MOST_MEMORY, "{} MiB", ended.peak_memory);
+    assert!(ended.peak_memory < MAX_MEMORY, "{} MiB", ended.peak_memory);
 }

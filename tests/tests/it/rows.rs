@@ -10,7 +10,7 @@ use std::thread;
 const AT_ONCE: usize = 24;
 
 /// What is shown of a failure.
-const MOST_SHOWN: usize = 3000;
+const MAX_SHOWN: usize = 3000;
 
 /// Runs a check for every row, and fails with all rows for which it failed.
 pub(crate) fn for_each<R: Debug + Sync>(rows: &[R], check: impl Fn(&R) + Sync) {
@@ -22,7 +22,7 @@ pub(crate) fn for_each<R: Debug + Sync>(rows: &[R], check: impl Fn(&R) + Sync) {
                     if let Err(panic) = catch_unwind(AssertUnwindSafe(|| check(row))) {
                         let why = panic.downcast_ref::<String>().map(String::as_str);
                         let why = why.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or_default();
-                        let why: String = why.chars().take(MOST_SHOWN).collect();
+                        let why: String = why.chars().take(MAX_SHOWN).collect();
                         failed.lock().expect("pushing does not panic").push(format!("{row:?}: {why}"));
                     }
                 }

@@ -11,7 +11,7 @@ use super::sources::Source;
 use super::violation::Violation;
 
 /// The maximum number of files in a circle.
-const MOST_FILES: usize = 4;
+const MAX_FILES: usize = 4;
 
 /// The beginning of the comment that explains a circle.
 const COMMENT: &str = "// circle: ";
@@ -26,7 +26,7 @@ pub(super) fn check(sources: &[Source], known: &mut Known) -> Vec<Violation> {
         let mut explained = explained(&root.text);
         for circle in circles(folder, sources) {
             if let Some(index) = explained.iter().position(|files| *files == circle)
-                && circle.len() <= MOST_FILES
+                && circle.len() <= MAX_FILES
             {
                 explained.remove(index);
                 continue;
@@ -36,9 +36,9 @@ pub(super) fn check(sources: &[Source], known: &mut Known) -> Vec<Violation> {
                 continue;
             }
             let names = circle.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
-            let wanted = match circle.len() <= MOST_FILES {
+            let wanted = match circle.len() <= MAX_FILES {
                 true => format!("use each other: break the circle, or say why in `{COMMENT}{names}: …`"),
-                false => format!("a circle of {} files, at most {MOST_FILES}", circle.len()),
+                false => format!("a circle of {} files, at most {MAX_FILES}", circle.len()),
             };
             violations.push(Violation::new(&root.path, "circles", format!("{names}: {wanted}")));
         }

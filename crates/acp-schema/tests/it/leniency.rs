@@ -217,7 +217,7 @@ fn what_is_said_of_what_is_left_out_is_bounded_and_printable() {
     let bad = vec![r#"{"type":"text","text":1}"#; 1000].join(",");
     let update = format!(r#"{{"sessionUpdate":"plan","entries":[{bad}]}}"#);
     let plan = skipped(&update);
-    assert_eq!((plan.parts.len(), plan.more), (Skipped::MOST_PARTS, 1000 - Skipped::MOST_PARTS));
+    assert_eq!((plan.parts.len(), plan.more), (Skipped::MAX_PARTS, 1000 - Skipped::MAX_PARTS));
     let priority = format!("\\u001b[2J{}", "x".repeat(1000));
     let entry = format!(r#"{{"content":"","priority":"low","status":["{priority}"]}}"#);
     let plan = skipped(&format!(r#"{{"sessionUpdate":"plan","entries":[{entry}]}}"#));

@@ -23,7 +23,7 @@ fn numbered(count: usize) -> Vec<String> {
     (0..count).map(|number| format!("agent {number}")).collect()
 }
 
-/// More than are queued at once wait for room, and overtake nobody.
+/// Updates beyond the length of the queue wait for room, and keep their order.
 #[tokio::test(start_paused = true)]
 async fn updates_that_are_sent_at_once_are_written_and_sent_in_their_order() {
     const COUNT: usize = 64;

@@ -11,10 +11,10 @@ use super::error::FileError;
 use crate::roots::{RootRelation, Roots};
 
 /// The limit of links, as on Linux.
-const MOST_LINKS: usize = 40;
+const MAX_LINKS: usize = 40;
 
 /// How often a path that changes meanwhile is followed again.
-const MOST_ATTEMPTS: usize = 100;
+const MAX_ATTEMPTS: usize = 100;
 
 /// A directory is opened as a starting point, not to be listed. Where the system makes a difference, it need not be
 /// readable.
@@ -45,7 +45,7 @@ pub(super) fn follow<T>(
     make: bool,
     mut then: impl FnMut(Place) -> Result<T, FileError>,
 ) -> Result<T, FileError> {
-    for _ in 0..MOST_ATTEMPTS {
+    for _ in 0..MAX_ATTEMPTS {
         match Walk::new(roots, path, make).and_then(Walk::run).and_then(&mut then) {
             Err(FileError::Changed) => {}
             result => return result,
@@ -233,7 +233,7 @@ impl<'a> Walk<'a> {
 
     fn count_link(&mut self) -> Result<(), FileError> {
         self.links += 1;
-        if self.links > MOST_LINKS { Err(FileError::Links { limit: MOST_LINKS }) } else { Ok(()) }
+        if self.links > MAX_LINKS { Err(FileError::Links { limit: MAX_LINKS }) } else { Ok(()) }
     }
 }
 

@@ -19,7 +19,7 @@ const SHOWN_IN_PROMPT: usize = 60;
 const FOLD: usize = 5;
 
 /// How many options can be selected.
-const MOST_OPTIONS: usize = 1000;
+const MAX_OPTIONS: usize = 1000;
 
 /// A permission request as a menu. Its [`Display`](fmt::Display) is the text to show, [`prompt`](Self::prompt) is the
 /// prompt line, and [`select`](Self::select) parses the user's input.
@@ -60,7 +60,7 @@ impl Choices {
     /// Makes the menu for a request.
     pub fn new(request: &RequestPermissionRequest) -> Self {
         let mut options: Vec<Choice> = Vec::new();
-        for option in request.options.iter().take(MOST_OPTIONS) {
+        for option in request.options.iter().take(MAX_OPTIONS) {
             let known = keys(&option.kind);
             let kind = match known {
                 Some([_, words]) => words.to_owned(),
@@ -79,7 +79,7 @@ impl Choices {
             subject: format!("{}  {}\n", details(call), shown(title, SHOWN)),
             prompt: format!("{}: type {answers}, then Enter: ", shown(title, SHOWN_IN_PROMPT)),
             options,
-            left_out: request.options.len().saturating_sub(MOST_OPTIONS),
+            left_out: request.options.len().saturating_sub(MAX_OPTIONS),
         }
     }
 
@@ -124,7 +124,7 @@ impl fmt::Display for Choices {
     }
 }
 
-/// Returns the letter and the words of a kind.
+/// Returns the letter and the description of a kind.
 fn keys(kind: &PermissionOptionKind) -> Option<[&'static str; 2]> {
     match kind {
         PermissionOptionKind::AllowOnce => Some(["a", "allow once"]),

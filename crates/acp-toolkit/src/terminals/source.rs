@@ -8,7 +8,7 @@ use tokio::net::unix::pipe::Receiver;
 use super::group::Group;
 
 /// The maximum of a pipe's buffer on Linux for unprivileged processes.
-const MOST_IN_PIPE: usize = 1024 * 1024;
+const MAX_IN_PIPE: usize = 1024 * 1024;
 
 /// Our end of the pipe that a command writes to, with stdout and stderr alike.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ impl Source {
     /// The pipe is read directly: the runtime may not have noticed yet that it is readable.
     pub(super) async fn drain(&mut self, buffer: &mut [u8], mut each: impl FnMut(&[u8])) -> bool {
         let mut total = 0;
-        while total < MOST_IN_PIPE {
+        while total < MAX_IN_PIPE {
             match rustix::io::read(&self.pipe, &mut *buffer) {
                 Ok(0) => return true,
                 Ok(count) => {

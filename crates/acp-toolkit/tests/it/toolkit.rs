@@ -228,7 +228,7 @@ async fn the_example_runs() -> Result<(), BoxError> {
     let (ours, theirs) = duplex(8);
     let path = folder.path().to_str().expect("the path is UTF-8");
     let agent = agentwire_acp_agent::serve(Worker, theirs);
-    // Nobody is at the terminal of a test, so the example rejects what the agent asks.
+    // A test has no person at its terminal, so the example rejects the agent's requests.
     let (reason, served) = tokio::join!(full_client::run(ours, path), agent);
     served?;
     assert_eq!(reason?, StopReason::Cancelled);

@@ -64,7 +64,7 @@ impl RawCall {
 /// A call is repeated where it is [idempotent](RawCall::is_idempotent) and its error is one of these:
 ///
 /// - [`CallError::Failed`]: the transport could not carry the request or its answer, and the connection goes on;
-/// - [`CallError::TimedOut`]: no answer came in time, and the server was told that nobody waits for it.
+/// - [`CallError::TimedOut`]: no response came in time, and the call was cancelled at the server.
 ///
 /// An answer of the server is never a reason, and neither is the end of the connection. [`when`](Self::when) narrows that
 /// further. Each repetition has the whole [time limit](crate::Call::timeout) of the call.

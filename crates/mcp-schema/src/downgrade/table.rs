@@ -1,4 +1,4 @@
-//! How the table of rules is written, and what it becomes: `Downgrade`, and data for whoever makes schemas.
+//! The macro of the table of rules. It makes the impls of `Downgrade`, and data for the schema generator.
 
 use crate::Revision;
 

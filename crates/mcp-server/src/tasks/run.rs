@@ -19,7 +19,7 @@ use crate::request_future::HandlerFuture;
 use crate::{Context, TaskRecord};
 
 /// The longest status message that is taken from the error of a tool, in characters.
-const LONGEST_REASON: usize = 500;
+const MAX_REASON: usize = 500;
 /// How long to wait before a failed store is tried again.
 const AGAIN: Duration = Duration::from_secs(30);
 
@@ -117,7 +117,7 @@ fn task_outcome(context: &Context, outcome: Result<RawJson, ErrorObject>) -> Out
         return Outcome::Result(result);
     }
     let text = result.decode().map(|result: CallToolResult| result.text().into_owned()).unwrap_or_default();
-    Outcome::Failure(result, text.chars().take(LONGEST_REASON).collect())
+    Outcome::Failure(result, text.chars().take(MAX_REASON).collect())
 }
 
 /// Stores each change and sends notifications of it. Of changes in quick succession, only the last is sent.

@@ -19,7 +19,7 @@ use crate::header;
 use crate::sse::Event;
 
 /// The most consecutive refused connections before a call fails: a server that was restarted has forgotten the request.
-const MOST_REFUSALS: u32 = 2;
+const MAX_REFUSALS: u32 = 2;
 
 /// The life of one stream: a POST with requests and all that answers it, or the stream of the session.
 ///
@@ -251,7 +251,7 @@ impl Exchange {
             Err(error) => {
                 self.failures += 1;
                 let is_call = matches!(self.purpose, Purpose::Call { .. });
-                if is_call && self.failures > MOST_REFUSALS && error.is_nobody_there() {
+                if is_call && self.failures > MAX_REFUSALS && error.is_nobody_there() {
                     return self.end_without_answer(error);
                 }
                 return self.wait(error);

@@ -9,10 +9,10 @@ use serde_json::{Map, Value};
 use crate::client::route;
 
 /// The most tools that are remembered. Calls of others go without these headers, which a server may refuse.
-const MOST_TOOLS: usize = 4096;
+const MAX_TOOLS: usize = 4096;
 
 /// The most headers of one tool.
-const MOST_HEADERS: usize = 64;
+const MAX_HEADERS: usize = 64;
 
 /// Which arguments of which tools are repeated in headers (since 2026-07-28), read from the lists of tools that
 /// pass by; see <https://modelcontextprotocol.io/specification/2026-07-28/server/tools>.
@@ -52,7 +52,7 @@ impl Mirror {
         for tool in list.tools.iter().filter_map(|tool| tool.decode::<Tool>().ok()) {
             match marks(&tool.input_schema) {
                 None => drop(self.tools.remove(&tool.name)),
-                Some(_) if self.tools.len() >= MOST_TOOLS && !self.tools.contains_key(&tool.name) => {}
+                Some(_) if self.tools.len() >= MAX_TOOLS && !self.tools.contains_key(&tool.name) => {}
                 Some(marks) => drop(self.tools.insert(tool.name, marks)),
             }
         }
@@ -75,7 +75,7 @@ impl Mirror {
 
 /// The marks of a tool that needs headers. None for a tool whose marks are wrong, which is not offered.
 fn marks(schema: &Map<String, Value>) -> Option<Vec<(HeaderName, HeaderMark)>> {
-    let marks = HeaderMark::all_in(schema).ok().filter(|marks| (1..=MOST_HEADERS).contains(&marks.len()))?;
+    let marks = HeaderMark::all_in(schema).ok().filter(|marks| (1..=MAX_HEADERS).contains(&marks.len()))?;
     marks.into_iter().map(|mark| Some((mark.header().parse().ok()?, mark))).collect()
 }
 

@@ -8,7 +8,7 @@ use crate::client::uri::within_origin;
 use crate::client::{Body, HttpClient, HttpError, Wait};
 
 /// The most redirects that one request follows.
-const MOST_REDIRECTS: usize = 5;
+const MAX_REDIRECTS: usize = 5;
 
 /// Sends a request, and again where it is redirected to, within the origin of its URL. Returns also the URL that answered.
 ///
@@ -43,7 +43,7 @@ async fn follow(
         redirects += 1;
         let location = location(response.headers());
         let target = within_origin(request.uri(), &location).ok();
-        let is_followed = redirects <= MOST_REDIRECTS && keeps_method(status, request.method());
+        let is_followed = redirects <= MAX_REDIRECTS && keeps_method(status, request.method());
         let Some(target) = target.filter(|_| is_followed) else {
             return Err(HttpError::Redirected { status, location });
         };

@@ -7,7 +7,7 @@ use http_body::{Frame, SizeHint};
 
 use crate::server::exchange::StreamedExchange;
 use crate::server::queue::Queue;
-use crate::server::quota::{LEAST_COST, Reservation};
+use crate::server::quota::{MIN_COST, Reservation};
 use crate::server::response_stream::{BoxError, StreamReader};
 use crate::server::text::Text;
 
@@ -169,7 +169,7 @@ impl From<Bytes> for Body {
 
 /// A piece of a body. The last one keeps the memory reserved that the whole body takes, because it is written last.
 fn held(piece: Bytes, is_last: bool, reservation: &mut Option<Reservation>) -> Bytes {
-    match reservation.take_if(|reservation| is_last && reservation.amount() > LEAST_COST) {
+    match reservation.take_if(|reservation| is_last && reservation.amount() > MIN_COST) {
         Some(reservation) => reservation.held_by(piece),
         None => piece,
     }

@@ -20,7 +20,7 @@ use crate::server::fields::{Field, Fields};
 use crate::server::guard;
 use crate::server::incoming::Incoming;
 use crate::server::post::PostHeaders;
-use crate::server::quota::LEAST_COST;
+use crate::server::quota::MIN_COST;
 use crate::server::refusal::Refusal;
 use crate::server::response::ResponseFuture;
 use crate::server::service::SharedService;
@@ -216,7 +216,7 @@ impl Endpoint {
         let last = fields.single(Field::LastEventId)?.filter(|last| !last.is_empty());
         let reservation = resources
             .requests
-            .reserve(&Caller::new(caller.get(), remote.or_else(|| caller.get().copied())), LEAST_COST);
+            .reserve(&Caller::new(caller.get(), remote.or_else(|| caller.get().copied())), MIN_COST);
         let reservation = reservation.map_err(Refusal::too_many_bytes)?;
         let Some(last) = last else {
             let reader = session.listen(resources)?;

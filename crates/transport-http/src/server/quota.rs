@@ -49,7 +49,7 @@ struct Account {
 
 /// The least memory that a request takes while it is read or unanswered, and the stream of a GET while it is open: what hyper
 /// reads its head into, and what is remembered of it.
-pub(crate) const LEAST_COST: usize = 8 << 10;
+pub(crate) const MIN_COST: usize = 8 << 10;
 
 /// How many callers are remembered at least, whether or not they have something.
 const REMEMBERED: usize = 64;

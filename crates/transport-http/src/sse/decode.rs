@@ -12,7 +12,7 @@ pub const DEFAULT_EVENT_LIMIT: usize = DEFAULT_LINE_LIMIT + 64;
 const SHARE_FROM: usize = 16 << 10;
 
 /// An id longer than this is not remembered: it goes back in a header, and servers refuse long ones.
-const LONGEST_ID: usize = 64 << 10;
+const MAX_ID: usize = 64 << 10;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
@@ -207,7 +207,7 @@ impl Decoder {
             b"id" if !line[value_starts..].contains(&0) => {
                 let id = text(self.keep(value())?)?;
                 // Rather resume from nowhere than from the wrong place.
-                self.event.id = Some(if id.len() <= LONGEST_ID { id } else { ByteString::new() });
+                self.event.id = Some(if id.len() <= MAX_ID { id } else { ByteString::new() });
             }
             b"retry" => {
                 if let Some(millis) = milliseconds(&line[value_starts..]) {
@@ -360,8 +360,8 @@ mod tests {
     fn an_id_that_no_header_could_carry_is_forgotten() {
         let mut decoder = Decoder::default();
         let id = |length| format!("id: {}\ndata: x\n\n", "i".repeat(length));
-        decoder.push((id(LONGEST_ID) + &id(LONGEST_ID + 1)).into());
-        assert_eq!(decoder.next_event().unwrap().unwrap().id.unwrap().len(), LONGEST_ID);
+        decoder.push((id(MAX_ID) + &id(MAX_ID + 1)).into());
+        assert_eq!(decoder.next_event().unwrap().unwrap().id.unwrap().len(), MAX_ID);
         assert_eq!(decoder.next_event().unwrap().unwrap().id.unwrap(), "");
     }
 

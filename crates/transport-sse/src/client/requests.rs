@@ -14,7 +14,7 @@ use crate::client::{Config, SseError};
 /// How long the body of an accepting response is read, so that its connection can be used again.
 const LINGER: Duration = Duration::from_secs(1);
 /// The most pieces of it that are read.
-const MOST_PIECES: usize = 64;
+const MAX_PIECES: usize = 64;
 
 /// Sends the requests of one transport.
 pub(crate) struct Requests {
@@ -145,6 +145,6 @@ async fn read_refusal(head: Parts, body: Body) -> Failure {
 
 /// Reads an ignored body, so that its connection can be used again. Stops after [`LINGER`].
 async fn drain(body: Body) {
-    let reading = body.take(MOST_PIECES).for_each(|_| future::ready(()));
+    let reading = body.take(MAX_PIECES).for_each(|_| future::ready(()));
     let _ = tokio::time::timeout(LINGER, reading).await;
 }

@@ -18,10 +18,9 @@ pub struct Config {
 
 impl Config {
     /// The defaults: those of [`HttpConfig::new`], so only for clients on the same machine, with 1000 sessions, of which one
-    /// caller may have 250, and 24 MiB of messages for one caller. Each session holds a connection.
+    /// caller may have 250 but at most three quarters of the limit, and 24 MiB of messages for one caller. Each session holds a connection.
     pub fn new() -> Self {
-        let http =
-            HttpConfig::new().session_limit(1000).caller_session_limit(250).caller_request_budget(24 << 20);
+        let http = HttpConfig::new().session_limit(1000).caller_request_budget(24 << 20);
         Self { http, messages: None }
     }
 

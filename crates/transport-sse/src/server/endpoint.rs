@@ -166,7 +166,7 @@ impl EndpointInner {
 }
 
 /// The least memory that a message counts as, in bytes: the buffer of its head, and what is kept of it.
-const LEAST_COST: usize = 8 << 10;
+const MIN_COST: usize = 8 << 10;
 
 /// What an admitted request does.
 enum Start {
@@ -229,7 +229,7 @@ where
 {
     let limits = &sessions.limits;
     let taken = async {
-        let mut reservation = sessions.requests.reserve(&Caller::of(&parts.extensions), LEAST_COST)?;
+        let mut reservation = sessions.requests.reserve(&Caller::of(&parts.extensions), MIN_COST)?;
         let body = read(body, limits.body_limit, &mut reservation);
         let body = tokio::time::timeout(limits.body_timeout, body).await;
         let body = body.map_err(|_| {

@@ -15,16 +15,16 @@ const TAIL_BYTES: usize = 8 << 10;
 const TAIL_LINES: usize = 20;
 
 /// The longest line that is passed on in one part, in bytes.
-const LONGEST_LINE: usize = 8 << 10;
+const MAX_LINE: usize = 8 << 10;
 
 /// How many bytes may wait for our own stderr.
-const MOST_WAITING: usize = 64 << 10;
+const MAX_WAITING: usize = 64 << 10;
 
 /// The size of one read, in bytes.
 const CHUNK: usize = 16 << 10;
 
 /// The capacity of a pipe in bytes, at most, unless an administrator allows more.
-const LARGEST_PIPE: usize = 1 << 20;
+const MAX_PIPE: usize = 1 << 20;
 
 /// Reads a child's stderr at once, so that the child never blocks on it. Forwards the lines and keeps the last ones.
 #[derive(Debug)]
@@ -72,7 +72,7 @@ impl Drain {
     /// Takes what the killed processes have left in the pipe, also where the runtime has not reported it yet.
     pub(super) fn take_rest(&mut self) {
         // A process that left the group may still write, but the killed ones left no more than fits into a pipe.
-        for _ in 0..LARGEST_PIPE / CHUNK {
+        for _ in 0..MAX_PIPE / CHUNK {
             let Some(input) = &mut self.input else { break };
             self.buffer.resize(CHUNK, 0);
             match input.try_read(&mut self.buffer) {
@@ -127,7 +127,7 @@ impl Target {
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
             let (Self::Ours(started, _) | Self::Lines(started, _)) = self else { return };
             started.extend_from_slice(piece);
-            if started.ends_with(b"\n") || started.len() >= LONGEST_LINE {
+            if started.ends_with(b"\n") || started.len() >= MAX_LINE {
                 self.give_line();
             }
         }
@@ -186,7 +186,7 @@ impl Forward {
     fn take(&mut self, line: &str) {
         let line = format!("{}: {}\n", self.name, Printable::one_line(line));
         // Once something is lost the rest is too, until there is room to say so.
-        if self.lost > 0 || self.waiting.len() + line.len() > MOST_WAITING {
+        if self.lost > 0 || self.waiting.len() + line.len() > MAX_WAITING {
             self.lost += 1;
         } else {
             self.waiting.extend(line.bytes());

@@ -30,7 +30,7 @@ const STEPS: usize = 100;
 pub(super) const BIG: usize = 16 << 20;
 
 /// Three times that, in the unit of the row.
-pub(super) const MOST_MEMORY: f64 = 50.33;
+pub(super) const MAX_MEMORY: f64 = 50.33;
 
 const CALLS: Row = Row::rate("", "", &[Floor::OfLimit(0.65), Floor::OfRival(1.6)]);
 
@@ -45,7 +45,7 @@ const ONE_CONNECTION: Row = Row::rate("", "the same over one connection, both en
 
 const EVENTS: Row = Row::rate("", "", &[Floor::OfRival(3.0)]);
 
-const MEMORY: Row = Row::cost("", "", Unit::Megabytes, &[Floor::AtMost(MOST_MEMORY)]);
+const MEMORY: Row = Row::cost("", "", Unit::Megabytes, &[Floor::AtMost(MAX_MEMORY)]);
 
 pub(crate) const SCENARIOS: [Scenario; 8] = [
     Scenario {

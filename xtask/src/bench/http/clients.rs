@@ -9,7 +9,7 @@ use super::super::process::{Process, on_two_cores};
 use super::super::rows::{Floor, Row, Unit};
 use super::super::scenario::{Sample, Scenario};
 use super::super::subject::{Side, Subject};
-use super::calls::{BIG, MOST_MEMORY};
+use super::calls::{BIG, MAX_MEMORY};
 use super::form::Form;
 use super::server::start;
 
@@ -19,7 +19,7 @@ const TASKS: u64 = 64;
 /// Progress notifications for each call.
 const STEPS: u64 = 100;
 
-const MEMORY: Row = Row::cost("", "", Unit::Megabytes, &[Floor::AtMost(MOST_MEMORY)]);
+const MEMORY: Row = Row::cost("", "", Unit::Megabytes, &[Floor::AtMost(MAX_MEMORY)]);
 
 pub(crate) const SCENARIOS: [Scenario; 4] = [
     Scenario {

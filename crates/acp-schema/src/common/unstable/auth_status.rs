@@ -63,7 +63,7 @@ pub enum AuthState {
     /// The person has to log in.
     #[wire("unauthenticated")]
     Unauthenticated,
-    /// Nobody has to log in, for instance because the model runs here.
+    /// No login is needed, for instance because the model runs locally.
     #[wire("not_required")]
     NotRequired,
     /// The agent says that it cannot tell.

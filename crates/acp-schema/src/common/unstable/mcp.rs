@@ -5,8 +5,8 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 use crate::common::{Meta, string_id};
 
 string_id! {
-    /// Identifies an MCP server that is reached through the connection itself. Whoever offers the server chooses it, and no two
-    /// servers that are visible on a connection have the same.
+    /// Identifies an MCP server that is reached through the connection itself. The side that offers the server chooses the id,
+    /// which is unique among the servers of a connection.
     McpServerAcpId,
     /// Identifies a request to such a server while it runs. The caller chooses it, and proxies leave it as it is; it is not the
     /// id of the message around the request.

@@ -6,8 +6,8 @@ macro_rules! subagent_types {
         /// The update `subagent_update`: the session has a child session, or something about it changed. What is kept is left
         /// out, what is cleared is null.
         ///
-        /// The first one for an id comes before anything else of that child. Nobody loads or resumes it; what happens in it is
-        /// told on the same connection. Only for clients that show subagents. See
+        /// The first one for an id comes before all other updates of that child. Clients neither load nor resume it; its updates
+        /// arrive on the same connection. Only for clients that show subagents. See
         /// <https://agentclientprotocol.com/rfds/subagents>. A draft.
         #[derive(Clone, Debug, PartialEq, agentwire_wire_derive::Wire, agentwire_wire_derive::Build)]
         #[non_exhaustive]
@@ -24,7 +24,7 @@ macro_rules! subagent_types {
             /// What the client may do to it, all of that; nothing where it is not told.
             #[wire(patch)]
             pub capabilities: Patch<$crate::common::unstable::SubagentSessionCapabilities>,
-            /// Whether it is busy, all that is to be said about it. Cleared, nobody knows.
+            /// Whether it is busy. Null: unknown.
             #[wire(patch)]
             pub state: Patch<StateUpdate>,
             /// The directory it works in, an absolute path; that of the parent where it is not told.

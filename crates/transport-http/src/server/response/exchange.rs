@@ -11,7 +11,7 @@ use http::{HeaderMap, Response, StatusCode};
 use crate::server::clock::Registration;
 use crate::server::endpoint_core::EndpointCore;
 use crate::server::exchange::{RunningExchange, StreamedExchange};
-use crate::server::quota::{LEAST_COST, Reservation};
+use crate::server::quota::{MIN_COST, Reservation};
 use crate::server::refusal::Refusal;
 use crate::server::resources::Resources;
 use crate::server::response::heads::{events, formed, json};
@@ -139,7 +139,7 @@ impl PendingExchange {
         let mut answer = (status, Frame::Single(message));
         if let Some(reservation) = &mut self.reservation {
             // From here on the memory of the answer counts, instead of that of the request.
-            reservation.shrink_to(LEAST_COST);
+            reservation.shrink_to(MIN_COST);
             if let Err(full) = reservation.grow_last(memory_for(answer.1.size_hint()))
                 && let Some(refusal) = refuse(&answer.1, full)
             {

@@ -13,7 +13,7 @@ use crate::server::body_buffer::BodyBuffer;
 use crate::server::denied::Denied;
 use crate::server::endpoint_core::EndpointCore;
 use crate::server::post::PostHeaders;
-use crate::server::quota::{LEAST_COST, Reservation};
+use crate::server::quota::{MIN_COST, Reservation};
 use crate::server::refusal::Refusal;
 use crate::server::{Head, Principal};
 
@@ -107,7 +107,7 @@ where
 
     /// The memory for a request with so many bytes of body.
     fn reservation(&mut self, core: &EndpointCore, body: usize) -> Result<Reservation, Refusal> {
-        let amount = LEAST_COST.max(self.head.len() + body);
+        let amount = MIN_COST.max(self.head.len() + body);
         let reservation = match self.reservation.take() {
             Some(mut reservation) => reservation.grow_to(amount).map(|()| reservation),
             None => core.resources.requests.reserve(&self.head.caller(), amount),

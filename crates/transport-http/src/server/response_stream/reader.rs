@@ -8,7 +8,7 @@ use http::StatusCode;
 use crate::server::AnswerForm;
 use crate::server::clock::Registration;
 use crate::server::queue::{Queue, STRIDE};
-use crate::server::quota::{LEAST_COST, Reservation};
+use crate::server::quota::{MIN_COST, Reservation};
 use crate::server::resources::Resources;
 use crate::server::response_stream::ResponseStream;
 use crate::server::response_stream::state::{Cut, Phase, StreamState, set, wake};
@@ -173,9 +173,9 @@ impl StreamReader {
     }
 
     /// Counts bytes that were taken until they have been written: hyper may hold several pieces while the client does not
-    /// read. The first [`LEAST_COST`] bytes of a response do not count.
+    /// read. The first [`MIN_COST`] bytes of a response do not count.
     fn count(&self, state: &mut StreamState, bytes: Bytes) -> Bytes {
-        if state.uncounted + bytes.len() <= LEAST_COST {
+        if state.uncounted + bytes.len() <= MIN_COST {
             state.uncounted += bytes.len();
             return bytes;
         }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::StatusCode;
 
 use crate::server::queue::Queue;
-use crate::server::quota::{LEAST_COST, Reservation};
+use crate::server::quota::{MIN_COST, Reservation};
 use crate::server::text::Text;
 
 /// Memory for what waits is reserved in multiples of so many bytes.
@@ -98,7 +98,7 @@ impl StreamState {
             owed,
             ended: false,
             reservation: None,
-            base: LEAST_COST,
+            base: MIN_COST,
             behind: 0,
             uncounted: 0,
             is_closing: false,
@@ -123,7 +123,7 @@ impl StreamState {
     /// Ends the stream: no more frames will be put in.
     pub(super) fn end(&mut self) {
         self.ended = true;
-        (self.base, self.behind) = (LEAST_COST, 0);
+        (self.base, self.behind) = (MIN_COST, 0);
         self.release();
     }
 

@@ -35,3 +35,18 @@ async fn sessions_are_limited_and_given_back() {
         }
     }
 }
+
+/// Without a limit of its own, one caller gets at most three quarters of the sessions.
+#[tokio::test]
+async fn one_caller_leaves_sessions_to_others() {
+    let server = Server::start(Config::new().with_http(|http| http.session_limit(8)), WAYS[0]).await;
+    let mut sessions = Vec::new();
+    for number in 0..6 {
+        let mut session = Session::open(server.port).await;
+        session.call(0, "echo", json!([number])).await;
+        assert_eq!(session.message().await, result(0, json!([number])));
+        sessions.push(session);
+    }
+    let (head, _) = Raw::connect(server.port).await.exchange("GET /sse", &[], "").await;
+    assert_eq!(head.status, 503, "a seventh of eight");
+}
