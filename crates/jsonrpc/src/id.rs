@@ -67,6 +67,17 @@ impl RequestId {
         }
     }
 
+    /// The length of the JSON text in bytes.
+    pub(crate) fn json_len(&self) -> usize {
+        let digits = |number: u64| number.checked_ilog10().map_or(1, |log| log as usize + 1);
+        match self.0 {
+            Repr::Null => "null".len(),
+            Repr::Signed(number) => usize::from(number < 0) + digits(number.unsigned_abs()),
+            Repr::Unsigned(number) => digits(number),
+            Repr::Text(_) | Repr::Large(_) => self.text_len(),
+        }
+    }
+
     /// Writes the JSON text, byte for byte as it arrived.
     #[inline]
     pub(crate) fn write(&self, out: &mut Vec<u8>) {

@@ -139,6 +139,16 @@ impl Message {
         out.push(b'}');
     }
 
+    /// The capacity in bytes to [`write`](Self::write) the message with: exact for a response with a result, so that shared
+    /// bytes are made of it without another allocation.
+    pub fn capacity(&self) -> usize {
+        const ENVELOPE: usize = r#"{"jsonrpc":"2.0","id":,"result":}"#.len();
+        match self {
+            Self::Response(Response { id, outcome: Ok(result) }) => ENVELOPE + id.json_len() + result.len(),
+            other => other.size_hint(),
+        }
+    }
+
     /// About how many bytes the message takes: what queues count.
     #[inline]
     pub fn size_hint(&self) -> usize {

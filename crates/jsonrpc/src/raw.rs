@@ -9,6 +9,7 @@ use serde::de::{DeserializeOwned, DeserializeSeed, Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, forward_to_deserialize_any};
 use serde_json::Value;
 use serde_json::value::RawValue;
+use smallvec::SmallVec;
 
 use crate::any_text::AnyText;
 use crate::members::{self, Members};
@@ -35,8 +36,8 @@ impl RawJson {
     /// The JSON value `{}`.
     pub const EMPTY_OBJECT: Self = Self(ByteString::from_static("{}"));
 
-    /// The initial capacity for a value, in bytes: enough for most.
-    const USUAL: usize = 256;
+    /// The size in bytes up to which a value is encoded on the stack: enough for most.
+    const SMALL: usize = 512;
 
     /// Encodes a value.
     ///
@@ -44,7 +45,13 @@ impl RawJson {
     ///
     /// When the value has no JSON form, such as a map whose keys are not strings.
     pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
-        Self::encode_sized(value, Self::USUAL)
+        let mut text = SmallVec::<[u8; Self::SMALL]>::new();
+        serde_json::to_writer(&mut text, value)?;
+        Ok(Self::written(if text.spilled() {
+            fitted(text.into_vec())
+        } else {
+            Bytes::copy_from_slice(&text)
+        }))
     }
 
     /// Encodes a value that is expected to have about so many bytes. Room for a long one need not be made in steps, of
@@ -68,6 +75,12 @@ impl RawJson {
         reader::refuse_reserved(&text)?;
         let raw = serde_json::from_str::<&RawValue>(&text)?;
         Ok(Self::slice(&text, raw))
+    }
+
+    /// The same text in memory of its own: a [`part`](Self::part) keeps the whole message.
+    #[must_use]
+    pub fn detached(&self) -> Self {
+        Self((&*self.0).into())
     }
 
     /// Text that is known to be JSON.

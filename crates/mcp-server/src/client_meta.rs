@@ -51,7 +51,7 @@ impl ClientMeta {
             some => read::<ClientCapabilities>(some).ok()?.into(),
         };
         let info = match params.in_meta(Member::MetaClientInfo) {
-            Some(info) if is_plain_info(info) => Some(LazyJson::new(info)),
+            Some(info) if is_plain_info(info) => Some(LazyJson::new(params.kept(info))),
             Some(info) => Some(LazyJson::decoded(read(info).ok()?)),
             None => None,
         };

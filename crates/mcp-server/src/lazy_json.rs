@@ -1,27 +1,26 @@
 use std::sync::OnceLock;
 
-use agentwire_jsonrpc::read;
+use agentwire_jsonrpc::RawJson;
 use serde::de::DeserializeOwned;
 
 /// JSON text that is decoded on first use.
 pub(crate) struct LazyJson<T> {
-    text: Box<str>,
+    text: RawJson,
     value: OnceLock<Option<T>>,
 }
 
 impl<T: DeserializeOwned> LazyJson<T> {
-    /// JSON that is copied, because the message it came in is not kept.
-    pub(crate) fn new(text: &str) -> Self {
-        Self { text: text.into(), value: OnceLock::new() }
+    pub(crate) fn new(text: RawJson) -> Self {
+        Self { text, value: OnceLock::new() }
     }
 
-    /// What had to be decoded.
+    /// A value that is decoded already.
     pub(crate) fn decoded(value: T) -> Self {
-        Self { text: Box::default(), value: OnceLock::from(Some(value)) }
+        Self { text: RawJson::EMPTY_OBJECT, value: OnceLock::from(Some(value)) }
     }
 
     /// The value; none where the JSON is not what such a value is written as.
     pub(crate) fn value(&self) -> Option<&T> {
-        self.value.get_or_init(|| read(&self.text).ok()).as_ref()
+        self.value.get_or_init(|| self.text.decode().ok()).as_ref()
     }
 }

@@ -79,13 +79,23 @@ impl<'a> Params<'a> {
         }
     }
 
-    /// The text of the attachments, an object.
-    pub(crate) fn meta(&self) -> Result<Option<&'a str>, ErrorObject> {
+    /// The attachments, an object.
+    pub(crate) fn meta(&self) -> Result<Option<RawJson>, ErrorObject> {
         match self.get(Member::Meta) {
             Some(text) if !text.starts_with('{') => {
                 Err(ErrorObject::invalid_params("`_meta` must be an object"))
             }
-            text => Ok(text),
+            text => Ok(text.map(|text| self.kept(text))),
+        }
+    }
+
+    /// A value of these params that may outlive the message: a slice of a short message, a copy of a part of a long one.
+    pub(crate) fn kept(&self, text: &str) -> RawJson {
+        const SHORT: usize = 4 << 10;
+        match self.whole {
+            Some(whole) if whole.len() <= SHORT => whole.part(text),
+            Some(whole) => whole.part(text).detached(),
+            None => RawJson::NULL,
         }
     }
 }

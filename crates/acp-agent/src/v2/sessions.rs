@@ -29,7 +29,7 @@ pub(crate) struct Sessions {
 #[derive(Debug, Default)]
 struct Table {
     sessions: HashMap<SessionId, Session>,
-    /// The prompts that wait to be accepted or run.
+    /// The prompts that wait to be accepted or run, and other work that runs.
     work: Slab<Arc<Work>>,
     /// Sessions in the order in which they were closed.
     closed: VecDeque<SessionId>,

@@ -7,7 +7,7 @@ use futures::future::{AbortHandle, Shared};
 /// Completes when the work is cancelled or ends.
 pub(crate) type EndSignal = Shared<oneshot::Receiver<()>>;
 
-/// The progress of a prompt.
+/// The progress of a prompt, or of work that the agent began by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// The message is not part of the session yet.
@@ -18,7 +18,7 @@ pub(crate) enum Phase {
     Ended,
 }
 
-/// A prompt and its work.
+/// A prompt, or work that the agent began, and its progress.
 #[derive(Debug)]
 pub(crate) struct Work {
     pub(crate) session: SessionId,

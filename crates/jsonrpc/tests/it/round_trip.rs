@@ -82,3 +82,25 @@ proptest! {
         prop_assert_eq!(Frame::parse(text), frame);
     }
 }
+
+/// A response with a result fills the capacity that it asks for.
+#[test]
+fn the_capacity_of_a_response_is_its_length() {
+    let ids = [
+        "null",
+        "0",
+        "-7",
+        "10",
+        "18446744073709551615",
+        "-9223372036854775808",
+        r#""a\u0062""#,
+        "99999999999999999999",
+    ];
+    for id in ids {
+        let text = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"a":1}}}}"#);
+        let Frame::Single(message) = Frame::parse(text.clone().into()) else { panic!("{text}") };
+        let mut written = Vec::new();
+        message.write(&mut written);
+        assert_eq!((written.len(), message.capacity()), (text.len(), text.len()), "{text}");
+    }
+}

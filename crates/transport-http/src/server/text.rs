@@ -31,7 +31,9 @@ impl Text {
                 Self([head.into(), body, tail.into()])
             }
             frame => {
-                let mut text = Vec::with_capacity(frame.size_hint());
+                let capacity =
+                    if let Frame::Single(message) = frame { message.capacity() } else { frame.size_hint() };
+                let mut text = Vec::with_capacity(capacity);
                 frame.write(&mut text);
                 text.into()
             }
