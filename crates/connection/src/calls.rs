@@ -1,3 +1,5 @@
+//! Tracks the open outgoing calls with their deadlines. A progress report can extend a call's deadline.
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 

@@ -1,3 +1,5 @@
+//! The limits of a connection: unanswered requests, queued bytes, and bytes of answers that wait in batches.
+
 use crate::Dialect;
 
 /// The configuration of a [`Connection`](crate::Connection).

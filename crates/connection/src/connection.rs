@@ -1,3 +1,5 @@
+//! The JSON-RPC connection as a state machine without I/O: takes frames and calls, returns events, frames to send and deadlines.
+
 use std::collections::VecDeque;
 use std::time::Instant;
 

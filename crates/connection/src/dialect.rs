@@ -1,3 +1,5 @@
+//! The differences between ACP and MCP in cancellation, progress, batches and null ids.
+
 /// The differences between protocols in how calls are made, cancelled and reported on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -1,3 +1,5 @@
+//! The events that a connection returns, the ids of calls and incoming requests, and the reasons why a call fails.
+
 use std::time::Duration;
 
 use agentwire_jsonrpc::{ErrorObject, Notification, RawJson, Request, RequestId, Response};

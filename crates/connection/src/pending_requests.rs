@@ -1,3 +1,5 @@
+//! Tracks the peer's unanswered requests, and holds the answers to a batch until all are there.
+
 use std::collections::HashMap;
 
 use agentwire_jsonrpc::{ErrorObject, Message, RequestId, Response};

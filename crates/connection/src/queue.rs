@@ -1,3 +1,5 @@
+//! The FIFO queue of outgoing frames with its size in bytes. A queued request can be withdrawn.
+
 use std::collections::VecDeque;
 
 use agentwire_jsonrpc::{Frame, RequestId};

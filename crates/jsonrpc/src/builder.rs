@@ -1,3 +1,5 @@
+//! Builds a `RawObject` from members or from a serde `MapAccess`, keeping the text of each value.
+
 use std::fmt;
 
 use serde::Deserializer;

@@ -1,3 +1,5 @@
+//! The JSON-RPC error object, its standard codes, and a deserializer that accepts only objects.
+
 use std::borrow::Cow;
 use std::fmt;
 

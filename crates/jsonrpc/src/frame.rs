@@ -1,3 +1,5 @@
+//! Parses and writes a frame: one message, a batch up to a limit, or malformed text with its error answer.
+
 use std::borrow::Cow;
 use std::fmt;
 

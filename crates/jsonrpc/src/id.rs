@@ -1,3 +1,5 @@
+//! The JSON-RPC request id: an integer of any size, a string or null, written back exactly as it arrived.
+
 use std::borrow::Cow;
 use std::fmt;
 use std::hash::{Hash, Hasher};

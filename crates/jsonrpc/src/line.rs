@@ -1,3 +1,5 @@
+//! Splits a byte stream into lines up to a length limit. For a longer line it still recovers the id.
+
 use bytes::Bytes;
 use bytestring::ByteString;
 use serde::de::DeserializeSeed;
@@ -196,7 +198,7 @@ impl LineDecoder {
         }
     }
 
-    /// Gives up the line that the buffer begins with, remembering what it was about.
+    /// Drops the line that the buffer begins with, and returns the error for it.
     fn refuse(&mut self) -> LineError {
         let error = self.too_long(self.without_mark(&self.buffer[self.start..self.end]));
         self.buffer = Vec::new();

@@ -1,3 +1,5 @@
+//! Iterates over the members of a JSON object, and the elements of an array, as slices of its text.
+
 use std::borrow::Cow;
 
 use crate::reader;

@@ -1,3 +1,5 @@
+//! The three JSON-RPC messages with undecoded bodies, and the code that writes them.
+
 use bytestring::ByteString;
 
 use crate::{ErrorObject, RawJson, RequestId};

@@ -1,3 +1,5 @@
+//! The traits that tie a params type to its method name and result type, and the decoder of params.
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

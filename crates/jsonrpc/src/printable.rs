@@ -1,3 +1,5 @@
+//! Escapes control and formatting characters in a peer's text, so that it can be shown on a terminal.
+
 use std::fmt;
 
 /// Shows text that a peer wrote to a person. The shown text cannot steer a terminal, reorder the text around it, or hide

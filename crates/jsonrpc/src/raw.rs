@@ -1,3 +1,5 @@
+//! An undecoded JSON value as a shared slice of its text, and an encoder that shares memory between small values.
+
 use std::borrow::Cow;
 use std::fmt;
 use std::iter;
@@ -97,8 +99,8 @@ impl RawJson {
         }))
     }
 
-    /// A value within this one, sharing the memory: one that [`Members`](crate::runtime::Members) found in this text. It need not be
-    /// checked again.
+    /// A value within this one, sharing the memory: one that [`Members`](crate::runtime::Members) found in this text. It need
+    /// not be checked again.
     ///
     /// ```
     /// use agentwire_jsonrpc::RawJson;

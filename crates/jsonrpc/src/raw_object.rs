@@ -1,3 +1,5 @@
+//! A JSON object kept as text, with lookup and change of single members. Used for `_meta`.
+
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;

@@ -1,3 +1,5 @@
+//! Records in a thread-local which parts a lenient decoding left out, and reads arrays without their unreadable items.
+
 use std::any::type_name;
 use std::cell::RefCell;
 use std::fmt;

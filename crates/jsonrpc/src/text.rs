@@ -1,3 +1,5 @@
+//! A deserialized string that borrows from the input where the deserializer lends it.
+
 use std::borrow::Cow;
 use std::sync::Arc;
 

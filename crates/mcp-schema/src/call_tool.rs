@@ -1,3 +1,5 @@
+//! The params and result of `tools/call`. `CallToolParams` borrows from the message text, so that arguments are not copied.
+
 use std::borrow::Cow;
 
 use agentwire_jsonrpc::{RawJson, read};

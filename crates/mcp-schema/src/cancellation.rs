@@ -1,3 +1,5 @@
+//! The params of `notifications/cancelled`.
+
 use agentwire_jsonrpc::RequestId;
 use agentwire_wire_derive::Wire;
 

@@ -1,3 +1,6 @@
+//! Client and server capabilities, kept with unknown members. `has` looks a capability up by a path such as
+//! `resources.subscribe`.
+
 use agentwire_wire_derive::Wire;
 
 use crate::JsonObject;

@@ -1,3 +1,5 @@
+//! The params and result of `completion/complete`. `Completion::new` cuts the list at 100 values and records the total.
+
 use std::collections::BTreeMap;
 
 use agentwire_wire_derive::Wire;

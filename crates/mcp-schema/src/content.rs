@@ -1,3 +1,5 @@
+//! The content blocks of tool results and prompt messages, with their annotations. An unknown block type is kept as raw JSON.
+
 use agentwire_jsonrpc::RawObject;
 use agentwire_wire_derive::Wire;
 

@@ -1,3 +1,5 @@
+//! The params and result of `server/discover`, which since 2026-07-28 returns the versions and capabilities of a server.
+
 use agentwire_wire_derive::Wire;
 
 use crate::{CacheScope, Meta, ProtocolVersion, ResultType, ServerCapabilities};

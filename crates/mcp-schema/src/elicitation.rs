@@ -1,3 +1,5 @@
+//! The params and result of `elicitation/create` in form and URL mode, and the params of `notifications/elicitation/complete`.
+
 use agentwire_jsonrpc::RawJson;
 use agentwire_wire_derive::Wire;
 use serde::de::Error;

@@ -1,3 +1,6 @@
+//! The `requestedSchema` of a form elicitation: a flat JSON Schema whose fields keep their order. Reading tells the field types
+//! apart by `type` and keywords.
+
 use agentwire_wire_derive::Wire;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};

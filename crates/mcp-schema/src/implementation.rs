@@ -1,3 +1,5 @@
+//! `Implementation`, the name and version of a peer, and `Icon`, which tools, prompts and resources also have.
+
 use agentwire_wire_derive::Wire;
 
 /// The name and version of a program that speaks the protocol, and how to show it to people.

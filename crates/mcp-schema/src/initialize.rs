@@ -1,3 +1,5 @@
+//! The params and result of `initialize`, and `notifications/initialized`, which begin a session in stateful revisions.
+
 use agentwire_wire_derive::Wire;
 
 use crate::{ClientCapabilities, Implementation, Meta, ProtocolVersion, Revision, ServerCapabilities};

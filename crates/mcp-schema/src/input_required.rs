@@ -1,3 +1,6 @@
+//! `InputRequiredResult` of 2026-07-28, with the requests to the client inside a result. Also the responses that the client's
+//! retry carries.
+
 use std::collections::BTreeMap;
 
 use agentwire_jsonrpc::{RawJson, RequestMethod};

@@ -1,3 +1,5 @@
+//! A JSON Schema object that stays JSON text until its keywords are needed. Reading limits its nesting to 127 levels.
+
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 

@@ -1,3 +1,5 @@
+//! The params of `logging/setLevel` and `notifications/message`, and the log levels in order of severity.
+
 use agentwire_jsonrpc::RawJson;
 use agentwire_wire_derive::Wire;
 use serde::de::Error;

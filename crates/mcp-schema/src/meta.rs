@@ -1,3 +1,5 @@
+//! The member `_meta`, the progress token inside it, and the trait and macro for types that carry it.
+
 use std::fmt;
 
 use agentwire_jsonrpc::{RawJson, RawObject, RequestId};

@@ -1,3 +1,6 @@
+//! The table of all methods, with direction, required capability and revisions. Its macro also implements `RequestMethod` and
+//! `NotificationMethod` for the params types.
+
 use agentwire_jsonrpc::{NotificationMethod, RequestMethod};
 
 use crate::{ClientCapabilities, Revision, ServerCapabilities};

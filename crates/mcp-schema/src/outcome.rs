@@ -1,3 +1,5 @@
+//! `Outcome`, which reads a 2026-07-28 result by its `resultType`: complete, input required, task or unknown.
+
 use agentwire_jsonrpc::RawJson;
 use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer, Serialize};

@@ -1,3 +1,5 @@
+//! The list cursor, the trait of paged requests, and the macros for list methods and for notifications that carry only `_meta`.
+
 use std::fmt;
 
 use agentwire_jsonrpc::RequestMethod;

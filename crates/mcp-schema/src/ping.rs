@@ -1,3 +1,5 @@
+//! The params of `ping`, and `EmptyResult`, which other methods without result members share.
+
 use agentwire_wire_derive::Wire;
 
 use crate::Meta;

@@ -1,3 +1,5 @@
+//! The params of `notifications/progress`.
+
 use agentwire_wire_derive::Wire;
 
 use crate::wire::number;

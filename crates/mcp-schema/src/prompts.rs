@@ -1,3 +1,5 @@
+//! The params and results of `prompts/list` and `prompts/get`, the `Prompt` type, and `notifications/prompts/list_changed`.
+
 use std::collections::BTreeMap;
 
 use agentwire_wire_derive::Wire;

@@ -1,3 +1,6 @@
+//! The contents of a resource in `resources/read` results and embedded blocks. The member `text` or `blob` decides between text
+//! and bytes.
+
 use agentwire_wire_derive::Wire;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};

@@ -1,3 +1,5 @@
+//! The macro for `Resource` and `ResourceLink`, which have the same members but for the tag.
+
 /// Defines a description of a resource: one in a list, or one that a content block links to. A link is a resource with a tag.
 macro_rules! resource_type {
     ($(#[$attribute:meta])* $name:ident) => {

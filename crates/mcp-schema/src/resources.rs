@@ -1,3 +1,6 @@
+//! The params and results of the `resources/*` methods, the `Resource` and `ResourceTemplate` types, and the resource
+//! notifications.
+
 use agentwire_wire_derive::Wire;
 
 use crate::{Annotations, Icon, InputResponses, Meta, ResourceContents};

@@ -1,3 +1,5 @@
+//! The members `resultType` and `cacheScope`, which 2026-07-28 adds to results.
+
 use agentwire_wire_derive::Wire;
 
 /// What kind of result one is. Since 2026-07-28; absent, as in older revisions, means complete.

@@ -1,3 +1,5 @@
+//! The params and result of `roots/list`, the `Root` type, and `notifications/roots/list_changed`.
+
 use agentwire_wire_derive::Wire;
 
 use crate::Meta;

@@ -1,3 +1,5 @@
+//! The params and result of `sampling/createMessage`, with the messages, model preferences and tool choice.
+
 use agentwire_wire_derive::Wire;
 
 use crate::core_tasks::TaskMetadata;

@@ -1,3 +1,5 @@
+//! The content blocks of sampling messages, including `tool_use` and `tool_result`. An unknown block type is kept as raw JSON.
+
 use agentwire_jsonrpc::{RawJson, RawObject};
 use agentwire_wire_derive::Wire;
 

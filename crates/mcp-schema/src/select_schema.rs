@@ -1,3 +1,6 @@
+//! The choice fields of an elicitation form. Conversions map `enum`, `enumNames`, `oneOf` and `anyOf` to one list of choices
+//! and back.
+
 use agentwire_wire_derive::Wire;
 use serde::{Deserialize, Serialize};
 

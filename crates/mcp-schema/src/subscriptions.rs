@@ -1,3 +1,5 @@
+//! The params and result of `subscriptions/listen`, its filter, and `notifications/subscriptions/acknowledged`.
+
 use agentwire_jsonrpc::RequestId;
 use agentwire_wire_derive::Wire;
 

@@ -1,3 +1,5 @@
+//! The task status that the core tasks of 2025-11-25 and the tasks extension share.
+
 use agentwire_wire_derive::Wire;
 
 /// The status of a task, in the strings that both task protocols use.

@@ -1,3 +1,5 @@
+//! The `Tool` type with its annotations, the params and result of `tools/list`, and `notifications/tools/list_changed`.
+
 use agentwire_mcp_wire::{HeaderMark, InvalidHeaderMark};
 use agentwire_wire_derive::Wire;
 

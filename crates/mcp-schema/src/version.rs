@@ -1,3 +1,5 @@
+//! The member `protocolVersion`: any string, which converts to a known `Revision` where one has that name.
+
 use std::fmt;
 
 use agentwire_mcp_wire::Revision;

@@ -1,3 +1,5 @@
+//! Finds `x-mcp-header` marks in a tool's input schema, and formats or compares the `Mcp-Param-` headers of `tools/call`.
+
 use std::collections::HashSet;
 use std::fmt;
 

@@ -1,3 +1,5 @@
+//! Finds the params members that transports and runtimes need, such as `_meta` and `name`, in one pass over the JSON text.
+
 use std::borrow::Cow;
 
 use agentwire_jsonrpc::runtime::Members;

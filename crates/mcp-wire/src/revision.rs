@@ -1,3 +1,5 @@
+//! The published MCP revisions, and a predicate for each feature that some of them lack.
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};

@@ -1,3 +1,5 @@
+//! Reads the method, the protocol version and the name that route an MCP message. Repeated members are ignored.
+
 use std::borrow::Cow;
 
 use agentwire_jsonrpc::{Message, Notification, RawJson, RequestId};

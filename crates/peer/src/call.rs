@@ -1,3 +1,6 @@
+//! The future of one outgoing request: waits for queue room, sends the request, and decodes the answer. Dropping it cancels the
+//! call.
+
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;

@@ -1,3 +1,5 @@
+//! The trait through which a driver reads the time and sleeps, and its implementation for tokio.
+
 use std::future::Future;
 use std::pin::Pin;
 use std::time::Instant;

@@ -1,3 +1,5 @@
+//! The settings of a driver: the connection's limits, memory limits, shutdown timeouts and the observer.
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,7 +18,8 @@ pub struct Config {
     pub request_bytes_limit: usize,
     /// How much memory the result of a call may take once decoded, in bytes (default: no limit). A call whose result would
     /// take more fails with an error that names the limit. [`TreeCost`](agentwire_jsonrpc::TreeCost) estimates it: rather
-    /// too high, and without the text of strings. Functions of [`CallExt::decode_by`](crate::runtime::CallExt::decode_by) are not checked.
+    /// too high, and without the text of strings. Functions of [`CallExt::decode_by`](crate::runtime::CallExt::decode_by) are
+    /// not checked.
     pub value_limit: usize,
     /// How long handlers may take to end and answers to leave after the peer has closed its side (default 1 s).
     pub drain: Duration,

@@ -1,3 +1,5 @@
+//! Creates a driver together with the `Peer` handle of its connection. Dropping the driver closes the connection.
+
 use std::sync::Arc;
 
 use agentwire_connection::Connection;

@@ -1,3 +1,6 @@
+//! Encodes a connection's first 32 values separately, and later ones into a shared buffer. An idle connection releases the
+//! buffer.
+
 use agentwire_jsonrpc::{Encoder, RawJson};
 use serde::Serialize;
 

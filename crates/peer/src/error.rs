@@ -1,3 +1,5 @@
+//! The errors of calls and of closed connections, and their conversion to JSON-RPC error objects.
+
 use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;

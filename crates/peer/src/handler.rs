@@ -1,3 +1,5 @@
+//! The trait that answers the peer's requests and receives its notifications, and the context of one request.
+
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;

@@ -1,3 +1,5 @@
+//! Polls a handler's future for one request. A panic in it becomes the answer `internal error`.
+
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;

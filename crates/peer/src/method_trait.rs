@@ -1,3 +1,5 @@
+//! The macro that generates a protocol's handler trait and its object-safe form from a table of methods.
+
 /// For protocol runtimes: defines the trait that authors of agents or clients implement, and its object-safe form. **Exempt
 /// from semver**, as [`runtime`](crate::runtime) is.
 ///

@@ -1,3 +1,5 @@
+//! The future that sends one notification as soon as the send queue has room.
+
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};

@@ -1,3 +1,5 @@
+//! Catches panics of user callbacks, so that a panic does not end the event loop.
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Calls code of the user's. A panic in it ends nothing else; the panic hook has reported it.

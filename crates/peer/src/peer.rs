@@ -1,3 +1,5 @@
+//! The handle on a connection's other side. Queues notifications, encodes params and answers, and waits for the connection's end.
+
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;

@@ -1,3 +1,5 @@
+//! The state that the event loop and all handles of a connection share: the lock, the clock and the encode buffer.
+
 use std::fmt;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering;

@@ -1,3 +1,5 @@
+//! Holds the futures that wait for room in the send queue, with their tickets and deadlines.
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::task::Waker;
 use std::time::Instant;

@@ -1,3 +1,6 @@
+//! The state of a connection behind its lock: open calls, waiting futures, cancellations, and whether the event loop must be
+//! woken.
+
 use std::sync::Arc;
 use std::task::{Poll, Waker};
 use std::time::Instant;

@@ -1,3 +1,5 @@
+//! The lock guard of the state. It drops unused wakers after the lock is released.
+
 use std::ops::{Deref, DerefMut};
 use std::task::Waker;
 

@@ -1,3 +1,5 @@
+//! One timer for an event loop's earliest deadline. It starts a new sleep only for an earlier deadline.
+
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -8,7 +10,7 @@ use crate::clock::Clock;
 
 /// A timer for the earliest of several deadlines.
 ///
-/// It is made anew only for an earlier deadline. A deadline that moves away costs nothing but a ring that is too early.
+/// It is made anew only for an earlier deadline. For a deadline that moves later, it only completes too early.
 #[derive(Default)]
 pub struct Timer {
     alarm: Option<Alarm>,

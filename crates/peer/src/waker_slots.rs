@@ -1,3 +1,5 @@
+//! Holds the wakers of several futures that wait for the same event, each under a key.
+
 use std::task::Waker;
 
 use slab::Slab;

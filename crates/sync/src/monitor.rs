@@ -1,3 +1,5 @@
+//! A value behind a lock with async waiters: each update wakes the futures that wait for a condition on the value.
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;

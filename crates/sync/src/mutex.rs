@@ -1,3 +1,5 @@
+//! A mutex like that of `std` but without poisoning.
+
 use std::fmt;
 use std::sync::{self, PoisonError, TryLockError};
 

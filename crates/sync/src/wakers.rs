@@ -1,3 +1,5 @@
+//! Combines the wakers of several tasks into one waker, for a source that two tasks poll.
+
 use std::sync::Arc;
 use std::task::{Wake, Waker};
 

@@ -1,3 +1,5 @@
+//! Reads or writes a Unix file descriptor without blocking. Registers it with tokio at the first call that would block.
+
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::task::{Context, Poll};

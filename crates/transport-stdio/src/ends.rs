@@ -1,3 +1,5 @@
+//! The byte streams `Input` and `Output`: each wraps a non-blocking descriptor, or a reader or writer of the module `threaded`.
+
 use std::fmt;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::pin::Pin;

@@ -1,3 +1,5 @@
+//! Chooses on Linux how to read or write a descriptor without setting `O_NONBLOCK` on a shared file description.
+
 use std::io::{self, IoSlice, IoSliceMut};
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 

@@ -1,3 +1,5 @@
+//! The only method of non-blocking I/O on Unix systems other than Linux: `O_NONBLOCK` on pipes that this process made.
+
 use std::io::{self, IoSlice};
 use std::os::fd::BorrowedFd;
 

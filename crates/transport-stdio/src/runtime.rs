@@ -1,3 +1,5 @@
+//! Checks for a current tokio runtime before code that would panic without one.
+
 use std::io;
 
 /// Returns an error, rather than tokio's panic, where there is no runtime.

@@ -1,3 +1,5 @@
+//! The transport on this process's own stdin and stdout, one frame per line.
+
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};

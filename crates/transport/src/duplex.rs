@@ -1,3 +1,5 @@
+//! Connects two in-memory transports by two bounded queues of packets. Dropping one end closes both directions.
+
 use std::collections::VecDeque;
 use std::io;
 use std::pin::Pin;
@@ -48,7 +50,7 @@ impl Pipe {
         Self { capacity, state: Mutex::default() }
     }
 
-    /// No code of others runs under the lock but the clone of a waker, so a panic there leaves the state whole.
+    /// The clone of a waker is the only foreign code that runs under the lock. A panic in it leaves the state consistent.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock()
     }

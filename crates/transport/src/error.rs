@@ -1,3 +1,5 @@
+//! The error that ends a transport: an I/O error, or a boxed error of one transport's own type.
+
 use std::error::Error;
 use std::io;
 
@@ -8,14 +10,14 @@ pub enum TransportError {
     /// Reading or writing failed.
     #[error("the transport failed: {0}")]
     Io(#[from] io::Error),
-    /// Something that only the transport itself knows, such as the exit of the process at the other end.
-    /// The error can be asked for its type.
+    /// An error of a type that one transport defines, such as the exit of the process at the other end. It can be
+    /// downcast.
     #[error("{0}")]
     Other(#[source] Box<dyn Error + Send + Sync>),
 }
 
 impl TransportError {
-    /// A fault of a kind that only one transport knows.
+    /// Wraps an error of a type that one transport defines.
     pub fn other(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::Other(error.into())
     }

@@ -1,3 +1,6 @@
+//! Defines `Service`, which serves connections and single requests, and `Exchange`, one such request. A bounded channel carries
+//! its notifications.
+
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
@@ -10,7 +13,7 @@ use futures::Stream;
 
 use crate::MessageSource;
 
-/// One request that stands alone: the second shape of the seam, beside a connection.
+/// One request without a connection.
 ///
 /// The [`Service`] returns the response. The transport drops the service's future to cancel the request when the caller has
 /// left.
@@ -41,7 +44,7 @@ impl Exchange {
     }
 }
 
-/// Answers the peers of a transport in both shapes of the seam. `C` is the transport's connection.
+/// Serves the peers of a transport: their connections and their single requests. `C` is the transport's connection.
 ///
 /// ```
 /// use agentwire_jsonrpc::{RawJson, Response};
@@ -179,7 +182,7 @@ impl NotificationSink {
         self.when(|channel| channel.stage == Stage::Cancelled)
     }
 
-    /// Completes when the transport is about to end, and what lasts should be answered now.
+    /// Completes when the transport is about to end. The service should then answer long requests.
     pub fn closing(&self) -> ExchangeEvent {
         self.when(|channel| channel.is_closing)
     }
@@ -223,7 +226,7 @@ impl NotificationStream {
     }
 }
 
-/// Never ends by itself: the service's future does.
+/// Never ends: the end of the service's future ends the exchange.
 impl Stream for NotificationStream {
     type Item = Notification;
 

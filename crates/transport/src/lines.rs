@@ -1,3 +1,5 @@
+//! Frames JSON-RPC as one line per frame over a reader and a writer. Each poll yields after 16 reads without a line.
+
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 

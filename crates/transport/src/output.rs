@@ -1,3 +1,5 @@
+//! Buffers the lines that `Lines` writes. Bodies from 32 KiB on are not copied but written with vectored I/O.
+
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
 use std::pin::Pin;

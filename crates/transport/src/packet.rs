@@ -1,3 +1,6 @@
+//! Defines the item that transports carry: a frame, a cancellation, or the failure of one request. The trait `Transport` is a
+//! sink and stream of them.
+
 use std::sync::Arc;
 
 use agentwire_jsonrpc::{Frame, Message, RequestId};

@@ -1,3 +1,5 @@
+//! The trait for what a transport knows about a message's origin: headers, sender, and typed extensions.
+
 use std::any::{Any, TypeId};
 use std::borrow::Cow;
 use std::fmt::Debug;

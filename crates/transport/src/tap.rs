@@ -1,3 +1,5 @@
+//! Wraps a transport and calls a closure with each packet that it receives or sends.
+
 use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};

@@ -1,3 +1,5 @@
+//! The params of the notification `$/cancel_request`, which both versions share.
+
 use agentwire_jsonrpc::{NotificationMethod, RequestId};
 use agentwire_wire_derive::{Build, Wire};
 

@@ -1,3 +1,6 @@
+//! `CompactionStatus`, and the macro for the updates `compaction_update` and `compaction_summary_chunk` over a version's
+//! `ContentBlock`.
+
 use agentwire_wire_derive::Wire;
 
 /// The status of a compaction.

@@ -1,3 +1,6 @@
+//! The parts of a session configuration option that both versions share. A macro makes each version's `SessionConfigOption`,
+//! whose id member differs.
+
 use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::{Meta, SessionConfigValueId};

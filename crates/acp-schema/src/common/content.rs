@@ -1,3 +1,6 @@
+//! The content blocks that prompts, messages and tool calls carry. A macro makes each version's `ContentBlock` union, whose
+//! media types and `ResourceLink` differ.
+
 use agentwire_wire_derive::{Build, Wire};
 use serde::{Deserialize, Deserializer};
 

@@ -1,3 +1,6 @@
+//! The parts of `elicitation/create` that both versions share: URL mode, scope and client capabilities. Also the params of
+//! `elicitation/complete`.
+
 use agentwire_jsonrpc::wire::{WriteMembers, write_members};
 use agentwire_jsonrpc::{NotificationMethod, RawObject, RequestId};
 use agentwire_wire_derive::{Build, Wire};

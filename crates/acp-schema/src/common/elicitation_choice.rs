@@ -1,3 +1,5 @@
+//! The `array` field of an elicitation form. `anyOf` marks choices with titles, `type: string` with `enum` marks plain ones.
+
 use agentwire_jsonrpc::wire::WriteMembers;
 use agentwire_wire_derive::{Build, Wire};
 use serde::ser::SerializeMap;

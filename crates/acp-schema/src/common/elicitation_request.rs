@@ -1,3 +1,5 @@
+//! The macro for the params of `elicitation/create`: its modes, and the form schema with builder methods.
+
 /// Defines a version's `elicitation/create` over its `CreateElicitationResponse` and `ElicitationSchemaType`, which must be
 /// in scope around the call.
 ///

@@ -1,3 +1,5 @@
+//! The macro for the result of `elicitation/create`: the action of the person, and the values of the form fields.
+
 /// Defines a version's answer to `elicitation/create`.
 ///
 /// Version 1 refuses a field's value of another type, version 2 keeps it: its variant stands in the braces. Each version

@@ -1,3 +1,5 @@
+//! The fields of an elicitation form: string, number, integer, boolean and array, as a restricted JSON Schema.
+
 use agentwire_wire_derive::{Build, Wire};
 
 use super::{EnumOption, MultiSelectPropertySchema};

@@ -1,3 +1,5 @@
+//! The macro that declares error codes as constants and lists them in a table of `ErrorInfo` rows.
+
 /// An error code that the protocol defines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

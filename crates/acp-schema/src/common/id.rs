@@ -1,3 +1,5 @@
+//! String ids, such as `SessionId` and `ToolCallId`, as one newtype each over shared text.
+
 use crate::common::string_id;
 
 string_id! {

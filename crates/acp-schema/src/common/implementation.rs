@@ -1,3 +1,5 @@
+//! The name, title and version that client and agent exchange in `initialize`.
+
 use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::Meta;

@@ -1,3 +1,6 @@
+//! HTTP headers and environment variables of MCP servers. `terminal/create` in version 1 and `authMethods` in version 2 use the
+//! variables too.
+
 use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::Meta;

@@ -1,3 +1,6 @@
+//! The row type of the method tables, and the macro that fills a table from the params types. The macro also checks each result
+//! type at compile time.
+
 /// A row of a version's method table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

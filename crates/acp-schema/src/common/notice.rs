@@ -1,3 +1,5 @@
+//! The `session/update` variant `notice`, and its severity.
+
 use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::Meta;

@@ -1,3 +1,6 @@
+//! The options of `session/request_permission`, their kinds, and the chosen option. Only the kinds `allow_once` and
+//! `allow_always` count as consent.
+
 use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::{Meta, PermissionOptionId};

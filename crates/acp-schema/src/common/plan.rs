@@ -1,3 +1,5 @@
+//! The priority of a plan entry, and the macro for a version's `PlanEntry` with its status.
+
 use agentwire_wire_derive::Wire;
 
 /// The priority of a task of a plan.

@@ -1,3 +1,5 @@
+//! The macro for the params of `session/prompt`, whose constructor takes text, one content block or several.
+
 /// Defines a version's `session/prompt` over its `ContentBlock` and `PromptResponse`, which must be in scope around the call.
 macro_rules! prompt_request {
     ($(#[$doc:meta])* PromptRequest) => {

@@ -1,3 +1,5 @@
+//! The params and results of `session/delete` and `session/close`, and two session capabilities that both versions share.
+
 use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 

@@ -1,3 +1,5 @@
+//! The macro for string newtypes over `Arc<str>`: conversions, comparisons with `str`, and serde as a plain string.
+
 /// Defines a newtype for a string, such as an opaque id. Clones share the text.
 macro_rules! string_id {
     ($($(#[$doc:meta])* $name:ident,)*) => {$(

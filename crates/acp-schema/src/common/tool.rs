@@ -1,3 +1,6 @@
+//! The tool kind and the terminal reference that both versions share. A macro makes a version's `ToolCallContent` over its
+//! `ContentBlock` and `Diff`.
+
 use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::{Meta, TerminalId};

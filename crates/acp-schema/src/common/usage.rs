@@ -1,3 +1,5 @@
+//! The update `usage_update` of version 1, and the `Cost` that both versions report in it.
+
 use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::Meta;

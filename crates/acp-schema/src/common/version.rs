@@ -1,3 +1,5 @@
+//! The `protocolVersion` of `initialize`: any `u16`, with constants for the versions of this crate.
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};

@@ -1,3 +1,5 @@
+//! The member `agentCapabilities` of the `initialize` result: prompts, MCP transports, session methods and authentication.
+
 use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::{

@@ -1,3 +1,5 @@
+//! The params and results of `authenticate` and `logout`, and the entries of `authMethods`.
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 

@@ -1,3 +1,5 @@
+//! The params of the notification `session/cancel`.
+
 use agentwire_jsonrpc::NotificationMethod;
 use agentwire_wire_derive::{Build, Wire};
 

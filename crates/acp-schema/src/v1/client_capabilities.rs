@@ -1,3 +1,6 @@
+//! The member `clientCapabilities` of the `initialize` params: files, terminals, session updates, authentication and
+//! elicitation.
+
 use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::{ElicitationCapabilities, Meta, marker_capability};

@@ -1,3 +1,5 @@
+//! The update `available_commands_update`, with the slash commands and their input.
+
 use agentwire_wire_derive::{Build, Wire};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

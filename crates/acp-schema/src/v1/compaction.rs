@@ -1,3 +1,5 @@
+//! The compaction updates over the `ContentBlock` of version 1.
+
 use super::ContentBlock;
 use crate::common::compaction_updates;
 

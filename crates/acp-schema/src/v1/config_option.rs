@@ -1,3 +1,5 @@
+//! Configuration options with flat or grouped values, and the update `config_option_update`.
+
 use agentwire_jsonrpc::RawJson;
 use agentwire_wire_derive::{Build, Wire};
 use serde::{Deserialize, Deserializer, Serialize, de};

@@ -1,3 +1,5 @@
+//! The `ContentBlock` of version 1, whose media types are plain strings, and its `ResourceLink`.
+
 use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::{Annotations, Meta, content_types};

@@ -1,3 +1,5 @@
+//! The params of `elicitation/create`. Reading a form schema fills in a missing `type` or `properties`.
+
 use agentwire_wire_derive::Wire;
 
 use super::CreateElicitationResponse;

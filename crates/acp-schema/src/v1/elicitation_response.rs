@@ -1,3 +1,5 @@
+//! The result of `elicitation/create`. A field value of any other type than the listed ones fails to read.
+
 use std::fmt;
 
 use serde::de::{self, Visitor};

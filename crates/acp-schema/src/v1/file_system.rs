@@ -1,3 +1,5 @@
+//! The params and results of `fs/read_text_file` and `fs/write_text_file`.
+
 use std::path::PathBuf;
 
 use agentwire_jsonrpc::RequestMethod;

@@ -1,3 +1,5 @@
+//! The params and result of `initialize`.
+
 use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 

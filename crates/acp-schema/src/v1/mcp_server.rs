@@ -1,3 +1,6 @@
+//! The entries of `mcpServers` in `session/new`, `session/load` and `session/resume`. An entry without `type` is a stdio
+//! server.
+
 use std::borrow::Cow;
 
 use agentwire_wire_derive::{Build, Wire};

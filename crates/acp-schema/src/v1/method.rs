@@ -1,3 +1,5 @@
+//! The method table of version 1.
+
 use super::{
     AuthenticateRequest, AuthenticateResponse, CancelNotification, CancelRequestNotification,
     CloseSessionRequest, CloseSessionResponse, CompleteElicitationNotification, CreateElicitationRequest,

@@ -1,3 +1,5 @@
+//! Session modes: their state in session results, `session/set_mode` and the update `current_mode_update`.
+
 use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 

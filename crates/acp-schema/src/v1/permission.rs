@@ -1,3 +1,5 @@
+//! The params and result of `session/request_permission`. An unknown outcome is an error, so that it cannot pass for consent.
+
 use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 

@@ -1,3 +1,5 @@
+//! The update `plan`, with the entries of version 1.
+
 use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::{Meta, plan_entries};

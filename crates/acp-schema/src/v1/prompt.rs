@@ -1,3 +1,5 @@
+//! The params and result of `session/prompt`. The result arrives at the end of the turn, with a `stopReason`.
+
 use agentwire_wire_derive::{Build, Wire};
 
 use super::ContentBlock;

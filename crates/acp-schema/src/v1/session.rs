@@ -1,3 +1,5 @@
+//! The params and results of `session/new`, `session/load` and `session/resume`.
+
 use std::path::PathBuf;
 
 use agentwire_jsonrpc::RequestMethod;

@@ -1,3 +1,5 @@
+//! The params and result of `session/list`, one page at a time.
+
 use std::path::PathBuf;
 
 use agentwire_jsonrpc::RequestMethod;

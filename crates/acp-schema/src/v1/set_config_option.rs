@@ -1,3 +1,5 @@
+//! The params and result of `session/set_config_option`. The value is a string, or a boolean beside `"type":"boolean"`.
+
 use agentwire_jsonrpc::wire::{WriteMembers, required};
 use agentwire_jsonrpc::{RawJson, RequestMethod};
 use agentwire_wire_derive::{Build, Wire};

@@ -1,3 +1,5 @@
+//! The params and results of the `terminal/*` methods, with which the agent runs commands in the client.
+
 use std::path::PathBuf;
 
 use agentwire_jsonrpc::RequestMethod;

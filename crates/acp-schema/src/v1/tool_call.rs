@@ -1,3 +1,5 @@
+//! The updates `tool_call` and `tool_call_update`, with status, file diff and locations of a tool call.
+
 use std::path::PathBuf;
 
 use agentwire_jsonrpc::RawJson;

@@ -1,3 +1,5 @@
+//! The notification `session/update` and the union of its updates. Also defines the message chunks and `session_info_update`.
+
 use agentwire_jsonrpc::NotificationMethod;
 use agentwire_wire_derive::{Build, Wire};
 

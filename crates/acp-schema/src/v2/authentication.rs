@@ -1,3 +1,5 @@
+//! The params and results of `auth/login` and `auth/logout`, and the entries of `authMethods`.
+
 use std::borrow::Cow;
 
 use agentwire_jsonrpc::RequestMethod;

@@ -1,3 +1,6 @@
+//! The member `capabilities` of the `initialize` params and result. Each capability is an object that is present or missing,
+//! not a boolean.
+
 use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::{

@@ -1,3 +1,5 @@
+//! The update `available_commands_update`. Commands and their input are tagged unions, which keep unknown types.
+
 use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::Meta;

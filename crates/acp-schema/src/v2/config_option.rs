@@ -1,3 +1,5 @@
+//! Configuration options, which `configId` identifies, with flat or grouped values.
+
 use agentwire_jsonrpc::RawJson;
 use agentwire_wire_derive::{Build, Wire};
 use serde::{Deserialize, Deserializer, Serialize, de};

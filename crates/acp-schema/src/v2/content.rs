@@ -1,3 +1,5 @@
+//! The `ContentBlock` of version 2, whose media types are `MediaType`, and its `ResourceLink` with icons.
+
 use agentwire_wire_derive::{Build, Wire};
 
 use super::{Icon, MediaType};

@@ -1,3 +1,5 @@
+//! The `diff` content of a tool call: a list of file operations, and an optional patch as text.
+
 use agentwire_wire_derive::{Build, Wire};
 
 use super::{AbsolutePath, MediaType};

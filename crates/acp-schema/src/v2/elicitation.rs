@@ -1,3 +1,5 @@
+//! The params of `elicitation/create`. A form schema without `type` or `properties` fails to read.
+
 use serde::{Deserialize, Serialize};
 
 use super::CreateElicitationResponse;

@@ -1,3 +1,5 @@
+//! The result of `elicitation/create`. A field value of an unknown type is kept as raw JSON.
+
 use agentwire_jsonrpc::RawJson;
 use serde::{Deserialize, Deserializer};
 

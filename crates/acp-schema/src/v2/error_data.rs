@@ -1,3 +1,5 @@
+//! The `data` of JSON-RPC errors: the supported protocol versions, the unknown session, or any other JSON.
+
 use agentwire_jsonrpc::{ErrorObject, RawJson};
 use agentwire_wire_derive::{Build, Wire};
 use serde::{Deserialize, Deserializer, Serialize};

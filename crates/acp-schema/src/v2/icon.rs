@@ -1,3 +1,5 @@
+//! `MediaType`, and the icon of a `ResourceLink` with its sizes and theme.
+
 use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::{Meta, string_id};

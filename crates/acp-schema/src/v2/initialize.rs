@@ -1,3 +1,5 @@
+//! The params and result of `initialize`, which both carry `info` and `capabilities`.
+
 use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 

@@ -1,3 +1,5 @@
+//! The entries of `mcpServers` in `session/new` and `session/resume`. Each entry has a `type`, also for stdio.
+
 use std::borrow::Cow;
 
 use agentwire_wire_derive::{Build, Wire};

@@ -1,3 +1,6 @@
+//! The chunk of a message, and the updates `user_message`, `agent_message` and `agent_thought`, which patch a whole message by
+//! its id.
+
 use agentwire_wire_derive::{Build, Wire};
 
 use super::ContentBlock;

@@ -1,3 +1,5 @@
+//! The method table of version 2.
+
 use super::{
     CancelRequestNotification, CancelSessionNotification, CancelTerminalRequest, CancelTerminalResponse,
     CancelToolCallRequest, CancelToolCallResponse, CloseSessionRequest, CloseSessionResponse,

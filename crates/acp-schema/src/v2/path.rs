@@ -1,3 +1,5 @@
+//! `AbsolutePath`: a `PathBuf` newtype for paths in the syntax of the machine of the agent.
+
 use std::borrow::Borrow;
 use std::fmt;
 use std::ops::Deref;

@@ -1,3 +1,6 @@
+//! The params and result of `session/request_permission`. Its subject is a tool call or a command, and an unknown outcome is
+//! kept but never consent.
+
 use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 

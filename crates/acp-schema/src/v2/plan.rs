@@ -1,3 +1,5 @@
+//! The update `plan_update`, with the entries of version 2. A plan of an unknown type must still have a `planId`.
+
 use std::borrow::Cow;
 
 use agentwire_wire_derive::Wire;

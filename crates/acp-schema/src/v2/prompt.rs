@@ -1,3 +1,6 @@
+//! The params and result of `session/prompt`, and the notification `session/cancel`. The result arrives once the agent accepts
+//! the message, not at the end of the work.
+
 use agentwire_jsonrpc::NotificationMethod;
 use agentwire_wire_derive::{Build, Wire};
 

@@ -1,3 +1,6 @@
+//! The params and results of `session/new` and `session/resume`. `replayFrom` selects whether the agent replays the
+//! conversation.
+
 use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 

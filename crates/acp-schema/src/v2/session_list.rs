@@ -1,3 +1,5 @@
+//! The params and result of `session/list`, one page at a time, with an opaque cursor type.
+
 use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 

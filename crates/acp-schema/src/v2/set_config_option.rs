@@ -1,3 +1,6 @@
+//! The params and result of `session/set_config_option`. The value always has a `type`, and an unknown type keeps all its
+//! members.
+
 use agentwire_jsonrpc::RequestMethod;
 use agentwire_jsonrpc::wire::{WriteMembers, required};
 use agentwire_wire_derive::{Build, Wire};

@@ -1,3 +1,6 @@
+//! The update `state_update`: running, idle with a stop reason, or waiting for the person. Each state can list the background
+//! work.
+
 use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::{IdleStopReason, Meta, TerminalId, ToolCallId};

@@ -1,3 +1,5 @@
+//! The updates `terminal_update` and `terminal_output_chunk` for terminals of the agent, and `terminal/cancel`.
+
 use std::num::NonZeroU16;
 
 use agentwire_jsonrpc::RequestMethod;

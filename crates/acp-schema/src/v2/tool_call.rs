@@ -1,3 +1,5 @@
+//! The updates `tool_call_update` and `tool_call_content_chunk`, and `tool_call/cancel`.
+
 use std::num::NonZeroU32;
 
 use agentwire_jsonrpc::{RawJson, RequestMethod};

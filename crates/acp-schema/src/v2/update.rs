@@ -1,3 +1,6 @@
+//! The notification `session/update` and the union of its updates. Also defines `config_option_update`, `session_info_update`
+//! and `usage_update`.
+
 use agentwire_jsonrpc::NotificationMethod;
 use agentwire_wire_derive::{Build, Wire};
 

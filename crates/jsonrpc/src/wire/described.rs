@@ -1,3 +1,5 @@
+//! Adds the constant tag member of a struct to its generated JSON Schema.
+
 use schemars::Schema;
 use serde_json::{Value, json};
 

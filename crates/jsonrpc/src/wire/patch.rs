@@ -1,3 +1,5 @@
+//! The type of update members with three states: absent keeps the value, null clears it, a value replaces it.
+
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::RawObject;
@@ -8,12 +10,12 @@ use crate::RawObject;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "JSON has no fourth way to write a member")]
 pub enum Patch<T> {
-    /// The key is missing: what the receiver holds stays.
+    /// The key is missing: the receiver keeps its value.
     #[default]
     Keep,
-    /// `null`: what the receiver holds goes.
+    /// `null`: the receiver clears its value.
     Clear,
-    /// A value that replaces what the receiver holds.
+    /// A value that replaces the receiver's value.
     Set(T),
 }
 
@@ -31,7 +33,7 @@ impl<T> Patch<T> {
         }
     }
 
-    /// Does to `target` what this says.
+    /// Applies the patch to `target`.
     pub fn apply(self, target: &mut Option<T>) {
         match self {
             Self::Keep => {}
@@ -42,7 +44,7 @@ impl<T> Patch<T> {
 }
 
 impl Patch<RawObject> {
-    /// Does to `_meta` what this says: a patch of its keys, of which one that is null goes.
+    /// Applies the patch to `_meta`, key by key. A key whose value is null is removed.
     ///
     /// See <https://agentclientprotocol.com/protocol/v2/extensibility#metadata-patches>.
     pub fn merge(self, target: &mut Option<RawObject>) {

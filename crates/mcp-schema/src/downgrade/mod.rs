@@ -1,3 +1,6 @@
+//! The trait `Downgrade`, which turns a value into what the revision of the peer knows, and its impls for containers. The table
+//! in `rules` generates most other impls.
+
 #[macro_use]
 mod table;
 

@@ -1,3 +1,5 @@
+//! The error of `Downgrade::fits`: the type that a revision lacks, or the required member that is not set.
+
 use std::fmt;
 
 use crate::Revision;

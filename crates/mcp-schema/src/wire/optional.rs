@@ -1,3 +1,5 @@
+//! A separate, never inlined reader for members that few messages carry. It keeps their code out of the callers.
+
 use serde::{Deserialize, Deserializer};
 
 /// Reads a member that few messages carry, apart from the others: its code does not stand in their way.

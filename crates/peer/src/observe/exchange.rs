@@ -1,3 +1,5 @@
+//! Reports a single request without a connection to an `Observer`: its frames, its call and its notifications.
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;

@@ -1,3 +1,5 @@
+//! Holds the observer of an open call, reports the call's end with its duration, and runs work in the observer's scope.
+
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::time::Instant;

@@ -1,3 +1,6 @@
+//! One connection joined to one transport, driven by an event loop. Settles calls, checks timeouts, and pauses reading at the
+//! limits.
+
 mod io;
 
 use std::fmt;

@@ -1,3 +1,6 @@
+//! Computes the delay before an SSE stream is resumed from the server's `retry`, the configured limits and consecutive failures.
+//! Adds up to a quarter of random delay.
+
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::time::Duration;
@@ -8,7 +11,7 @@ use crate::client::Config;
 const LEAST: Duration = Duration::from_millis(10);
 
 /// How long to wait before a stream is resumed, after `failures` consecutive failures and `fruitless` consecutive streams
-/// without a message; `told` is what the server asked for. None where that exceeds the longest wait.
+/// without a message; `told` is the server's `retry`. None where that exceeds the longest wait.
 pub(crate) fn delay(
     config: &Config,
     told: Option<Duration>,

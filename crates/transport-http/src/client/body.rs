@@ -1,3 +1,5 @@
+//! Reads response bodies with an idle timeout: in pieces, whole up to a size limit, or only the beginning.
+
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::task::{Context, Poll};

@@ -1,3 +1,5 @@
+//! The client's settings: server URL, headers, time and size limits, retries. Moves credentials from the URL to `Authorization`.
+
 use std::time::Duration;
 
 use http::header::AUTHORIZATION;

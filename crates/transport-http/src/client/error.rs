@@ -1,3 +1,5 @@
+//! The errors of an HTTP request, and the refusal that a non-2xx response carries. Converts them to and from `TransportError`.
+
 use std::error::Error;
 use std::fmt;
 use std::io;

@@ -1,3 +1,5 @@
+//! Reads a response body as server-sent events with an idle timeout. Each poll yields after 16 pieces without an event.
+
 use std::future::poll_fn;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;

@@ -1,3 +1,6 @@
+//! Runs one POST with requests, or the GET stream of a session, as a state machine. Resumes a broken stream by a GET with
+//! `Last-Event-ID`.
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +24,7 @@ use crate::sse::Event;
 /// The most consecutive refused connections before a call fails: a server that was restarted has forgotten the request.
 const MAX_REFUSALS: u32 = 2;
 
-/// The life of one stream: a POST with requests and all that answers it, or the stream of the session.
+/// One stream: a POST with requests and the events that answer them, or the GET stream of the session.
 ///
 /// ```text
 ///  Send ──▶ Read ──▶ Linger ──▶ Over

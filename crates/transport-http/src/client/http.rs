@@ -1,3 +1,6 @@
+//! The Streamable HTTP client transport. Runs request POSTs concurrently, POSTs of notifications and answers one by one, and ends
+//! the session with DELETE.
+
 use std::collections::HashMap;
 use std::fmt;
 use std::io;

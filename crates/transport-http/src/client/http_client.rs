@@ -1,3 +1,6 @@
+//! The trait that sends one HTTP request and returns the response with a streamed body. Programs wrap it to add headers per
+//! request.
+
 use std::error::Error;
 
 use bytes::Bytes;
@@ -13,11 +16,10 @@ pub type Body = BoxStream<'static, Result<Bytes, BoxError>>;
 
 /// Sends HTTP requests.
 ///
-/// The transport says what to send and judges what comes back: it follows redirects itself (only within the
-/// origin), waits no longer than its time limits, and reads no more than its size limits. So a client should
-/// do none of that, and above all follow no redirect. What it does see to is compression: if it asks for any, it
-/// undoes it, and removes the header `Content-Encoding`; the limits then count what comes out. To add what changes from request to request, such as
-/// an access token, or to answer a 401, wrap one client in another.
+/// The transport follows redirects itself (only within the origin), and enforces its time limits and its size limits. So a
+/// client must do none of that, and above all follow no redirect. A client that asks for compression decompresses the body,
+/// and removes the header `Content-Encoding`; the size limits count decompressed bytes. To add a header that changes from
+/// request to request, such as an access token, or to answer a 401, wrap one client in another.
 ///
 /// ```
 /// use agentwire_transport_http::client::{Body, BoxError, HttpClient};

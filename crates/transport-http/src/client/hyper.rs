@@ -1,3 +1,5 @@
+//! Implements `HttpClient` with hyper's pooled client, rustls, gzip and the proxies of the environment.
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,7 +18,7 @@ use rustls::ClientConfig;
 use crate::client::connector::{self, Connector};
 use crate::client::{Body, BoxError, HttpClient, inflate};
 
-/// How long a connection is kept that nobody uses.
+/// How long an unused connection stays open.
 const KEPT: Duration = Duration::from_secs(90);
 
 /// [`HttpClient`] by hyper: HTTP/1.1 with connections that are kept, HTTP/2 with the feature `http2`, and TLS by rustls.
@@ -30,8 +32,8 @@ const KEPT: Duration = Duration::from_secs(90);
 /// has installed by [`install_default`](rustls::crypto::CryptoProvider::install_default) comes before both, and aws-lc before
 /// `ring`.
 ///
-/// `ring` takes less time to build and makes a smaller program. It lacks X25519MLKEM768, the key exchange whose secrets
-/// quantum computers will not find out from what was recorded, and signatures by keys on the curve P-521.
+/// `ring` takes less time to build and makes a smaller program. It lacks the post-quantum key exchange X25519MLKEM768, and
+/// signatures by keys on the curve P-521.
 ///
 /// ```
 /// use std::time::Duration;
@@ -51,8 +53,8 @@ pub struct Hyper {
 }
 
 impl Hyper {
-    /// A client that waits `connect_timeout` for a connection, TLS and proxies included, and trusts whom the platform
-    /// trusts.
+    /// A client that waits `connect_timeout` for a connection, TLS and proxies included, and trusts the platform's root
+    /// certificates.
     ///
     /// # Errors
     ///
@@ -61,8 +63,7 @@ impl Hyper {
         Ok(Self::with_tls(connect_timeout, connector::trusting_the_platform()?))
     }
 
-    /// The same with settings for TLS of one's own, such as other roots of trust. Which protocols are offered by ALPN is
-    /// not among them.
+    /// The same with your own TLS settings, such as other root certificates. Their ALPN protocols are ignored.
     pub fn with_tls(connect_timeout: Duration, tls: ClientConfig) -> Self {
         Self::through(Matcher::from_system(), connect_timeout, tls)
     }
@@ -80,7 +81,7 @@ impl Hyper {
 impl HttpClient for Hyper {
     fn send(&self, mut request: Request<Bytes>) -> BoxFuture<'static, Result<Response<Body>, BoxError>> {
         inflate::offer(request.headers_mut());
-        // To an https URL a proxy only makes a tunnel, and is greeted when it does.
+        // For an https URL the connector sends the credentials in the CONNECT request of the tunnel.
         if request.uri().scheme() == Some(&Scheme::HTTP)
             && let Some(proxy) = self.proxies.intercept(request.uri())
             && let Some(authorization) = proxy.basic_auth()

@@ -1,3 +1,5 @@
+//! Sends `Accept-Encoding: gzip`, and decompresses response bodies piece by piece as they arrive.
+
 use std::io::{self, Write};
 
 use bytes::Bytes;
@@ -8,16 +10,16 @@ use http::{HeaderMap, HeaderValue, Response};
 
 use crate::client::{Body, BoxError};
 
-/// So many compressed bytes are undone at once. One byte becomes about a thousand at most, and what comes of them
-/// is counted before the next are undone.
+/// How many compressed bytes are decompressed at once. One byte becomes about 1,000 bytes at most, and the reader counts
+/// them before the next step.
 const STEP: usize = 1 << 10;
 
-/// Says that the answer may be compressed, unless the user has said something about it.
+/// Sets `Accept-Encoding: gzip`, unless the request has that header.
 pub(crate) fn offer(headers: &mut HeaderMap) {
     headers.entry(ACCEPT_ENCODING).or_insert(HeaderValue::from_static("gzip"));
 }
 
-/// Undoes the compression of a response, if it is one that was offered.
+/// Decompresses the body of a response whose content coding is `gzip` or `x-gzip`.
 pub(crate) fn inflated(mut response: Response<Body>) -> Response<Body> {
     let coding = response.headers().get(CONTENT_ENCODING).map(HeaderValue::as_bytes).unwrap_or_default();
     if !coding.eq_ignore_ascii_case(b"gzip") && !coding.eq_ignore_ascii_case(b"x-gzip") {
@@ -40,7 +42,7 @@ fn inflate(body: Body) -> Body {
 
 struct Inflater {
     body: Body,
-    /// What arrived and has not been undone.
+    /// Received bytes that are not decompressed yet.
     piece: Bytes,
     decoder: MultiGzDecoder<Vec<u8>>,
 }

@@ -1,3 +1,5 @@
+//! The time and size limits that the Streamable HTTP and the HTTP+SSE clients share, with their defaults.
+
 use std::time::Duration;
 
 use agentwire_jsonrpc::{DEFAULT_BATCH_LIMIT, DEFAULT_LINE_LIMIT};

@@ -1,3 +1,6 @@
+//! Learns from `tools/list` results which tool arguments have an `x-mcp-header` mark. Adds their `Mcp-Param-` headers to
+//! stateless `tools/call` requests.
+
 use std::collections::HashMap;
 
 use agentwire_jsonrpc::RawJson;
@@ -14,8 +17,8 @@ const MAX_TOOLS: usize = 4096;
 /// The most headers of one tool.
 const MAX_HEADERS: usize = 64;
 
-/// Which arguments of which tools are repeated in headers (since 2026-07-28), read from the lists of tools that
-/// pass by; see <https://modelcontextprotocol.io/specification/2026-07-28/server/tools>.
+/// Which arguments of which tools are repeated in headers (since 2026-07-28), as read from results of `tools/list`; see
+/// <https://modelcontextprotocol.io/specification/2026-07-28/server/tools>.
 #[derive(Debug, Default)]
 pub(crate) struct Mirror {
     tools: HashMap<String, Vec<(HeaderName, HeaderMark)>>,

@@ -1,3 +1,5 @@
+//! Sends `http` requests that need no TLS and no proxy with hyper's client, because that is faster than `reqwest`.
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,7 +15,7 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 
 use crate::client::{Body, BoxError};
 
-/// How long a connection is kept that nobody uses: as long as `reqwest` keeps one.
+/// How long an unused connection stays open: as long as `reqwest` keeps one.
 const KEPT: Duration = Duration::from_secs(90);
 
 /// HTTP/1.1 without TLS and proxy, as for most servers on the same machine, by hyper's client: it takes three fifths of

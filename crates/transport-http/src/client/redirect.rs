@@ -1,3 +1,5 @@
+//! Sends a request and follows up to 5 redirects that keep the method and the origin.
+
 use std::time::Duration;
 
 use bytes::Bytes;

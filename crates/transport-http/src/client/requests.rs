@@ -1,3 +1,6 @@
+//! Builds the POST, GET and DELETE requests of one transport with the session's headers. Classifies response bodies and reads
+//! refusals.
+
 use agentwire_jsonrpc::{ErrorObject, RequestId, read_bytes};
 use agentwire_sync::{Mutex, MutexGuard};
 use bytes::Bytes;

@@ -1,3 +1,5 @@
+//! Implements `HttpClient` with `reqwest` and gzip. Plain `http` requests without a proxy go to hyper directly.
+
 use std::time::Duration;
 
 use bytes::Bytes;

@@ -1,3 +1,5 @@
+//! Reads from an outgoing frame what decides how it is sent: its requests, its kind, and the headers of stateless revisions.
+
 use agentwire_jsonrpc::{Frame, Intent, Message, RawJson, RequestId};
 use agentwire_mcp_wire::header::encode_value;
 use agentwire_mcp_wire::{ParamsMembers, Routing, cancelled_request, initialize_version, method};

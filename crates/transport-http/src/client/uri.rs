@@ -1,7 +1,9 @@
+//! Resolves a URI reference against a base URI, and refuses any result of another origin.
+
 use http::Uri;
 use http::uri::{PathAndQuery, Scheme};
 
-/// Why a reference leads nowhere that requests may go.
+/// Why a reference is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Astray {
@@ -11,15 +13,15 @@ pub enum Astray {
     Foreign,
 }
 
-/// What a reference such as a `Location` means, seen from `base`, if that is within its origin: headers that are meant
-/// for one origin must not get to another.
+/// Resolves a reference such as a `Location` against `base`, if the result has the origin of `base`: headers for one origin
+/// must not get to another.
 ///
 /// The scheme and the authority are always those of `base`, letter by letter, so that no two readers of a URI can
 /// disagree on whose it is.
 ///
 /// # Errors
 ///
-/// When it leads elsewhere, or nowhere.
+/// When the result has another origin, or is no URI of HTTP.
 pub fn within_origin(base: &Uri, reference: &str) -> Result<Uri, Astray> {
     let reference = reference.trim_ascii().split('#').next().unwrap_or_default();
     // Browsers read a backslash as a slash.

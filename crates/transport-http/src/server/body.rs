@@ -1,3 +1,6 @@
+//! The body of a server response: one text, several pieces, queued events, a live event stream, or a foreign body. Its bytes keep
+//! their memory reservation.
+
 use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};

@@ -1,3 +1,5 @@
+//! Collects a request body. A body of one piece is not copied, and the capacity is known before it grows.
+
 use bytes::Bytes;
 
 /// The bytes of a body that have arrived. A body that arrives in one piece is not copied.

@@ -1,3 +1,6 @@
+//! Identifies who sent a request, for limits: by the authenticated principal, else by IP address. IPv6 addresses count per 64-bit
+//! network.
+
 use std::borrow::Cow;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
@@ -7,8 +10,8 @@ use http::Extensions;
 /// The address of the client's end of a connection.
 ///
 /// [`serve`](crate::server::serve) passes it to an endpoint, and puts it into the [`Extensions`] of a request for any other
-/// service. Behind another web server a layer puts it there, as with axum's `ConnectInfo`; behind a proxy it is the address of the proxy, unless a layer that trusts the
-/// proxy's headers puts another there.
+/// service. Behind another web server a layer puts it there, as with axum's `ConnectInfo`. Behind a proxy it is the address of
+/// the proxy, unless a layer that trusts the proxy's headers inserts another.
 ///
 /// ```
 /// use agentwire_transport_http::server::{Caller, RemoteAddr};

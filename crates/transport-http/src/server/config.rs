@@ -1,3 +1,5 @@
+//! The settings of a Streamable HTTP endpoint, with the default of each limit.
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -228,9 +230,9 @@ impl Config {
         self
     }
 
-    /// How many bytes of a stream may wait to be read by the client before the connection takes nothing more (default
-    /// 64 KiB), unless that would [hold up](Self::session_high_water) others. As much is kept of what belongs to no request while the client has no GET stream open; then the
-    /// oldest is dropped.
+    /// How many bytes of a stream the client may leave unread before the connection takes no more messages (default 64 KiB).
+    /// While other requests of the session are unanswered, it takes more; see [`session_high_water`](Self::session_high_water).
+    /// As many bytes of messages that belong to no request are kept while no GET stream is open; then the oldest is dropped.
     #[must_use]
     pub fn high_water(mut self, bytes: usize) -> Self {
         self.limits.high_water = bytes.max(1);
@@ -239,8 +241,8 @@ impl Config {
 
     /// How many bytes a session takes for streams that are [full](Self::high_water) while other requests of it are
     /// unanswered, which else would wait for a client that does not read (default 1 MiB). When they are used up the whole
-    /// session waits, but for no client that reads nothing: see [`slow_reader_timeout`](Self::slow_reader_timeout). A message that is longer
-    /// than the high-water mark counts as if it were no longer.
+    /// session waits, until [`slow_reader_timeout`](Self::slow_reader_timeout) cuts a client that does not read. A message that
+    /// is longer than the high-water mark counts as if it were no longer.
     #[must_use]
     pub fn session_high_water(mut self, bytes: usize) -> Self {
         self.session_high_water = bytes;

@@ -1,3 +1,6 @@
+//! The transport for one server-side session: a stream of the client's packets and a sink to its response streams. Dropping it
+//! ends the session.
+
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -52,9 +55,9 @@ impl Drop for Connection {
     }
 }
 
-/// Yields the packets of the client, and with each of them, as its [`MessageSource`](agentwire_transport::MessageSource), the [`Head`] of
-/// the HTTP request that brought it. It ends when the session does. A client that closes a response has not left the
-/// session, because it may come back.
+/// Yields the packets of the client. The [`MessageSource`](agentwire_transport::MessageSource) of each packet is the [`Head`]
+/// of its HTTP request. It ends when the session does. A client that closes a response has not left the session, because it
+/// may come back.
 impl Stream for Connection {
     type Item = Result<Packet, TransportError>;
 

@@ -1,3 +1,5 @@
+//! The reason and the HTTP status with which a check of the request refuses it.
+
 use std::borrow::Cow;
 
 use http::StatusCode;

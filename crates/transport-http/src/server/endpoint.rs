@@ -1,3 +1,6 @@
+//! The MCP endpoint as a tower service. Checks each request's head, then answers POST, GET and DELETE for sessions and stateless
+//! requests.
+
 use std::convert::Infallible;
 use std::pin::pin;
 use std::sync::Arc;

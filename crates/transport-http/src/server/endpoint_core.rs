@@ -1,3 +1,6 @@
+//! The state that an endpoint's handles and response futures share: resources, sessions, service, and the channel of new
+//! connections.
+
 use std::fmt;
 use std::sync::Arc;
 

@@ -1,3 +1,6 @@
+//! The head of an HTTP request as the `MessageSource` of its message: headers, extensions, URI, caller. It also holds the
+//! message's memory reservation.
+
 use std::any::{Any, TypeId};
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
@@ -22,7 +25,7 @@ use crate::server::{Caller, Principal, RemoteAddr};
 /// use agentwire_transport::{MessageSource, Packet};
 /// use agentwire_transport_http::server::Head;
 ///
-/// /// Who a layer for authentication found to be calling.
+/// /// The name of the caller, as an authentication layer found it.
 /// #[derive(Clone, Debug)]
 /// struct Caller(String);
 ///
@@ -59,7 +62,7 @@ impl Head {
         &self.parts.headers
     }
 
-    /// What layers in front of the endpoint have noted, such as who calls.
+    /// The extensions that layers in front of the endpoint have set, such as the principal.
     pub fn extensions(&self) -> &Extensions {
         &self.parts.extensions
     }
@@ -99,7 +102,7 @@ impl Head {
         self.remote
     }
 
-    /// Who sent the request, as far as limits distinguish callers.
+    /// The sender of the request, as far as limits distinguish callers.
     pub fn caller(&self) -> Caller {
         Caller::new(self.extensions().get(), self.remote)
     }

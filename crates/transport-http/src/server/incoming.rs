@@ -1,3 +1,5 @@
+//! A stream of the connections of new sessions for `Endpoint::run`. Polling it also advances the endpoint's clock.
+
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};

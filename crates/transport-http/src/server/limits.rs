@@ -1,3 +1,5 @@
+//! The limits that the Streamable HTTP and the HTTP+SSE endpoints share, with their defaults and the quotas made from them.
+
 use std::time::Duration;
 
 use crate::server::quota::Quota;

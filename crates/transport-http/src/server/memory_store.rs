@@ -1,3 +1,6 @@
+//! Keeps the newest SSE events of each session in memory for replay. Over the common limit, the caller with the most bytes loses
+//! its oldest events.
+
 use std::collections::{BTreeMap, BinaryHeap, VecDeque, btree_map};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -277,7 +280,7 @@ mod tests {
         assert!(store.logs.lock().size <= store.limit);
     }
 
-    /// One caller fills the store, from many sessions. What others say is kept all the same.
+    /// One caller fills the store from many sessions. The events of other callers stay.
     #[test]
     fn a_caller_that_fills_the_store_loses_its_own_events() {
         let store = MemoryEventStore::new(usize::MAX, 1000 * size(&event(1, 1, 100)));

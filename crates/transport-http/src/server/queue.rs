@@ -1,3 +1,5 @@
+//! Queues response bytes: small pieces are joined in one buffer, pieces that need no copy stay as they are.
+
 use std::collections::VecDeque;
 
 use bytes::Bytes;

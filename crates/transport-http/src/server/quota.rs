@@ -1,3 +1,6 @@
+//! Counts an amount per caller against two limits: one for each caller, one for all. Dropping a reservation gives its amount
+//! back.
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -35,11 +38,11 @@ struct Used {
     all: usize,
     accounts: Slab<Account>,
     by_caller: BTreeMap<Caller, usize>,
-    /// Whose account was looked for last: who makes one request mostly makes another.
+    /// The account of the last look-up: consecutive requests often have the same caller.
     last: usize,
 }
 
-/// What a caller has.
+/// The reservations of one caller.
 #[derive(Debug)]
 struct Account {
     caller: Caller,
@@ -51,7 +54,7 @@ struct Account {
 /// reads its head into, and what is remembered of it.
 pub(crate) const MIN_COST: usize = 8 << 10;
 
-/// How many callers are remembered at least, whether or not they have something.
+/// Up to this many callers stay remembered without a reservation.
 const REMEMBERED: usize = 64;
 
 impl Used {
@@ -128,8 +131,8 @@ impl Quota {
         Self(Arc::new(Inner { limit, caller_limit, used: Mutex::default() }))
     }
 
-    /// What one of several callers gets of a limit for all where nobody says otherwise: `usual`, but no more than three
-    /// quarters, so that something is left for others.
+    /// The default limit of one caller within a limit for all: `usual`, but at most three quarters of it, so that other
+    /// callers have room.
     pub fn share(limit: usize, usual: usize) -> usize {
         usual.min(limit - limit / 4)
     }
@@ -209,7 +212,7 @@ impl Reservation {
         self.amount
     }
 
-    /// Whose it is.
+    /// The caller that it counts for.
     pub fn caller(&self) -> Caller {
         self.quota.used().accounts[self.account].caller.clone()
     }

@@ -1,3 +1,5 @@
+//! Turns a refused request into an HTTP response: a status, and a JSON-RPC error as the body.
+
 use std::borrow::Cow;
 
 use agentwire_jsonrpc::{ErrorObject, Frame, Intent, Malformed, RequestId};

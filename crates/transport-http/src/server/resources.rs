@@ -1,3 +1,5 @@
+//! The configuration, clock and byte quotas that an endpoint's streams, sessions and exchanges share. Counts open exchanges.
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -20,7 +22,7 @@ pub(crate) struct Resources {
     closing: AtomicBool,
 }
 
-/// There are as many as there may be; the number.
+/// A limit is reached; its value.
 pub(crate) struct TooMany(pub(crate) usize);
 
 impl Resources {
@@ -49,7 +51,7 @@ impl Resources {
         self.closing.load(Ordering::Relaxed)
     }
 
-    /// Has new requests refused.
+    /// Makes the endpoint refuse new requests.
     pub(crate) fn set_closing(&self) {
         self.closing.store(true, Ordering::Relaxed);
     }

@@ -1,3 +1,5 @@
+//! Erases the type of the endpoint's service. A panic in a session's future ends only that session.
+
 use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;

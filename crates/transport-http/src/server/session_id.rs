@@ -1,3 +1,5 @@
+//! Generates the random 128-bit value of `Mcp-Session-Id`, and reads and writes its hexadecimal form.
+
 use std::fmt;
 
 use http::HeaderValue;

@@ -1,3 +1,5 @@
+//! Stores open sessions by id within a quota. At the limit, a caller's new session replaces its oldest unused one.
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;

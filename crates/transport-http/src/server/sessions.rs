@@ -1,3 +1,5 @@
+//! Adds, finds and ends the sessions of an endpoint. Opens and forgets their logs in the event store.
+
 use std::fmt;
 use std::sync::Arc;
 

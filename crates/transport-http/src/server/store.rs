@@ -1,3 +1,5 @@
+//! The trait of stores that replay SSE events to clients with `Last-Event-ID`. A wrapper catches the panics of a store.
+
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

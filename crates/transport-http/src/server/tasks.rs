@@ -1,3 +1,5 @@
+//! Runs spawned futures inside another future, or through a function such as `tokio::spawn`. Catches their panics.
+
 use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;

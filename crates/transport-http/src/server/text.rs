@@ -1,3 +1,5 @@
+//! The JSON text of a response in up to three pieces. A body from 32 KiB on is shared, not copied.
+
 use agentwire_jsonrpc::Frame;
 use bytes::Bytes;
 

@@ -1,3 +1,5 @@
+//! Decodes a `text/event-stream` body into events, with a limit on the length of each line and each event.
+
 use std::time::Duration;
 
 use agentwire_jsonrpc::DEFAULT_LINE_LIMIT;
@@ -214,7 +216,7 @@ impl Decoder {
                     self.event.retry = Some(millis);
                 }
             }
-            // A comment begins with the colon; and a field that nobody knows says nothing.
+            // A comment begins with the colon. Unknown fields are ignored.
             _ => {}
         }
         Ok(())
@@ -255,7 +257,7 @@ fn text(bytes: Bytes) -> Result<ByteString, DecodeError> {
     ByteString::try_from(bytes).map_err(DecodeError::NotUtf8)
 }
 
-/// Only digits count: a sign, a space or a number too large to be meant makes the field say nothing.
+/// Reads digits only. None for a sign, a space, or a number above `u64::MAX`: then the field is ignored.
 fn milliseconds(value: &[u8]) -> Option<Duration> {
     let digits =
         std::str::from_utf8(value).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()))?;

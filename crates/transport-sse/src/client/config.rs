@@ -1,3 +1,5 @@
+//! The settings of the HTTP+SSE client: those of the Streamable HTTP client, and two timeouts of its own.
+
 use std::time::Duration;
 
 use agentwire_transport_http::client::Config as HttpConfig;

@@ -1,3 +1,5 @@
+//! The errors of the HTTP+SSE client, such as a stream that ends or an `endpoint` event with a foreign origin.
+
 use std::time::Duration;
 
 use agentwire_transport::TransportError;

@@ -1,3 +1,5 @@
+//! Opens the event stream with GET and waits for its `endpoint` event. Sends messages by POST to the URI of that event.
+
 use std::time::Duration;
 
 use agentwire_jsonrpc::RequestId;

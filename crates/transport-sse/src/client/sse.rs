@@ -1,3 +1,5 @@
+//! The HTTP+SSE client transport: reads packets from one event stream and sends each frame by POST.
+
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::future::poll_fn;

@@ -1,3 +1,5 @@
+//! The settings of the HTTP+SSE endpoint: those of the Streamable HTTP endpoint, and the URI for messages.
+
 use agentwire_transport_http::server::Config as HttpConfig;
 
 /// How an endpoint behaves: as one of Streamable HTTP does with the same settings, as far as they concern it.
@@ -17,8 +19,9 @@ pub struct Config {
 }
 
 impl Config {
-    /// The defaults: those of [`HttpConfig::new`], so only for clients on the same machine, with 1000 sessions, of which one
-    /// caller may have 250 but at most three quarters of the limit, and 24 MiB of messages for one caller. Each session holds a connection.
+    /// The defaults: those of [`HttpConfig::new`], so only for clients on the same machine, with 1000 sessions, and 24 MiB of
+    /// messages for one caller. One caller may have 250 sessions, but at most three quarters of the limit. Each session holds a
+    /// connection.
     pub fn new() -> Self {
         let http = HttpConfig::new().session_limit(1000).caller_request_budget(24 << 20);
         Self { http, messages: None }

@@ -1,3 +1,6 @@
+//! The transport for one HTTP+SSE session. Its sink waits while the client leaves too many bytes unread, and ends the session
+//! after `stall`.
+
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -47,8 +50,8 @@ impl Drop for Connection {
     }
 }
 
-/// Yields the client's messages, and with each packet, as its [`MessageSource`](agentwire_transport::MessageSource), the [`Head`] of
-/// the POST that brought it. It ends when the client's stream does, and when the endpoint shuts down.
+/// Yields the client's messages. The [`MessageSource`](agentwire_transport::MessageSource) of each packet is the [`Head`] of
+/// its POST. It ends when the client's stream does, and when the endpoint shuts down.
 impl Stream for Connection {
     type Item = Result<Packet, TransportError>;
 

@@ -1,3 +1,5 @@
+//! The HTTP+SSE endpoint as a tower service: a GET opens a session's event stream, a POST delivers one message to it.
+
 use std::convert::Infallible;
 use std::fmt;
 use std::future::poll_fn;

@@ -1,3 +1,6 @@
+//! The event stream of a session as a response body. It polls the session's future and sends a comment after `keep_alive` of
+//! silence.
+
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};

@@ -1,3 +1,5 @@
+//! Stores the open sessions of an HTTP+SSE endpoint with its limits and its quota of request bytes.
+
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,3 +1,5 @@
+//! The transport on a child process's stdin and stdout. Reports its exit status and last stderr lines as the stream's error.
+
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};

@@ -1,3 +1,5 @@
+//! Shuts a child process down in steps: close stdin, SIGTERM, SIGKILL. Each step waits for the grace time at most.
+
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};

@@ -1,3 +1,5 @@
+//! Describes a program to start: arguments, environment, stderr handling and limits. Parses command lines with POSIX quoting.
+
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::PathBuf;

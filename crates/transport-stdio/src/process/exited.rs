@@ -1,3 +1,5 @@
+//! The errors of a child process: it exited while its stdin was open, or it could not be started.
+
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -51,7 +53,7 @@ fn write_status(status: ExitStatus, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     }
 }
 
-/// The name of a signal that people meet.
+/// The name of a common signal.
 #[cfg(unix)]
 fn signal_name(signal: i32) -> Option<&'static str> {
     use rustix::process::Signal;

@@ -1,3 +1,5 @@
+//! Starts a child as the leader of a process group, signals the group, and reaps the leader last.
+
 use std::io;
 use std::process::{self, ExitStatus};
 use std::task::{Context, Poll};

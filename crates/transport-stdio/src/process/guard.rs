@@ -1,3 +1,5 @@
+//! Starts a shell in the child's process group that kills the group when this process ends, even by SIGKILL.
+
 use std::io::{PipeWriter, pipe};
 use std::os::unix::process::CommandExt;
 use std::process::{self, Command, Stdio};

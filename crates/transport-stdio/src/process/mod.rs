@@ -1,3 +1,5 @@
+//! Child processes as transports: start, line framing, stderr, shutdown, and cleanup of the whole process group.
+
 mod child;
 mod closing;
 mod command;

@@ -1,3 +1,5 @@
+//! Takes the pipes of a spawned child and makes non-blocking `Input` and `Output` values of them.
+
 use std::io;
 use std::process::Child;
 

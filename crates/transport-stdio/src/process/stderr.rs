@@ -1,3 +1,5 @@
+//! Reads a child's stderr continuously, keeps its last 20 lines, and forwards lines to this process's stderr or to a closure.
+
 use std::io;
 use std::path::Path;
 use std::pin::Pin;

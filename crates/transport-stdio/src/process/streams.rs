@@ -1,3 +1,5 @@
+//! Holds a child's process group and its three pipes, and how far each has been read or written.
+
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;

@@ -1,3 +1,5 @@
+//! One waker for the reading and the writing task of a child, with a flag that tells whether it was woken.
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Wake;

@@ -1,3 +1,5 @@
+//! Waits for the end of a process: with a pidfd on Linux, else by a check every 10 ms.
+
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;

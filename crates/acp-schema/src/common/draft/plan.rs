@@ -1,3 +1,5 @@
+//! The macro for the update `plan_update` and its `items` plan. Version 2 and the additions to version 1 use it.
+
 /// Defines a version's update `plan_update` and a plan as a list of tasks, over its `PlanUpdateContent` and `PlanEntry`, which
 /// must be in scope around the call.
 ///

@@ -1,3 +1,6 @@
+//! `IdleStopReason`: reads `stopReason` and its companion members out of the state `idle`, and writes them back into that
+//! object.
+
 use std::borrow::Cow;
 
 use agentwire_jsonrpc::ErrorObject;

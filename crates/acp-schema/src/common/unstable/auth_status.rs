@@ -1,3 +1,5 @@
+//! The params and result of `auth/status`, the notification `auth/status_update`, and the capability for both.
+
 use agentwire_jsonrpc::{NotificationMethod, RequestMethod};
 use agentwire_wire_derive::{Build, Wire};
 

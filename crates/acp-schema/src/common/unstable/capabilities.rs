@@ -1,3 +1,5 @@
+//! The capabilities that drafts add in both versions: for providers, `auth/status`, sessions, system prompts and subagents.
+
 use agentwire_wire_derive::{Build, Wire};
 
 use super::additions::capability_additions;

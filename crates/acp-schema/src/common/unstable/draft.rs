@@ -1,3 +1,6 @@
+//! `Draft`: a stable object and its draft additions, flattened into one JSON object. A macro declares the request methods whose
+//! params are such a pair.
+
 use std::ops::{Deref, DerefMut};
 
 use agentwire_jsonrpc::RawObject;

@@ -1,3 +1,5 @@
+//! MCP over the ACP connection: the `acp` server entry, and `mcp/message` as a request and as a notification.
+
 use agentwire_jsonrpc::{NotificationMethod, RawJson, RequestMethod, wire};
 use agentwire_wire_derive::{Build, Wire};
 use serde::{Deserialize, Deserializer, Serialize, de};

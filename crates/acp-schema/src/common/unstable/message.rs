@@ -1,3 +1,5 @@
+//! The macro for the updates `session_message` and `session_message_chunk`, over a version's `ContentBlock`.
+
 /// Defines what versions say in the same words about messages between sessions.
 ///
 /// The types are each version's own, because its content blocks are. Around the call there must be `ContentBlock`.

@@ -1,3 +1,5 @@
+//! The plan forms `markdown` and `file`, and the update `plan_removed`.
+
 use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::{Meta, PlanId};

@@ -1,3 +1,6 @@
+//! The types of `providers/disable`, `LlmProtocol` and the provider capability. A macro makes a version's `providers/list` and
+//! `providers/set`.
+
 use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 

@@ -1,3 +1,6 @@
+//! The wrappers that `proxy/successor` puts around a forwarded request or notification. A macro makes a version's
+//! `proxy/initialize`.
+
 use agentwire_jsonrpc::{NotificationMethod, RawJson, RequestMethod};
 use agentwire_wire_derive::{Build, Wire};
 use serde::{Deserialize, Serialize};

@@ -1,3 +1,6 @@
+//! The types of `session/archive`, `session/unarchive` and `session/set_title`. A macro makes a version's `session/status`,
+//! `session/fork` and system prompt.
+
 use agentwire_jsonrpc::RequestMethod;
 use agentwire_wire_derive::{Build, Wire};
 

@@ -1,3 +1,5 @@
+//! The macro for the update `subagent_update`, over a version's path type and `StateUpdate`.
+
 /// Defines what versions say in the same words about subagents, with the type of a path.
 ///
 /// The types are each version's own, because its paths and states are. Around the call there must be `StateUpdate`.

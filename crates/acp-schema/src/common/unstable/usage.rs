@@ -1,3 +1,5 @@
+//! The token counts of a piece of work, and the member `usage` that drafts add to the message that ends it.
+
 use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::Meta;

@@ -1,3 +1,5 @@
+//! The capabilities that drafts add to version 1 only: `subagents` and `plan` for clients, `mcpCapabilities.acp` for agents.
+
 use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::marker_capability;

@@ -1,3 +1,5 @@
+//! The `McpServer` of version 1 with the type `acp`, a server behind the ACP connection.
+
 use crate::common::unstable::{McpServerAcp, draft_union};
 use crate::v1;
 

@@ -1,3 +1,5 @@
+//! The table of the methods that drafts add to version 1.
+
 use super::{
     ArchiveSessionRequest, ArchiveSessionResponse, AuthStatusRequest, AuthStatusResponse,
     AuthStatusUpdateNotification, DisableProviderRequest, DisableProviderResponse, ForkSessionRequest,

@@ -1,3 +1,5 @@
+//! The update `plan_update` as a draft adds it to version 1, with the plan forms `items`, `file` and `markdown`.
+
 use agentwire_wire_derive::Wire;
 
 use crate::common::unstable::{PlanFile, PlanMarkdown};

@@ -1,3 +1,6 @@
+//! The params and results of `session/status` and `session/fork`. Also the session methods of version 1 with draft members in
+//! params or results.
+
 use std::path::PathBuf;
 
 use agentwire_wire_derive::{Build, Wire};

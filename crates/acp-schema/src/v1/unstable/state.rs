@@ -1,3 +1,5 @@
+//! The `state` of a subagent in `subagent_update`. Version 1 has no other state update.
+
 use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::unstable::Usage;

@@ -1,3 +1,5 @@
+//! The `SessionUpdate` of version 1 with the variants that drafts add.
+
 use std::path::PathBuf;
 
 use super::{PlanUpdate, StateUpdate};

@@ -1,3 +1,5 @@
+//! The `McpServer` of version 2 with the type `acp`, a server behind the ACP connection, and the capability `session.mcp.acp`.
+
 use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::marker_capability;

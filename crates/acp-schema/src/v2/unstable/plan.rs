@@ -1,3 +1,5 @@
+//! The `PlanUpdateContent` of version 2 with the plan forms `file` and `markdown`.
+
 use crate::common::unstable::{PlanFile, PlanMarkdown, draft_union};
 use crate::v2;
 

@@ -1,3 +1,6 @@
+//! The params and results of `session/status` and `session/fork`. Also the session methods of version 2 with draft members in
+//! params or results.
+
 use agentwire_wire_derive::{Build, Wire};
 
 use super::{McpServer, StateUpdate};

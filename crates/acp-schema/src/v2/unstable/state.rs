@@ -1,3 +1,5 @@
+//! The `StateUpdate` of version 2 with the state `unknown`, the token usage of `idle`, and subagents as background work.
+
 use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::unstable::{Draft, UsageAddition, draft_union};

@@ -1,3 +1,6 @@
+//! The notification `session/update` of version 2 with the variants that drafts add. The variant for `state_update` holds the
+//! draft's states.
+
 use agentwire_jsonrpc::NotificationMethod;
 use agentwire_wire_derive::{Build, Wire};
 

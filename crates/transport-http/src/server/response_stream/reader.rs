@@ -1,3 +1,5 @@
+//! Reads a response stream for an HTTP response body: decides between JSON and SSE, then returns bytes and wakes the sender.
+
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;

@@ -1,3 +1,6 @@
+//! The fields of a response stream behind its lock: the unread bytes, their reserved memory, the reader's generation and the
+//! wakers.
+
 use std::fmt;
 use std::sync::MutexGuard;
 use std::task::{Context, Waker};

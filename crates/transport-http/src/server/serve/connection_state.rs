@@ -1,3 +1,5 @@
+//! Counts the begun and answered requests of a TCP connection, and closes it at once or after its last response.
+
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
@@ -11,14 +13,14 @@ use http_body::{Frame, SizeHint};
 
 use crate::server::Body;
 
-/// It goes on.
+/// The connection takes requests.
 const OPEN: u8 = 0;
-/// What has begun is finished, and nothing more is taken.
+/// The connection finishes the requests that have begun, and takes no more.
 const FINISHING: u8 = 1;
-/// It is closed at once.
+/// The connection closes at once.
 const CLOSED: u8 = 2;
 
-/// What a connection does: it waits for the head of a request, or answers requests. And whether it is to be closed.
+/// Whether a connection waits for a request or answers some, and whether it is to be closed.
 #[derive(Debug)]
 pub(crate) struct ConnectionState {
     begun: AtomicU32,
@@ -102,7 +104,7 @@ impl ConnectionState {
     }
 
     /// Runs a connection until it ends or is closed. `finish` makes it finish what has begun.
-    /// The connection is boxed, because what has to wait for it would hold it as often as it is handed on.
+    /// The connection is boxed, because each future that wraps it would otherwise contain it.
     pub(crate) async fn run<C: Future>(&self, mut connection: Pin<Box<C>>, finish: impl Fn(Pin<&mut C>)) {
         let mut finishing = false;
         std::future::poll_fn(|cx| {
@@ -116,7 +118,7 @@ impl ConnectionState {
                     }
                     _ => {}
                 }
-                // How a connection ended is for its client to know.
+                // The result is ignored: the client sees how its connection ended.
                 if connection.as_mut().poll(cx).is_ready() {
                     return Poll::Ready(());
                 }

@@ -1,3 +1,6 @@
+//! Counts open TCP connections per caller against three limits. At a limit it closes the connection that has waited longest for a
+//! request.
+
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -8,7 +11,7 @@ use slab::Slab;
 use crate::server::Caller;
 use crate::server::serve::connection_state::ConnectionState;
 
-/// The connections that are open: how many there may be, of whom, and which can be closed for another.
+/// The open connections and their limits: in total, for each caller, and for the HTTP/2 connections of each caller.
 #[derive(Debug)]
 pub(crate) struct Connections {
     limits: ConnectionLimits,
@@ -31,7 +34,7 @@ struct Known {
     open: Slab<Entry>,
     /// How many each caller has.
     callers: HashMap<Caller, Count>,
-    /// How many have been told to close at once, and still are among the open ones.
+    /// How many evicted connections are still among the open ones.
     evicted: usize,
     /// The task that waits until there is none.
     waker: Option<Waker>,
@@ -100,7 +103,7 @@ impl Connections {
         Ok(ConnectionSlot { connections: self.clone(), number: known.open.insert(entry) })
     }
 
-    /// Lets each connection finish what it has begun, and no more.
+    /// Makes each connection finish the requests that have begun, and take no more.
     pub(crate) fn close(&self) {
         self.known().open.iter().for_each(|(_, entry)| entry.state.close(false));
     }
@@ -198,7 +201,7 @@ impl Drop for ConnectionSlot {
         if !known.open.is_empty() {
             return;
         }
-        // What a crowd took is given back when it has gone.
+        // Releases the memory of many connections once the last has closed.
         known.open.shrink_to_fit();
         known.callers.shrink_to_fit();
         let waker = known.waker.take();

@@ -1,6 +1,8 @@
+//! Reduces the connection limit to what the process's limit on open files allows, and warns if that is too few.
+
 use std::fmt;
 
-/// A condition that limits the server. [`Serve::on_warning`](crate::server::Serve::on_warning) sets who gets it.
+/// A condition that limits the server. [`Serve::on_warning`](crate::server::Serve::on_warning) sets its receiver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ServeWarning {
@@ -80,7 +82,7 @@ mod tests {
         assert!(warning.starts_with("at most 896 connections at a time instead of 16384"), "{warning}");
     }
 
-    /// The limits of most systems are no news at each start.
+    /// The usual limits of systems cause no warning.
     #[test]
     fn whoever_asked_for_no_number_is_warned_of_very_few() {
         for (descriptors, connections, warns) in

@@ -1,3 +1,6 @@
+//! Wraps the TCP stream that hyper uses: fails on slow request heads, stalled writes and clients that left. Detects HTTP/2 by its
+//! preface.
+
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -28,7 +31,7 @@ pub(crate) struct Watched {
     place: ConnectionSlot,
     /// How much of [`PREFACE`] has come. None once it is known whether the client speaks HTTP/2.
     preface: Option<usize>,
-    /// Whether hyper itself waits for the client to say more.
+    /// Whether hyper waits for bytes from the client.
     awaited: bool,
     /// How many requests have come, and until when the head of the next has to be there.
     head: (u32, Instant),
@@ -106,8 +109,7 @@ impl Watched {
         Poll::Ready(())
     }
 
-    /// Looks whether the client speaks HTTP/2, before anybody makes something of its streams. Fails where its caller has too
-    /// many such connections.
+    /// Looks for the HTTP/2 preface before hyper opens streams. Fails where the caller has too many HTTP/2 connections.
     fn look_for_preface(&mut self, bytes: &[u8]) -> io::Result<()> {
         let Some(missing) = self.preface.and_then(|seen| PREFACE.get(seen..)) else { return Ok(()) };
         let length = bytes.len().min(missing.len());
@@ -133,7 +135,7 @@ impl Watched {
         }
     }
 
-    /// What became of a write; a failure if there has been none for too long.
+    /// Passes on the outcome of a write. Fails if writes have been pending for `write_timeout`.
     fn watch<R>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<R>>) -> Poll<io::Result<R>> {
         if written.is_ready() {
             self.stalled = None;

@@ -1,3 +1,5 @@
+//! Maps request paths to mounts. A mount is an `Endpoint` or any other implementation of the trait `Mount`.
+
 use std::convert::Infallible;
 use std::fmt;
 use std::sync::Arc;
@@ -27,9 +29,9 @@ pub trait Mount: Send + Sync + 'static {
         self.answer(request)
     }
 
-    /// What it does beside its answers, such as keeping time. It is called once, before the first request, and the
-    /// future is polled for as long as the mount is served; after [`begin_shutdown`](Mount::begin_shutdown) its end is waited for. What
-    /// can run elsewhere may be given to `spawner`, and is waited for as well.
+    /// Runs background work of the mount, such as keeping time. Called once, before the first request. The server polls the
+    /// future while the mount is served, and waits for its end after [`begin_shutdown`](Mount::begin_shutdown). It also waits
+    /// for futures that the mount gives to `spawner`.
     fn run(&self, spawner: Spawner) -> BoxFuture<'static, ()> {
         drop(spawner);
         future::ready(()).boxed()

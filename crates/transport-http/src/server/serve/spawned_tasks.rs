@@ -1,3 +1,5 @@
+//! Tracks the futures that a spawner runs elsewhere. Waits until none runs, and aborts the rest when it is dropped.
+
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Waker};
 
@@ -7,7 +9,7 @@ use slab::Slab;
 
 use crate::server::Spawner;
 
-/// The futures that another spawner runs: their end can be waited for, or brought about.
+/// The futures that another spawner runs, with a handle to abort each.
 #[derive(Debug, Default)]
 pub(crate) struct SpawnedTasks(Arc<Mutex<Known>>);
 
@@ -20,7 +22,7 @@ struct Known {
 }
 
 impl SpawnedTasks {
-    /// Gives what it is given to another spawner.
+    /// Returns a spawner that registers each future and passes it to `spawner`.
     pub(crate) fn spawner(&self, spawner: Spawner) -> Spawner {
         let known = Arc::downgrade(&self.0);
         Spawner::new(move |task| {
@@ -82,7 +84,7 @@ impl Drop for TaskSlot {
         if !known.running.is_empty() {
             return;
         }
-        // What a crowd took is given back when it has gone.
+        // Releases the memory of many tasks once the last has ended.
         known.running.shrink_to_fit();
         let waker = known.waker.take();
         drop(known);

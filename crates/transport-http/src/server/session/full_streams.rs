@@ -1,3 +1,6 @@
+//! Tracks the full response streams of a session, and lets messages for other requests pass. Beyond `session_high_water` bytes it
+//! cuts the slow readers.
+
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
@@ -33,7 +36,7 @@ impl FullStreams {
         routes.streams().any(|stream| !self.contains(stream))
     }
 
-    /// Ready while a message may be taken for whatever stream.
+    /// Ready while a message for any stream may be taken.
     pub(super) fn poll_room(
         &mut self,
         cx: &Context<'_>,
@@ -50,8 +53,8 @@ impl FullStreams {
         if lends && beyond < config.session_high_water { Poll::Ready(()) } else { Poll::Pending }
     }
 
-    /// Forgets the streams that have room. Says how far the others are beyond theirs, and whether there is one of them on
-    /// which more may be said.
+    /// Forgets the streams that have room. Returns how many bytes the others are beyond theirs, and whether one of them has
+    /// not ended.
     fn look(&mut self, cx: Option<&Context<'_>>, config: &Config) -> (usize, bool) {
         let (mut beyond, mut running) = (0, false);
         self.0.retain(|stream| {

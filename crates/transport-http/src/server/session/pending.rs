@@ -1,3 +1,5 @@
+//! Maps the id of each unanswered request in a session to its response stream.
+
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -1,3 +1,6 @@
+//! The fields of a session behind its lock. Routes each outgoing frame to the response stream of its request, or keeps it for a
+//! GET.
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::task::Waker;
@@ -15,7 +18,7 @@ use crate::server::session::pending::PendingResponses;
 /// The queues, response streams and wakers of a session.
 #[derive(Debug, Default)]
 pub(super) struct SessionState {
-    /// What the client has sent. Reserved is the memory of what is not answered: requests have that in their stream.
+    /// The packets from the client. A packet without requests has its memory reserved here; requests have it in their stream.
     pub(super) inbox: VecDeque<(Packet, Option<Reservation>)>,
     /// The half of the connection that waits for more.
     pub(super) stream: Option<Waker>,
@@ -68,7 +71,7 @@ impl SessionState {
         in_reply_to.and_then(|id| self.routes.get(id)).cloned()
     }
 
-    /// Notes what the answer to `initialize` says. Says whether it is a refusal.
+    /// Reads the revision from the answer to `initialize`. Returns whether the answer is an error.
     pub(super) fn settle(&mut self, frame: &Frame) -> bool {
         let Some(initialize) = &self.initialize else {
             return false;
@@ -90,7 +93,7 @@ impl SessionState {
         self.listeners.iter().find(|listener| listener.is_attached()).cloned()
     }
 
-    /// Keeps what cannot be sent yet; the oldest goes when it is too much.
+    /// Keeps a frame that cannot be sent yet. Drops the oldest while the kept frames have more than `limit` bytes.
     pub(super) fn keep(&mut self, frame: Frame, limit: usize) {
         if self.closed {
             return;
@@ -105,7 +108,7 @@ impl SessionState {
         }
     }
 
-    /// Sends what was kept.
+    /// Sends the kept frames.
     pub(super) fn flush(&mut self, listener: &ResponseStream, resources: &Resources) {
         self.unsent_size = 0;
         for frame in std::mem::take(&mut self.unsent) {

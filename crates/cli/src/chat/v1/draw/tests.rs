@@ -1,3 +1,5 @@
+//! Tests what the CLI prints for sequences of ACP `session/update` notifications.
+
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 
