@@ -13,7 +13,7 @@ use agentwire_mcp_server::{
     ServerResourceTemplate, ServerTool, Structured, Tasks, ToolError, field,
     schema::{TaskSupport, ToolAnnotations},
 };
-use agentwire_transport_http::server::{Config, Endpoint, serve};
+use agentwire_transport_http::server::{Endpoint, EndpointConfig, serve};
 use agentwire_transport_stdio::stdio;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -161,7 +161,7 @@ async fn listen(address: &str) -> Result<(), BoxError> {
     let listener = TcpListener::bind(address).await?;
     eprintln!("listening on http://{}/mcp", listener.local_addr()?);
     let server = server();
-    serve(listener, Endpoint::serving(Config::new(), server)).await;
+    serve(listener, Endpoint::serving(EndpointConfig::new(), server)).await;
     Ok(())
 }
 

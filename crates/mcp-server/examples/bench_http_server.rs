@@ -6,7 +6,7 @@
 use std::io::{self, Read, Write};
 
 use agentwire_mcp_server::{Context, Server, ToolError};
-use agentwire_transport_http::server::{AnswerForm, Config, Endpoint, serve};
+use agentwire_transport_http::server::{AnswerForm, Endpoint, EndpointConfig, serve};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::net::TcpListener;
@@ -47,7 +47,8 @@ async fn main() -> io::Result<()> {
         .tool("burst", "Reports progress many times", burst)
         .tool("big", "Says many letters", big);
     // All clients of a benchmark have one address.
-    let config = Config::new().session_answer(form).stateless_answer(form).caller_session_limit(10_000);
+    let config =
+        EndpointConfig::new().session_answer(form).stateless_answer(form).caller_session_limit(10_000);
     let endpoint = Endpoint::serving(config, server);
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     writeln!(io::stdout(), "{}", listener.local_addr()?)?;

@@ -84,7 +84,7 @@ impl Context {
     ///
     /// ```
     /// # use agentwire_mcp_server::{Context, NoArguments, Server, ToolError};
-    /// use agentwire_transport_http::server::{Config, Endpoint, Head, Principal};
+    /// use agentwire_transport_http::server::{Endpoint, EndpointConfig, Head, Principal};
     ///
     /// async fn whoami(_: NoArguments, cx: Context) -> Result<String, ToolError> {
     ///     let head = cx.source().and_then(|source| source.downcast_ref::<Head>());
@@ -93,7 +93,7 @@ impl Context {
     /// }
     ///
     /// let server = Server::new("directory", "1.0.0").tool("whoami", "The name of the caller", whoami);
-    /// let endpoint = Endpoint::serving(Config::new(), server);
+    /// let endpoint = Endpoint::serving(EndpointConfig::new(), server);
     /// // A layer around `endpoint` finds out who calls, and inserts a `Principal` into the request's extensions.
     /// ```
     pub fn source(&self) -> Option<&Arc<dyn MessageSource>> {

@@ -6,7 +6,7 @@
 
 use agentwire_jsonrpc::{Frame, Message, RawJson, Request, Response};
 use agentwire_transport::{Exchange, Packet, service_fn};
-use agentwire_transport_http::server::{Config, Connection, Endpoint};
+use agentwire_transport_http::server::{Connection, Endpoint, EndpointConfig};
 use axum::Router;
 use axum::routing::get;
 use futures::{SinkExt, StreamExt};
@@ -34,7 +34,7 @@ async fn serve_exchange(exchange: Exchange) -> Response {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> std::io::Result<()> {
-    let endpoint = Endpoint::serving(Config::new(), service_fn(serve_session, serve_exchange));
+    let endpoint = Endpoint::serving(EndpointConfig::new(), service_fn(serve_session, serve_exchange));
     // Sessions are served here, and time passes.
     tokio::spawn(endpoint.run());
     let router = Router::new().route("/health", get(|| async { "well" })).route_service("/mcp", endpoint);

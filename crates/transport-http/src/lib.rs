@@ -20,7 +20,7 @@
 //! # async fn run() -> std::io::Result<()> {
 //! use agentwire_jsonrpc::{RawJson, Response};
 //! use agentwire_transport::{Exchange, service_fn};
-//! use agentwire_transport_http::server::{Config, Endpoint, Connection, serve};
+//! use agentwire_transport_http::server::{Connection, Endpoint, EndpointConfig, serve};
 //! use futures::StreamExt;
 //!
 //! /// Prints every packet of a session.
@@ -36,7 +36,7 @@
 //! }
 //!
 //! let listener = tokio::net::TcpListener::bind("127.0.0.1:8080").await?;
-//! serve(listener, Endpoint::serving(Config::new(), service_fn(session, exchange))).await;
+//! serve(listener, Endpoint::serving(EndpointConfig::new(), service_fn(session, exchange))).await;
 //! # Ok(())
 //! # }
 //! ```

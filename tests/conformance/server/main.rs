@@ -29,7 +29,7 @@ use std::time::Duration;
 
 use agentwire_mcp_server::Server;
 use agentwire_mcp_server::schema::CacheScope;
-use agentwire_transport_http::server::{Config, Endpoint, Routes, serve};
+use agentwire_transport_http::server::{Endpoint, EndpointConfig, Routes, serve};
 use agentwire_transport_sse::server as sse;
 use agentwire_transport_stdio::stdio;
 use anyhow::{Context as _, Result};
@@ -72,9 +72,10 @@ async fn main() -> Result<()> {
 async fn listen(server: &Server, address: &str) -> Result<()> {
     let listener = TcpListener::bind(address).await.with_context(|| address.to_owned())?;
     let local = listener.local_addr()?;
-    let config = Config::new().stream_time(Some(reconnection::STREAM_TIME)).retry(reconnection::RETRY);
+    let config =
+        EndpointConfig::new().stream_time(Some(reconnection::STREAM_TIME)).retry(reconnection::RETRY);
     let streamable = Endpoint::serving(config, server.clone());
-    let old = sse::Endpoint::serving(sse::Config::new(), server.clone());
+    let old = sse::Endpoint::serving(sse::EndpointConfig::new(), server.clone());
     let routes: Routes = old.mount(streamable.into());
     eprintln!("listening on http://{local}/mcp");
     serve(listener, routes).await;

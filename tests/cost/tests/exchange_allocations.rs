@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use agentwire_jsonrpc::{ErrorObject, RawJson, Response};
 use agentwire_mcp_server::{NoArguments, Server};
 use agentwire_transport::{Exchange, Service, service_fn};
-use agentwire_transport_http::server::{Config, Connection, Endpoint};
+use agentwire_transport_http::server::{Connection, Endpoint, EndpointConfig};
 use bytes::Bytes;
 use futures::FutureExt;
 use http::Request;
@@ -55,7 +55,7 @@ fn request() -> Request<Whole> {
 
 /// Allocations of one call, from the request as hyper gives it to the last byte of the body of the response.
 fn allocations(service: impl Service<Connection> + Send + Sync + 'static) -> f64 {
-    let mut endpoint = Endpoint::serving(Config::new(), service);
+    let mut endpoint = Endpoint::serving(EndpointConfig::new(), service);
     let mut call = move |request| {
         let response = endpoint.call(request).now_or_never().expect("it is answered at once");
         let mut response = response.unwrap_or_else(|never| match never {});

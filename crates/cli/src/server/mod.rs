@@ -8,7 +8,7 @@ use std::future::IntoFuture;
 use std::time::Duration;
 
 use agentwire_mcp_server::Server;
-use agentwire_transport_http::server::{Config, Endpoint, Routes, serve};
+use agentwire_transport_http::server::{Endpoint, EndpointConfig, Routes, serve};
 use agentwire_transport_sse::server as sse;
 use agentwire_transport_stdio::stdio;
 use anyhow::{Context as _, Result};
@@ -64,9 +64,9 @@ async fn listen(address: &str, path: &str, notes: &Notes) -> Result<()> {
 /// One server over both transports. A server that other machines reach does not know the names that they use for it, so it
 /// admits any `Host`. It still refuses foreign web pages by their `Origin`.
 fn routes(server: &Server, is_loopback: bool) -> Routes {
-    let (mut streamable, mut old) = (Config::new(), sse::Config::new());
+    let (mut streamable, mut old) = (EndpointConfig::new(), sse::EndpointConfig::new());
     if !is_loopback {
-        (streamable, old) = (streamable.any_host(), old.with_http(Config::any_host));
+        (streamable, old) = (streamable.any_host(), old.with_http(EndpointConfig::any_host));
     }
     let streamable = Endpoint::serving(streamable, server.clone());
     let old = sse::Endpoint::serving(old, server.clone());

@@ -7,7 +7,7 @@ use agentwire_jsonrpc::Frame;
 use agentwire_mcp_server::schema::{JsonSchema, Tool};
 use agentwire_mcp_server::{Context, MessageSource, Server, ServerTool};
 use agentwire_transport::Packet;
-use agentwire_transport_http::server::{Config, Endpoint, serve};
+use agentwire_transport_http::server::{Endpoint, EndpointConfig, serve};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -165,7 +165,7 @@ async fn st_19_over_http_the_status_is_400() {
     let server = server();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let endpoint = Endpoint::serving(Config::new(), server);
+    let endpoint = Endpoint::serving(EndpointConfig::new(), server);
     let serving = tokio::spawn(async move { serve(listener, endpoint).await });
     for (header, status, answer) in [
         ("Mcp-Param-Region: eu\r\n", 200, "\"eu: 1\""),

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use agentwire_mcp_server::{Context, NoArguments, Server};
-use agentwire_transport_http::server::{AnswerForm, Config, Endpoint, serve};
+use agentwire_transport_http::server::{AnswerForm, Endpoint, EndpointConfig, serve};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 #[tokio::test]
 async fn a_panic_is_answered_over_http_in_every_form() {
     for form in [AnswerForm::Events, AnswerForm::Json] {
-        let web = Web::start(&subject(), Config::new().session_answer(form)).await;
+        let web = Web::start(&subject(), EndpointConfig::new().session_answer(form)).await;
         let session = web.open().await;
         let panic = json!({ "name": "panic" });
         let answer = web.ask(Some(&session), "tools/call", panic.clone()).await;
@@ -55,7 +55,8 @@ async fn a_stream_that_nobody_reads_holds_up_its_session_for_a_bounded_time() {
             }
         }
     });
-    let web = Web::start(&server, Config::new().stall(Duration::from_secs(1)).event_store(None)).await;
+    let web =
+        Web::start(&server, EndpointConfig::new().stall(Duration::from_secs(1)).event_store(None)).await;
     let session = web.open().await;
     let flood = json!({ "name": "flood", "arguments": {}, "_meta": { "progressToken": 1 } });
     let lazy = web.send(Some(&session), "flood", "tools/call", flood).await;
@@ -184,7 +185,7 @@ struct Web {
 }
 
 impl Web {
-    async fn start(server: &Server, config: Config) -> Self {
+    async fn start(server: &Server, config: EndpointConfig) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let server = server.clone();

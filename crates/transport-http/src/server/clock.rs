@@ -10,7 +10,7 @@ use agentwire_sync::Mutex;
 use futures::task::AtomicWaker;
 use slab::Slab;
 
-use crate::server::Config;
+use crate::server::EndpointConfig;
 
 /// The times of a configuration, in ticks.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub(crate) struct Ticks {
 }
 
 impl Ticks {
-    pub(crate) fn of(config: &Config) -> Self {
+    pub(crate) fn of(config: &EndpointConfig) -> Self {
         let limits = &config.limits;
         let shortest = config
             .idle
@@ -55,7 +55,7 @@ impl Ticks {
 /// A stream for which time matters.
 pub(crate) trait TimedStream: fmt::Debug + Send + Sync {
     /// Does what is due at tick `now`.
-    fn tick(&self, now: u32, config: &Config, ticks: &Ticks);
+    fn tick(&self, now: u32, config: &EndpointConfig, ticks: &Ticks);
 
     /// Wakes what feeds the stream, which should end.
     fn begin_shutdown(&self);
@@ -94,7 +94,7 @@ impl Clock {
     }
 
     /// Counts a tick and wakes the exchanges that have waited for the head delay. Returns the number of the tick.
-    pub(crate) fn tick(&self, config: &Config, ticks: &Ticks) -> u32 {
+    pub(crate) fn tick(&self, config: &EndpointConfig, ticks: &Ticks) -> u32 {
         let now = self.now.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
         self.streams().iter().for_each(|stream| stream.tick(now, config, ticks));
         self.wake_exchanges(|since| now.wrapping_sub(since) >= ticks.keep_alive);

@@ -11,7 +11,7 @@ use crate::server::{EventStore, MemoryEventStore};
 /// How an endpoint behaves. Each limit has a default that suits a server on the loopback interface.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Config {
+pub struct EndpointConfig {
     pub(crate) sessions: bool,
     pub(crate) stateless: bool,
     pub(crate) session_answer: AnswerForm,
@@ -41,7 +41,7 @@ pub enum AnswerForm {
     Events,
 }
 
-impl Config {
+impl EndpointConfig {
     /// The defaults: every revision, and only for clients on the same machine.
     pub fn new() -> Self {
         Self {
@@ -333,7 +333,7 @@ impl Config {
     }
 }
 
-impl Default for Config {
+impl Default for EndpointConfig {
     fn default() -> Self {
         Self::new()
     }

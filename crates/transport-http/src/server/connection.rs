@@ -69,7 +69,7 @@ impl Stream for Connection {
 /// Puts each frame on one stream: an answer, or a message `in_reply_to` an unanswered request, on the stream of its request.
 /// Every other frame goes to a stream that the client has opened with GET; while there is none, the newest frames are kept.
 /// There is room while no stream of the session is full. While other requests are unanswered there is room beyond that, up
-/// to [`Config::session_high_water`](crate::server::Config::session_high_water).
+/// to [`EndpointConfig::session_high_water`](crate::server::EndpointConfig::session_high_water).
 impl Sink<Packet> for Connection {
     type Error = TransportError;
 

@@ -30,7 +30,7 @@ use crate::server::service::SharedService;
 use crate::server::session::Session;
 use crate::server::tasks::Tasks;
 use crate::server::{
-    Body, Caller, Config, Connection, EventId, Head, Principal, RemoteAddr, SessionId, Spawner,
+    Body, Caller, Connection, EndpointConfig, EventId, Head, Principal, RemoteAddr, SessionId, Spawner,
 };
 
 /// The MCP endpoint: a service that is mounted at one path of a web server.
@@ -68,7 +68,7 @@ impl Endpoint {
     /// ```
     /// use agentwire_jsonrpc::{RawJson, Response};
     /// use agentwire_transport::{Exchange, Service};
-    /// use agentwire_transport_http::server::{Config, Endpoint, Connection};
+    /// use agentwire_transport_http::server::{Connection, Endpoint, EndpointConfig};
     /// use futures::{SinkExt, StreamExt};
     ///
     /// /// Sends every message of a session back, and answers other requests with their params.
@@ -91,9 +91,12 @@ impl Endpoint {
     ///     }
     /// }
     ///
-    /// let endpoint = Endpoint::serving(Config::new(), Echo);
+    /// let endpoint = Endpoint::serving(EndpointConfig::new(), Echo);
     /// ```
-    pub fn serving(config: Config, service: impl Service<Connection> + Send + Sync + 'static) -> Self {
+    pub fn serving(
+        config: EndpointConfig,
+        service: impl Service<Connection> + Send + Sync + 'static,
+    ) -> Self {
         let (connections, coming) = mpsc::unbounded();
         let core = Arc::new(EndpointCore::new(config, SharedService::new(service), connections));
         let connections = Incoming::new(core.clone(), coming);

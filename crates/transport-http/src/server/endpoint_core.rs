@@ -9,7 +9,7 @@ use futures_channel::mpsc::UnboundedSender;
 use crate::server::resources::Resources;
 use crate::server::service::SharedService;
 use crate::server::sessions::Sessions;
-use crate::server::{Config, Connection};
+use crate::server::{Connection, EndpointConfig};
 
 /// The shared part of an endpoint: its responses use it, and so do its handles.
 pub(crate) struct EndpointCore {
@@ -22,7 +22,7 @@ pub(crate) struct EndpointCore {
 
 impl EndpointCore {
     pub(crate) fn new(
-        config: Config,
+        config: EndpointConfig,
         service: SharedService,
         connections: UnboundedSender<Connection>,
     ) -> Self {

@@ -53,28 +53,28 @@ impl Guard {
         Self { hosts: Names::Loopback, origins: Names::Loopback }
     }
 
-    /// Sets which names the `Host` header may have; see [`Config::hosts`](crate::server::Config::hosts).
+    /// Sets which names the `Host` header may have; see [`EndpointConfig::hosts`](crate::server::EndpointConfig::hosts).
     #[must_use]
     pub fn hosts<S: Into<String>>(mut self, hosts: impl IntoIterator<Item = S>) -> Self {
         self.hosts = Names::these(hosts);
         self
     }
 
-    /// Does not look at the `Host` header; see [`Config::any_host`](crate::server::Config::any_host).
+    /// Does not look at the `Host` header; see [`EndpointConfig::any_host`](crate::server::EndpointConfig::any_host).
     #[must_use]
     pub fn any_host(mut self) -> Self {
         self.hosts = Names::Any;
         self
     }
 
-    /// Sets which web pages may call; see [`Config::origins`](crate::server::Config::origins).
+    /// Sets which web pages may call; see [`EndpointConfig::origins`](crate::server::EndpointConfig::origins).
     #[must_use]
     pub fn origins<S: Into<String>>(mut self, origins: impl IntoIterator<Item = S>) -> Self {
         self.origins = Names::these(origins);
         self
     }
 
-    /// Takes calls from any web page; see [`Config::any_origin`](crate::server::Config::any_origin).
+    /// Takes calls from any web page; see [`EndpointConfig::any_origin`](crate::server::EndpointConfig::any_origin).
     #[must_use]
     pub fn any_origin(mut self) -> Self {
         self.origins = Names::Any;

@@ -5,36 +5,36 @@ use std::time::Duration;
 use crate::server::quota::Quota;
 
 /// The limits that every transport with sessions over HTTP has. Each field is the setting of
-/// [`Config`](crate::server::Config) of the same name.
+/// [`EndpointConfig`](crate::server::EndpointConfig) of the same name.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Limits {
-    /// [`Config::body_limit`](crate::server::Config::body_limit), in bytes.
+    /// [`EndpointConfig::body_limit`](crate::server::EndpointConfig::body_limit), in bytes.
     pub body_limit: usize,
-    /// [`Config::body_timeout`](crate::server::Config::body_timeout).
+    /// [`EndpointConfig::body_timeout`](crate::server::EndpointConfig::body_timeout).
     pub body_timeout: Duration,
-    /// [`Config::request_budget`](crate::server::Config::request_budget), in bytes.
+    /// [`EndpointConfig::request_budget`](crate::server::EndpointConfig::request_budget), in bytes.
     pub request_budget: usize,
-    /// [`Config::caller_request_budget`](crate::server::Config::caller_request_budget), in bytes.
+    /// [`EndpointConfig::caller_request_budget`](crate::server::EndpointConfig::caller_request_budget), in bytes.
     pub caller_request_budget: usize,
-    /// [`Config::session_limit`](crate::server::Config::session_limit).
+    /// [`EndpointConfig::session_limit`](crate::server::EndpointConfig::session_limit).
     pub session_limit: usize,
-    /// [`Config::caller_session_limit`](crate::server::Config::caller_session_limit). None for the default.
+    /// [`EndpointConfig::caller_session_limit`](crate::server::EndpointConfig::caller_session_limit). None for the default.
     pub caller_session_limit: Option<usize>,
-    /// [`Config::inbox_limit`](crate::server::Config::inbox_limit), in messages.
+    /// [`EndpointConfig::inbox_limit`](crate::server::EndpointConfig::inbox_limit), in messages.
     pub inbox_limit: usize,
-    /// [`Config::high_water`](crate::server::Config::high_water), in bytes.
+    /// [`EndpointConfig::high_water`](crate::server::EndpointConfig::high_water), in bytes.
     pub high_water: usize,
-    /// [`Config::keep_alive`](crate::server::Config::keep_alive).
+    /// [`EndpointConfig::keep_alive`](crate::server::EndpointConfig::keep_alive).
     pub keep_alive: Duration,
-    /// [`Config::opening_timeout`](crate::server::Config::opening_timeout).
+    /// [`EndpointConfig::opening_timeout`](crate::server::EndpointConfig::opening_timeout).
     pub opening_timeout: Duration,
-    /// [`Config::stall`](crate::server::Config::stall).
+    /// [`EndpointConfig::stall`](crate::server::EndpointConfig::stall).
     pub stall: Duration,
 }
 
 impl Limits {
-    /// The defaults, which the setters of [`Config`](crate::server::Config) state.
+    /// The defaults, which the setters of [`EndpointConfig`](crate::server::EndpointConfig) state.
     pub(crate) fn new() -> Self {
         Self {
             body_limit: 4 << 20,

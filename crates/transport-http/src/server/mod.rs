@@ -6,8 +6,8 @@
 //!
 //! An answer, and a message `in_reply_to` an unanswered request, goes out on the response to the POST that brought the
 //! request. Every other message goes to the oldest stream that the client has opened with GET; while there is none, the
-//! newest [`high_water`](Config::high_water) bytes are kept, and older messages are dropped. An answer to a request that is
-//! gone is dropped.
+//! newest [`high_water`](EndpointConfig::high_water) bytes are kept, and older messages are dropped. An answer to a request
+//! that is gone is dropped.
 //!
 //! # When a client leaves
 //!
@@ -18,13 +18,14 @@
 //!
 //! # When a client does not read
 //!
-//! Each stream has room for [`high_water`](Config::high_water) bytes. When it is full, the connection takes nothing more, so
-//! the handler waits for the client. A client that takes nothing for [`stall`](Config::stall) has its stream cut. In a
-//! session that would be a wait for all. So while another request of the session is unanswered, or only answers are
-//! unread, the connection goes on: what is for the full stream is kept, up to
-//! [`session_high_water`](Config::session_high_water) for all such streams of the session, and what is for the others goes
-//! out. When that is used up, the session waits for a client that reads; the stream of one that has taken nothing for
-//! [`slow_reader_timeout`](Config::slow_reader_timeout) is cut. What is cut can be resumed, as far as the [`EventStore`] remembers.
+//! Each stream has room for [`high_water`](EndpointConfig::high_water) bytes. When it is full, the connection takes
+//! nothing more, so the handler waits for the client. A client that takes nothing for [`stall`](EndpointConfig::stall)
+//! has its stream cut. In a session that would be a wait for all. So while another request of the session is unanswered,
+//! or only answers are unread, the connection goes on: what is for the full stream is kept, up to
+//! [`session_high_water`](EndpointConfig::session_high_water) for all such streams of the session, and what is for the
+//! others goes out. When that is used up, the session waits for a client that reads; the stream of one that has taken
+//! nothing for [`slow_reader_timeout`](EndpointConfig::slow_reader_timeout) is cut. What is cut can be resumed, as far as
+//! the [`EventStore`] remembers.
 //!
 //! So what waits in memory is bounded. For each stream that is `high_water` and one message, for the session
 //! `session_high_water`, of which a message takes no more than `high_water` however long it is.
@@ -88,7 +89,7 @@ mod text;
 
 pub use body::Body;
 pub use caller::{Caller, Principal, RemoteAddr};
-pub use config::{AnswerForm, Config};
+pub use config::{AnswerForm, EndpointConfig};
 pub use connection::Connection;
 pub use endpoint::Endpoint;
 pub use head::Head;

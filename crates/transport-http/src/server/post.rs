@@ -15,7 +15,7 @@ use crate::header;
 use crate::server::fields::{Field, Fields, single};
 use crate::server::refusal::Refusal;
 use crate::server::session::asked;
-use crate::server::{Config, Head, SessionId};
+use crate::server::{EndpointConfig, Head, SessionId};
 
 /// What becomes of a POST.
 pub(crate) enum Routed {
@@ -78,7 +78,7 @@ impl PostHeaders {
 
 /// Reads a body, and finds where it belongs.
 pub(crate) fn routed(
-    config: &Config,
+    config: &EndpointConfig,
     claims: PostHeaders,
     head: &Head,
     body: Bytes,

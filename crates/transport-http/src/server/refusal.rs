@@ -12,7 +12,7 @@ use crate::server::quota::QuotaExceeded;
 use crate::server::session::DeliverError;
 use crate::server::session_table::NoSession;
 use crate::server::text::Text;
-use crate::server::{Body, Config};
+use crate::server::{Body, EndpointConfig};
 
 /// The refusal of a request: a status, and an error of JSON-RPC with the reason. Other endpoints beside an
 /// [`Endpoint`](crate::server::Endpoint) refuse alike with it.
@@ -114,7 +114,7 @@ impl Refusal {
     }
 
     /// 400: the endpoint does not speak a revision. The error lists those that it speaks.
-    pub(crate) fn unsupported_version(config: &Config, id: RequestId, requested: &str) -> Self {
+    pub(crate) fn unsupported_version(config: &EndpointConfig, id: RequestId, requested: &str) -> Self {
         let is_served = |revision: &&Revision| match revision {
             revision if !revision.has_streamable_http() => false,
             revision if revision.is_stateless() => config.stateless,

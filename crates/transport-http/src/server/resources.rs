@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use crate::server::Config;
+use crate::server::EndpointConfig;
 use crate::server::clock::{Clock, Registration, Ticks, TimedStream};
 use crate::server::quota::Quota;
 
 /// The settings, budgets and time of an endpoint: what its streams, exchanges and sessions share.
 #[derive(Debug)]
 pub(crate) struct Resources {
-    pub(crate) config: Config,
+    pub(crate) config: EndpointConfig,
     pub(crate) ticks: Ticks,
     pub(crate) clock: Arc<Clock>,
     /// Bytes of requests that are read or unanswered.
@@ -26,7 +26,7 @@ pub(crate) struct Resources {
 pub(crate) struct TooMany(pub(crate) usize);
 
 impl Resources {
-    pub(crate) fn new(config: Config) -> Self {
+    pub(crate) fn new(config: EndpointConfig) -> Self {
         // Both limits have room for the longest body.
         let opening_of_caller = (config.opening_budget / 2).max(config.limits.longest_request());
         let opening = Quota::new(config.opening_budget.max(opening_of_caller), opening_of_caller);

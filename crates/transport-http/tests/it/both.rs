@@ -34,7 +34,7 @@ fn connect(server: &Server) -> Client {
 #[tokio::test]
 async fn a_session_carries_everything() {
     for version in ["2025-03-26", "2025-06-18", "2025-11-25"] {
-        let mut server = Server::start(server::Config::new()).await;
+        let mut server = Server::start(server::EndpointConfig::new()).await;
         let mut client = connect(&server);
         session(&mut client, version).await;
         server.hears(&Heard::Message("notifications/initialized".into())).await;
@@ -66,7 +66,7 @@ async fn a_session_carries_everything() {
 
 #[tokio::test]
 async fn each_stateless_request_stands_alone() {
-    let mut server = Server::start(server::Config::new()).await;
+    let mut server = Server::start(server::EndpointConfig::new()).await;
     let mut client = connect(&server);
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",

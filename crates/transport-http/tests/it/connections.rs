@@ -8,7 +8,7 @@ use agentwire_jsonrpc::{Frame, Message, Notification, RequestId, Response};
 use agentwire_transport::{
     Exchange, ExchangeEvent, MessageSource, NotificationSink, Packet, Service, TransportError,
 };
-use agentwire_transport_http::server::{self, Config, Endpoint, Head, Spawner};
+use agentwire_transport_http::server::{self, Endpoint, EndpointConfig, Head, Spawner};
 use futures::channel::mpsc::{self, UnboundedReceiver};
 use futures::channel::oneshot;
 use futures::future::BoxFuture;
@@ -215,7 +215,7 @@ pub(crate) struct Connections {
 }
 
 /// An endpoint whose connections are served elsewhere.
-pub(crate) fn endpoint(config: Config) -> (Endpoint, Connections) {
+pub(crate) fn endpoint(config: EndpointConfig) -> (Endpoint, Connections) {
     let (give, coming) = mpsc::unbounded();
     let endpoint = Endpoint::serving(config, GivenAway(give));
     // What is spawned is done at once: it gives the connection away.

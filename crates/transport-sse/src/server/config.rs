@@ -1,29 +1,29 @@
 //! The settings of the HTTP+SSE endpoint: those of the Streamable HTTP endpoint, and the URI for messages.
 
-use agentwire_transport_http::server::Config as HttpConfig;
+use agentwire_transport_http::server as http;
 
 /// How an endpoint behaves: as one of Streamable HTTP does with the same settings, as far as they concern it.
 ///
 /// ```
-/// use agentwire_transport_sse::server::Config;
+/// use agentwire_transport_sse::server::EndpointConfig;
 ///
-/// let config = Config::new()
+/// let config = EndpointConfig::new()
 ///     .messages("/prefix/messages")
 ///     .with_http(|http| http.hosts(["mcp.example"]).session_limit(100));
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Config {
-    pub(crate) http: HttpConfig,
+pub struct EndpointConfig {
+    pub(crate) http: http::EndpointConfig,
     pub(crate) messages: Option<String>,
 }
 
-impl Config {
-    /// The defaults: those of [`HttpConfig::new`], so only for clients on the same machine, with 1000 sessions, and 24 MiB of
-    /// messages for one caller. One caller may have 250 sessions, but at most three quarters of the limit. Each session holds a
-    /// connection.
+impl EndpointConfig {
+    /// The defaults: those of [`http::EndpointConfig::new`], so only for clients on the same machine, with 1000
+    /// sessions, and 24 MiB of messages for one caller. One caller may have 250 sessions, but at most three quarters of the
+    /// limit. Each session holds a connection.
     pub fn new() -> Self {
-        let http = HttpConfig::new().session_limit(1000).caller_request_budget(24 << 20);
+        let http = http::EndpointConfig::new().session_limit(1000).caller_request_budget(24 << 20);
         Self { http, messages: None }
     }
 
@@ -42,7 +42,7 @@ impl Config {
     ///
     /// The others do nothing here.
     #[must_use]
-    pub fn with_http(mut self, change: impl FnOnce(HttpConfig) -> HttpConfig) -> Self {
+    pub fn with_http(mut self, change: impl FnOnce(http::EndpointConfig) -> http::EndpointConfig) -> Self {
         self.http = change(self.http);
         self
     }
@@ -60,7 +60,7 @@ impl Config {
     }
 }
 
-impl Default for Config {
+impl Default for EndpointConfig {
     fn default() -> Self {
         Self::new()
     }

@@ -61,8 +61,8 @@ impl Stream for Connection {
 }
 
 /// Queues frames for the client. There is room while the client has left less than
-/// [`high_water`](agentwire_transport_http::server::Config::high_water) bytes unread. A client that leaves it full for longer
-/// than [`stall`](agentwire_transport_http::server::Config::stall) while a sender waits for room loses its session.
+/// [`high_water`](agentwire_transport_http::server::EndpointConfig::high_water) bytes unread. A client that leaves it full
+/// for longer than [`stall`](agentwire_transport_http::server::EndpointConfig::stall) while a sender waits for room loses its session.
 impl Sink<Packet> for Connection {
     type Error = TransportError;
 

@@ -25,14 +25,14 @@ use tower_service::Service as TowerService;
 use crate::server::session::{Session, SessionId};
 use crate::server::session_body::SessionBody;
 use crate::server::sessions::Sessions;
-use crate::server::{Config, Connection};
+use crate::server::{Connection, EndpointConfig};
 
 /// Both endpoints of HTTP+SSE in one service: a GET opens the stream of a session, a POST brings a message to the
 /// session that its query names.
 ///
 /// It is a [`tower_service::Service`] on the types of the crate `http`, so hyper, axum, tonic and any other tower
 /// server can serve it. Mount it at two paths that lie side by side, `/sse` and `/messages`
-/// ([`Config::messages`] if others); with the feature `hyper`, [`mount`](Self::mount) does. It never fails. Cloning
+/// ([`EndpointConfig::messages`] if others); with the feature `hyper`, [`mount`](Self::mount) does. It never fails. Cloning
 /// it gives another handle of the same endpoint; when the last is dropped, the endpoint begins to shut down.
 ///
 /// Needs a tokio runtime with time.
@@ -67,7 +67,10 @@ impl Endpoint {
     /// The future for a connection is part of the stream that the client reads: it is polled with the stream, dropped with it
     /// when the client leaves, and waits while the client does not read. So nothing is spawned. A panic in it ends that
     /// stream only.
-    pub fn serving(config: Config, service: impl Service<Connection> + Send + Sync + 'static) -> Self {
+    pub fn serving(
+        config: EndpointConfig,
+        service: impl Service<Connection> + Send + Sync + 'static,
+    ) -> Self {
         // Others share the thread of the future, and perhaps its task, so a panic ends this connection alone.
         let serve = move |connection| {
             AssertUnwindSafe(service.connection(connection)).catch_unwind().map(drop).boxed()
@@ -87,10 +90,10 @@ impl Endpoint {
     /// ```no_run
     /// use agentwire_transport::Service;
     /// use agentwire_transport_http::server::{Routes, serve};
-    /// use agentwire_transport_sse::server::{Config, Connection, Endpoint};
+    /// use agentwire_transport_sse::server::{Connection, Endpoint, EndpointConfig};
     ///
     /// # async fn run(service: impl Service<Connection> + Send + Sync + 'static) -> std::io::Result<()> {
-    /// let endpoint = Endpoint::serving(Config::new(), service);
+    /// let endpoint = Endpoint::serving(EndpointConfig::new(), service);
     /// let listener = tokio::net::TcpListener::bind("127.0.0.1:8080").await?;
     /// serve(listener, endpoint.mount(Routes::new())).await;
     /// # Ok(())

@@ -29,7 +29,7 @@
 //! # In axum
 //!
 //! The endpoint is a `tower` service: `Router::new().route_service("/sse", endpoint.clone())` and the same for
-//! `/messages`. In a nested router, [`Config::messages`] has to say the whole path of the latter.
+//! `/messages`. In a nested router, [`EndpointConfig::messages`] has to say the whole path of the latter.
 
 mod config;
 mod connection;
@@ -40,7 +40,7 @@ mod sessions;
 
 use std::time::Duration;
 
-pub use config::Config;
+pub use config::EndpointConfig;
 pub use connection::Connection;
 pub use endpoint::Endpoint;
 
@@ -49,6 +49,6 @@ pub use endpoint::Endpoint;
 #[error("the client left its stream unread for longer than the limit of {after:?}")]
 #[non_exhaustive]
 pub struct Stalled {
-    /// The limit: [`stall`](agentwire_transport_http::server::Config::stall).
+    /// The limit: [`stall`](agentwire_transport_http::server::EndpointConfig::stall).
     pub after: Duration,
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use agentwire_transport_http::runtime::server::{Limits, NoSession, Quota, SessionTable};
 use agentwire_transport_http::server::Caller;
 
-use crate::server::Config;
+use crate::server::EndpointConfig;
 use crate::server::session::{Session, SessionId};
 
 /// How many sessions one caller may have where the configuration names no number.
@@ -15,7 +15,7 @@ const CALLER_SESSIONS: usize = 250;
 
 /// The sessions of an endpoint, with the settings and budgets that they share.
 pub(crate) struct Sessions {
-    pub(crate) config: Config,
+    pub(crate) config: EndpointConfig,
     pub(crate) limits: Limits,
     closing: AtomicBool,
     table: SessionTable<SessionId, Session>,
@@ -24,7 +24,7 @@ pub(crate) struct Sessions {
 }
 
 impl Sessions {
-    pub(crate) fn new(config: Config) -> Self {
+    pub(crate) fn new(config: EndpointConfig) -> Self {
         let limits = *config.http.limits();
         let (table, requests) =
             (SessionTable::new(limits.session_quota(CALLER_SESSIONS)), limits.request_quota());

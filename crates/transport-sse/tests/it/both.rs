@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use agentwire_transport_http::client::Reqwest;
 use agentwire_transport_sse::client::{self, SseError};
-use agentwire_transport_sse::server::Config;
+use agentwire_transport_sse::server::EndpointConfig;
 use serde_json::{Value, json};
 
 use crate::client::mock::{Chance, Client};
@@ -26,7 +26,7 @@ fn connect(server: &Server) -> Client {
 #[tokio::test]
 async fn sse_15_a_session_carries_everything() {
     for way in WAYS {
-        let server = Server::start(Config::new(), way).await;
+        let server = Server::start(EndpointConfig::new(), way).await;
         let mut client = connect(&server);
         client.say(call(0, "initialize", json!({"protocolVersion": "2024-11-05"})));
         assert_eq!(client.frame().await, result(0, json!({"protocolVersion": "2024-11-05"})));
@@ -62,7 +62,8 @@ async fn sse_15_a_long_conversation_loses_nothing() {
         let way = if seed % 2 == 0 { Way::Inline } else { Way::Spawned };
         let mut chance = Chance(seed);
         let high_water = 1 + chance.below(5000);
-        let server = Server::start(Config::new().with_http(|http| http.high_water(high_water)), way).await;
+        let server =
+            Server::start(EndpointConfig::new().with_http(|http| http.high_water(high_water)), way).await;
         let mut client = connect(&server);
         let (mut id, mut messages) = (0, 0);
         while messages < 1000 {
@@ -114,7 +115,7 @@ async fn sse_15_a_long_conversation_loses_nothing() {
 
 #[tokio::test]
 async fn sse_12_a_server_that_stops_is_heard() {
-    let server = Server::start(Config::new(), Way::Inline).await;
+    let server = Server::start(EndpointConfig::new(), Way::Inline).await;
     let mut client = connect(&server);
     client.say(call(1, "echo", json!([1])));
     assert_eq!(client.frame().await, result(1, json!([1])));
@@ -125,7 +126,7 @@ async fn sse_12_a_server_that_stops_is_heard() {
 
 #[tokio::test]
 async fn many_clients_at_once_and_again() {
-    let server = Server::start(Config::new(), Way::Inline).await;
+    let server = Server::start(EndpointConfig::new(), Way::Inline).await;
     let http = Reqwest::new(Duration::from_secs(10)).unwrap();
     for _ in 0..3 {
         let mut clients = Vec::new();

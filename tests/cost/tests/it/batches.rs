@@ -5,7 +5,7 @@ use std::task::{Context, Poll};
 
 use agentwire_cost_tests::Meter;
 use agentwire_transport::Packet;
-use agentwire_transport_http::server::{Config, Connection, Endpoint};
+use agentwire_transport_http::server::{Connection, Endpoint, EndpointConfig};
 use futures::{FutureExt, SinkExt, StreamExt};
 use http::StatusCode;
 use tower_service::Service;
@@ -39,7 +39,7 @@ fn batch_of_long_ids() -> String {
 #[tokio::test(flavor = "current_thread")]
 async fn the_ids_of_a_batch_are_looked_at_once() {
     let meter = Meter::lock();
-    let (mut endpoint, mut connections) = endpoint(Config::new().inbox_limit(1).stream_limit(10_000));
+    let (mut endpoint, mut connections) = endpoint(EndpointConfig::new().inbox_limit(1).stream_limit(10_000));
     let (session, mut connection) = open(&mut endpoint, &mut connections).await;
     let body = batch_of_long_ids();
     let reference = meter.reference(body.as_bytes());

@@ -3,7 +3,7 @@
 use std::task::{Context, Poll, Waker};
 
 use agentwire_cost_tests::Meter;
-use agentwire_transport_http::server::Config;
+use agentwire_transport_http::server::EndpointConfig;
 use bytes::Bytes;
 use futures::FutureExt;
 use http::StatusCode;
@@ -16,7 +16,7 @@ const PIECE: usize = 64 << 10;
 #[tokio::test(flavor = "current_thread")]
 async fn bodies_that_do_not_end_take_a_bounded_amount_of_memory() {
     let meter = Meter::lock();
-    let (mut endpoint, _connections) = endpoint(Config::new());
+    let (mut endpoint, _connections) = endpoint(EndpointConfig::new());
     let piece = Bytes::from(vec![b' '; PIECE]);
     let mut cx = Context::from_waker(Waker::noop());
     let ((waiting, refused), cost) = meter.measure(|| {

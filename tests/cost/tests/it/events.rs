@@ -2,7 +2,7 @@
 
 use agentwire_cost_tests::Meter;
 use agentwire_transport::Packet;
-use agentwire_transport_http::server::{Config, MemoryEventStore};
+use agentwire_transport_http::server::{EndpointConfig, MemoryEventStore};
 use futures::{FutureExt, SinkExt, StreamExt};
 use std::sync::Arc;
 use std::task::{Context, Waker};
@@ -18,7 +18,7 @@ async fn the_event_store_takes_no_more_than_its_limit() {
     let meter = Meter::lock();
     for length in [0, 50, 1000, 40_000] {
         let store = Arc::new(MemoryEventStore::new(LIMIT / 16, LIMIT));
-        let (mut endpoint, mut connections) = endpoint(Config::new().event_store(Some(store)));
+        let (mut endpoint, mut connections) = endpoint(EndpointConfig::new().event_store(Some(store)));
         let mut cx = Context::from_waker(Waker::noop());
         let text = "x".repeat(length);
         let (connections, cost) = meter.measure(|| {

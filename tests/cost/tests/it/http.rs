@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use agentwire_jsonrpc::{ErrorObject, Response};
 use agentwire_transport::{Exchange, service_fn};
-use agentwire_transport_http::server::{Config, Connection, Endpoint, Spawner};
+use agentwire_transport_http::server::{Connection, Endpoint, EndpointConfig, Spawner};
 use bytes::Bytes;
 use futures::channel::mpsc;
 use futures::future::{BoxFuture, ready};
@@ -54,7 +54,7 @@ pub(crate) struct Connections {
 }
 
 /// An endpoint whose sessions a test serves. It answers no request without a session.
-pub(crate) fn endpoint(config: Config) -> (Endpoint, Connections) {
+pub(crate) fn endpoint(config: EndpointConfig) -> (Endpoint, Connections) {
     let (give, coming) = mpsc::unbounded();
     let connection = move |connection| {
         let _ = give.unbounded_send(connection);

@@ -7,7 +7,7 @@ use std::sync::Once;
 use std::time::Duration;
 
 use agentwire_mcp_server::{Context, Server};
-use agentwire_transport_http::server::{Config, Endpoint, serve};
+use agentwire_transport_http::server::{Endpoint, EndpointConfig, serve};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -143,7 +143,7 @@ fn start() -> Running {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("there is a port");
         let address = listener.local_addr().expect("it is bound");
         let server = Server::new("fuzzed", "1").tool("echo", "Says it again", echo);
-        let endpoint = Endpoint::serving(Config::new().session_limit(INPUTS), server);
+        let endpoint = Endpoint::serving(EndpointConfig::new().session_limit(INPUTS), server);
         (address, tokio::spawn(async move { serve(listener, endpoint).await }))
     });
     Running { runtime, address, server, inputs: 0 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 
 use agentwire_mcp_server::Server;
-use agentwire_transport_http::server::{Config, Endpoint, serve};
+use agentwire_transport_http::server::{Endpoint, EndpointConfig, serve};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpSocket};
@@ -29,7 +29,7 @@ impl Listening {
     async fn start(server: Server) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("there are ports");
         let address = listener.local_addr().expect("it is bound");
-        let endpoint = Endpoint::serving(Config::new(), server);
+        let endpoint = Endpoint::serving(EndpointConfig::new(), server);
         let serving = tokio::spawn(async move { serve(listener, endpoint).await }).abort_handle();
         Self { address, from: address.ip(), serving }
     }

@@ -22,7 +22,8 @@ use crate::server::text::Text;
 use crate::server::{Body, Head};
 
 /// An exchange whose response has not begun. The status of the response depends on the answer, so the response begins with the
-/// answer, with the first notification, or after the head delay: [`Config::keep_alive`](crate::server::Config::keep_alive).
+/// answer, with the first notification, or after the head delay:
+/// [`EndpointConfig::keep_alive`](crate::server::EndpointConfig::keep_alive).
 pub(super) struct PendingExchange {
     /// None once it feeds a stream, or has ended.
     exchange: Option<RunningExchange>,

@@ -8,12 +8,12 @@ use crate::server::response_stream::state::{Phase, StreamState};
 use crate::server::response_stream::{AROUND, ResponseStream};
 use crate::server::store::GuardedStore;
 use crate::server::text::Text;
-use crate::server::{Config, Event, EventId, SessionId};
+use crate::server::{EndpointConfig, Event, EventId, SessionId};
 use crate::sse;
 
 impl ResponseStream {
     /// Turns the response into a stream.
-    pub(super) fn open(&self, state: &mut StreamState, config: &Config) {
+    pub(super) fn open(&self, state: &mut StreamState, config: &EndpointConfig) {
         state.phase = Phase::Stream;
         if state.attached {
             self.prime(state, config);
@@ -21,28 +21,28 @@ impl ResponseStream {
     }
 
     /// Writes the first event, without data, whose id allows the client to resume the stream.
-    pub(super) fn prime(&self, state: &mut StreamState, config: &Config) {
+    pub(super) fn prime(&self, state: &mut StreamState, config: &EndpointConfig) {
         if self.is_to_prime(state, config) {
             self.write_prime(state.queue.tail(), config);
             state.queue.grown();
         }
     }
 
-    fn is_to_prime(&self, state: &StreamState, config: &Config) -> bool {
+    fn is_to_prime(&self, state: &StreamState, config: &EndpointConfig) -> bool {
         state.primes && state.place == 0 && self.remembers(config)
     }
 
-    fn write_prime(&self, out: &mut Vec<u8>, config: &Config) {
+    fn write_prime(&self, out: &mut Vec<u8>, config: &EndpointConfig) {
         sse::retry(config.retry, out);
         self.begin_event(0, config, out);
         out.extend_from_slice(sse::END);
     }
 
-    pub(super) fn remembers(&self, config: &Config) -> bool {
+    pub(super) fn remembers(&self, config: &EndpointConfig) -> bool {
         self.session.is_some() && config.store.is_some()
     }
 
-    fn begin_event(&self, place: u64, config: &Config, out: &mut Vec<u8>) {
+    fn begin_event(&self, place: u64, config: &EndpointConfig, out: &mut Vec<u8>) {
         if self.remembers(config) {
             out.extend_from_slice(b"id: ");
             EventId::new(self.number, place).write(out);
@@ -57,7 +57,7 @@ impl ResponseStream {
         state: &mut StreamState,
         frame: &Frame,
         size: usize,
-        config: &Config,
+        config: &EndpointConfig,
     ) -> Bytes {
         let mut text = Vec::with_capacity(AROUND + size);
         if self.is_to_prime(state, config) {
@@ -78,14 +78,14 @@ impl ResponseStream {
     }
 
     /// The store for a frame of this size, and its session. None where the frame is not remembered.
-    fn remember<'a>(&self, size: usize, config: &'a Config) -> Option<(SessionId, &'a GuardedStore)> {
+    fn remember<'a>(&self, size: usize, config: &'a EndpointConfig) -> Option<(SessionId, &'a GuardedStore)> {
         let remember = self.session.zip(config.store.as_ref());
         remember.filter(|_| size <= config.event_limit)
     }
 
     /// Appends an event to the queue and to the store.
     #[inline]
-    pub(super) fn event(&self, state: &mut StreamState, frame: &Frame, size: usize, config: &Config) {
+    pub(super) fn event(&self, state: &mut StreamState, frame: &Frame, size: usize, config: &EndpointConfig) {
         let remember = self.remember(size, config);
         if !state.attached && remember.is_none() {
             return;

@@ -21,7 +21,7 @@ use crate::server::resources::Resources;
 use crate::server::response_stream::answer::status_of;
 use crate::server::response_stream::state::{Cut, Phase, StreamState, set, wake};
 use crate::server::text::Text;
-use crate::server::{AnswerForm, Caller, Config, SessionId};
+use crate::server::{AnswerForm, Caller, EndpointConfig, SessionId};
 use crate::sse;
 
 pub(crate) use answer::{answer_status, refuse};
@@ -278,7 +278,7 @@ impl ResponseStream {
     }
 
     /// Sends a comment, which makes it a stream.
-    fn keep_alive(&self, state: &mut StreamState, now: u32, config: &Config) {
+    fn keep_alive(&self, state: &mut StreamState, now: u32, config: &EndpointConfig) {
         if matches!(state.phase, Phase::Undecided) {
             self.open(state, config);
         }
@@ -294,7 +294,7 @@ impl ResponseStream {
 
 impl TimedStream for ResponseStream {
     /// Sends a comment on a stream that is silent, and ends one that is not read.
-    fn tick(&self, now: u32, config: &Config, ticks: &Ticks) {
+    fn tick(&self, now: u32, config: &EndpointConfig, ticks: &Ticks) {
         let mut state = self.lock();
         if !state.attached {
             return;

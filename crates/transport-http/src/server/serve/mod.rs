@@ -56,11 +56,11 @@ const HEAD_LIMIT: usize = 32 << 10;
 ///
 /// ```no_run
 /// use agentwire_transport::Service;
-/// use agentwire_transport_http::server::{Config, Endpoint, Connection, serve};
+/// use agentwire_transport_http::server::{Connection, Endpoint, EndpointConfig, serve};
 ///
 /// # async fn run(server: impl Service<Connection> + Send + Sync + 'static) -> std::io::Result<()> {
 /// let listener = tokio::net::TcpListener::bind("127.0.0.1:8080").await?;
-/// serve(listener, Endpoint::serving(Config::new(), server))
+/// serve(listener, Endpoint::serving(EndpointConfig::new(), server))
 ///     .spawn_with(|task| drop(tokio::spawn(task)))
 ///     .shutdown(async { drop(tokio::signal::ctrl_c().await) })
 ///     .await;

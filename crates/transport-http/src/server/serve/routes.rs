@@ -72,10 +72,10 @@ fn infallible<T>(answer: impl Future<Output = Result<T, Infallible>>) -> impl Fu
 ///
 /// ```
 /// use agentwire_transport::Service;
-/// use agentwire_transport_http::server::{Config, Endpoint, Connection, Routes};
+/// use agentwire_transport_http::server::{Connection, Endpoint, EndpointConfig, Routes};
 ///
 /// fn routes(one: impl Service<Connection> + Send + Sync + 'static, other: impl Service<Connection> + Send + Sync + 'static) -> Routes {
-///     let (one, other) = (Endpoint::serving(Config::new(), one), Endpoint::serving(Config::new(), other));
+///     let (one, other) = (Endpoint::serving(EndpointConfig::new(), one), Endpoint::serving(EndpointConfig::new(), other));
 ///     Routes::new().at("/one/mcp", one).at("/other/mcp", other)
 /// }
 /// ```

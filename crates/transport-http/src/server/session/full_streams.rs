@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use crate::server::Config;
+use crate::server::EndpointConfig;
 use crate::server::resources::Resources;
 use crate::server::response_stream::ResponseStream;
 use crate::server::session::pending::PendingResponses;
@@ -41,7 +41,7 @@ impl FullStreams {
         &mut self,
         cx: &Context<'_>,
         routes: &PendingResponses,
-        config: &Config,
+        config: &EndpointConfig,
     ) -> Poll<()> {
         let (beyond, running) = self.look(Some(cx), config);
         if self.is_empty() {
@@ -55,7 +55,7 @@ impl FullStreams {
 
     /// Forgets the streams that have room. Returns how many bytes the others are beyond theirs, and whether one of them has
     /// not ended.
-    fn look(&mut self, cx: Option<&Context<'_>>, config: &Config) -> (usize, bool) {
+    fn look(&mut self, cx: Option<&Context<'_>>, config: &EndpointConfig) -> (usize, bool) {
         let (mut beyond, mut running) = (0, false);
         self.0.retain(|stream| {
             let overfull = stream.overfull(cx, config.limits.high_water);

@@ -19,7 +19,7 @@ use crate::server::quota::Reservation;
 use crate::server::resources::Resources;
 use crate::server::response_stream::{ResponseStream, StreamReader};
 use crate::server::session::state::{SessionState, answers_to};
-use crate::server::{AnswerForm, Caller, Config, EventId, Head, Principal, SessionId};
+use crate::server::{AnswerForm, Caller, EndpointConfig, EventId, Head, Principal, SessionId};
 
 /// How many GET streams whose client has left are kept, so that it can resume them.
 const LEFT_STREAMS: usize = 4;
@@ -217,7 +217,7 @@ impl Session {
     }
 
     /// Ready while what is unread of the streams together is not too much.
-    pub(crate) fn poll_room(&self, cx: &Context<'_>, config: &Config) -> Poll<()> {
+    pub(crate) fn poll_room(&self, cx: &Context<'_>, config: &EndpointConfig) -> Poll<()> {
         let state = &mut *self.lock();
         if state.full.is_empty() {
             return Poll::Ready(());

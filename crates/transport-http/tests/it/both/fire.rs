@@ -45,7 +45,7 @@ async fn stand_fire(seeds: RangeInclusive<u64>) {
     for seed in seeds {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
-        let (endpoint, connections) = endpoint(server::Config::new().retry(Duration::from_millis(1)));
+        let (endpoint, connections) = endpoint(server::EndpointConfig::new().retry(Duration::from_millis(1)));
         let proxy = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/mcp", proxy.local_addr().unwrap());
         let config = client::Config::new(&url).unwrap().retry_delay(Duration::from_millis(1)).retries(20);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agentwire_transport_http::server::{AnswerForm, Config};
+use agentwire_transport_http::server::{AnswerForm, EndpointConfig};
 use futures::future::join_all;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
@@ -17,7 +17,7 @@ const HEAD: &str = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: appli
 /// speaks to a local server, by a name that was made to point to it.
 #[tokio::test]
 async fn ghsa_w48q_cv73_mx4w_dns_rebinding() {
-    let mut server = Server::inline(Config::new()).await;
+    let mut server = Server::inline(EndpointConfig::new()).await;
     let session = server.open("2025-11-25").await.session;
     while server.heard.try_recv().is_ok() {}
     let with_session = ("Mcp-Session-Id", session.as_str());
@@ -52,7 +52,7 @@ async fn ghsa_w48q_cv73_mx4w_dns_rebinding() {
 /// CVE-2026-25536: the answer to one client went to another with a request of the same id.
 #[tokio::test]
 async fn ghsa_345p_7cg4_v4c7_equal_ids_of_different_sessions() {
-    let server = Server::inline(Config::new()).await;
+    let server = Server::inline(EndpointConfig::new()).await;
     let clients = join_all((0..8).map(|_| server.open("2025-11-25"))).await;
     for round in 0..6 {
         let calls = clients.iter().enumerate().map(|(at, client)| async move {
@@ -81,7 +81,7 @@ async fn ghsa_345p_7cg4_v4c7_equal_ids_of_different_sessions() {
 /// CVE-2026-33946: whoever knows the session's id takes over its stream by a second GET.
 #[tokio::test]
 async fn ghsa_qvqr_5cv7_wh35_a_second_get_takes_nothing_over() {
-    let server = Server::inline(Config::new()).await;
+    let server = Server::inline(EndpointConfig::new()).await;
     let client = server.open("2025-06-18").await;
     let mut first = client.get().await;
     let _second = client.get().await;
@@ -92,7 +92,7 @@ async fn ghsa_qvqr_5cv7_wh35_a_second_get_takes_nothing_over() {
 /// Session ids that can be guessed.
 #[tokio::test]
 async fn cve_2025_6515_session_ids() {
-    let server = Server::inline(Config::new()).await;
+    let server = Server::inline(EndpointConfig::new()).await;
     let mut ids: Vec<_> = join_all((0..30).map(|_| server.open("2025-11-25"))).await;
     ids.sort_by(|a, b| a.session.cmp(&b.session));
     ids.dedup_by(|a, b| a.session == b.session);
@@ -109,7 +109,7 @@ async fn cve_2025_6515_session_ids() {
 /// Members whose names differ in case are other members.
 #[tokio::test]
 async fn cve_2026_27896_case_insensitive_members() {
-    let mut server = Server::inline(Config::new()).await;
+    let mut server = Server::inline(EndpointConfig::new()).await;
     let session = server.open("2025-11-25").await.session;
     while server.heard.try_recv().is_ok() {}
     for body in [
@@ -130,7 +130,7 @@ async fn cve_2026_27896_case_insensitive_members() {
 /// CVE-2026-39313: bodies without a bound.
 #[tokio::test]
 async fn ghsa_353c_v8x9_v7c3_endless_bodies() {
-    let server = Server::inline(Config::new()).await;
+    let server = Server::inline(EndpointConfig::new()).await;
     let mut announced = server.raw().await;
     announced.write(format!("{HEAD}Content-Length: {}\r\n\r\n{{", 512 << 20).as_bytes()).await;
     assert_eq!(announced.head().await.status, 413, "before any of it is read");
@@ -181,7 +181,7 @@ async fn all_closed(port: u16) {
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn cve_2025_53365_resets_and_bytes_that_are_no_text() {
-    let mut server = Server::inline(Config::new()).await;
+    let mut server = Server::inline(EndpointConfig::new()).await;
     let session = server.open("2025-11-25").await.session;
     all_closed(server.port).await;
     for id in 0..30 {
@@ -208,7 +208,7 @@ async fn cve_2025_53365_resets_and_bytes_that_are_no_text() {
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn python_sdk_1227_streams_that_are_reset() {
-    let server = Server::inline(Config::new()).await;
+    let server = Server::inline(EndpointConfig::new()).await;
     let clients = join_all((0..20).map(|_| server.open("2025-11-25"))).await;
     let mut streams = Vec::new();
     for client in &clients {
@@ -236,7 +236,7 @@ async fn python_sdk_1227_streams_that_are_reset() {
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn rust_mcp_sdk_167_unbounded_initialize() {
-    let config = Config::new().session_limit(400).session_answer(AnswerForm::Json);
+    let config = EndpointConfig::new().session_limit(400).session_answer(AnswerForm::Json);
     let server = Server::inline(config).await;
     let mut raw = server.raw().await;
     let before = super::crowd::resident();
@@ -259,7 +259,7 @@ async fn rust_mcp_sdk_167_unbounded_initialize() {
 /// A gateway decides by the headers, the server by the body.
 #[tokio::test]
 async fn header_and_body_mismatch() {
-    let mut server = Server::inline(Config::new()).await;
+    let mut server = Server::inline(EndpointConfig::new()).await;
     let call = modern(1, "tools/call", json!({"name": "delete_everything"}));
     let prompt = modern(1, "prompts/get", json!({"name": "secret"}));
     let older = ("MCP-Protocol-Version", "2025-11-25");
@@ -279,7 +279,7 @@ async fn header_and_body_mismatch() {
 /// A request whose id is in flight is dropped without a word.
 #[tokio::test]
 async fn python_sdk_2655_equal_ids_in_flight() {
-    let server = Server::inline(Config::new()).await;
+    let server = Server::inline(EndpointConfig::new()).await;
     let client = server.open("2025-11-25").await;
     let mut first = client.call(&request(5, "wait", json!({}))).await;
     first.next().await.unwrap();
@@ -298,7 +298,7 @@ const ECHO: &str = r#"{"jsonrpc":"2.0","id":5,"method":"echo","params":{"_meta":
 /// Values within values within values, up to the end of the stack.
 #[tokio::test]
 async fn json_nesting() {
-    let server = Server::inline(Config::new()).await;
+    let server = Server::inline(EndpointConfig::new()).await;
     let client: Client<'_> = server.open("2025-03-26").await;
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     let objects = format!("{}1{}", r#"{"a":"#.repeat(100_000), "}".repeat(100_000));

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use agentwire_transport_http::server::{Config, Endpoint, ServeWarning, serve};
+use agentwire_transport_http::server::{Endpoint, EndpointConfig, ServeWarning, serve};
 use futures::channel::mpsc;
 
 use super::raw::Raw;
@@ -36,7 +36,7 @@ async fn half_heads(port: u16, connections: usize) -> Vec<Raw> {
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn half_heads_lock_nobody_out() {
-    let server = Server::inline_with(Config::new(), |serve| serve.connection_limit(40)).await;
+    let server = Server::inline_with(EndpointConfig::new(), |serve| serve.connection_limit(40)).await;
     let mut hostile = half_heads(server.port, 200).await;
     is_served(2, server.port).await;
     // The one from the same address is served too, in place of one that waits.
@@ -47,7 +47,7 @@ async fn half_heads_lock_nobody_out() {
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn bodies_that_do_not_come_take_no_more_than_a_share_of_the_connections() {
-    let server = Server::inline_with(Config::new(), |serve| serve.connection_limit(40)).await;
+    let server = Server::inline_with(EndpointConfig::new(), |serve| serve.connection_limit(40)).await;
     let mut hostile = Vec::new();
     for _ in 0..100 {
         let mut slow = Raw::connect(server.port).await;
@@ -75,7 +75,7 @@ async fn bodies_that_do_not_come_take_no_more_than_a_share_of_the_connections() 
 async fn connections_are_fitted_to_the_descriptors() {
     if std::env::var_os(FEW).is_some() {
         let endpoint = Endpoint::serving(
-            Config::new(),
+            EndpointConfig::new(),
             Inline(|connection| serve_connection(connection, mpsc::unbounded().0)),
         );
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use agentwire_transport::Packet;
-use agentwire_transport_http::server::{AnswerForm, Config};
+use agentwire_transport_http::server::{AnswerForm, EndpointConfig};
 use futures::{FutureExt, SinkExt, StreamExt};
 use http::StatusCode;
 use serde_json::json;
@@ -37,7 +37,7 @@ async fn an_idle_session_is_small_and_goes_without_a_trace() {
         assert!(ended.status.success() && said.contains("1 passed"), "{said}{failed}");
         return;
     }
-    let config = Config::new().session_limit(CROWD).session_answer(AnswerForm::Json);
+    let config = EndpointConfig::new().session_limit(CROWD).session_answer(AnswerForm::Json);
     let (mut endpoint, mut connections) = endpoint(config.idle(Duration::from_secs(3600)));
     let mut after_first = 0;
     for round in 0..4 {

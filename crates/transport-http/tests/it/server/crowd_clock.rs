@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use agentwire_transport_http::server::{Body, Config, Endpoint, Principal, RemoteAddr};
+use agentwire_transport_http::server::{Body, Endpoint, EndpointConfig, Principal, RemoteAddr};
 use bytes::Bytes;
 use futures::channel::mpsc;
 use http::{Method, Request, Response, StatusCode};
@@ -27,7 +27,7 @@ pub(crate) struct Crowd {
 }
 
 impl Crowd {
-    pub(crate) fn start(config: Config) -> Self {
+    pub(crate) fn start(config: EndpointConfig) -> Self {
         let sessions = Arc::new(AtomicUsize::new(0));
         let counted = sessions.clone();
         let endpoint = Endpoint::serving(

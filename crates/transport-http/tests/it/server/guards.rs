@@ -1,13 +1,13 @@
 //! What is refused before anybody serves it.
 
-use agentwire_transport_http::server::Config;
+use agentwire_transport_http::server::EndpointConfig;
 use serde_json::json;
 
 use super::script::{Server, initialize, request};
 
 #[tokio::test]
 async fn foreign_pages_and_foreign_names_are_refused_with_every_method() {
-    let mut server = Server::start(Config::new()).await;
+    let mut server = Server::start(EndpointConfig::new()).await;
     let port = server.port;
     for method in ["POST", "GET", "DELETE", "OPTIONS"] {
         let body = if method == "POST" { initialize("2025-11-25") } else { String::new() };
@@ -37,7 +37,7 @@ async fn foreign_pages_and_foreign_names_are_refused_with_every_method() {
 
 #[tokio::test]
 async fn names_can_be_listed() {
-    let config = Config::new().hosts(["MCP.example"]).origins(["https://app.example"]);
+    let config = EndpointConfig::new().hosts(["MCP.example"]).origins(["https://app.example"]);
     let server = Server::start(config).await;
     let init = initialize("2025-11-25");
     for (host, origin, status) in [
@@ -52,7 +52,7 @@ async fn names_can_be_listed() {
 
 #[tokio::test]
 async fn media_types_are_checked() {
-    let server = Server::start(Config::new()).await;
+    let server = Server::start(EndpointConfig::new()).await;
     let init = initialize("2025-11-25");
     for (value, status) in [
         ("application/json; charset=utf-8", 200),
@@ -79,7 +79,7 @@ async fn media_types_are_checked() {
 
 #[tokio::test]
 async fn other_methods_and_other_paths() {
-    let server = Server::start(Config::new()).await;
+    let server = Server::start(EndpointConfig::new()).await;
     for method in ["PUT", "PATCH", "OPTIONS"] {
         let (head, _) = server.raw().await.exchange(method, &[], "").await;
         assert_eq!((head.status, head.header("allow")), (405, Some("GET, POST, DELETE")));
@@ -91,7 +91,7 @@ async fn other_methods_and_other_paths() {
 
 #[tokio::test]
 async fn what_is_no_message_gets_an_error() {
-    let mut server = Server::start(Config::new()).await;
+    let mut server = Server::start(EndpointConfig::new()).await;
     let session = server.open("2025-11-25").await.session;
     while server.heard.try_recv().is_ok() {}
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));

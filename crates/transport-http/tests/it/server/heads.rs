@@ -2,7 +2,7 @@
 
 use agentwire_jsonrpc::Frame;
 use agentwire_transport::Packet;
-use agentwire_transport_http::server::{Config, Endpoint, Head, Principal};
+use agentwire_transport_http::server::{Endpoint, EndpointConfig, Head, Principal};
 use bytes::Bytes;
 use futures::{SinkExt, StreamExt};
 use http::Request;
@@ -45,7 +45,7 @@ fn spawn(endpoint: &mut Endpoint, request: Request<Full<Bytes>>) -> tokio::task:
 
 #[tokio::test]
 async fn in_a_session_each_packet_has_the_head_of_its_own_post() {
-    let (mut endpoint, mut connections) = endpoint(Config::new());
+    let (mut endpoint, mut connections) = endpoint(EndpointConfig::new());
     let opening = tokio::spawn(endpoint.call(post(1, &[], initialize("2025-03-26"))));
     let mut connection = connections.next().await.unwrap();
     assert_eq!(connection.head().extensions().get(), Some(&1_u8));
@@ -68,7 +68,7 @@ async fn in_a_session_each_packet_has_the_head_of_its_own_post() {
 
 #[tokio::test]
 async fn what_stands_alone_has_its_head() {
-    let (mut endpoint, mut connections) = endpoint(Config::new());
+    let (mut endpoint, mut connections) = endpoint(EndpointConfig::new());
     let headers = [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "x")];
     for (number, body) in [(5, notification("x")), (6, request(6, "x", json!({})))] {
         drop(spawn(&mut endpoint, post(number, &headers, body.clone())));

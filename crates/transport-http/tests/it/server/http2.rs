@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use agentwire_transport_http::server::Config;
+use agentwire_transport_http::server::EndpointConfig;
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full};
@@ -57,7 +57,7 @@ async fn piece(body: &mut Incoming) -> Option<String> {
 
 #[tokio::test]
 async fn requests_share_a_connection_and_are_answered_as_json_or_as_events() {
-    let server = Server::inline(Config::new()).await;
+    let server = Server::inline(EndpointConfig::new()).await;
     let mut connection = connect(&server).await;
     let calls: Vec<_> = (0..50)
         .map(|id| {
@@ -84,7 +84,7 @@ async fn requests_share_a_connection_and_are_answered_as_json_or_as_events() {
 
 #[tokio::test]
 async fn a_session_has_its_streams() {
-    let server = Server::inline(Config::new()).await;
+    let server = Server::inline(EndpointConfig::new()).await;
     let mut connection = connect(&server).await;
     let response = send(&mut connection, "POST", &[], &initialize("2025-11-25")).await;
     let session = response.headers()["mcp-session-id"].to_str().unwrap().to_owned();
@@ -106,7 +106,7 @@ async fn a_session_has_its_streams() {
 
 #[tokio::test]
 async fn closing_a_stream_is_leaving_and_the_connection_goes_on() {
-    let mut server = Server::start(Config::new()).await;
+    let mut server = Server::start(EndpointConfig::new()).await;
     let mut connection = connect(&server).await;
     // Before anything was said.
     let waiting =
@@ -129,7 +129,7 @@ async fn closing_a_stream_is_leaving_and_the_connection_goes_on() {
 /// A stream that nobody reads fills its own window, and nothing else.
 #[tokio::test]
 async fn an_unread_stream_holds_up_no_other() {
-    let mut server = Server::inline(Config::new()).await;
+    let mut server = Server::inline(EndpointConfig::new()).await;
     let mut connection = connect(&server).await;
     let body = modern(1, "flood", json!({"n": 20_000}));
     let unread = send(&mut connection, "POST", &[VERSION, ("mcp-method", "flood")], &body).await;
@@ -152,7 +152,7 @@ async fn an_unread_stream_holds_up_no_other() {
 
 #[tokio::test]
 async fn foreign_authorities_are_refused() {
-    let server = Server::inline(Config::new()).await;
+    let server = Server::inline(EndpointConfig::new()).await;
     let mut connection = connect(&server).await;
     let body = Full::from(initialize("2025-11-25"));
     let request = Request::post("http://localhost.evil/mcp").header("content-type", "application/json");
@@ -178,7 +178,7 @@ async fn closed(mut stream: TcpStream) -> Duration {
 #[tokio::test]
 async fn slow_heads_and_silent_connections_are_closed() {
     let limit = Duration::from_millis(200);
-    let server = Server::inline_with(Config::new(), |serve| serve.header_timeout(limit)).await;
+    let server = Server::inline_with(EndpointConfig::new(), |serve| serve.header_timeout(limit)).await;
     for said in [&PREFACE[..10], PREFACE, &[PREFACE, HALF_A_HEAD].concat()] {
         let mut stream = TcpStream::connect(("127.0.0.1", server.port)).await.unwrap();
         stream.write_all(said).await.unwrap();
@@ -191,7 +191,7 @@ async fn slow_heads_and_silent_connections_are_closed() {
 #[tokio::test]
 async fn a_connection_is_kept_while_its_client_is_there() {
     let limit = Duration::from_millis(200);
-    let server = Server::inline_with(Config::new(), |serve| serve.header_timeout(limit)).await;
+    let server = Server::inline_with(EndpointConfig::new(), |serve| serve.header_timeout(limit)).await;
     let mut connection = connect(&server).await;
     for id in 0..2 {
         let echo = modern(id, "echo", json!({}));
@@ -211,7 +211,7 @@ async fn a_connection_is_kept_while_its_client_is_there() {
 #[tokio::test]
 async fn a_connection_without_a_stream_is_closed_in_the_end() {
     let limit = Duration::from_millis(500);
-    let server = Server::inline_with(Config::new(), |serve| serve.idle_timeout(limit)).await;
+    let server = Server::inline_with(EndpointConfig::new(), |serve| serve.idle_timeout(limit)).await;
     let stream = TcpStream::connect(("127.0.0.1", server.port)).await.unwrap();
     let (mut sender, connection) = handshake(TokioExecutor::new(), TokioIo::new(stream)).await.unwrap();
     let mut closed = tokio::spawn(connection);

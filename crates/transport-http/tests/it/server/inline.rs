@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use agentwire_transport_http::server::{Config, Endpoint, Routes, Spawner, serve};
+use agentwire_transport_http::server::{Endpoint, EndpointConfig, Routes, Spawner, serve};
 use futures::FutureExt;
 use futures::channel::{mpsc, oneshot};
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ fn headers(method: &str) -> [(&str, &str); 2] {
 
 #[tokio::test]
 async fn a_request_is_served_within_its_response() {
-    let mut server = Server::inline(Config::new()).await;
+    let mut server = Server::inline(EndpointConfig::new()).await;
     let mut raw = server.raw().await;
     for id in 0..3 {
         let (head, body) = raw.exchange("POST", &headers("echo"), &modern(id, "echo", json!({}))).await;
@@ -46,7 +46,7 @@ async fn a_request_is_served_within_its_response() {
 
 #[tokio::test]
 async fn leaving_drops_what_serves() {
-    let mut server = Server::inline(Config::new()).await;
+    let mut server = Server::inline(EndpointConfig::new()).await;
     // Before anything was said, and after.
     for method in ["wait", "ask"] {
         let mut raw = server.raw().await;
@@ -67,7 +67,7 @@ async fn leaving_drops_what_serves() {
 
 #[tokio::test]
 async fn a_panic_ends_only_what_panicked() {
-    let server = Server::inline(Config::new()).await;
+    let server = Server::inline(EndpointConfig::new()).await;
     let client = server.open("2025-11-25").await;
     let (status, body) = server.exchange("POST", &headers("panic"), &modern(7, "panic", json!({}))).await;
     let error: Value = serde_json::from_str(&body).unwrap();
@@ -80,14 +80,15 @@ async fn a_panic_ends_only_what_panicked() {
 }
 
 /// What a test hears of an endpoint without a socket.
-pub(super) fn endpoint(config: Config) -> (Endpoint, mpsc::UnboundedReceiver<Heard>) {
+pub(super) fn endpoint(config: EndpointConfig) -> (Endpoint, mpsc::UnboundedReceiver<Heard>) {
     let (say, heard) = mpsc::unbounded();
     (Endpoint::serving(config, Inline(move |connection| serve_connection(connection, say.clone()))), heard)
 }
 
 #[tokio::test(start_paused = true)]
 async fn time_passes_while_it_runs() {
-    let config = Config::new().idle(Duration::from_secs(600)).opening_timeout(Duration::from_secs(600));
+    let config =
+        EndpointConfig::new().idle(Duration::from_secs(600)).opening_timeout(Duration::from_secs(600));
     let config = config.keep_alive(Duration::from_secs(10));
     let (mut endpoint, _heard) = endpoint(config);
     let running = tokio::spawn(endpoint.run());
@@ -120,7 +121,7 @@ async fn time_passes_while_it_runs() {
 
 #[tokio::test(start_paused = true)]
 async fn the_clock_stands_while_there_is_nothing_to_time() {
-    let (mut endpoint, _heard) = endpoint(Config::new());
+    let (mut endpoint, _heard) = endpoint(EndpointConfig::new());
     let polls = Arc::new(AtomicUsize::new(0));
     let mut running = Box::pin(endpoint.run());
     let counted = polls.clone();
@@ -144,7 +145,7 @@ async fn the_clock_stands_while_there_is_nothing_to_time() {
 
 #[tokio::test(start_paused = true)]
 async fn a_request_that_comes_while_the_endpoint_is_shut_is_not_waited_for() {
-    let (mut endpoint, _heard) = endpoint(Config::new());
+    let (mut endpoint, _heard) = endpoint(EndpointConfig::new());
     let late = call(&mut endpoint, "POST", &headers("wait"), &modern(1, "wait", json!({})));
     endpoint.begin_shutdown();
     assert_eq!(late.await.status(), 500, "it was taken, and told to end");
@@ -155,8 +156,8 @@ async fn a_request_that_comes_while_the_endpoint_is_shut_is_not_waited_for() {
 #[tokio::test]
 async fn several_share_a_listener_and_a_shutdown() {
     let (stop, stopped) = oneshot::channel::<()>();
-    let (one, heard_one) = endpoint(Config::new());
-    let (two, heard_two) = endpoint(Config::new().sessions(false));
+    let (one, heard_one) = endpoint(EndpointConfig::new());
+    let (two, heard_two) = endpoint(EndpointConfig::new().sessions(false));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let routes = Routes::new().at("/mcp", one).at("/two/mcp", two);
@@ -205,7 +206,7 @@ async fn what_does_not_end_is_dropped_after_the_grace() {
         let (stop, stopped) = oneshot::channel::<()>();
         let (dropped, hung) = mpsc::unbounded::<()>();
         let endpoint = Endpoint::serving(
-            Config::new(),
+            EndpointConfig::new(),
             Inline(move |connection: Connection| {
                 let dropped = dropped.clone();
                 async move {
@@ -241,7 +242,7 @@ async fn sessions_run_where_the_spawner_says() {
     let kinds = Arc::new(std::sync::Mutex::new(Vec::new()));
     let seen = kinds.clone();
     let mut endpoint = Endpoint::serving(
-        Config::new(),
+        EndpointConfig::new(),
         Inline(move |connection: Connection| {
             seen.lock().unwrap().push(connection.is_session());
             serve_connection(connection, mpsc::unbounded().0)

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use agentwire_transport::Packet;
-use agentwire_transport_http::server::{Body, Config, Endpoint};
+use agentwire_transport_http::server::{Body, Endpoint, EndpointConfig};
 use futures::{FutureExt, SinkExt, StreamExt};
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -23,7 +23,7 @@ struct Lazy {
 }
 
 impl Lazy {
-    async fn new(config: Config) -> Self {
+    async fn new(config: EndpointConfig) -> Self {
         let (mut endpoint, mut connections) = endpoint(config.high_water(HIGH_WATER));
         let (session, connection) = open(&mut endpoint, &mut connections).await;
         tokio::spawn(async move { connections.next().await.is_none() });
@@ -91,7 +91,7 @@ async fn rest(body: &mut Body) -> String {
 
 #[tokio::test(start_paused = true)]
 async fn a_stream_that_is_not_read_holds_up_no_other() {
-    let mut lazy = Lazy::new(Config::new()).await;
+    let mut lazy = Lazy::new(EndpointConfig::new()).await;
     let said = lazy.flood(100);
     assert!((500..1300).contains(&said), "who is alone waits for its own reader: {said}");
     let mut listening = lazy.send("GET", None, "").await;
@@ -114,7 +114,7 @@ async fn a_stream_that_is_not_read_holds_up_no_other() {
 /// An answer is the last that is said, however long it is: nobody has to wait for it to be read.
 #[tokio::test(start_paused = true)]
 async fn a_long_answer_that_is_not_read_holds_up_nothing() {
-    let mut lazy = Lazy::new(Config::new()).await;
+    let mut lazy = Lazy::new(EndpointConfig::new()).await;
     for id in [1, 2, 3] {
         lazy.answer(id, json!("x".repeat(5 << 20))).await;
         lazy.connection.send(Packet::from_json(&notification("changed"))).now_or_never().unwrap().unwrap();
@@ -126,7 +126,7 @@ async fn a_long_answer_that_is_not_read_holds_up_nothing() {
 
 #[tokio::test(start_paused = true)]
 async fn what_is_taken_for_a_stream_that_is_not_read_is_bounded_and_the_stream_is_cut() {
-    let mut lazy = Lazy::new(Config::new().session_high_water(50_000)).await;
+    let mut lazy = Lazy::new(EndpointConfig::new().session_high_water(50_000)).await;
     let mut body = lazy.ask(2, "echo").await;
     let said = lazy.flood(100);
     assert!((50_000 - 20_000..60_000).contains(&said), "{said}");
@@ -146,7 +146,7 @@ async fn what_is_taken_for_a_stream_that_is_not_read_is_bounded_and_the_stream_i
 
 #[tokio::test(start_paused = true)]
 async fn a_long_message_counts_as_one_that_fills_a_stream() {
-    let mut lazy = Lazy::new(Config::new().session_high_water(10 * HIGH_WATER)).await;
+    let mut lazy = Lazy::new(EndpointConfig::new().session_high_water(10 * HIGH_WATER)).await;
     let _other = lazy.ask(2, "wait").await;
     let said = lazy.flood(100_000);
     assert_eq!(said, 11 * 100_000, "one that makes it full, and ten beyond");
@@ -154,7 +154,7 @@ async fn a_long_message_counts_as_one_that_fills_a_stream() {
 
 #[tokio::test(start_paused = true)]
 async fn a_client_that_reads_slowly_is_not_cut() {
-    let mut lazy = Lazy::new(Config::new().session_high_water(5000)).await;
+    let mut lazy = Lazy::new(EndpointConfig::new().session_high_water(5000)).await;
     let mut body = lazy.ask(2, "wait").await;
     let mut unread = std::mem::replace(&mut lazy.unread, Body::empty());
     let reading = async {
@@ -181,7 +181,7 @@ async fn a_client_that_reads_slowly_is_not_cut() {
 /// Nobody waits for it but itself, so it has the time that it always had.
 #[tokio::test(start_paused = true)]
 async fn a_stream_that_holds_up_nobody_is_not_cut_early() {
-    let mut lazy = Lazy::new(Config::new().session_high_water(5000)).await;
+    let mut lazy = Lazy::new(EndpointConfig::new().session_high_water(5000)).await;
     lazy.flood(100);
     tokio::time::sleep(Duration::from_secs(25)).await;
     assert!(piece(&mut lazy.unread).await.unwrap().contains("nnn"));
@@ -194,7 +194,7 @@ async fn a_stream_that_holds_up_nobody_is_not_cut_early() {
 #[tokio::test(start_paused = true)]
 async fn a_client_with_little_bandwidth_is_not_cut() {
     const A_SECOND: f64 = 65_536.0;
-    let mut lazy = Lazy::new(Config::new()).await;
+    let mut lazy = Lazy::new(EndpointConfig::new()).await;
     let mut body = lazy.ask(2, "wait").await;
     let mut unread = std::mem::replace(&mut lazy.unread, Body::empty());
     let reading = async {
@@ -222,7 +222,7 @@ async fn a_client_with_little_bandwidth_is_not_cut() {
 /// The connection that was lost may not have been missed yet, and be full.
 #[tokio::test(start_paused = true)]
 async fn whoever_comes_back_for_a_full_stream_makes_room() {
-    let mut lazy = Lazy::new(Config::new()).await;
+    let mut lazy = Lazy::new(EndpointConfig::new()).await;
     let said = lazy.flood(100);
     let note = lazy.note(1, 100);
     let Lazy { mut endpoint, session, mut connection, unread } = lazy;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agentwire_transport_http::server::Config;
+use agentwire_transport_http::server::EndpointConfig;
 use serde_json::json;
 
 use super::raw::parse_events;
@@ -10,7 +10,7 @@ use super::script::{Server, initialize, notification, request};
 
 #[tokio::test]
 async fn connections_over_the_limit_wait_for_their_turn() {
-    let server = Server::inline_with(Config::new(), |serve| serve.connection_limit(2)).await;
+    let server = Server::inline_with(EndpointConfig::new(), |serve| serve.connection_limit(2)).await;
     let client = server.open("2025-11-25").await;
     // Both are in use.
     let (one, mut two) = (client.get().await, client.get().await);
@@ -26,7 +26,7 @@ async fn connections_over_the_limit_wait_for_their_turn() {
 /// A connection that waits for a request is closed for one that has something to say.
 #[tokio::test]
 async fn a_connection_that_waits_makes_room_for_another() {
-    let server = Server::inline_with(Config::new(), |serve| serve.connection_limit(2)).await;
+    let server = Server::inline_with(EndpointConfig::new(), |serve| serve.connection_limit(2)).await;
     let (mut one, mut two) = (server.raw().await, server.raw().await);
     for raw in [&mut one, &mut two] {
         assert_eq!(raw.exchange("POST", &[], &initialize("2025-11-25")).await.0.status, 200);
@@ -39,7 +39,7 @@ async fn a_connection_that_waits_makes_room_for_another() {
 
 #[tokio::test]
 async fn a_batch_has_so_many_messages_at_most() {
-    let server = Server::inline(Config::new().batch_limit(3)).await;
+    let server = Server::inline(EndpointConfig::new().batch_limit(3)).await;
     let client = server.open("2025-03-26").await;
     let batch = |n: usize| format!("[{}]", vec![notification("x"); n].join(","));
     assert_eq!(client.post(&batch(3)).await.0, 202);
@@ -49,7 +49,7 @@ async fn a_batch_has_so_many_messages_at_most() {
 
 #[tokio::test]
 async fn an_event_over_the_limit_is_sent_and_not_kept() {
-    let server = Server::inline(Config::new().event_limit(1000)).await;
+    let server = Server::inline(EndpointConfig::new().event_limit(1000)).await;
     let client = server.open("2025-11-25").await;
     for (id, size, kept) in [(1, 500, true), (2, 5000, false), (3, 100_000, false)] {
         let events = client.call(&request(id, "large", json!({"n": size}))).await.rest().await;
@@ -64,7 +64,7 @@ async fn an_event_over_the_limit_is_sent_and_not_kept() {
 
 #[tokio::test]
 async fn a_body_may_be_as_long_as_the_limit() {
-    let server = Server::inline(Config::new().body_limit(300)).await;
+    let server = Server::inline(EndpointConfig::new().body_limit(300)).await;
     let body = initialize("2025-11-25");
     let padded = |to: usize| format!("{body}{}", " ".repeat(to - body.len()));
     let (status, answer) = server.exchange("POST", &[], &padded(300)).await;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agentwire_transport_http::server::Config;
+use agentwire_transport_http::server::EndpointConfig;
 use futures::{FutureExt, StreamExt};
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
@@ -15,7 +15,7 @@ const HEAD: &str = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: appli
 
 #[tokio::test]
 async fn a_body_may_come_in_chunks_cut_anywhere() {
-    let server = Server::inline(Config::new()).await;
+    let server = Server::inline(EndpointConfig::new()).await;
     let client = server.open("2025-06-18").await;
     let body = request(1, "echo", json!({"text": "😀 é"}));
     let head = format!("{HEAD}Mcp-Session-Id: {}\r\nTransfer-Encoding: chunked\r\n\r\n", client.session);
@@ -41,7 +41,7 @@ async fn a_body_may_come_in_chunks_cut_anywhere() {
 
 #[tokio::test]
 async fn the_body_is_asked_for_only_if_it_is_wanted() {
-    let server = Server::inline(Config::new().body_limit(1000)).await;
+    let server = Server::inline(EndpointConfig::new().body_limit(1000)).await;
     let body = initialize("2025-11-25");
     let mut raw = server.raw().await;
     raw.write(format!("{HEAD}Expect: 100-continue\r\nContent-Length: {}\r\n\r\n", body.len()).as_bytes())
@@ -59,7 +59,7 @@ async fn the_body_is_asked_for_only_if_it_is_wanted() {
 
 #[tokio::test]
 async fn a_body_without_an_end_is_refused_at_the_limit() {
-    let server = Server::inline(Config::new().body_limit(100_000)).await;
+    let server = Server::inline(EndpointConfig::new().body_limit(100_000)).await;
     let mut raw = server.raw().await;
     raw.write(format!("{HEAD}Transfer-Encoding: chunked\r\n\r\n").as_bytes()).await;
     let chunk = format!("1000\r\n{}\r\n", " ".repeat(0x1000));
@@ -77,7 +77,7 @@ async fn a_body_without_an_end_is_refused_at_the_limit() {
 #[tokio::test]
 async fn slow_heads_and_silent_connections_are_closed() {
     let limit = Duration::from_millis(100);
-    let server = Server::inline_with(Config::new(), |serve| serve.header_timeout(limit)).await;
+    let server = Server::inline_with(EndpointConfig::new(), |serve| serve.header_timeout(limit)).await;
     let mut silent = server.raw().await;
     assert_eq!(silent.read().await, 0, "a connection on which nothing is said is closed");
     let mut slow = server.raw().await;
@@ -100,7 +100,7 @@ async fn slow_heads_and_silent_connections_are_closed() {
 #[tokio::test]
 async fn a_connection_is_kept_so_long_between_requests() {
     let limit = Duration::from_millis(200);
-    let mut server = Server::inline_with(Config::new(), |serve| serve.header_timeout(limit)).await;
+    let mut server = Server::inline_with(EndpointConfig::new(), |serve| serve.header_timeout(limit)).await;
     let client = server.open("2025-11-25").await;
     let mut raw = server.raw().await;
     let headers = [("Mcp-Session-Id", client.session.as_str())];
@@ -125,7 +125,7 @@ async fn a_connection_is_kept_so_long_between_requests() {
 
 #[tokio::test]
 async fn slow_bodies_are_refused() {
-    let server = Server::inline(Config::new().body_timeout(Duration::from_millis(100))).await;
+    let server = Server::inline(EndpointConfig::new().body_timeout(Duration::from_millis(100))).await;
     let mut raw = server.raw().await;
     raw.write(format!("{HEAD}Content-Length: 1000\r\n\r\n{{").as_bytes()).await;
     // A drop now and then makes it no faster.
@@ -151,7 +151,7 @@ async fn slow_bodies_are_refused() {
 /// lost.
 #[tokio::test]
 async fn half_closed_sockets_are_closed() {
-    let mut server = Server::inline(Config::new()).await;
+    let mut server = Server::inline(EndpointConfig::new()).await;
     let mut raw = server.raw().await;
     raw.send("POST", &[VERSION, ("Mcp-Method", "wait")], &modern(1, "wait", json!({}))).await;
     server.hears(&Heard::Message("wait".to_owned())).await;
@@ -171,7 +171,7 @@ async fn half_closed_sockets_are_closed() {
 
 #[tokio::test]
 async fn a_client_that_does_not_read_holds_up_only_itself() {
-    let mut server = Server::inline(Config::new().event_store(None)).await;
+    let mut server = Server::inline(EndpointConfig::new().event_store(None)).await;
     let session = server.open("2025-11-25").await.session;
     let mut lazy = server.raw().await;
     let headers = [("Mcp-Session-Id", session.as_str())];
@@ -198,7 +198,7 @@ async fn a_client_that_does_not_read_holds_up_only_itself() {
 #[tokio::test]
 async fn a_client_that_does_not_read_is_cut() {
     let limit = Duration::from_millis(400);
-    let config = Config::new().stall(limit).event_store(None);
+    let config = EndpointConfig::new().stall(limit).event_store(None);
     let mut server = Server::inline_with(config, |serve| serve.write_timeout(limit)).await;
     let session = server.open("2025-11-25").await.session;
     let mut lazy = server.raw().await;
@@ -212,7 +212,7 @@ async fn a_client_that_does_not_read_is_cut() {
 /// Also one that does not read what is sent to it.
 #[tokio::test]
 async fn a_client_that_leaves_is_missed_while_it_reads_nothing() {
-    let mut server = Server::inline(Config::new()).await;
+    let mut server = Server::inline(EndpointConfig::new()).await;
     let mut lazy = server.raw().await;
     let headers = [VERSION, ("Mcp-Method", "flood")];
     lazy.send("POST", &headers, &modern(1, "flood", json!({"n": 50_000}))).await;
@@ -224,7 +224,7 @@ async fn a_client_that_leaves_is_missed_while_it_reads_nothing() {
 
 #[tokio::test]
 async fn connections_that_are_cut_in_the_middle_leave_nothing_behind() {
-    let mut server = Server::inline(Config::new()).await;
+    let mut server = Server::inline(EndpointConfig::new()).await;
     let port = server.port;
     let session = server.open("2025-11-25").await.session;
     let body = request(1, "count", json!({"n": 100}));
@@ -246,7 +246,7 @@ async fn connections_that_are_cut_in_the_middle_leave_nothing_behind() {
 
 #[tokio::test]
 async fn requests_may_stand_one_after_the_other() {
-    let server = Server::inline(Config::new()).await;
+    let server = Server::inline(EndpointConfig::new()).await;
     let client = server.open("2025-06-18").await;
     let mut raw = server.raw().await;
     for id in 0..3 {
@@ -262,7 +262,7 @@ async fn requests_may_stand_one_after_the_other() {
 #[tokio::test]
 async fn shutting_down_lets_what_runs_finish() {
     let (stop, stopped) = futures::channel::oneshot::channel::<()>();
-    let mut server = Server::inline_with(Config::new(), |serve| {
+    let mut server = Server::inline_with(EndpointConfig::new(), |serve| {
         serve.grace(Duration::from_secs(5)).shutdown(stopped.map(|_| ()))
     })
     .await;

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use agentwire_transport_http::server::{Body, Config, Mount, Routes, serve};
+use agentwire_transport_http::server::{Body, EndpointConfig, Mount, Routes, serve};
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt};
@@ -36,7 +36,7 @@ impl Mount for Panics {
 /// Other connections, and other requests of the same task, go on.
 #[tokio::test]
 async fn a_panic_ends_its_own_connection_alone() {
-    let (endpoint, heard) = endpoint(Config::new());
+    let (endpoint, heard) = endpoint(EndpointConfig::new());
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let routes = Routes::new().at("/mcp", endpoint).at("/panics", Panics);

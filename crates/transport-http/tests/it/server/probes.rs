@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use agentwire_transport::Packet;
-use agentwire_transport_http::server::Config;
+use agentwire_transport_http::server::EndpointConfig;
 use futures::{FutureExt, SinkExt, StreamExt};
 use http::StatusCode;
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ const IDLE: Duration = Duration::from_secs(600);
 
 #[tokio::test]
 async fn a_body_over_the_limit_is_refused_in_json() {
-    let server = Server::inline(Config::new()).await;
+    let server = Server::inline(EndpointConfig::new()).await;
     let client = server.open("2025-11-25").await;
     let long = request(9, "echo", json!({ "text": "x".repeat(4 << 20) }));
     let mut raw = server.raw().await;
@@ -43,7 +43,7 @@ async fn a_body_over_the_limit_is_refused_in_json() {
 
 #[tokio::test]
 async fn an_answer_that_came_while_the_client_was_away_waits_for_it() {
-    let server = Server::inline(Config::new()).await;
+    let server = Server::inline(EndpointConfig::new()).await;
     let client = server.open("2025-11-25").await;
     let mut call = client.call(&request(5, "wait", json!({}))).await;
     let last = call.next().await.unwrap().id.unwrap();
@@ -60,7 +60,7 @@ async fn an_answer_that_came_while_the_client_was_away_waits_for_it() {
 
 #[tokio::test(start_paused = true)]
 async fn a_session_with_a_call_under_way_is_not_idle() {
-    let (mut endpoint, mut connections) = endpoint(Config::new().idle(IDLE).stream_time(None));
+    let (mut endpoint, mut connections) = endpoint(EndpointConfig::new().idle(IDLE).stream_time(None));
     let (session, mut connection) = open(&mut endpoint, &mut connections).await;
     let _driver = tokio::spawn(async move { connections.next().await.is_none() });
     let headers = [("mcp-session-id", session.as_str())];
@@ -98,7 +98,7 @@ async fn a_session_with_a_call_under_way_is_not_idle() {
 /// Also while what served it is still at work on something.
 #[tokio::test(start_paused = true)]
 async fn a_session_that_was_ended_is_not_found_at_once() {
-    let (mut endpoint, mut connections) = endpoint(Config::new());
+    let (mut endpoint, mut connections) = endpoint(EndpointConfig::new());
     let (session, mut connection) = open(&mut endpoint, &mut connections).await;
     let _driver = tokio::spawn(async move { connections.next().await.is_none() });
     let headers = [("mcp-session-id", session.as_str())];

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agentwire_transport_http::server::{Config, MemoryEventStore};
+use agentwire_transport_http::server::{EndpointConfig, MemoryEventStore};
 use serde_json::json;
 
 use super::raw::Event;
@@ -14,7 +14,7 @@ fn place(event: &Event) -> serde_json::Value {
 
 #[tokio::test]
 async fn a_stream_goes_on_after_the_last_event_that_was_read() {
-    let server = Server::inline(Config::new()).await;
+    let server = Server::inline(EndpointConfig::new()).await;
     for revision in ["2025-03-26", "2025-11-25"] {
         let client = server.open(revision).await;
         // Another stream with the same kind of events, which must not be mixed in.
@@ -37,7 +37,7 @@ async fn a_stream_goes_on_after_the_last_event_that_was_read() {
 
 #[tokio::test]
 async fn a_stream_that_still_runs_has_one_reader_and_goes_on_live() {
-    let server = Server::inline(Config::new()).await;
+    let server = Server::inline(EndpointConfig::new()).await;
     let client = server.open("2025-11-25").await;
     let mut first = client.call(&request(5, "wait", json!({}))).await;
     let primed = first.next().await.unwrap();
@@ -50,7 +50,7 @@ async fn a_stream_that_still_runs_has_one_reader_and_goes_on_live() {
 
 #[tokio::test]
 async fn the_stream_of_a_get_is_resumed_with_what_came_meanwhile() {
-    let server = Server::inline(Config::new()).await;
+    let server = Server::inline(EndpointConfig::new()).await;
     let client = server.open("2025-11-25").await;
     let mut listening = client.get().await;
     client.call(&request(1, "announce", json!({"at": 1}))).await.rest().await;
@@ -68,7 +68,8 @@ async fn the_stream_of_a_get_is_resumed_with_what_came_meanwhile() {
 
 #[tokio::test]
 async fn what_is_not_known_is_not_resumed() {
-    let server = Server::inline(Config::new().event_store(Some(Arc::new(MemoryEventStore::new(0, 0))))).await;
+    let server =
+        Server::inline(EndpointConfig::new().event_store(Some(Arc::new(MemoryEventStore::new(0, 0))))).await;
     let client = server.open("2025-11-25").await;
     client.call(&request(1, "count", json!({"n": 1}))).await.rest().await;
     for id in ["2-1", "99-0", "x", "1-", "-1", "99999999999999999999-0", &"i".repeat(8000)] {

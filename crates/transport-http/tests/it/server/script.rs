@@ -2,7 +2,7 @@
 
 use agentwire_jsonrpc::{ErrorObject, Frame, Message, Notification, RawJson, Request, RequestId, Response};
 use agentwire_transport::Packet;
-use agentwire_transport_http::server::{Config, Endpoint, Serve, serve};
+use agentwire_transport_http::server::{Endpoint, EndpointConfig, Serve, serve};
 use bytestring::ByteString;
 use futures::channel::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use futures::{SinkExt, StreamExt};
@@ -35,16 +35,16 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    pub(crate) async fn start(config: Config) -> Self {
+    pub(crate) async fn start(config: EndpointConfig) -> Self {
         Self::start_with(config, |serve| serve).await
     }
 
     /// One whose endpoint serves its clients itself.
-    pub(crate) async fn inline(config: Config) -> Self {
+    pub(crate) async fn inline(config: EndpointConfig) -> Self {
         Self::inline_with(config, |serve| serve).await
     }
 
-    pub(crate) async fn inline_with(config: Config, adjust: impl FnOnce(Serve) -> Serve) -> Self {
+    pub(crate) async fn inline_with(config: EndpointConfig, adjust: impl FnOnce(Serve) -> Serve) -> Self {
         let (heard, heard_by_test) = mpsc::unbounded();
         let endpoint =
             Endpoint::serving(config, Inline(move |connection| serve_connection(connection, heard.clone())));
@@ -55,7 +55,7 @@ impl Server {
         Self { port, heard: heard_by_test, tasks }
     }
 
-    pub(crate) async fn start_with(config: Config, adjust: impl FnOnce(Serve) -> Serve) -> Self {
+    pub(crate) async fn start_with(config: EndpointConfig, adjust: impl FnOnce(Serve) -> Serve) -> Self {
         let (endpoint, connections) = endpoint(config);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use agentwire_transport_http::server::{AnswerForm, Config};
+use agentwire_transport_http::server::{AnswerForm, EndpointConfig};
 use serde_json::{Value, json};
 
 use super::raw::parse_events;
@@ -10,7 +10,7 @@ use super::script::{Heard, Server, initialize, notification, request};
 
 #[tokio::test]
 async fn a_session_begins_with_initialize_and_ends_with_delete() {
-    let mut server = Server::inline(Config::new()).await;
+    let mut server = Server::inline(EndpointConfig::new()).await;
     let mut raw = server.raw().await;
     let (head, body) = raw.exchange("POST", &[], &initialize("2025-11-25")).await;
     assert_eq!((head.status, head.header("content-type")), (200, Some("text/event-stream")));
@@ -38,7 +38,7 @@ async fn a_session_begins_with_initialize_and_ends_with_delete() {
 
 #[tokio::test]
 async fn a_session_that_is_refused_has_no_id() {
-    let mut server = Server::inline(Config::new()).await;
+    let mut server = Server::inline(EndpointConfig::new()).await;
     let (head, body) = server.raw().await.exchange("POST", &[], &initialize("refuse")).await;
     assert_eq!((head.status, head.header("mcp-session-id")), (200, None));
     assert_eq!(parse_events(&body).pop().unwrap().json()["error"]["code"], -32602);
@@ -47,7 +47,7 @@ async fn a_session_that_is_refused_has_no_id() {
 
 #[tokio::test]
 async fn requests_without_a_session_or_with_a_wrong_one_are_refused() {
-    let server = Server::inline(Config::new()).await;
+    let server = Server::inline(EndpointConfig::new()).await;
     let client = server.open("2025-06-18").await;
     let body = request(1, "echo", json!({}));
     let unknown = "0".repeat(32);
@@ -63,7 +63,7 @@ async fn requests_without_a_session_or_with_a_wrong_one_are_refused() {
 
 #[tokio::test]
 async fn the_version_header_is_checked_and_may_be_absent() {
-    let server = Server::inline(Config::new()).await;
+    let server = Server::inline(EndpointConfig::new()).await;
     let client = server.open("2025-06-18").await;
     let body = request(1, "echo", json!({}));
     for version in ["1999-01-01", "x", ""] {
@@ -83,7 +83,7 @@ async fn the_version_header_is_checked_and_may_be_absent() {
 /// revision without, makes it a request of that revision.
 #[tokio::test]
 async fn the_revision_of_a_session_is_what_was_agreed_on() {
-    let server = Server::inline(Config::new()).await;
+    let server = Server::inline(EndpointConfig::new()).await;
     let batch = format!("[{}]", notification("x"));
     for (agreed, other) in [("2025-11-25", "2025-03-26"), ("2025-03-26", "2025-11-25")] {
         let client = server.open(agreed).await;
@@ -106,7 +106,7 @@ async fn the_revision_of_a_session_is_what_was_agreed_on() {
 
 #[tokio::test]
 async fn st_02_a_body_of_the_revision_without_sessions_has_no_place_in_one() {
-    let server = Server::inline(Config::new()).await;
+    let server = Server::inline(EndpointConfig::new()).await;
     let client = server.open("2025-11-25").await;
     let named = |version: &str| {
         request(3, "echo", json!({ "_meta": { "io.modelcontextprotocol/protocolVersion": version } }))
@@ -127,7 +127,7 @@ async fn st_02_a_body_of_the_revision_without_sessions_has_no_place_in_one() {
 
 #[tokio::test]
 async fn sessions_know_nothing_of_each_other() {
-    let server = Server::inline(Config::new()).await;
+    let server = Server::inline(EndpointConfig::new()).await;
     let clients = [server.open("2025-11-25").await, server.open("2025-11-25").await];
     assert_ne!(clients[0].session, clients[1].session);
     // The same id in both, unanswered at the same time.
@@ -145,7 +145,7 @@ async fn sessions_know_nothing_of_each_other() {
 
 #[tokio::test]
 async fn an_answer_that_is_the_first_thing_said_can_be_json() {
-    let server = Server::inline(Config::new().session_answer(AnswerForm::Json)).await;
+    let server = Server::inline(EndpointConfig::new().session_answer(AnswerForm::Json)).await;
     let mut raw = server.raw().await;
     let (head, body) = raw.exchange("POST", &[], &initialize("2025-11-25")).await;
     assert_eq!((head.status, head.header("content-type")), (200, Some("application/json")));
@@ -164,7 +164,7 @@ async fn an_answer_that_is_the_first_thing_said_can_be_json() {
 /// TSK-14: who polls wants no stream.
 #[tokio::test]
 async fn how_a_task_stands_is_told_as_json_however_the_others_are_answered() {
-    for server in [Server::inline(Config::new()).await, Server::start(Config::new()).await] {
+    for server in [Server::inline(EndpointConfig::new()).await, Server::start(EndpointConfig::new()).await] {
         let mut raw = server.raw().await;
         let (head, _) = raw.exchange("POST", &[], &initialize("2025-11-25")).await;
         assert_eq!(head.header("content-type"), Some("text/event-stream"));
@@ -178,7 +178,7 @@ async fn how_a_task_stands_is_told_as_json_however_the_others_are_answered() {
 
 #[tokio::test]
 async fn a_request_of_the_server_is_answered_by_a_post() {
-    let mut server = Server::inline(Config::new()).await;
+    let mut server = Server::inline(EndpointConfig::new()).await;
     let mut call = {
         let client = server.open("2025-11-25").await;
         let mut call = client.call(&request(1, "ask", json!({}))).await;
@@ -197,7 +197,7 @@ async fn a_request_of_the_server_is_answered_by_a_post() {
 
 #[tokio::test]
 async fn batches_are_taken_where_the_revision_has_them() {
-    let server = Server::inline(Config::new()).await;
+    let server = Server::inline(EndpointConfig::new()).await;
     let batch = format!(
         "[{},{},{{\"id\":9}},{}]",
         request(1, "echo", json!({})),
@@ -230,7 +230,7 @@ async fn batches_are_taken_where_the_revision_has_them() {
 
 #[tokio::test]
 async fn a_request_id_that_is_in_flight_is_refused_and_free_afterwards() {
-    let server = Server::inline(Config::new()).await;
+    let server = Server::inline(EndpointConfig::new()).await;
     let client = server.open("2025-11-25").await;
     let mut first = client.call(&request(5, "wait", json!({}))).await;
     first.next().await.unwrap();
@@ -244,7 +244,7 @@ async fn a_request_id_that_is_in_flight_is_refused_and_free_afterwards() {
 
 #[tokio::test]
 async fn limits_are_kept_and_named() {
-    let server = Server::inline(Config::new().session_limit(2).stream_limit(2)).await;
+    let server = Server::inline(EndpointConfig::new().session_limit(2).stream_limit(2)).await;
     let client = server.open("2025-11-25").await;
     let other = server.open("2025-11-25").await;
     // One that is not used would give way.
@@ -268,7 +268,7 @@ async fn limits_are_kept_and_named() {
 
 #[tokio::test]
 async fn ids_of_sessions_are_all_different() {
-    let server = Server::inline(Config::new().session_answer(AnswerForm::Json)).await;
+    let server = Server::inline(EndpointConfig::new().session_answer(AnswerForm::Json)).await;
     let mut raw = server.raw().await;
     let mut ids = HashSet::new();
     for _ in 0..200 {

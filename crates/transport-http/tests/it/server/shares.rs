@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use agentwire_transport::Packet;
 use agentwire_transport_http::server::{
-    AnswerForm, Body, Caller, Config, Endpoint, Event, EventId, EventStore, MemoryEventStore, RemoteAddr,
-    SessionId,
+    AnswerForm, Body, Caller, Endpoint, EndpointConfig, Event, EventId, EventStore, MemoryEventStore,
+    RemoteAddr, SessionId,
 };
 use bytes::Bytes;
 use futures::future::BoxFuture;
@@ -25,7 +25,7 @@ const DAY: Duration = Duration::from_secs(24 * 3600);
 
 #[tokio::test(start_paused = true)]
 async fn sessions_that_are_opened_and_not_used_lock_nobody_out() {
-    let mut crowd = Crowd::start(Config::new());
+    let mut crowd = Crowd::start(EndpointConfig::new());
     let hostile = crowd.client(1);
     for _ in 0..10_000 {
         hostile.initialize().await;
@@ -45,7 +45,7 @@ async fn sessions_that_are_opened_and_not_used_lock_nobody_out() {
 
 #[tokio::test(start_paused = true)]
 async fn one_client_uses_no_more_than_its_share_of_sessions() {
-    let mut crowd = Crowd::start(Config::new().session_limit(100));
+    let mut crowd = Crowd::start(EndpointConfig::new().session_limit(100));
     let hostile = crowd.client(1);
     let mut taken = Vec::new();
     for _ in 0..200 {
@@ -66,7 +66,7 @@ async fn one_client_uses_no_more_than_its_share_of_sessions() {
 
 #[tokio::test(start_paused = true)]
 async fn a_principal_has_a_share_wherever_it_calls_from() {
-    let mut crowd = Crowd::start(Config::new().caller_session_limit(3));
+    let mut crowd = Crowd::start(EndpointConfig::new().caller_session_limit(3));
     let mut kept = Vec::new();
     for address in 1..=3 {
         kept.push(crowd.client(address).named("mallory").open().await);
@@ -81,7 +81,7 @@ async fn a_principal_has_a_share_wherever_it_calls_from() {
 
 #[tokio::test(start_paused = true)]
 async fn bodies_that_do_not_end_leave_room_for_others() {
-    let mut crowd = Crowd::start(Config::new());
+    let mut crowd = Crowd::start(EndpointConfig::new());
     let (hostile, polite) = (crowd.client(1), crowd.client(2).open().await);
     let mut waiting = Vec::new();
     for _ in 0..200 {
@@ -109,7 +109,7 @@ async fn bodies_that_do_not_end_leave_room_for_others() {
 
 #[tokio::test(start_paused = true)]
 async fn requests_that_are_not_answered_count_until_they_are() {
-    let config = Config::new().body_limit(1 << 20).caller_request_budget(3 << 20).stream_limit(1000);
+    let config = EndpointConfig::new().body_limit(1 << 20).caller_request_budget(3 << 20).stream_limit(1000);
     let mut crowd = Crowd::start(config);
     let (hostile, polite) = (crowd.client(1).open().await, crowd.client(2).open().await);
     let padding = "x".repeat(1 << 19);
@@ -148,7 +148,8 @@ async fn rest(response: http::Response<Body>) -> (String, bool) {
 
 #[tokio::test(start_paused = true)]
 async fn answers_that_are_not_read_count_until_they_are() {
-    let config = || Config::new().body_limit(1 << 19).caller_request_budget(3 << 20).stream_limit(1000);
+    let config =
+        || EndpointConfig::new().body_limit(1 << 19).caller_request_budget(3 << 20).stream_limit(1000);
     // Also as one JSON text, and without the events that are remembered.
     for config in [config(), config().session_answer(AnswerForm::Json), config().event_store(None)] {
         let mut crowd = Crowd::start(config);
@@ -177,7 +178,7 @@ async fn answers_that_are_not_read_count_until_they_are() {
 async fn an_answer_for_which_there_is_no_room_is_an_error() {
     let go = Arc::new(Semaphore::new(0));
     let going = go.clone();
-    let config = Config::new().body_limit(1 << 19).caller_request_budget(3 << 20);
+    let config = EndpointConfig::new().body_limit(1 << 19).caller_request_budget(3 << 20);
     let endpoint = Endpoint::serving(
         config,
         Inline(move |mut connection: Connection| {
@@ -220,7 +221,7 @@ async fn an_answer_for_which_there_is_no_room_is_an_error() {
 #[tokio::test(start_paused = true)]
 async fn a_client_that_fills_the_event_store_makes_no_other_lose_events() {
     let store = Arc::new(MemoryEventStore::new(1 << 20, 2 << 20));
-    let mut crowd = Crowd::start(Config::new().event_store(Some(store)));
+    let mut crowd = Crowd::start(EndpointConfig::new().event_store(Some(store)));
     let mut hostile = Vec::new();
     for _ in 0..17 {
         hostile.push(crowd.client(1).open().await);
@@ -252,7 +253,7 @@ async fn sessions_are_idle_by_the_clock_for_months() {
 
 async fn sessions_are_idle_by_the_clock(days: u64) {
     let mut crowd =
-        Crowd::start(Config::new().idle(DAY).keep_alive(DAY / 2).stall(DAY).slow_reader_timeout(DAY));
+        Crowd::start(EndpointConfig::new().idle(DAY).keep_alive(DAY / 2).stall(DAY).slow_reader_timeout(DAY));
     let daily = crowd.client(1).open().await;
     let listening = crowd.client(2).open().await;
     let stream = listening.listen().await;
@@ -283,7 +284,7 @@ async fn polite_clients_are_served_beside_a_hostile_one_for_hours() {
 
 /// One client does all that it may, for so long; the others are answered all the while.
 async fn polite_clients_are_served(minutes: u64) {
-    let mut crowd = Crowd::start(Config::new());
+    let mut crowd = Crowd::start(EndpointConfig::new());
     let polite: Vec<Client> =
         futures::future::join_all((10..20).map(|address| crowd.client(address).open())).await;
     let hostile = crowd.client(1).open().await;
@@ -331,7 +332,7 @@ impl EventStore for Panics {
 
 #[tokio::test(start_paused = true)]
 async fn an_event_store_that_panics_ends_nothing_else() {
-    let mut crowd = Crowd::start(Config::new().event_store(Some(Arc::new(Panics))));
+    let mut crowd = Crowd::start(EndpointConfig::new().event_store(Some(Arc::new(Panics))));
     let client = crowd.client(1).open().await;
     assert_eq!(client.echo(1).await, StatusCode::OK);
     tokio::time::sleep(Duration::from_secs(10)).await;

@@ -1,6 +1,6 @@
 //! 2026-07-28: each request stands alone.
 
-use agentwire_transport_http::server::{AnswerForm, Config};
+use agentwire_transport_http::server::{AnswerForm, EndpointConfig};
 use serde_json::{Value, json};
 
 use super::raw::{Events, parse_events};
@@ -15,7 +15,7 @@ pub(crate) fn modern(id: impl Into<Value>, method: &str, mut params: Value) -> S
 
 #[tokio::test]
 async fn a_request_is_answered_as_json_or_as_a_stream() {
-    let mut server = Server::start(Config::new()).await;
+    let mut server = Server::start(EndpointConfig::new()).await;
     let mut raw = server.raw().await;
     let headers = [VERSION, ("mcp-method", "echo")];
     let (head, body) = raw.exchange("POST", &headers, &modern("a", "echo", json!({}))).await;
@@ -33,7 +33,7 @@ async fn a_request_is_answered_as_json_or_as_a_stream() {
     assert_eq!(events.len(), 3);
     assert!(events.iter().all(|event| event.id.is_none()), "nothing to resume");
 
-    let server = Server::start(Config::new().stateless_answer(AnswerForm::Events)).await;
+    let server = Server::start(EndpointConfig::new().stateless_answer(AnswerForm::Events)).await;
     let headers = [VERSION, ("Mcp-Method", "echo")];
     let (head, body) = server.raw().await.exchange("POST", &headers, &modern(1, "echo", json!({}))).await;
     assert_eq!((head.header("content-type"), parse_events(&body).len()), (Some("text/event-stream"), 1));
@@ -41,7 +41,7 @@ async fn a_request_is_answered_as_json_or_as_a_stream() {
 
 #[tokio::test]
 async fn the_status_says_which_error_it_was() {
-    let server = Server::start(Config::new().stateless_answer(AnswerForm::Events)).await;
+    let server = Server::start(EndpointConfig::new().stateless_answer(AnswerForm::Events)).await;
     let headers = [VERSION, ("Mcp-Method", "nothing")];
     let (status, body) = server.exchange("POST", &headers, &modern(1, "nothing", json!({}))).await;
     assert_eq!((status, body.contains("-32601")), (404, true));
@@ -57,7 +57,7 @@ async fn the_status_says_which_error_it_was() {
 
 #[tokio::test]
 async fn headers_must_say_what_the_body_says() {
-    let mut server = Server::start(Config::new()).await;
+    let mut server = Server::start(EndpointConfig::new()).await;
     let call = modern(7, "tools/call", json!({"name": "日本"}));
     let read = modern(7, "resources/read", json!({"uri": "file:///a"}));
     let task = modern(7, "tasks/get", json!({"taskId": "t-1", "name": "other", "uri": "other"}));
@@ -112,7 +112,7 @@ async fn headers_must_say_what_the_body_says() {
 
 #[tokio::test]
 async fn unknown_versions_are_refused_here_or_by_whoever_serves() {
-    let server = Server::start(Config::new()).await;
+    let server = Server::start(EndpointConfig::new()).await;
     let future = [("MCP-Protocol-Version", "2099-01-01"), ("Mcp-Method", "echo")];
     let body = modern(1, "echo", json!({})).replace("2026-07-28", "2099-01-01");
     // Said in both places it may be one that whoever serves the connection knows.
@@ -125,7 +125,7 @@ async fn unknown_versions_are_refused_here_or_by_whoever_serves() {
         json!(["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"])
     );
 
-    let modern_only = Server::start(Config::new().sessions(false)).await;
+    let modern_only = Server::start(EndpointConfig::new().sessions(false)).await;
     for headers in [&[][..], &[("MCP-Protocol-Version", "2025-11-25")]] {
         let (status, answer) =
             modern_only.exchange("POST", headers, &super::script::initialize("2025-11-25")).await;
@@ -134,7 +134,7 @@ async fn unknown_versions_are_refused_here_or_by_whoever_serves() {
         assert_eq!((status, &answer["error"]["data"]), (400, &data));
     }
     assert_eq!(modern_only.exchange("GET", &[], "").await.0, 405);
-    let legacy_only = Server::start(Config::new().stateless(false)).await;
+    let legacy_only = Server::start(EndpointConfig::new().stateless(false)).await;
     let headers = [VERSION, ("Mcp-Method", "echo")];
     let (status, answer) = legacy_only.exchange("POST", &headers, &modern(1, "echo", json!({}))).await;
     assert_eq!((status, answer.contains("-32022")), (400, true));
@@ -142,7 +142,7 @@ async fn unknown_versions_are_refused_here_or_by_whoever_serves() {
 
 #[tokio::test]
 async fn only_one_request_or_notification_is_a_body() {
-    let mut server = Server::start(Config::new()).await;
+    let mut server = Server::start(EndpointConfig::new()).await;
     let headers = [VERSION, ("Mcp-Method", "x")];
     assert_eq!(server.exchange("POST", &headers, &notification("x")).await, (202, String::new()));
     server.hears(&Heard::Message("x".to_owned())).await;
@@ -162,7 +162,7 @@ async fn only_one_request_or_notification_is_a_body() {
 
 #[tokio::test]
 async fn leaving_is_cancelling() {
-    let mut server = Server::start(Config::new()).await;
+    let mut server = Server::start(EndpointConfig::new()).await;
     // Before anything was said, and after.
     let mut raw = server.raw().await;
     raw.send("POST", &[VERSION, ("Mcp-Method", "wait")], &modern("gone", "wait", json!({}))).await;
@@ -182,7 +182,7 @@ async fn leaving_is_cancelling() {
 
 #[tokio::test]
 async fn sessions_and_single_requests_share_the_endpoint() {
-    let server = Server::start(Config::new()).await;
+    let server = Server::start(EndpointConfig::new()).await;
     let client = server.open("2025-11-25").await;
     for id in 0..3 {
         assert_eq!(client.post(&request(id, "echo", json!({}))).await.0, 200);
@@ -193,7 +193,7 @@ async fn sessions_and_single_requests_share_the_endpoint() {
 
 #[tokio::test]
 async fn more_than_the_limit_are_told_to_come_back() {
-    let mut server = Server::start(Config::new().exchange_limit(1)).await;
+    let mut server = Server::start(EndpointConfig::new().exchange_limit(1)).await;
     let mut raw = server.raw().await;
     raw.send("POST", &[VERSION, ("Mcp-Method", "wait")], &modern(1, "wait", json!({}))).await;
     server.hears(&Heard::Message("wait".to_owned())).await;

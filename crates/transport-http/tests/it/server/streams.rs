@@ -2,14 +2,14 @@
 
 use std::collections::HashSet;
 
-use agentwire_transport_http::server::Config;
+use agentwire_transport_http::server::EndpointConfig;
 use serde_json::json;
 
 use super::script::{Heard, Server, notification, request};
 
 #[tokio::test]
 async fn a_stream_of_2025_11_25_begins_with_an_id_and_ends_after_the_answer() {
-    let server = Server::inline(Config::new()).await;
+    let server = Server::inline(EndpointConfig::new()).await;
     let client = server.open("2025-11-25").await;
     let mut ids = HashSet::new();
     for id in 1..4 {
@@ -30,7 +30,7 @@ async fn a_stream_of_2025_11_25_begins_with_an_id_and_ends_after_the_answer() {
 
 #[tokio::test]
 async fn older_revisions_get_no_event_without_data() {
-    let server = Server::inline(Config::new()).await;
+    let server = Server::inline(EndpointConfig::new()).await;
     for revision in ["2025-03-26", "2025-06-18"] {
         let client = server.open(revision).await;
         let events = client.call(&request(1, "count", json!({"n": 1}))).await.rest().await;
@@ -41,7 +41,7 @@ async fn older_revisions_get_no_event_without_data() {
 
 #[tokio::test]
 async fn without_a_store_events_have_no_ids() {
-    let server = Server::inline(Config::new().event_store(None)).await;
+    let server = Server::inline(EndpointConfig::new().event_store(None)).await;
     let client = server.open("2025-11-25").await;
     let events = client.call(&request(1, "count", json!({"n": 1}))).await.rest().await;
     assert_eq!(events.len(), 2);
@@ -51,7 +51,7 @@ async fn without_a_store_events_have_no_ids() {
 
 #[tokio::test]
 async fn what_belongs_to_no_request_goes_to_exactly_one_get_stream() {
-    let server = Server::inline(Config::new()).await;
+    let server = Server::inline(EndpointConfig::new()).await;
     let client = server.open("2025-06-18").await;
     let mut listening = [client.get().await, client.get().await];
     for at in 0..5 {
@@ -77,7 +77,7 @@ async fn what_belongs_to_no_request_goes_to_exactly_one_get_stream() {
 
 #[tokio::test]
 async fn while_no_get_stream_is_open_the_newest_is_kept() {
-    let server = Server::inline(Config::new().high_water(600)).await;
+    let server = Server::inline(EndpointConfig::new().high_water(600)).await;
     let client = server.open("2025-06-18").await;
     for at in 0..20 {
         client.post(&request(at, "announce", json!({"at": at}))).await;
@@ -93,7 +93,7 @@ async fn while_no_get_stream_is_open_the_newest_is_kept() {
 
 #[tokio::test]
 async fn concurrent_requests_have_a_stream_each() {
-    let server = Server::inline(Config::new()).await;
+    let server = Server::inline(EndpointConfig::new()).await;
     let client = server.open("2025-11-25").await;
     let calls = (1..=10).map(|id| {
         let client = &client;
@@ -107,7 +107,7 @@ async fn concurrent_requests_have_a_stream_each() {
 
 #[tokio::test]
 async fn in_a_session_leaving_is_no_cancelling_but_cancelling_is() {
-    let mut server = Server::inline(Config::new()).await;
+    let mut server = Server::inline(EndpointConfig::new()).await;
     let port = server.port;
     let (headers, event) = {
         let client = server.open("2025-11-25").await;
@@ -134,7 +134,7 @@ async fn in_a_session_leaving_is_no_cancelling_but_cancelling_is() {
 
 #[tokio::test]
 async fn delete_ends_the_streams_of_the_session() {
-    let server = Server::inline(Config::new()).await;
+    let server = Server::inline(EndpointConfig::new()).await;
     let client = server.open("2025-11-25").await;
     let mut streams = [client.get().await, client.call(&request(1, "wait", json!({}))).await];
     for stream in &mut streams {

@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use agentwire_transport::Packet;
-use agentwire_transport_http::server::{Body, Config, Endpoint, Principal};
+use agentwire_transport_http::server::{Body, Endpoint, EndpointConfig, Principal};
 use bytes::Bytes;
 use futures::{FutureExt, SinkExt, StreamExt};
 use http::{Request, Response, StatusCode};
@@ -74,7 +74,8 @@ pub(crate) async fn open(endpoint: &mut Endpoint, connections: &mut Connections)
 
 #[tokio::test(start_paused = true)]
 async fn a_session_ends_when_its_client_is_silent_for_too_long() {
-    let config = Config::new().idle(Duration::from_secs(600)).opening_timeout(Duration::from_secs(600));
+    let config =
+        EndpointConfig::new().idle(Duration::from_secs(600)).opening_timeout(Duration::from_secs(600));
     let (mut endpoint, mut connections) = endpoint(config);
     let (session, mut connection) = open(&mut endpoint, &mut connections).await;
     let driver = tokio::spawn(async move { connections.next().await.is_none() });
@@ -98,7 +99,7 @@ async fn a_session_ends_when_its_client_is_silent_for_too_long() {
 
 #[tokio::test(start_paused = true)]
 async fn silent_streams_are_kept_alive() {
-    let (mut endpoint, mut connections) = endpoint(Config::new().keep_alive(Duration::from_secs(10)));
+    let (mut endpoint, mut connections) = endpoint(EndpointConfig::new().keep_alive(Duration::from_secs(10)));
     let (session, _connection) = open(&mut endpoint, &mut connections).await;
     let _driver = tokio::spawn(async move { connections.next().await });
     let headers = [("mcp-session-id", session.as_str())];
@@ -114,7 +115,7 @@ async fn silent_streams_are_kept_alive() {
 
 #[tokio::test(start_paused = true)]
 async fn an_answer_that_takes_long_becomes_a_stream() {
-    let (mut endpoint, mut connections) = endpoint(Config::new());
+    let (mut endpoint, mut connections) = endpoint(EndpointConfig::new());
     let meta = json!({"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}});
     let headers = [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "slow")];
     let response = tokio::spawn(call(&mut endpoint, "POST", &headers, &request(1, "slow", meta)));
@@ -132,7 +133,7 @@ async fn an_answer_that_takes_long_becomes_a_stream() {
 
 #[tokio::test(start_paused = true)]
 async fn a_stream_that_is_not_read_is_cut_and_can_be_resumed() {
-    let config = Config::new().stall(Duration::from_secs(20)).high_water(1000);
+    let config = EndpointConfig::new().stall(Duration::from_secs(20)).high_water(1000);
     let (mut endpoint, mut connections) = endpoint(config);
     let (session, mut connection) = open(&mut endpoint, &mut connections).await;
     let _driver = tokio::spawn(async move { connections.next().await });
@@ -161,7 +162,8 @@ async fn a_stream_that_is_not_read_is_cut_and_can_be_resumed() {
 
 #[tokio::test(start_paused = true)]
 async fn streams_can_be_made_to_come_back() {
-    let (mut endpoint, mut connections) = endpoint(Config::new().stream_time(Some(Duration::from_secs(5))));
+    let (mut endpoint, mut connections) =
+        endpoint(EndpointConfig::new().stream_time(Some(Duration::from_secs(5))));
     let (session, mut connection) = open(&mut endpoint, &mut connections).await;
     let _driver = tokio::spawn(async move { connections.next().await });
     let headers = [("mcp-session-id", session.as_str())];
@@ -179,7 +181,8 @@ async fn streams_can_be_made_to_come_back() {
 
 #[tokio::test(start_paused = true)]
 async fn the_stream_of_a_get_can_be_polled_too() {
-    let (mut endpoint, mut connections) = endpoint(Config::new().stream_time(Some(Duration::from_secs(5))));
+    let (mut endpoint, mut connections) =
+        endpoint(EndpointConfig::new().stream_time(Some(Duration::from_secs(5))));
     let (session, mut connection) = open(&mut endpoint, &mut connections).await;
     let _driver = tokio::spawn(async move { connections.next().await });
     let mut last = String::new();
@@ -200,7 +203,7 @@ async fn the_stream_of_a_get_can_be_polled_too() {
 
 #[tokio::test(start_paused = true)]
 async fn a_stream_is_not_closed_before_its_answer() {
-    let (mut endpoint, mut connections) = endpoint(Config::new());
+    let (mut endpoint, mut connections) = endpoint(EndpointConfig::new());
     let (session, mut connection) = open(&mut endpoint, &mut connections).await;
     let _driver = tokio::spawn(async move { connections.next().await });
     let headers = [("mcp-session-id", session.as_str())];
@@ -223,7 +226,7 @@ async fn a_stream_is_not_closed_before_its_answer() {
 
 #[tokio::test(start_paused = true)]
 async fn a_body_that_does_not_come_is_not_waited_for() {
-    let (mut endpoint, _links) = endpoint(Config::new());
+    let (mut endpoint, _links) = endpoint(EndpointConfig::new());
     let start = tokio::time::Instant::now();
     let response = call(&mut endpoint, "POST", &[], "").await;
     assert_eq!((response.status(), start.elapsed().as_secs()), (StatusCode::REQUEST_TIMEOUT, 30));
@@ -231,7 +234,7 @@ async fn a_body_that_does_not_come_is_not_waited_for() {
 
 #[tokio::test]
 async fn posts_wait_while_the_connection_takes_nothing() {
-    let (mut endpoint, mut connections) = endpoint(Config::new().inbox_limit(2));
+    let (mut endpoint, mut connections) = endpoint(EndpointConfig::new().inbox_limit(2));
     let (session, mut connection) = open(&mut endpoint, &mut connections).await;
     let headers = [("mcp-session-id", session.as_str())];
     let mut posts: Vec<_> =
@@ -247,7 +250,7 @@ async fn posts_wait_while_the_connection_takes_nothing() {
 
 #[tokio::test]
 async fn posts_that_wait_and_leave_are_not_remembered_without_bound() {
-    let (mut endpoint, mut connections) = endpoint(Config::new().inbox_limit(1).stream_limit(4));
+    let (mut endpoint, mut connections) = endpoint(EndpointConfig::new().inbox_limit(1).stream_limit(4));
     let (session, mut connection) = open(&mut endpoint, &mut connections).await;
     let post = || {
         let (mut endpoint, session) = (endpoint.clone(), session.clone());
@@ -273,7 +276,7 @@ async fn posts_that_wait_and_leave_are_not_remembered_without_bound() {
 
 #[tokio::test]
 async fn a_session_belongs_to_whoever_opened_it() {
-    let (mut endpoint, mut connections) = endpoint(Config::new());
+    let (mut endpoint, mut connections) = endpoint(EndpointConfig::new());
     let (session, connection) = {
         let mut request =
             Request::post("/").header("host", "localhost").header("content-type", "application/json");
@@ -307,7 +310,7 @@ async fn a_session_belongs_to_whoever_opened_it() {
 
 #[tokio::test]
 async fn without_anybody_to_serve_nothing_is_taken() {
-    let (mut endpoint, connections) = endpoint(Config::new());
+    let (mut endpoint, connections) = endpoint(EndpointConfig::new());
     drop(connections);
     let response = call(&mut endpoint, "POST", &[], &initialize("2025-11-25")).await;
     assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);

@@ -1,4 +1,4 @@
-use agentwire_transport_sse::server::Config;
+use agentwire_transport_sse::server::EndpointConfig;
 use serde_json::json;
 
 use crate::server::raw::{Raw, Session, result};
@@ -8,7 +8,7 @@ use crate::server::script::{Server, WAYS};
 async fn sessions_are_limited_and_given_back() {
     for way in WAYS {
         let server = Server::start(
-            Config::new().with_http(|http| http.session_limit(60).caller_session_limit(60)),
+            EndpointConfig::new().with_http(|http| http.session_limit(60).caller_session_limit(60)),
             way,
         )
         .await;
@@ -39,7 +39,7 @@ async fn sessions_are_limited_and_given_back() {
 /// Without a limit of its own, one caller gets at most three quarters of the sessions.
 #[tokio::test]
 async fn one_caller_leaves_sessions_to_others() {
-    let server = Server::start(Config::new().with_http(|http| http.session_limit(8)), WAYS[0]).await;
+    let server = Server::start(EndpointConfig::new().with_http(|http| http.session_limit(8)), WAYS[0]).await;
     let mut sessions = Vec::new();
     for number in 0..6 {
         let mut session = Session::open(server.port).await;

@@ -1,4 +1,4 @@
-use agentwire_transport_sse::server::Config;
+use agentwire_transport_sse::server::EndpointConfig;
 use serde_json::json;
 
 use crate::server::raw::{JSON, Raw, Session, result};
@@ -8,7 +8,7 @@ const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"echo","params":[1]}"#;
 
 #[tokio::test]
 async fn sse_09_a_foreign_origin_or_host_is_refused_on_both_verbs_and_paths() {
-    let server = Server::start(Config::new(), Way::Inline).await;
+    let server = Server::start(EndpointConfig::new(), Way::Inline).await;
     let mut session = Session::open(server.port).await;
     let endpoint = session.endpoint.clone();
     for header in [
@@ -35,7 +35,8 @@ async fn sse_09_a_foreign_origin_or_host_is_refused_on_both_verbs_and_paths() {
 
 #[tokio::test]
 async fn sse_09_who_may_call_can_be_said() {
-    let config = Config::new().with_http(|http| http.hosts(["mcp.example"]).origins(["https://app.example"]));
+    let config =
+        EndpointConfig::new().with_http(|http| http.hosts(["mcp.example"]).origins(["https://app.example"]));
     let server = Server::start(config, Way::Inline).await;
     for (status, headers) in [
         (400, [("Host", "mcp.example"), ("Origin", "https://app.example")]),
@@ -50,7 +51,8 @@ async fn sse_09_who_may_call_can_be_said() {
 
 #[tokio::test]
 async fn the_form_of_a_request_is_looked_at() {
-    let server = Server::start(Config::new().with_http(|http| http.body_limit(1000)), Way::Inline).await;
+    let server =
+        Server::start(EndpointConfig::new().with_http(|http| http.body_limit(1000)), Way::Inline).await;
     let session = Session::open(server.port).await;
     let post = format!("POST {}", session.endpoint);
     let long = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"echo","params":["{}"]}}"#, "x".repeat(1000));

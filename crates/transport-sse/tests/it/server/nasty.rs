@@ -1,4 +1,4 @@
-use agentwire_transport_sse::server::Config;
+use agentwire_transport_sse::server::EndpointConfig;
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
 
@@ -15,7 +15,7 @@ fn head(session: &Session, port: u16, headers: &str) -> String {
 
 #[tokio::test]
 async fn a_body_comes_in_any_pieces() {
-    let server = Server::start(Config::new(), Way::Inline).await;
+    let server = Server::start(EndpointConfig::new(), Way::Inline).await;
     let mut session = Session::open(server.port).await;
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "echo", "params": ["🦀日本"]}).to_string();
     let mut raw = Raw::connect(server.port).await;
@@ -37,7 +37,8 @@ async fn a_body_comes_in_any_pieces() {
 
 #[tokio::test]
 async fn a_body_is_never_longer_than_the_limit() {
-    let server = Server::start(Config::new().with_http(|http| http.body_limit(1 << 20)), Way::Inline).await;
+    let server =
+        Server::start(EndpointConfig::new().with_http(|http| http.body_limit(1 << 20)), Way::Inline).await;
     let mut session = Session::open(server.port).await;
     let mut raw = Raw::connect(server.port).await;
     let length = format!("Content-Length: {}\r\n", 512 << 20);
@@ -59,7 +60,7 @@ async fn a_body_is_never_longer_than_the_limit() {
 #[tokio::test]
 async fn text_that_is_none_and_connections_that_break_harm_nobody() {
     for way in WAYS {
-        let server = Server::start(Config::new(), way).await;
+        let server = Server::start(EndpointConfig::new(), way).await;
         let mut session = Session::open(server.port).await;
         let mut raw = Raw::connect(server.port).await;
         raw.write(head(&session, server.port, "Content-Length: 4\r\n").as_bytes()).await;
@@ -79,7 +80,7 @@ async fn text_that_is_none_and_connections_that_break_harm_nobody() {
 #[tokio::test]
 async fn a_client_that_stops_reading_stalls_nobody_else() {
     for way in WAYS {
-        let config = Config::new()
+        let config = EndpointConfig::new()
             .with_http(|http| http.high_water(1 << 10).stall(std::time::Duration::from_millis(100)));
         let server = Server::start(config, way).await;
         let mut deaf = Session::open(server.port).await;
@@ -109,7 +110,8 @@ async fn a_client_that_stops_reading_stalls_nobody_else() {
 
 #[tokio::test]
 async fn messages_that_nobody_takes_wait_outside() {
-    let server = Server::start(Config::new().with_http(|http| http.inbox_limit(2)), Way::Inline).await;
+    let server =
+        Server::start(EndpointConfig::new().with_http(|http| http.inbox_limit(2)), Way::Inline).await;
     let session = Session::open(server.port).await;
     session.call(0, "hang", json!({})).await;
     server.state.has_heard(1).await;

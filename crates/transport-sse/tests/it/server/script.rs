@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use agentwire_jsonrpc::{Frame, Message, RequestId, Response};
 use agentwire_transport::{Exchange, Packet, Service};
 use agentwire_transport_http::server::{Routes, serve};
-use agentwire_transport_sse::server::{Config, Connection, Endpoint};
+use agentwire_transport_sse::server::{Connection, Endpoint, EndpointConfig};
 use futures::{SinkExt, StreamExt};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -62,11 +62,11 @@ pub(crate) struct State {
 }
 
 impl Server {
-    pub(crate) async fn start(config: Config, way: Way) -> Self {
+    pub(crate) async fn start(config: EndpointConfig, way: Way) -> Self {
         Self::start_beside(config, way, Routes::new()).await
     }
 
-    pub(crate) async fn start_beside(config: Config, way: Way, routes: Routes) -> Self {
+    pub(crate) async fn start_beside(config: EndpointConfig, way: Way, routes: Routes) -> Self {
         let state = Arc::new(State::default());
         let scripted = {
             let state = state.clone();

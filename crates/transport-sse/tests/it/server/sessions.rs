@@ -2,7 +2,7 @@ use agentwire_jsonrpc::{ErrorObject, Response};
 use agentwire_transport::{Exchange, service_fn};
 use agentwire_transport_http::server as http_server;
 use agentwire_transport_http::server::Routes;
-use agentwire_transport_sse::server::Config;
+use agentwire_transport_sse::server::EndpointConfig;
 use serde_json::{Value, json};
 
 use crate::server::raw::{JSON, Raw, Session, result};
@@ -13,7 +13,7 @@ const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
 #[tokio::test]
 async fn sse_01_02_a_get_opens_a_stream_that_begins_with_where_to_post() {
     for way in WAYS {
-        let server = Server::start(Config::new(), way).await;
+        let server = Server::start(EndpointConfig::new(), way).await;
         let mut raw = Raw::connect(server.port).await;
         raw.send("GET /sse?token=1", &[], "").await;
         let head = raw.head().await;
@@ -32,7 +32,7 @@ async fn sse_01_02_a_get_opens_a_stream_that_begins_with_where_to_post() {
 #[tokio::test]
 async fn sse_05_messages_come_on_the_stream_and_never_in_the_response_to_the_post() {
     for way in WAYS {
-        let server = Server::start(Config::new(), way).await;
+        let server = Server::start(EndpointConfig::new(), way).await;
         let mut session = Session::open(server.port).await;
         session.call(1, "echo", json!({"text": "日本\n"})).await;
         assert_eq!(session.message().await, result(1, json!({"text": "日本\n"})));
@@ -57,7 +57,7 @@ async fn sse_05_messages_come_on_the_stream_and_never_in_the_response_to_the_pos
 
 #[tokio::test]
 async fn sse_08_a_post_without_a_session_is_refused() {
-    let server = Server::start(Config::new(), Way::Inline).await;
+    let server = Server::start(EndpointConfig::new(), Way::Inline).await;
     let session = Session::open(server.port).await;
     let mut raw = Raw::connect(server.port).await;
     let unknown = format!("/messages?sessionId={:032x}", 7);
@@ -87,7 +87,7 @@ async fn sse_08_a_post_without_a_session_is_refused() {
 #[tokio::test]
 async fn sse_11_a_stream_that_the_client_closes_ends_the_session_and_what_it_asked() {
     for way in WAYS {
-        let server = Server::start(Config::new(), way).await;
+        let server = Server::start(EndpointConfig::new(), way).await;
         let session = Session::open(server.port).await;
         // The script of a connection hears the end of it only where it listens.
         if let Way::Inline = way {
@@ -107,7 +107,7 @@ async fn sse_11_a_stream_that_the_client_closes_ends_the_session_and_what_it_ask
 #[tokio::test]
 async fn sse_11_a_link_that_ends_closes_the_stream_after_what_was_said() {
     for way in WAYS {
-        let server = Server::start(Config::new(), way).await;
+        let server = Server::start(EndpointConfig::new(), way).await;
         let mut session = Session::open(server.port).await;
         session.call(1, "large", json!({"n": 500_000})).await;
         session.call(2, "leave", json!({})).await;
@@ -119,7 +119,7 @@ async fn sse_11_a_link_that_ends_closes_the_stream_after_what_was_said() {
 
 #[tokio::test]
 async fn a_panic_ends_one_session_only() {
-    let server = Server::start(Config::new(), Way::Inline).await;
+    let server = Server::start(EndpointConfig::new(), Way::Inline).await;
     let mut one = Session::open(server.port).await;
     let mut other = Session::open(server.port).await;
     one.call(1, "panic", json!({})).await;
@@ -130,7 +130,7 @@ async fn a_panic_ends_one_session_only() {
 
 #[tokio::test]
 async fn sse_13_what_is_no_message_is_refused() {
-    let server = Server::start(Config::new(), Way::Inline).await;
+    let server = Server::start(EndpointConfig::new(), Way::Inline).await;
     let mut session = Session::open(server.port).await;
     for (code, body) in [
         (-32700, "{"),
@@ -159,7 +159,7 @@ async fn sse_13_what_is_no_message_is_refused() {
 #[tokio::test]
 async fn sse_14_equal_ids_of_two_clients_are_not_mixed_up() {
     for way in WAYS {
-        let server = Server::start(Config::new(), way).await;
+        let server = Server::start(EndpointConfig::new(), way).await;
         let mut sessions = Vec::new();
         for _ in 0..8 {
             sessions.push(Session::open(server.port).await);
@@ -181,7 +181,7 @@ async fn sse_14_equal_ids_of_two_clients_are_not_mixed_up() {
 
 #[tokio::test]
 async fn a_second_get_does_not_take_the_stream_of_the_first() {
-    let server = Server::start(Config::new(), Way::Inline).await;
+    let server = Server::start(EndpointConfig::new(), Way::Inline).await;
     let mut session = Session::open(server.port).await;
     let endpoint = session.endpoint.clone();
     let other = Session::open_at(server.port, &endpoint).await;
@@ -196,9 +196,10 @@ async fn sse_16_both_transports_are_served_on_one_listener() {
     let refuse = |exchange: Exchange| async {
         Response::new(exchange.request.id, Err(ErrorObject::method_not_found("any")))
     };
-    let streamable = http_server::Endpoint::serving(http_server::Config::new(), service_fn(session, refuse));
+    let streamable =
+        http_server::Endpoint::serving(http_server::EndpointConfig::new(), service_fn(session, refuse));
     let routes = Routes::from(streamable);
-    let server = Server::start_beside(Config::new(), Way::Inline, routes).await;
+    let server = Server::start_beside(EndpointConfig::new(), Way::Inline, routes).await;
     let mut session = Session::open(server.port).await;
     session.call(1, "echo", json!([1])).await;
     assert_eq!(session.message().await, result(1, json!([1])));
@@ -213,7 +214,7 @@ async fn sse_16_both_transports_are_served_on_one_listener() {
 
 #[tokio::test]
 async fn the_path_of_the_messages_can_be_said() {
-    let server = Server::start(Config::new().messages("/prefix/messages?v=1"), Way::Inline).await;
+    let server = Server::start(EndpointConfig::new().messages("/prefix/messages?v=1"), Way::Inline).await;
     let session = Session::open(server.port).await;
     assert!(session.endpoint.starts_with("/prefix/messages?v=1&sessionId="), "{}", session.endpoint);
 }
@@ -221,7 +222,7 @@ async fn the_path_of_the_messages_can_be_said() {
 #[tokio::test]
 async fn a_server_that_stops_lets_its_sessions_end() {
     for way in WAYS {
-        let server = Server::start(Config::new(), way).await;
+        let server = Server::start(EndpointConfig::new(), way).await;
         let mut session = Session::open(server.port).await;
         session.call(1, "echo", json!([1])).await;
         server.stop().await;

@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 
 use agentwire_transport_http::server::{Body, RemoteAddr};
-use agentwire_transport_sse::server::{Config, Connection, Endpoint};
+use agentwire_transport_sse::server::{Connection, Endpoint, EndpointConfig};
 use bytes::Bytes;
 use futures::{FutureExt, StreamExt};
 use http::{Method, Request, Response, StatusCode};
@@ -48,7 +48,7 @@ async fn say(endpoint: &Endpoint, address: u8, uri: &str) -> StatusCode {
 
 #[tokio::test(start_paused = true)]
 async fn streams_that_say_nothing_lock_nobody_out() {
-    let endpoint = Endpoint::serving(Config::new(), OfConnections(attend));
+    let endpoint = Endpoint::serving(EndpointConfig::new(), OfConnections(attend));
     let mut hostile = Vec::new();
     for _ in 0..2000 {
         hostile.push(open(&endpoint, 1).await.unwrap());
@@ -65,7 +65,7 @@ async fn streams_that_say_nothing_lock_nobody_out() {
 
 #[tokio::test(start_paused = true)]
 async fn one_client_uses_no_more_than_its_share_of_sessions() {
-    let endpoint = Endpoint::serving(Config::new(), OfConnections(attend));
+    let endpoint = Endpoint::serving(EndpointConfig::new(), OfConnections(attend));
     let mut taken = Vec::new();
     for _ in 0..300 {
         if let Ok((body, uri)) = open(&endpoint, 1).await {
@@ -101,7 +101,7 @@ impl http_body::Body for Endless {
 
 #[tokio::test(start_paused = true)]
 async fn bodies_that_do_not_end_leave_room_for_others() {
-    let endpoint = Endpoint::serving(Config::new(), OfConnections(attend));
+    let endpoint = Endpoint::serving(EndpointConfig::new(), OfConnections(attend));
     let (hostile, polite) = (open(&endpoint, 1).await.unwrap(), open(&endpoint, 2).await.unwrap());
     let piece = Bytes::from(vec![b' '; (4 << 20) - 1]);
     let (mut waiting, mut refused) = (Vec::new(), 0);

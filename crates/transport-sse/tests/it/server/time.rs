@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use agentwire_transport::Packet;
 use agentwire_transport_http::server::{Body, Head, Principal};
-use agentwire_transport_sse::server::{Config, Connection, Endpoint, Stalled};
+use agentwire_transport_sse::server::{Connection, Endpoint, EndpointConfig, Stalled};
 use bytes::Bytes;
 use futures::channel::mpsc::{UnboundedReceiver, unbounded};
 use futures::stream::FuturesUnordered;
@@ -21,7 +21,7 @@ use tower_service::Service;
 use crate::server::script::OfConnections;
 
 /// An endpoint, and the connections of its clients. The futures that serve them wait for ever, so a connection decides alone.
-fn endpoint(config: Config) -> (Endpoint, UnboundedReceiver<Connection>) {
+fn endpoint(config: EndpointConfig) -> (Endpoint, UnboundedReceiver<Connection>) {
     let (connections, coming) = unbounded();
     let service = OfConnections(move |connection| {
         connections.unbounded_send(connection).unwrap();
@@ -84,7 +84,7 @@ async fn open(endpoint: &Endpoint) -> (Body, String) {
 
 #[tokio::test(start_paused = true)]
 async fn a_silent_stream_is_kept_alive() {
-    let (endpoint, _links) = endpoint(Config::new());
+    let (endpoint, _links) = endpoint(EndpointConfig::new());
     let (mut body, uri) = open(&endpoint).await;
     assert_eq!(status(&endpoint, post(&uri, Sent::Text(Some(NOTE)))).await, 202);
     let started = Instant::now();
@@ -97,7 +97,7 @@ async fn a_silent_stream_is_kept_alive() {
 
 #[tokio::test(start_paused = true)]
 async fn a_client_that_never_says_anything_is_cut() {
-    let (endpoint, mut connections) = endpoint(Config::new());
+    let (endpoint, mut connections) = endpoint(EndpointConfig::new());
     let (mut body, uri) = open(&endpoint).await;
     let started = Instant::now();
     while let Some(comment) = next(&mut body).await {
@@ -112,7 +112,7 @@ async fn a_client_that_never_says_anything_is_cut() {
 
 #[tokio::test(start_paused = true)]
 async fn no_time_is_too_long_for_the_clock() {
-    let config = Config::new()
+    let config = EndpointConfig::new()
         .with_http(|http| http.keep_alive(Duration::MAX).opening_timeout(Duration::MAX).stall(Duration::MAX));
     let (endpoint, _links) = endpoint(config);
     let (mut body, _) = open(&endpoint).await;
@@ -121,7 +121,7 @@ async fn no_time_is_too_long_for_the_clock() {
 
 #[tokio::test(start_paused = true)]
 async fn a_full_stream_that_nobody_reads_is_cut() {
-    let (endpoint, mut connections) = endpoint(Config::new());
+    let (endpoint, mut connections) = endpoint(EndpointConfig::new());
     let (mut body, uri) = open(&endpoint).await;
     let mut connection = connections.next().await.unwrap();
     let started = Instant::now();
@@ -143,7 +143,7 @@ async fn a_full_stream_that_nobody_reads_is_cut() {
 
 #[tokio::test(start_paused = true)]
 async fn a_stream_that_is_read_in_time_is_not_cut() {
-    let (endpoint, mut connections) = endpoint(Config::new().with_http(|http| http.high_water(1)));
+    let (endpoint, mut connections) = endpoint(EndpointConfig::new().with_http(|http| http.high_water(1)));
     let (mut body, _) = open(&endpoint).await;
     let mut connection = connections.next().await.unwrap();
     for _ in 0..10 {
@@ -160,7 +160,7 @@ async fn a_stream_that_is_read_in_time_is_not_cut() {
 
 #[tokio::test(start_paused = true)]
 async fn a_slow_body_is_refused() {
-    let (endpoint, _links) = endpoint(Config::new());
+    let (endpoint, _links) = endpoint(EndpointConfig::new());
     let (_body, uri) = open(&endpoint).await;
     let started = Instant::now();
     assert_eq!(status(&endpoint, post(&uri, Sent::Never)).await, 408);
@@ -169,7 +169,7 @@ async fn a_slow_body_is_refused() {
 
 #[tokio::test]
 async fn a_session_is_found_only_by_its_principal() {
-    let (endpoint, mut connections) = endpoint(Config::new());
+    let (endpoint, mut connections) = endpoint(EndpointConfig::new());
     let mut request = Request::get("/a/sse").header("host", "localhost").body(Sent::Text(None)).unwrap();
     request.extensions_mut().insert(Principal::new("one"));
     let mut body = endpoint.clone().call(request).await.unwrap().into_body();
@@ -197,7 +197,7 @@ async fn a_session_is_found_only_by_its_principal() {
 
 #[tokio::test]
 async fn an_endpoint_that_is_shut_takes_nothing_and_finishes_what_there_is() {
-    let (endpoint, mut connections) = endpoint(Config::new());
+    let (endpoint, mut connections) = endpoint(EndpointConfig::new());
     let (mut body, uri) = open(&endpoint).await;
     let mut connection = connections.next().await.unwrap();
     assert_eq!(status(&endpoint, post(&uri, Sent::Text(Some(NOTE)))).await, 202);
@@ -223,7 +223,7 @@ impl Wake for Counted {
 
 #[tokio::test]
 async fn clients_that_do_not_wait_until_there_is_room_leave_nothing_behind() {
-    let (endpoint, mut connections) = endpoint(Config::new().with_http(|http| http.inbox_limit(1)));
+    let (endpoint, mut connections) = endpoint(EndpointConfig::new().with_http(|http| http.inbox_limit(1)));
     let (_body, uri) = open(&endpoint).await;
     let mut connection = connections.next().await.unwrap();
     let note = || post(&uri, Sent::Text(Some(NOTE)));
@@ -250,7 +250,7 @@ async fn clients_that_do_not_wait_until_there_is_room_leave_nothing_behind() {
 
 #[tokio::test]
 async fn a_link_that_is_dropped_at_once_ends_its_stream() {
-    let (endpoint, connections) = endpoint(Config::new());
+    let (endpoint, connections) = endpoint(EndpointConfig::new());
     let (mut body, uri) = open(&endpoint).await;
     drop(connections);
     assert_eq!(next(&mut body).await, None);
@@ -269,5 +269,5 @@ fn an_endpoint_can_be_mounted_anywhere() {
             + 'static,
     {
     }
-    mountable(&Endpoint::serving(Config::new(), OfConnections(|_| async {})));
+    mountable(&Endpoint::serving(EndpointConfig::new(), OfConnections(|_| async {})));
 }

@@ -3,7 +3,7 @@
 use std::io::{self, Read, Write};
 
 use agentwire_mcp_server::{Context, Server};
-use agentwire_transport_http::server::{Config, Endpoint, serve};
+use agentwire_transport_http::server::{EndpointConfig, Endpoint, serve};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::net::TcpListener;
@@ -21,7 +21,7 @@ async fn add(Add { a, b }: Add, _cx: Context) -> String {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> io::Result<()> {
     let server = Server::new("adder", "0.1.0").tool("add", "Add two numbers", add);
-    let endpoint = Endpoint::serving(Config::new(), server);
+    let endpoint = Endpoint::serving(EndpointConfig::new(), server);
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     writeln!(io::stdout(), "{}", listener.local_addr()?)?;
     std::thread::spawn(|| {
