@@ -4,7 +4,6 @@ use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
 use agentwire_jsonrpc::{ErrorObject, Notification, NotificationMethod, RawJson, Request, Response};
 use agentwire_mcp_schema::InitializedNotification;
@@ -14,14 +13,13 @@ use agentwire_peer::runtime::{ExchangeObservation, in_scope};
 use agentwire_peer::{Clock, Closed, Handler, Peer, RequestContext, TokioClock, driver};
 use agentwire_transport::{Exchange, MessageSource, Service, Transport};
 use futures::FutureExt;
-use futures::future::{Either, select};
 
 use crate::Server;
 use crate::client_meta::ClientMeta;
 use crate::lifecycle::{stateful, stateless};
 use crate::params::Params;
 use crate::request_future::{Reply, RequestFuture};
-use crate::scope::{Closing, RequestScope};
+use crate::scope::RequestScope;
 use crate::session::Session;
 use crate::value_limit;
 
@@ -61,20 +59,6 @@ impl Reply {
             Self::Done(answer) => answer,
             Self::Handler(context, handler) => RequestFuture::new(context, handler).await,
             Self::Task(call) => call.await,
-        }
-    }
-
-    /// Runs it without a connection. Once the transport is about to end, it has so long to complete.
-    async fn run_alone(self, closing: Closing, drain: Duration) -> Result<RawJson, ErrorObject> {
-        let work = pin!(self.run());
-        let work = match select(work, closing).await {
-            Either::Left((outcome, _)) => return outcome,
-            Either::Right(((), work)) => work,
-        };
-        let clock = TokioClock::default();
-        match select(work, clock.sleep_until(clock.now() + drain)).await {
-            Either::Left((outcome, _)) => outcome,
-            Either::Right(_) => Err(ErrorObject::internal_error("the server is ending")),
         }
     }
 }
@@ -132,8 +116,8 @@ impl Server {
 /// Serves a transport that delivers connections and requests that stand alone, such as Streamable HTTP.
 ///
 /// A request that stands alone needs no connection: its function runs within the future that the transport polls, and is
-/// dropped with it. When the transport is about to end, what still runs has [`Config::drain`](crate::Config::drain) to be
-/// answered.
+/// dropped with it. When the transport is about to end, it decides how long what still runs may take; subscriptions end at
+/// once.
 impl<T: Transport + Send + 'static> Service<T> for Server {
     fn connection(&self, connection: T) -> impl Future<Output = ()> + Send + 'static {
         // The transport that failed knows why. An `async` block would hold the future twice.
@@ -146,16 +130,14 @@ impl<T: Transport + Send + 'static> Service<T> for Server {
         let observer = self.parts.settings.connection.0.observer.as_ref();
         let observation = observer.map(|observer| observe(observer, &request, source.as_ref()));
         let scope = RequestScope::exchange(id.clone(), source, notifications, observer.cloned());
-        let closing = scope.closing();
         let reply = || reply(self, &OnceLock::new(), &request, scope);
         let reply = catch_unwind(AssertUnwindSafe(|| in_scope(call_observer(&observation), reply)));
         // A large message must not wait in memory for the function that works on what was decoded from it.
         drop(request);
-        let drain = self.parts.settings.connection.0.drain;
         async move {
             let outcome = match reply {
                 Ok(Ok(reply)) => {
-                    let mut answer = pin!(AssertUnwindSafe(reply.run_alone(closing, drain)).catch_unwind());
+                    let mut answer = pin!(AssertUnwindSafe(reply.run()).catch_unwind());
                     poll_fn(|cx| in_scope(call_observer(&observation), || answer.as_mut().poll(cx))).await
                 }
                 Ok(Err(error)) => Ok(Err(error)),

@@ -37,17 +37,9 @@ async fn listen(address: &str, path: &str, notes: &Notes) -> Result<()> {
     let (mut first, mut second) = (Signals::listen()?, Signals::listen()?);
     let listener = TcpListener::bind(address).await.with_context(|| address.to_owned())?;
     let local = listener.local_addr()?;
-    let server = server().connection(|connection| connection.drain(GRACE));
-    let shutdown = {
-        let server = server.clone();
-        async move {
-            first.next().await;
-            server.close_subscriptions();
-        }
-    };
     let warnings = notes.clone();
-    let served = serve(listener, routes(&server, local.ip().to_canonical().is_loopback()))
-        .shutdown(shutdown)
+    let served = serve(listener, routes(&server(), local.ip().to_canonical().is_loopback()))
+        .shutdown(async move { first.next().await })
         .grace(GRACE)
         .on_warning(move |warning| warnings.add(&warning.to_string()));
     notes.add(&format!("listening on http://{local}{path}"));

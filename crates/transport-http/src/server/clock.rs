@@ -11,6 +11,7 @@ use futures::task::AtomicWaker;
 use slab::Slab;
 
 use crate::server::EndpointConfig;
+use crate::server::drain::Drain;
 
 /// The times of a configuration, in ticks.
 #[derive(Debug)]
@@ -70,6 +71,8 @@ pub(crate) struct Clock {
     /// The task that counts ticks.
     task: AtomicWaker,
     entries: Mutex<Slab<Entry>>,
+    /// Learns of the end of each entry.
+    drain: Arc<Drain>,
 }
 
 #[derive(Debug)]
@@ -88,6 +91,10 @@ pub(crate) struct Registration {
 }
 
 impl Clock {
+    pub(crate) fn new(drain: Arc<Drain>) -> Self {
+        Self { drain, ..Self::default() }
+    }
+
     /// The number of ticks so far. It wraps.
     pub(crate) fn now(&self) -> u32 {
         self.now.load(Ordering::Relaxed)
@@ -202,5 +209,6 @@ impl Drop for Registration {
         }
         drop(entries);
         drop(entry);
+        self.clock.drain.note_end();
     }
 }

@@ -5,6 +5,7 @@ use std::convert::Infallible;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use agentwire_jsonrpc::RequestId;
 use agentwire_mcp_wire::Revision;
@@ -37,8 +38,13 @@ use crate::server::{
 ///
 /// It is a [`tower_service::Service`] on the types of the crate `http`, so hyper, axum, tonic and any other tower
 /// server can serve it. It never fails, and it does not look at the path. Cloning it gives another handle of
-/// the same endpoint; when the last is dropped, the endpoint begins to shut down.
+/// the same endpoint. When the last is dropped, new requests get 503 and the input of each session ends;
+/// [`shutdown`](Self::shutdown) ends an endpoint in good order.
+///
+/// [`serve`](crate::server::serve) runs an endpoint. Beside another web server, spawn [`run`](Self::run): without it sessions
+/// are not served, and the request that opens one is answered 500 after a second.
 #[derive(Clone, Debug)]
+#[must_use = "an endpoint serves nobody until it is passed to `serve`, or mounted in a web server with `endpoint.run()` spawned"]
 pub struct Endpoint {
     inner: Arc<EndpointInner>,
 }
@@ -53,7 +59,7 @@ struct EndpointInner {
 
 impl Drop for EndpointInner {
     fn drop(&mut self) {
-        self.core.begin_shutdown();
+        self.core.end();
     }
 }
 
@@ -93,6 +99,7 @@ impl Endpoint {
     ///
     /// let endpoint = Endpoint::serving(EndpointConfig::new(), Echo);
     /// ```
+    #[must_use = "an endpoint serves nobody until it is passed to `serve`, or mounted in a web server with `endpoint.run()` spawned"]
     pub fn serving(
         config: EndpointConfig,
         service: impl Service<Connection> + Send + Sync + 'static,
@@ -104,9 +111,11 @@ impl Endpoint {
     }
 
     /// Serves the sessions, and counts time. Unless [`serve`](crate::server::serve) serves the endpoint, run this beside the web
-    /// server: sessions wait until it runs. It ends when the endpoint has begun to shut down and every session has ended.
+    /// server: sessions wait for it for a second, and then are refused with status 500. It ends when the endpoint has
+    /// [shut down](Self::shutdown) and every session has ended.
     ///
     /// It needs a tokio runtime with time. Only the first call for an endpoint has an effect.
+    #[must_use = "sessions are served while this future is polled: `tokio::spawn(endpoint.run())`"]
     pub fn run(&self) -> impl Future<Output = ()> + Send + use<> {
         let mut tasks = Tasks::default();
         let taking = self.run_with(tasks.spawner());
@@ -121,22 +130,56 @@ impl Endpoint {
     }
 
     /// As [`run`](Endpoint::run), but gives each session to the spawner, and does not wait for its end.
+    #[must_use = "sessions are taken while this future is polled: `tokio::spawn(endpoint.run_with(spawner))`"]
     pub fn run_with(&self, spawner: Spawner) -> impl Future<Output = ()> + Send + use<> {
         let connections = self.inner.connections.lock().take();
         let core = self.core().clone();
         async move {
             let Some(mut connections) = connections else { return };
             while let Some(connection) = connections.next().await {
-                spawner.spawn(core.service.task(connection));
+                spawner.spawn(core.task(connection));
             }
         }
     }
 
-    /// Refuses new requests, and lets unanswered ones finish. The input of each session ends,
-    /// [`NotificationSink::closing`](agentwire_transport::NotificationSink::closing) completes in each exchange, and streams
-    /// that belong to no request are closed. New requests get 503.
-    pub fn begin_shutdown(&self) {
-        self.inner.core.begin_shutdown();
+    /// Shuts the endpoint down: refuses what is new at once, lets what runs finish for up to `grace`, and cuts the rest. The
+    /// future completes when all of that is done, at the latest a second after `grace`. It needs a tokio runtime with time.
+    ///
+    /// From the call on, new requests and sessions get 503 with `Retry-After`. The client of a running call can still answer
+    /// what the call asks it, cancel it, and come back for a stream that it has lost. A session ends when its last request
+    /// is answered, and so does its GET stream; [`NotificationSink::closing`](agentwire_transport::NotificationSink::closing)
+    /// completes in each exchange, so that a subscription ends with its result.
+    ///
+    /// A request that is not answered within `grace` is answered with an error that says so, and the future that serves it
+    /// is dropped. Its client has a second to read that.
+    ///
+    /// [`Serve::shutdown`](crate::server::Serve::shutdown) calls this. Beside another web server, call it before that server
+    /// stops taking connections:
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use agentwire_transport::Service;
+    /// use agentwire_transport_http::server::{Connection, Endpoint, EndpointConfig};
+    /// use axum::Router;
+    ///
+    /// # async fn run(server: impl Service<Connection> + Send + Sync + 'static) -> std::io::Result<()> {
+    /// let endpoint = Endpoint::serving(EndpointConfig::new(), server);
+    /// tokio::spawn(endpoint.run());
+    /// let router = Router::new().route_service("/mcp", endpoint.clone());
+    /// let drained = async move {
+    ///     let _ = tokio::signal::ctrl_c().await;
+    ///     endpoint.shutdown(Duration::from_secs(10)).await;
+    /// };
+    /// let listener = tokio::net::TcpListener::bind("127.0.0.1:8080").await?;
+    /// axum::serve(listener, router).with_graceful_shutdown(drained).await
+    /// # }
+    /// ```
+    #[must_use = "requests are refused from the call on, but what runs is only awaited and cut while this future is polled"]
+    pub fn shutdown(&self, grace: Duration) -> impl Future<Output = ()> + Send + use<> {
+        let endpoint = self.clone();
+        endpoint.core().begin_drain();
+        async move { endpoint.core().finish(grace).await }
     }
 
     pub(crate) fn core(&self) -> &Arc<EndpointCore> {
@@ -189,7 +232,7 @@ impl Endpoint {
         let config = &core.resources.config;
         let fields = Fields::of(&parts.headers);
         config.guard.admit_names(&fields, &parts.uri)?;
-        if core.resources.is_closing() {
+        if core.resources.is_closing() && !self.continues(&parts, &fields)? {
             return Err(Refusal::closing());
         }
         match parts.method {
@@ -206,6 +249,15 @@ impl Endpoint {
             }
             _ => Err(Refusal::method_not_allowed(if config.sessions { "GET, POST, DELETE" } else { "POST" })),
         }
+    }
+
+    /// Whether a request goes on with something that had begun before the endpoint closed: it belongs to a session that has
+    /// not ended, and opens no stream of its own.
+    fn continues(&self, parts: &Parts, fields: &Fields<'_>) -> Result<bool, Refusal> {
+        let resumes = fields.single(Field::LastEventId)?.is_some();
+        let id = fields.single(Field::SessionId)?.and_then(SessionId::parse);
+        let session = id.and_then(|id| self.core().sessions.find(id, parts.extensions.get::<Principal>()));
+        Ok(session.is_some() && (parts.method != Method::GET || resumes))
     }
 
     /// Opens or resumes a stream.

@@ -3,13 +3,19 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use futures_channel::mpsc::UnboundedSender;
 
+use crate::server::drain::cut_error;
 use crate::server::resources::Resources;
 use crate::server::service::SharedService;
 use crate::server::sessions::Sessions;
 use crate::server::{Connection, EndpointConfig};
+
+/// How many sessions may be opened before a task serves sessions. Their connections wait for it, even when they have ended.
+const MAX_UNSERVED: usize = 64;
 
 /// The shared part of an endpoint: its responses use it, and so do its handles.
 pub(crate) struct EndpointCore {
@@ -18,6 +24,10 @@ pub(crate) struct EndpointCore {
     pub(crate) service: SharedService,
     /// The connections of new sessions, to the task that serves them.
     connections: UnboundedSender<Connection>,
+    /// Whether the task that serves them has been polled.
+    has_run: AtomicBool,
+    /// How many sessions were opened before that.
+    unserved: AtomicUsize,
 }
 
 impl EndpointCore {
@@ -28,7 +38,14 @@ impl EndpointCore {
     ) -> Self {
         let resources = Arc::new(Resources::new(config));
         let sessions = Arc::new(Sessions::new(resources.clone()));
-        Self { resources, sessions, service, connections }
+        Self {
+            resources,
+            sessions,
+            service,
+            connections,
+            has_run: AtomicBool::new(false),
+            unserved: AtomicUsize::new(0),
+        }
     }
 
     /// Gives a connection to the task that serves them. False if there is none; the connection has ended then.
@@ -36,9 +53,52 @@ impl EndpointCore {
         self.connections.unbounded_send(connection).is_ok()
     }
 
-    /// Refuses new requests, ends the input of every connection, and wakes what should end soon.
-    pub(crate) fn begin_shutdown(&self) {
-        self.resources.set_closing();
+    /// Counts a session that is opened before a task serves sessions. Returns whether one may come in time: not where it was
+    /// dropped, nor while [`MAX_UNSERVED`] sessions wait for it.
+    pub(crate) fn expects_run(&self) -> bool {
+        !self.connections.is_closed() && self.unserved.fetch_add(1, Ordering::Relaxed) < MAX_UNSERVED
+    }
+
+    /// Notes that the task that serves connections runs.
+    pub(crate) fn set_running(&self) {
+        if !self.has_run.load(Ordering::Relaxed) {
+            self.has_run.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether a task has begun to serve connections, and has not been dropped.
+    pub(crate) fn is_running(&self) -> bool {
+        self.has_run.load(Ordering::Relaxed) && !self.connections.is_closed()
+    }
+
+    /// The future that serves a session.
+    pub(crate) fn task(&self, connection: Connection) -> impl Future<Output = ()> + Send + use<> {
+        self.service.task(connection, self.resources.add_session_task())
+    }
+
+    /// Refuses new requests, ends the input of each session when its requests are answered, and wakes the exchanges that
+    /// should end soon.
+    pub(crate) fn begin_drain(&self) {
+        self.resources.drain.close();
+        self.sessions.drain();
+        self.resources.clock.begin_shutdown();
+    }
+
+    /// Waits until all work has ended, for up to `grace`, and cuts the rest. After it, nothing is served.
+    pub(crate) async fn finish(&self, grace: Duration) {
+        let Resources { drain, clock, .. } = &*self.resources;
+        let is_idle = || self.sessions.is_empty() && self.resources.is_idle();
+        let cut = || {
+            self.sessions.cut(&cut_error());
+            clock.begin_shutdown();
+        };
+        drain.finish(grace, is_idle, cut).await;
+        self.end();
+    }
+
+    /// Refuses new requests, and ends the input of every session at once.
+    pub(crate) fn end(&self) {
+        self.resources.drain.close();
         self.sessions.close();
         self.resources.clock.begin_shutdown();
         self.connections.close_channel();

@@ -5,11 +5,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use agentwire_jsonrpc::{Frame, Notification, Response};
+use agentwire_jsonrpc::{Frame, Notification, RequestId, Response};
 use agentwire_transport::NotificationStream;
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt};
 
+use crate::server::drain::cut_error;
 use crate::server::resources::Resources;
 use crate::server::response_stream::ResponseStream;
 
@@ -42,6 +43,11 @@ impl RunningExchange {
 
     pub(crate) fn resources(&self) -> &Resources {
         &self.resources
+    }
+
+    /// Whether it has lasted beyond the grace of a shutdown.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.resources.drain.is_cut()
     }
 
     /// Polls the service. Ready with the notifications that are left and its response; with none where it has panicked or was
@@ -102,17 +108,23 @@ impl Drop for RunningExchange {
 /// An exchange whose response is a stream. Puts the notifications and the response of the service into it.
 pub(crate) struct StreamedExchange {
     exchange: RunningExchange,
+    id: RequestId,
     stream: Arc<ResponseStream>,
 }
 
 impl StreamedExchange {
-    pub(crate) fn new(exchange: RunningExchange, stream: Arc<ResponseStream>) -> Self {
-        Self { exchange, stream }
+    pub(crate) fn new(exchange: RunningExchange, id: RequestId, stream: Arc<ResponseStream>) -> Self {
+        Self { exchange, id, stream }
     }
 
     /// Ready when the response has been put into the stream, or the client has left.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         match self.exchange.poll_service(cx) {
+            Poll::Pending if self.exchange.is_cut() => {
+                self.exchange.stop();
+                self.put_all(VecDeque::new(), Response::new(self.id.clone(), Err(cut_error())));
+                Poll::Ready(())
+            }
             Poll::Ready(Some((notifications, response))) => {
                 self.put_all(notifications, response);
                 Poll::Ready(())

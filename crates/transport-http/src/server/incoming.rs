@@ -14,7 +14,7 @@ use crate::server::endpoint_core::EndpointCore;
 /// Yields the connections of new sessions, to be served. While it is polled, it counts the ticks of the endpoint: idle
 /// sessions end, silent streams get comments, unread streams are cut.
 ///
-/// It ends when the endpoint begins to shut down. Once it is dropped, the endpoint opens no session. It needs a tokio runtime
+/// It ends when the endpoint has shut down. Once it is dropped, the endpoint opens no session. It needs a tokio runtime
 /// with time.
 #[derive(Debug)]
 pub(crate) struct Incoming {
@@ -48,6 +48,7 @@ impl Stream for Incoming {
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Connection>> {
         let this = self.get_mut();
+        this.core.set_running();
         let next = this.coming.poll_next_unpin(cx);
         // While connections come, the timer is only started. It is polled when no connection is ready.
         let is_due = next.is_pending() || this.tick.is_none() && matches!(next, Poll::Ready(Some(_)));

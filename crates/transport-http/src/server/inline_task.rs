@@ -5,6 +5,7 @@
 //! returns.
 
 use std::fmt;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 
@@ -12,7 +13,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 
 use crate::server::coalescing_waker::CoalescingWaker;
-use crate::sync::Mutex;
+use crate::sync::{AtomicBool, Mutex};
 
 /// The most polls of the future in one inline poll. The rest is left to the future's own task.
 const ROUNDS: usize = 4;
@@ -21,6 +22,8 @@ const ROUNDS: usize = 4;
 pub(crate) struct InlineTask {
     /// None once it has ended.
     running: Mutex<Option<BoxFuture<'static, ()>>>,
+    /// The future is to be dropped, not polled.
+    stopped: AtomicBool,
     wakes: Arc<CoalescingWaker>,
     /// `wakes` as a waker.
     waker: Waker,
@@ -35,7 +38,12 @@ impl InlineTask {
     pub(crate) fn new(running: BoxFuture<'static, ()>) -> (TaskHandle, Weak<Self>) {
         let wakes = CoalescingWaker::new();
         let waker = wakes.clone().into();
-        let task = Arc::new(Self { running: Mutex::new(Some(running)), wakes, waker });
+        let task = Arc::new(Self {
+            running: Mutex::new(Some(running)),
+            stopped: AtomicBool::new(false),
+            wakes,
+            waker,
+        });
         let inline = Arc::downgrade(&task);
         (TaskHandle(task), inline)
     }
@@ -67,6 +75,12 @@ impl InlineTask {
         }
     }
 
+    /// Makes the task drop the future and end.
+    pub(crate) fn stop(&self) {
+        self.stopped.store(true, Ordering::SeqCst);
+        self.wakes.task().wake();
+    }
+
     fn poll(&self, running: &mut BoxFuture<'static, ()>) -> Poll<()> {
         running.poll_unpin(&mut Context::from_waker(&self.waker))
     }
@@ -83,7 +97,8 @@ impl Future for TaskHandle {
             task.wakes.wake_by_ref();
             return Poll::Pending;
         };
-        let polled = running.as_mut().map_or(Poll::Ready(()), |running| task.poll(running));
+        let running_on = running.as_mut().filter(|_| !task.stopped.load(Ordering::SeqCst));
+        let polled = running_on.map_or(Poll::Ready(()), |running| task.poll(running));
         if polled.is_ready() {
             *running = None;
         }

@@ -47,7 +47,7 @@
 //! | 405 | any method but GET, POST and DELETE; without sessions, but POST |
 //! | 406, 415 | `Accept`, `Content-Type` |
 //! | 408, 413 | a body that is too slow, too long |
-//! | 500 | what served the session has gone without an answer |
+//! | 500 | what served the session has gone without an answer; no task [runs](Endpoint::run) the endpoint |
 //! | 429 | a limit of the session |
 //! | 503 | a limit of the caller, of the endpoint; the endpoint shuts down |
 
@@ -59,6 +59,7 @@ mod coalescing_waker;
 mod config;
 mod connection;
 pub(crate) mod denied;
+pub(crate) mod drain;
 mod endpoint;
 mod endpoint_core;
 mod exchange;
@@ -79,7 +80,7 @@ mod response_stream;
 #[cfg(feature = "hyper")]
 mod serve;
 mod service;
-mod session;
+pub(crate) mod session;
 mod session_id;
 pub(crate) mod session_table;
 mod sessions;

@@ -27,6 +27,24 @@ pub(crate) enum Routed {
     Exchange(Message),
 }
 
+impl Routed {
+    /// The id of a request among the content.
+    pub(crate) fn request(&self) -> Option<RequestId> {
+        let frame = match self {
+            Self::Initialize(request) | Self::Exchange(Message::Request(request)) => {
+                return Some(request.id.clone());
+            }
+            Self::Exchange(_) => return None,
+            Self::Session(_, frame) => frame,
+        };
+        match frame {
+            Frame::Single(Message::Request(request)) => Some(request.id.clone()),
+            Frame::Batch(messages) => asked(messages).first().map(|_| RequestId::NULL),
+            _ => None,
+        }
+    }
+}
+
 /// What the headers of a POST say of its body.
 #[derive(Clone, Copy)]
 pub(crate) struct PostHeaders {

@@ -8,6 +8,7 @@ use http::header::{ALLOW, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use http::{Response, StatusCode};
 
 use crate::server::denied::Denied;
+use crate::server::drain::cut_error;
 use crate::server::quota::QuotaExceeded;
 use crate::server::session::DeliverError;
 use crate::server::session_table::NoSession;
@@ -104,6 +105,19 @@ impl Refusal {
         Self { status: StatusCode::INTERNAL_SERVER_ERROR, ..refusal }
     }
 
+    /// 500: no task serves the sessions of the endpoint.
+    pub(crate) fn not_running() -> Self {
+        let why = "no task serves the sessions of this endpoint: spawn `endpoint.run()` beside the web server, or pass the \
+                   endpoint to `serve`";
+        let refusal = Self::error(RequestId::NULL, ErrorObject::internal_error(why));
+        Self { status: StatusCode::INTERNAL_SERVER_ERROR, ..refusal }
+    }
+
+    /// 503: the request has not been answered within the grace of a shutdown.
+    pub(crate) fn cut() -> Self {
+        Self { status: StatusCode::SERVICE_UNAVAILABLE, ..Self::error(RequestId::NULL, cut_error()) }
+    }
+
     /// 503: the server is shutting down.
     pub fn closing() -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "the server is shutting down")
@@ -131,7 +145,8 @@ impl Refusal {
     }
 
     /// The same under the id of a request, unless it has one.
-    pub(crate) fn under(mut self, id: RequestId) -> Self {
+    #[must_use]
+    pub fn under(mut self, id: RequestId) -> Self {
         if self.id.is_null() {
             self.id = id;
         }

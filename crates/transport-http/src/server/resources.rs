@@ -1,10 +1,11 @@
 //! The configuration, clock and byte quotas that an endpoint's streams, sessions and exchanges share. Counts open exchanges.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::server::EndpointConfig;
 use crate::server::clock::{Clock, Registration, Ticks, TimedStream};
+use crate::server::drain::Drain;
 use crate::server::quota::Quota;
 
 /// The settings, budgets and time of an endpoint: what its streams, exchanges and sessions share.
@@ -19,8 +20,13 @@ pub(crate) struct Resources {
     pub(crate) opening: Quota,
     /// How many exchanges without a session have not ended.
     exchanges: AtomicUsize,
-    closing: AtomicBool,
+    /// How many futures that serve sessions have not ended.
+    session_tasks: AtomicUsize,
+    pub(crate) drain: Arc<Drain>,
 }
+
+/// Held by the future that serves a session.
+pub(crate) struct SessionTaskGuard(Arc<Resources>);
 
 /// A limit is reached; its value.
 pub(crate) struct TooMany(pub(crate) usize);
@@ -30,14 +36,16 @@ impl Resources {
         // Both limits have room for the longest body.
         let opening_of_caller = (config.opening_budget / 2).max(config.limits.longest_request());
         let opening = Quota::new(config.opening_budget.max(opening_of_caller), opening_of_caller);
+        let drain = Arc::new(Drain::new());
         Self {
             ticks: Ticks::of(&config),
             requests: config.limits.request_quota(),
             opening,
             config,
-            clock: Arc::default(),
+            clock: Arc::new(Clock::new(drain.clone())),
             exchanges: AtomicUsize::new(0),
-            closing: AtomicBool::new(false),
+            session_tasks: AtomicUsize::new(0),
+            drain,
         }
     }
 
@@ -48,17 +56,12 @@ impl Resources {
 
     /// Whether new requests are refused.
     pub(crate) fn is_closing(&self) -> bool {
-        self.closing.load(Ordering::Relaxed)
-    }
-
-    /// Makes the endpoint refuse new requests.
-    pub(crate) fn set_closing(&self) {
-        self.closing.store(true, Ordering::Relaxed);
+        self.drain.is_closing()
     }
 
     /// Counts an exchange, unless there are too many.
     pub(crate) fn add_exchange(&self) -> Result<(), TooMany> {
-        if self.exchanges.fetch_add(1, Ordering::Relaxed) >= self.config.exchange_limit {
+        if self.exchanges.fetch_add(1, Ordering::SeqCst) >= self.config.exchange_limit {
             self.end_exchange();
             return Err(TooMany(self.config.exchange_limit));
         }
@@ -66,7 +69,20 @@ impl Resources {
     }
 
     pub(crate) fn end_exchange(&self) {
-        self.exchanges.fetch_sub(1, Ordering::Relaxed);
+        self.exchanges.fetch_sub(1, Ordering::SeqCst);
+        self.drain.note_end();
+    }
+
+    /// Counts the future that serves a session.
+    pub(crate) fn add_session_task(self: &Arc<Self>) -> SessionTaskGuard {
+        self.session_tasks.fetch_add(1, Ordering::SeqCst);
+        SessionTaskGuard(self.clone())
+    }
+
+    /// Whether no request runs, no session is served and no stream has a reader.
+    pub(crate) fn is_idle(&self) -> bool {
+        let none = |count: &AtomicUsize| count.load(Ordering::SeqCst) == 0;
+        none(&self.exchanges) && none(&self.session_tasks) && self.clock.is_empty()
     }
 
     /// Starts the timers of a stream that has a reader.
@@ -77,5 +93,12 @@ impl Resources {
         }
         self.clock.start();
         registration
+    }
+}
+
+impl Drop for SessionTaskGuard {
+    fn drop(&mut self) {
+        self.0.session_tasks.fetch_sub(1, Ordering::SeqCst);
+        self.0.drain.note_end();
     }
 }

@@ -11,6 +11,7 @@ use futures::future::BoxFuture;
 
 use crate::server::Connection;
 use crate::server::inline_task::InlineTask;
+use crate::server::resources::SessionTaskGuard;
 
 /// The service of an endpoint, with its type erased.
 pub(crate) struct SharedService(Box<dyn ErasedService + Send + Sync>);
@@ -50,12 +51,19 @@ impl SharedService {
         self.0.notification(notification, source);
     }
 
-    /// The task that serves a session. The requests of the session poll it inline.
-    pub(crate) fn task(&self, connection: Connection) -> impl Future<Output = ()> + Send + use<> {
+    /// The task that serves a session, with its guard. The requests of the session poll it inline.
+    pub(crate) fn task(
+        &self,
+        connection: Connection,
+        guard: SessionTaskGuard,
+    ) -> impl Future<Output = ()> + Send + use<> {
         let session = connection.session().clone();
         let (handle, task) = InlineTask::new(self.0.connection(connection));
         session.serve(task);
-        handle
+        async move {
+            handle.await;
+            drop(guard);
+        }
     }
 }
 

@@ -97,6 +97,11 @@ impl<I: Ord + Copy, S> SessionTable<I, S> {
         self.lock().remove(id).map(|entry| entry.session)
     }
 
+    /// Takes no more sessions. Those that are there stay.
+    pub fn refuse_more(&self) {
+        self.lock().closed = true;
+    }
+
     /// Takes all sessions out, and takes no more.
     pub fn close(&self) -> Vec<Arc<S>> {
         let sessions = &mut *self.lock();

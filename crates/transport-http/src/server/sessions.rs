@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use agentwire_jsonrpc::ErrorObject;
+
 use crate::server::resources::Resources;
 use crate::server::session::Session;
 use crate::server::session_table::{NoSession, SessionTable};
@@ -53,6 +55,21 @@ impl Sessions {
         session.close();
         if self.table.remove(session.id()).is_some() {
             self.forget(session);
+            self.resources.drain.note_end();
+        }
+    }
+
+    /// Adds no more sessions, and ends the input of each when its requests are answered.
+    pub(crate) fn drain(&self) {
+        self.table.refuse_more();
+        self.table.all().iter().for_each(|session| session.drain());
+    }
+
+    /// Answers every unanswered request with an error, and ends every session.
+    pub(crate) fn cut(&self, error: &ErrorObject) {
+        for session in self.table.all() {
+            session.cut(error, &self.resources);
+            self.end(&session);
         }
     }
 

@@ -7,8 +7,9 @@ use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
-use agentwire_jsonrpc::{DEFAULT_BATCH_LIMIT, ErrorObject, Frame, RequestId};
+use agentwire_jsonrpc::{DEFAULT_BATCH_LIMIT, ErrorObject, Frame, Message, RequestId};
 use agentwire_transport::{MessageSource, Packet, Service};
 use agentwire_transport_http::runtime::server::{
     BodyBuffer, Denied, Guard, Refusal, Reservation, read_frame,
@@ -22,8 +23,9 @@ use http::request::Parts;
 use http::{Method, Response, StatusCode};
 use tower_service::Service as TowerService;
 
-use crate::server::session::{Session, SessionId};
+use crate::server::session::Session;
 use crate::server::session_body::SessionBody;
+use crate::server::session_id::SessionId;
 use crate::server::sessions::Sessions;
 use crate::server::{Connection, EndpointConfig};
 
@@ -33,10 +35,12 @@ use crate::server::{Connection, EndpointConfig};
 /// It is a [`tower_service::Service`] on the types of the crate `http`, so hyper, axum, tonic and any other tower
 /// server can serve it. Mount it at two paths that lie side by side, `/sse` and `/messages`
 /// ([`EndpointConfig::messages`] if others); with the feature `hyper`, [`mount`](Self::mount) does. It never fails. Cloning
-/// it gives another handle of the same endpoint; when the last is dropped, the endpoint begins to shut down.
+/// it gives another handle of the same endpoint. When the last is dropped, new requests get 503 and the input of each session
+/// ends; [`shutdown`](Self::shutdown) ends an endpoint in good order.
 ///
 /// Needs a tokio runtime with time.
 #[derive(Clone, Debug)]
+#[must_use = "an endpoint serves nobody until it is mounted: `endpoint.mount(routes)`, or two routes of a web server"]
 pub struct Endpoint {
     inner: Arc<EndpointInner>,
 }
@@ -50,7 +54,7 @@ struct EndpointInner {
 
 impl Drop for EndpointInner {
     fn drop(&mut self) {
-        self.sessions.begin_shutdown();
+        self.sessions.end();
     }
 }
 
@@ -67,6 +71,7 @@ impl Endpoint {
     /// The future for a connection is part of the stream that the client reads: it is polled with the stream, dropped with it
     /// when the client leaves, and waits while the client does not read. So nothing is spawned. A panic in it ends that
     /// stream only.
+    #[must_use = "an endpoint serves nobody until it is mounted: `endpoint.mount(routes)`, or two routes of a web server"]
     pub fn serving(
         config: EndpointConfig,
         service: impl Service<Connection> + Send + Sync + 'static,
@@ -79,10 +84,18 @@ impl Endpoint {
         Self { inner: Arc::new(EndpointInner { sessions, serve: Box::new(serve) }) }
     }
 
-    /// Takes no more clients and no more messages, and ends the stream of packets of each connection, so that its service
-    /// finishes. New requests get 503.
-    pub fn begin_shutdown(&self) {
-        self.inner.sessions.begin_shutdown();
+    /// Shuts the endpoint down: refuses what is new at once, lets what runs finish for up to `grace`, and cuts the rest. The
+    /// future completes when every stream has ended, at the latest a second after `grace`. It needs a tokio runtime with time.
+    ///
+    /// From the call on, new clients and new requests get 503 with `Retry-After`. The client of a running call can still
+    /// answer what the call asks it, and cancel it. A session ends when its last request is answered. A request that is not
+    /// answered within `grace` is answered with an error that says so, and the future that serves the session is dropped with
+    /// the stream. Of a session that is for up to 1024 requests, whose ids have up to 128 bytes.
+    #[must_use = "requests are refused from the call on, but what runs is only awaited and cut while this future is polled"]
+    pub fn shutdown(&self, grace: Duration) -> impl Future<Output = ()> + Send + use<> {
+        let endpoint = self.clone();
+        endpoint.inner.sessions.begin_drain();
+        async move { endpoint.inner.sessions.finish(grace).await }
     }
 
     /// Adds the endpoint to what a server serves, at `/sse` and `/messages`.
@@ -148,8 +161,8 @@ impl agentwire_transport_http::server::Mount for Endpoint {
         self.answer(request)
     }
 
-    fn begin_shutdown(&self) {
-        self.begin_shutdown();
+    fn shutdown(&self, grace: Duration) -> BoxFuture<'static, ()> {
+        self.shutdown(grace).boxed()
     }
 }
 
@@ -185,7 +198,8 @@ enum Start {
 fn start(sessions: &Sessions, parts: &Parts) -> Result<Start, Refusal> {
     let config = &sessions.config;
     config.http.guard().admit(parts)?;
-    if sessions.is_closing() {
+    // A session may still be told what its running calls wait for.
+    if sessions.is_closing() && parts.method != Method::POST {
         return Err(Refusal::closing());
     }
     let principal = parts.extensions.get::<Principal>();
@@ -210,7 +224,8 @@ fn start(sessions: &Sessions, parts: &Parts) -> Result<Start, Refusal> {
             })?;
             let session = id.and_then(|id| sessions.get(id));
             let session = session.filter(|session| session.belongs_to(principal));
-            let session = session.ok_or_else(Refusal::unknown_session)?;
+            let gone = if sessions.is_closing() { Refusal::closing } else { Refusal::unknown_session };
+            let session = session.ok_or_else(gone)?;
             if !session.is_used() {
                 sessions.mark_used(&session);
             }
@@ -242,11 +257,18 @@ where
             Refusal::new(StatusCode::REQUEST_TIMEOUT, why)
         })?;
         let frame = read_message(body?)?;
+        if let Frame::Single(Message::Request(request)) = &frame
+            && sessions.is_closing()
+        {
+            return Err(Refusal::closing().under(request.id.clone()));
+        }
         // The message counts as memory until its handler drops the source.
         let source: Arc<dyn MessageSource> = Arc::new(Head::from(parts).holding(reservation));
         let packet = Packet::Frame { frame, in_reply_to: None, source: Some(source) };
         if session.deliver(packet, limits.inbox_limit).await {
             Ok(())
+        } else if sessions.is_closing() {
+            Err(Refusal::closing())
         } else {
             Err(Refusal::unknown_session())
         }

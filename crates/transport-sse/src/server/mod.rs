@@ -36,6 +36,7 @@ mod connection;
 mod endpoint;
 mod session;
 mod session_body;
+mod session_id;
 mod sessions;
 
 use std::time::Duration;

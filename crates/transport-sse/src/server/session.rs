@@ -5,52 +5,23 @@ use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-use agentwire_jsonrpc::Frame;
+use agentwire_jsonrpc::{Frame, Message, RequestId, Response};
 use agentwire_sync::{Mutex, MutexGuard};
 use agentwire_transport::Packet;
-use agentwire_transport_http::runtime::server::{Quota, QuotaExceeded, Reservation};
+use agentwire_transport_http::runtime::server::{Quota, QuotaExceeded, Reservation, cancelled_by, cut_error};
 use agentwire_transport_http::server::{Caller, Principal};
 use agentwire_transport_http::sse;
 use bytes::Bytes;
 
-/// The parameter of a query that names a session.
-const QUERY: &str = "sessionId";
+use crate::server::session_id::SessionId;
 
 /// How many unread bytes of a session no budget counts: the size of other buffers of a connection.
 const UNCOUNTED: usize = 8 << 10;
 
-/// Names a session: 128 bits of the operating system's randomness, on the wire 32 hexadecimal digits. A caller
-/// that knows it can send messages to the session, so there is no debug form.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct SessionId(u128);
-
-impl SessionId {
-    /// A new one. None where the system has no randomness.
-    pub(crate) fn random() -> Option<Self> {
-        let mut bytes = [0; 16];
-        getrandom::fill(&mut bytes).ok()?;
-        Some(Self(u128::from_be_bytes(bytes)))
-    }
-
-    /// Finds it in the query of a URI. None where there is no such parameter; an inner none where it is no id.
-    pub(crate) fn in_query(query: &str) -> Option<Option<Self>> {
-        let mut values = query.split('&').filter_map(|pair| pair.strip_prefix(QUERY)?.strip_prefix('='));
-        let first = values.next()?;
-        Some(Self::parse(first).filter(|_| values.next().is_none()))
-    }
-
-    /// The URI of a path with this id in its query.
-    pub(crate) fn append_to(self, path: &str) -> String {
-        let separator = if path.contains('?') { '&' } else { '?' };
-        format!("{path}{separator}{QUERY}={:032x}", self.0)
-    }
-
-    fn parse(digits: &str) -> Option<Self> {
-        let valid =
-            digits.len() == 32 && digits.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));
-        u128::from_str_radix(digits, 16).ok().filter(|_| valid).map(Self)
-    }
-}
+/// How many unanswered requests of a session a shutdown waits for, and up to how many bytes their ids have. The service must
+/// finish others by itself.
+const MAX_TRACKED: usize = 1024;
+const MAX_TRACKED_ID: usize = 128;
 
 pub(crate) struct Session {
     id: SessionId,
@@ -71,6 +42,10 @@ struct SessionState {
     /// The memory reserved for them, where they are more than [`UNCOUNTED`].
     unread: Option<Reservation>,
     phase: Phase,
+    /// The requests that the service has not answered, up to [`MAX_TRACKED`].
+    unanswered: Vec<RequestId>,
+    /// Messages end with the last unanswered request, because the endpoint shuts down.
+    draining: bool,
     /// Whether the client has sent a message.
     used: bool,
     /// Wakes the connection's stream, which waits for a message.
@@ -176,6 +151,9 @@ impl Session {
         if !matches!(state.phase, Phase::Open | Phase::Retired) {
             return;
         }
+        if let Frame::Single(Message::Response(response)) = frame {
+            state.unanswered.retain(|id| *id != response.id);
+        }
         if self.make_room(&mut state, frame.size_hint()).is_err() {
             drop(state);
             return self.leave();
@@ -185,7 +163,30 @@ impl Session {
         sse::begin(Some("message"), None, &mut state.outbox);
         frame.write(&mut state.outbox);
         state.outbox.extend_from_slice(sse::END);
+        let is_drained = state.is_drained();
         wake(state, |state| [state.body.take()]);
+        if is_drained {
+            self.retire();
+        }
+    }
+
+    /// Takes no more messages once every request is answered.
+    pub(crate) fn drain(&self) {
+        let mut state = self.lock();
+        state.draining = true;
+        if state.is_drained() {
+            drop(state);
+            self.retire();
+        }
+    }
+
+    /// Answers every unanswered request with an error, and ends the stream.
+    pub(crate) fn cut_unanswered(&self) {
+        let unanswered = std::mem::take(&mut self.lock().unanswered);
+        for id in unanswered {
+            self.send(&Frame::Single(Response::new(id, Err(cut_error())).into()));
+        }
+        self.finish();
     }
 
     /// Reserves memory for so many bytes that will wait to be read.
@@ -279,6 +280,25 @@ impl Session {
 }
 
 impl SessionState {
+    /// Whether all is answered that is answered before the endpoint ends.
+    fn is_drained(&self) -> bool {
+        self.draining && self.phase == Phase::Open && self.unanswered.is_empty()
+    }
+
+    /// Notes that a message brings a request, or takes one back.
+    fn track(&mut self, packet: &Packet) {
+        let Packet::Frame { frame, .. } = packet else { return };
+        if let Some(cancelled) = cancelled_by(frame) {
+            self.unanswered.retain(|id| *id != cancelled);
+        }
+        if let Frame::Single(Message::Request(request)) = frame
+            && self.unanswered.len() < MAX_TRACKED
+            && request.id.to_string().len() <= MAX_TRACKED_ID
+        {
+            self.unanswered.push(request.id.clone());
+        }
+    }
+
     /// The waker of the POST that has waited longest.
     fn next_post(&mut self) -> Option<Waker> {
         self.posts.pop_first().map(|(_, waker)| waker)
@@ -311,8 +331,15 @@ impl Future for Delivery<'_> {
             return Poll::Pending;
         }
         state.used = true;
+        if let Some(packet) = &this.packet {
+            state.track(packet);
+        }
         state.inbox.extend(this.packet.take());
+        let is_drained = state.is_drained();
         wake(state, |state| [state.stream.take()]);
+        if is_drained {
+            this.session.retire();
+        }
         Poll::Ready(true)
     }
 }
@@ -352,26 +379,5 @@ fn set(slot: &mut Option<Waker>, cx: &Context<'_>) {
     match slot {
         Some(waker) => waker.clone_from(cx.waker()),
         None => *slot = Some(cx.waker().clone()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_id_is_read_back_from_the_uri_it_was_written_to() {
-        let id = SessionId::random().unwrap();
-        for path in ["/messages", "messages?x=1"] {
-            let uri = id.append_to(path);
-            let (_, query) = uri.split_once('?').unwrap();
-            assert!(SessionId::in_query(query) == Some(Some(id)), "{uri}");
-            assert!(SessionId::in_query(&format!("a=b&{query}&c")) == Some(Some(id)), "{uri}");
-            assert!(SessionId::in_query(&format!("{query}&{query}")) == Some(None), "twice");
-        }
-        assert!(SessionId::in_query("a=b&sessionID=0&sessionId").is_none());
-        for other in ["", "1", "+0000000000000000000000000000000", "0000000000000000000000000000000A"] {
-            assert!(SessionId::in_query(&format!("sessionId={other}")) == Some(None), "{other}");
-        }
     }
 }

@@ -38,6 +38,7 @@ impl SessionBody {
         session: Arc<Session>,
         served: BoxFuture<'static, ()>,
     ) -> Self {
+        sessions.begin_stream();
         let now = Instant::now();
         let first_message_by = now.checked_add(sessions.limits.opening_timeout);
         let timer = Box::pin(tokio::time::sleep(sessions.limits.keep_alive));
@@ -99,5 +100,8 @@ impl Drop for SessionBody {
     fn drop(&mut self) {
         self.sessions.remove(&self.session);
         self.session.leave();
+        // Before the stream counts as ended.
+        self.served = None;
+        self.sessions.end_stream();
     }
 }

@@ -2,13 +2,15 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
-use agentwire_transport_http::runtime::server::{Limits, NoSession, Quota, SessionTable};
+use agentwire_transport_http::runtime::server::{Drain, Limits, NoSession, Quota, SessionTable};
 use agentwire_transport_http::server::Caller;
 
 use crate::server::EndpointConfig;
-use crate::server::session::{Session, SessionId};
+use crate::server::session::Session;
+use crate::server::session_id::SessionId;
 
 /// How many sessions one caller may have where the configuration names no number.
 const CALLER_SESSIONS: usize = 250;
@@ -17,7 +19,9 @@ const CALLER_SESSIONS: usize = 250;
 pub(crate) struct Sessions {
     pub(crate) config: EndpointConfig,
     pub(crate) limits: Limits,
-    closing: AtomicBool,
+    drain: Drain,
+    /// How many streams are being read.
+    streams: AtomicUsize,
     table: SessionTable<SessionId, Session>,
     /// Bytes of messages that are read or wait.
     pub(crate) requests: Quota,
@@ -28,11 +32,11 @@ impl Sessions {
         let limits = *config.http.limits();
         let (table, requests) =
             (SessionTable::new(limits.session_quota(CALLER_SESSIONS)), limits.request_quota());
-        Self { config, limits, closing: AtomicBool::new(false), table, requests }
+        Self { config, limits, drain: Drain::new(), streams: AtomicUsize::new(0), table, requests }
     }
 
     pub(crate) fn is_closing(&self) -> bool {
-        self.closing.load(Ordering::Relaxed)
+        self.drain.is_closing()
     }
 
     pub(crate) fn get(&self, id: SessionId) -> Option<Arc<Session>> {
@@ -57,9 +61,35 @@ impl Sessions {
         self.table.remove(session.id());
     }
 
-    /// Refuses new requests, and ends the stream of packets of each connection.
-    pub(crate) fn begin_shutdown(&self) {
-        self.closing.store(true, Ordering::Relaxed);
+    /// Counts a stream.
+    pub(crate) fn begin_stream(&self) {
+        self.streams.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Counts a stream no longer.
+    pub(crate) fn end_stream(&self) {
+        self.streams.fetch_sub(1, Ordering::SeqCst);
+        self.drain.note_end();
+    }
+
+    /// Refuses new clients and requests, and ends the stream of packets of each connection when its requests are answered.
+    pub(crate) fn begin_drain(&self) {
+        self.drain.close();
+        self.table.refuse_more();
+        self.table.all().iter().for_each(|session| session.drain());
+    }
+
+    /// Waits until every stream has ended, for up to `grace`, and cuts the rest.
+    pub(crate) async fn finish(&self, grace: Duration) {
+        let is_idle = || self.streams.load(Ordering::SeqCst) == 0;
+        let cut = || self.table.all().iter().for_each(|session| session.cut_unanswered());
+        self.drain.finish(grace, is_idle, cut).await;
+        self.end();
+    }
+
+    /// Refuses new requests, and ends the stream of packets of each connection at once.
+    pub(crate) fn end(&self) {
+        self.drain.close();
         self.table.close().iter().for_each(|session| session.retire());
     }
 }

@@ -81,6 +81,10 @@ impl PendingExchange {
                 Poll::Ready(self.stream(resources, |stream, _| stream.put_all(notifications, response)))
             }
             Poll::Ready(None) => Poll::Ready(self.unanswered()),
+            Poll::Pending if exchange.is_cut() => {
+                exchange.stop();
+                Poll::Ready(Refusal::cut().under(self.id.clone()).into_response())
+            }
             Poll::Pending => self.poll_stream(cx, resources),
         }
     }
@@ -118,7 +122,7 @@ impl PendingExchange {
         let stream = Arc::new(stream);
         stream.reserve(self.reservation.take());
         let body = StreamReader::attach(&stream, resources);
-        let exchange = StreamedExchange::new(exchange, stream);
+        let exchange = StreamedExchange::new(exchange, self.id.clone(), stream);
         feed(&exchange, &body);
         match body.form() {
             ResponseForm::Stream => events(Body::stream(Bytes::new(), body, Some(exchange))),

@@ -143,7 +143,7 @@ where
                     }
                 }
                 ResponseState::Waiting(waiting) => {
-                    ready!(waiting.poll_response(cx)).unwrap_or_else(Refusal::into_response)
+                    ready!(waiting.poll_response(cx, &this.core)).unwrap_or_else(Refusal::into_response)
                 }
                 ResponseState::Exchange(exchange) => ready!(exchange.poll_response(cx, &this.core.resources)),
                 ResponseState::Replaying(replaying) => {
@@ -168,7 +168,13 @@ fn begin<B>(
     body: Bytes,
     reservation: Reservation,
 ) -> Result<ResponseState<B>, Refusal> {
-    match routed(&core.resources.config, post_headers, &head, body)? {
+    let routed = routed(&core.resources.config, post_headers, &head, body)?;
+    if core.resources.is_closing()
+        && let Some(id) = routed.request()
+    {
+        return Err(Refusal::closing().under(id));
+    }
+    match routed {
         Routed::Exchange(Message::Request(request)) => {
             PendingExchange::start(core, head, request, reservation).map(ResponseState::Exchange)
         }
@@ -209,6 +215,10 @@ fn open<B>(
 ) -> Result<ResponseState<B>, Refusal> {
     let id = request.id.clone();
     let refuse = |refusal: Refusal| refusal.under(id.clone());
+    let is_running = core.is_running();
+    if !is_running && !core.expects_run() {
+        return Err(refuse(Refusal::not_running()));
+    }
     let principal = head.extensions().get::<Principal>().cloned();
     let session_id = SessionId::random().ok_or_else(|| refuse(Refusal::unanswered()))?;
     let caller = head.caller();
@@ -219,7 +229,8 @@ fn open<B>(
     let reader = session.begin(request, reservation, &head, resources);
     let connection = Connection::new(resources.clone(), sessions.clone(), session.clone(), head);
     if !core.offer(connection) {
-        return Err(refuse(Refusal::closing()));
+        let is_closing = core.resources.is_closing();
+        return Err(refuse(if is_closing { Refusal::closing() } else { Refusal::not_running() }));
     }
-    Ok(ResponseState::Waiting(Waiting::opening(reader, id, session)))
+    Ok(ResponseState::Waiting(Waiting::opening(reader, id, session, is_running)))
 }

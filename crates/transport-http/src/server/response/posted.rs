@@ -1,13 +1,18 @@
 //! The response to a POST of a session.
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use agentwire_jsonrpc::{Frame, RequestId};
 use bytes::Bytes;
+use futures::FutureExt;
 use http::Response;
+use tokio::time::Sleep;
 
 use crate::header;
+use crate::server::endpoint_core::EndpointCore;
 use crate::server::quota::Reservation;
 use crate::server::refusal::Refusal;
 use crate::server::resources::Resources;
@@ -15,6 +20,9 @@ use crate::server::response::heads::formed;
 use crate::server::response_stream::StreamReader;
 use crate::server::session::Session;
 use crate::server::{AnswerForm, Body, Head};
+
+/// How long the first sessions wait for a task that serves them. The program may be about to start it.
+const RUN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A frame that waits until its session has room for it.
 pub(super) struct Delivering {
@@ -32,6 +40,8 @@ pub(super) struct Waiting {
     id: RequestId,
     /// The session that the request opens.
     opens: Option<Arc<Session>>,
+    /// When a task must serve the sessions of the endpoint. None where one does.
+    run_by: Option<Pin<Box<Sleep>>>,
     head_delay: HeadDelay,
 }
 
@@ -70,23 +80,42 @@ impl Delivering {
                 AnswerForm::Json => HeadDelay::Unlimited,
             };
             let id = std::mem::replace(&mut self.id, RequestId::NULL);
-            Waiting { reader: Some(reader), id, opens: None, head_delay }
+            Waiting { reader: Some(reader), id, opens: None, run_by: None, head_delay }
         })))
     }
 }
 
 impl Waiting {
     /// A request that opens a session. Its answer decides whether there is one, so nothing is sent before it.
-    pub(super) fn opening(reader: StreamReader, id: RequestId, session: Arc<Session>) -> Self {
-        Self { reader: Some(reader), id, opens: Some(session), head_delay: HeadDelay::Unlimited }
+    pub(super) fn opening(
+        reader: StreamReader,
+        id: RequestId,
+        session: Arc<Session>,
+        is_running: bool,
+    ) -> Self {
+        let run_by = (!is_running).then(|| Box::pin(tokio::time::sleep(RUN_TIMEOUT)));
+        Self { reader: Some(reader), id, opens: Some(session), run_by, head_delay: HeadDelay::Unlimited }
     }
 
-    pub(super) fn poll_response(&mut self, cx: &mut Context<'_>) -> Poll<Result<Response<Body>, Refusal>> {
+    pub(super) fn poll_response(
+        &mut self,
+        cx: &mut Context<'_>,
+        core: &EndpointCore,
+    ) -> Poll<Result<Response<Body>, Refusal>> {
         let Some(reader) = &mut self.reader else {
             return Poll::Ready(Err(Refusal::unanswered()));
         };
         let now = matches!(self.head_delay, HeadDelay::Polls(0));
         let Poll::Ready(form) = reader.poll_form(cx, now) else {
+            if let Some(run_by) = &mut self.run_by
+                && run_by.poll_unpin(cx).is_ready()
+            {
+                self.run_by = None;
+                if !core.is_running() {
+                    self.opens.iter().for_each(|session| core.sessions.end(session));
+                    return Poll::Ready(Err(Refusal::not_running().under(self.id.clone())));
+                }
+            }
             if let HeadDelay::Polls(polls) = &mut self.head_delay {
                 *polls -= 1;
                 cx.waker().wake_by_ref();

@@ -247,11 +247,12 @@ impl ResponseStream {
     /// Ready when the stream has ended, should end, or has lost its reader; with true in the last case.
     pub(crate) fn poll_left(&self, cx: &Context<'_>) -> Poll<bool> {
         let mut state = self.lock();
-        if state.ended || state.is_closing || !state.attached {
-            return Poll::Ready(!state.ended && !state.attached);
+        if state.ended || !state.attached {
+            return Poll::Ready(!state.ended);
         }
+        // Also where it should end already: it may be cut later.
         set(&mut state.stream, cx);
-        Poll::Pending
+        if state.is_closing { Poll::Ready(false) } else { Poll::Pending }
     }
 
     /// Begins a new generation of readers. Returns its number.

@@ -24,6 +24,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use tokio::net::{TcpListener, TcpStream};
 
+use crate::server::drain::CUT_TIME;
 use crate::server::quota::Quota;
 use crate::server::serve::connection_state::{ConnectionState, Guarded};
 use crate::server::serve::connections::{ConnectionLimits, ConnectionSlot, Connections, Full};
@@ -167,15 +168,19 @@ impl Serve {
         self
     }
 
-    /// When `signal` completes, no more connections are taken, and every mount is [shut down](Mount::begin_shutdown). What is
-    /// unanswered has some time to finish.
+    /// When `signal` completes, every mount is [shut down](Mount::shutdown): what is unanswered has the [`grace`](Self::grace)
+    /// to finish, and new requests get 503. Then no more connections are taken, and the open ones are closed.
+    ///
+    /// Connections are taken until then because a running call may need them: the client answers what the call asks it by
+    /// requests of their own.
     #[must_use]
     pub fn shutdown(mut self, signal: impl Future<Output = ()> + Send + 'static) -> Self {
         self.shutdown = Some(signal.boxed());
         self
     }
 
-    /// How long after the shutdown signal what is unanswered may take (default 10 s). Then it is dropped.
+    /// How long after the shutdown signal what is unanswered may take (default 10 s). Then its clients get an error, have a
+    /// second to read it, and all that is left is dropped.
     #[must_use]
     pub fn grace(mut self, grace: Duration) -> Self {
         self.grace = grace;
@@ -214,21 +219,26 @@ impl Serve {
         http2.keep_alive_interval(acceptor.timeouts.head).keep_alive_timeout(acceptor.timeouts.head);
         let beside = future::join_all(acceptor.routes.mounts().map(|mount| mount.run(spawn.clone())));
         let mut beside = pin!(future::maybe_done(beside));
-        let mut shutdown = shutdown.unwrap_or_else(|| future::pending().boxed());
+        let shutdown = shutdown.unwrap_or_else(|| future::pending().boxed());
+        let mut time_left = None;
         {
             let mut accepting = pin!(acceptor.accept(&builder, &connections, &spawn));
+            let mut stopping = pin!(async {
+                shutdown.await;
+                let (begun, limit) = (tokio::time::Instant::now(), grace.saturating_add(CUT_TIME));
+                let drained = future::join_all(acceptor.routes.mounts().map(|mount| mount.shutdown(grace)));
+                let _ = tokio::time::timeout(limit, drained).await;
+                time_left = Some(limit.saturating_sub(begun.elapsed()));
+            });
             poll_fn(|cx| {
-                if shutdown.poll_unpin(cx).is_ready() {
-                    return Poll::Ready(());
-                }
-                let accepting = accepting.as_mut().poll(cx);
+                let stopping = stopping.as_mut().poll(cx);
+                let _ = accepting.as_mut().poll(cx);
                 let _ = beside.as_mut().poll(cx);
                 let _ = tasks.poll(cx);
-                accepting
+                stopping
             })
             .await;
         }
-        acceptor.routes.mounts().for_each(Mount::begin_shutdown);
         drop(acceptor);
         connections.close();
         let ended = poll_fn(|cx| {
@@ -237,7 +247,7 @@ impl Serve {
             if idle && connections.poll_empty(cx).is_ready() { beside } else { Poll::Pending }
         });
         // What has not ended by then is dropped, with what it runs in.
-        let _ = tokio::time::timeout(grace, ended).await;
+        let _ = tokio::time::timeout(time_left.unwrap_or(grace), ended).await;
     }
 }
 

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::{self, BoxFuture};
@@ -30,15 +31,16 @@ pub trait Mount: Send + Sync + 'static {
     }
 
     /// Runs background work of the mount, such as keeping time. Called once, before the first request. The server polls the
-    /// future while the mount is served, and waits for its end after [`begin_shutdown`](Mount::begin_shutdown). It also waits
+    /// future while the mount is served, and waits for its end after [`shutdown`](Mount::shutdown). It also waits
     /// for futures that the mount gives to `spawner`.
     fn run(&self, spawner: Spawner) -> BoxFuture<'static, ()> {
         drop(spawner);
         future::ready(()).boxed()
     }
 
-    /// Refuses new requests, and ends what there is. Called when the server stops.
-    fn begin_shutdown(&self);
+    /// Refuses new requests at the call, lets what runs finish for up to `grace`, and cuts the rest. The future completes when
+    /// nothing runs. The server goes on to take connections meanwhile.
+    fn shutdown(&self, grace: Duration) -> BoxFuture<'static, ()>;
 }
 
 impl Mount for Endpoint {
@@ -59,8 +61,8 @@ impl Mount for Endpoint {
         self.run_with(spawner).boxed()
     }
 
-    fn begin_shutdown(&self) {
-        self.begin_shutdown();
+    fn shutdown(&self, grace: Duration) -> BoxFuture<'static, ()> {
+        self.shutdown(grace).boxed()
     }
 }
 

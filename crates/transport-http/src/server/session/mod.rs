@@ -1,5 +1,6 @@
 //! One session: what its client has sent and the connection has not taken, and which response each request is answered on.
 
+mod ending;
 mod full_streams;
 mod pending;
 mod state;
@@ -176,7 +177,8 @@ impl Session {
             stream.reserve(reservation.take());
             asked.iter().for_each(|id| state.routes.insert(id.clone(), stream.clone()));
         }
-        let given_up = given_up(&frame).and_then(|id| state.routes.remove(&id));
+        let given_up = cancelled_by(&frame).and_then(|id| state.routes.remove(&id));
+        let is_drained = state.is_drained();
         state.inbox.push_back((head.brings(frame), reservation.take()));
         let waker = state.stream.take();
         // Before the connection can answer, so that the answer finds its reader.
@@ -193,6 +195,9 @@ impl Session {
         if let Some(stream) = given_up {
             // A cancelled request is not answered, so its response ends here.
             stream.expect_fewer(1);
+        }
+        if is_drained {
+            self.retire();
         }
         Poll::Ready(Ok(reader))
     }
@@ -246,6 +251,10 @@ impl Session {
         // The lock is kept, so that events get their places in the order in which they are sent.
         if stream.put(&frame, answers, resources) {
             state.full.add(stream);
+        }
+        if state.is_drained() {
+            drop(state);
+            self.retire();
         }
         refused
     }
@@ -308,25 +317,6 @@ impl Session {
         now.wrapping_sub(state.heard) >= if used { resources.ticks.idle } else { resources.ticks.opening }
     }
 
-    /// Ends everything at once.
-    pub(crate) fn close(&self) {
-        let routes = std::mem::take(&mut self.lock().routes);
-        self.retire();
-        routes.into_streams().for_each(|stream| stream.finish());
-    }
-
-    /// Takes nothing more, but answers what was asked.
-    pub(crate) fn retire(&self) {
-        let mut state = self.lock();
-        state.closed = true;
-        state.unsent.clear();
-        let listeners = std::mem::take(&mut state.listeners);
-        let wakers = std::mem::take(&mut state.posts).into_iter().chain(state.stream.take());
-        drop(state);
-        wakers.for_each(Waker::wake);
-        listeners.into_iter().for_each(|stream| stream.finish());
-    }
-
     fn new_post(&self, state: &mut SessionState, asked: usize, form: AnswerForm) -> Arc<ResponseStream> {
         state.streams += 1;
         let primes = state.revision.is_some_and(Revision::has_priming_events);
@@ -365,7 +355,7 @@ fn form(frame: &Frame, resources: &Resources) -> AnswerForm {
 }
 
 /// The request that a client no longer wants an answer to.
-fn given_up(frame: &Frame) -> Option<RequestId> {
+pub fn cancelled_by(frame: &Frame) -> Option<RequestId> {
     match frame {
         Frame::Single(Message::Notification(notification)) => cancelled_request(notification),
         _ => None,

@@ -55,6 +55,10 @@ impl PendingResponses {
         self.one.iter().map(|(_, stream)| stream).chain(self.more.values())
     }
 
+    pub(super) fn into_entries(self) -> impl Iterator<Item = (RequestId, Arc<ResponseStream>)> {
+        self.one.into_iter().chain(self.more)
+    }
+
     pub(super) fn into_streams(self) -> impl Iterator<Item = Arc<ResponseStream>> {
         self.one.into_iter().map(|(_, stream)| stream).chain(self.more.into_values())
     }

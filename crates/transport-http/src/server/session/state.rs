@@ -41,9 +41,16 @@ pub(super) struct SessionState {
     pub(super) heard: u32,
     /// Nothing more comes from the client.
     pub(super) closed: bool,
+    /// The input ends with the last unanswered request, because the endpoint shuts down.
+    pub(super) draining: bool,
 }
 
 impl SessionState {
+    /// Whether the session has answered all that it answers before the endpoint ends.
+    pub(super) fn is_drained(&self) -> bool {
+        self.draining && !self.closed && self.routes.len() == 0
+    }
+
     /// Where a frame belongs, if it belongs to requests, and how many of them it answers.
     pub(super) fn route(
         &mut self,

@@ -16,7 +16,7 @@ use super::stateless::{VERSION, modern};
 use super::time::{call, piece};
 use crate::connections::{Connection, Inline};
 
-fn headers(method: &str) -> [(&str, &str); 2] {
+pub(super) fn headers(method: &str) -> [(&str, &str); 2] {
     [VERSION, ("Mcp-Method", method)]
 }
 
@@ -115,7 +115,7 @@ async fn time_passes_while_it_runs() {
         tokio::time::sleep(Duration::from_secs(wait)).await;
         assert_eq!(call(&mut endpoint, "POST", &headers, &notification("x")).await.status(), status);
     }
-    endpoint.begin_shutdown();
+    endpoint.shutdown(Duration::ZERO).await;
     running.await.unwrap();
 }
 
@@ -147,8 +147,8 @@ async fn the_clock_stands_while_there_is_nothing_to_time() {
 async fn a_request_that_comes_while_the_endpoint_is_shut_is_not_waited_for() {
     let (mut endpoint, _heard) = endpoint(EndpointConfig::new());
     let late = call(&mut endpoint, "POST", &headers("wait"), &modern(1, "wait", json!({})));
-    endpoint.begin_shutdown();
-    assert_eq!(late.await.status(), 500, "it was taken, and told to end");
+    let _shutdown = endpoint.shutdown(Duration::from_secs(60));
+    assert_eq!(late.await.status(), 503, "its body came too late");
     let later = call(&mut endpoint, "POST", &headers("echo"), &modern(1, "echo", json!({})));
     assert_eq!(later.await.status(), 503);
 }
@@ -231,7 +231,12 @@ async fn what_does_not_end_is_dropped_after_the_grace() {
         tokio::time::sleep(Duration::from_millis(50)).await;
         stop.send(()).unwrap();
         front.await.unwrap();
-        assert_eq!((session.read().await, request.read().await), (0, 0));
+        for mut raw in [session, request] {
+            let head = raw.head().await;
+            let body = raw.body(&head).await;
+            assert!(body.contains("shutting down"), "{body}");
+            assert_eq!(raw.read().await, 0);
+        }
         let all = futures::StreamExt::collect::<Vec<()>>(hung);
         tokio::time::timeout(Duration::from_secs(5), all).await.expect("everything was dropped");
     }

@@ -19,6 +19,7 @@ mod resumption;
 pub(crate) mod script;
 mod sessions;
 mod shares;
+mod shutdown;
 mod stateless;
 mod streams;
 mod time;

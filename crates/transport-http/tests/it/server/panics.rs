@@ -1,6 +1,7 @@
 //! What panics, beside what does not.
 
 use std::convert::Infallible;
+use std::time::Duration;
 
 use agentwire_transport_http::server::{Body, EndpointConfig, Mount, Routes, serve};
 use bytes::Bytes;
@@ -30,7 +31,9 @@ impl Mount for Panics {
         async { Response::new(Body::new(body)) }.boxed()
     }
 
-    fn begin_shutdown(&self) {}
+    fn shutdown(&self, _grace: Duration) -> BoxFuture<'static, ()> {
+        std::future::ready(()).boxed()
+    }
 }
 
 /// Other connections, and other requests of the same task, go on.

@@ -313,5 +313,5 @@ async fn without_anybody_to_serve_nothing_is_taken() {
     let (mut endpoint, connections) = endpoint(EndpointConfig::new());
     drop(connections);
     let response = call(&mut endpoint, "POST", &[], &initialize("2025-11-25")).await;
-    assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
 }

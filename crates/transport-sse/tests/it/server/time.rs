@@ -201,7 +201,7 @@ async fn an_endpoint_that_is_shut_takes_nothing_and_finishes_what_there_is() {
     let (mut body, uri) = open(&endpoint).await;
     let mut connection = connections.next().await.unwrap();
     assert_eq!(status(&endpoint, post(&uri, Sent::Text(Some(NOTE)))).await, 202);
-    endpoint.begin_shutdown();
+    let _shutdown = endpoint.shutdown(Duration::from_secs(5));
     assert_eq!(get(&endpoint).await.status(), 503);
     assert_eq!(status(&endpoint, post(&uri, Sent::Text(Some(NOTE)))).await, 503);
     assert!(connections.next().now_or_never().is_none(), "no client more");
@@ -270,4 +270,54 @@ fn an_endpoint_can_be_mounted_anywhere() {
     {
     }
     mountable(&Endpoint::serving(EndpointConfig::new(), OfConnections(|_| async {})));
+}
+
+const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"slow"}"#;
+const CANCEL: &str = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
+const GRACE: Duration = Duration::from_secs(10);
+
+/// Each way in which a call ends: what ends it after 3 s, how long the shutdown takes then, and what the client reads.
+#[tokio::test(start_paused = true)]
+async fn a_shutdown_waits_for_the_calls_that_run_and_cuts_them_at_the_end_of_the_grace() {
+    for (ending, took, last) in
+        [("answer", 3, r#""result":{}"#), ("cancel", 3, ""), ("nothing", 10, "shutting down")]
+    {
+        let (endpoint, mut connections) = endpoint(EndpointConfig::new());
+        let (mut body, uri) = open(&endpoint).await;
+        let mut connection = connections.next().await.unwrap();
+        assert_eq!(status(&endpoint, post(&uri, Sent::Text(Some(CALL)))).await, 202);
+        connection.next().await.unwrap().unwrap();
+
+        let begun = Instant::now();
+        let shutdown = tokio::spawn(endpoint.shutdown(GRACE));
+        assert_eq!(get(&endpoint).await.status(), 503);
+        assert_eq!(status(&endpoint, post(&uri, Sent::Text(Some(CALL)))).await, 503);
+        assert_eq!(status(&endpoint, post(&uri, Sent::Text(Some(NOTE)))).await, 202, "a call may need it");
+        connection.next().await.unwrap().unwrap();
+        let reading = tokio::spawn(async move {
+            let mut text = String::new();
+            while let Some(more) = next(&mut body).await {
+                text += &more.unwrap();
+            }
+            text
+        });
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        match ending {
+            "answer" => {
+                let answer = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
+                connection.send(Packet::from_json(answer)).await.unwrap();
+            }
+            "cancel" => {
+                assert_eq!(status(&endpoint, post(&uri, Sent::Text(Some(CANCEL)))).await, 202);
+                connection.next().await.unwrap().unwrap();
+            }
+            _ => {}
+        }
+        assert!(connection.next().await.is_none(), "{ending}");
+        drop(connection);
+        shutdown.await.unwrap();
+        assert_eq!(begun.elapsed().as_secs(), took, "{ending}");
+        let text = reading.await.unwrap();
+        assert!(text.contains(last), "{ending}: {text}");
+    }
 }

@@ -1,0 +1,54 @@
+//! How a session ends: at once, when its requests are answered, or by a cut at the end of a shutdown.
+
+use std::sync::Weak;
+use std::task::Waker;
+
+use agentwire_jsonrpc::{ErrorObject, Frame, Response};
+
+use crate::server::resources::Resources;
+use crate::server::session::Session;
+
+impl Session {
+    /// Ends everything at once.
+    pub(crate) fn close(&self) {
+        let routes = std::mem::take(&mut self.lock().routes);
+        self.retire();
+        routes.into_streams().for_each(|stream| stream.finish());
+    }
+
+    /// Ends the input once every request is answered.
+    pub(crate) fn drain(&self) {
+        let mut state = self.lock();
+        state.draining = true;
+        if state.is_drained() {
+            drop(state);
+            self.retire();
+        }
+    }
+
+    /// Answers every unanswered request with an error, ends the streams, and drops the future that serves the session.
+    pub(crate) fn cut(&self, error: &ErrorObject, resources: &Resources) {
+        let mut state = self.lock();
+        for (id, stream) in std::mem::take(&mut state.routes).into_entries() {
+            let answer = Response::new(id, Err(error.clone()));
+            stream.put(&Frame::Single(answer.into()), 1, resources);
+        }
+        drop(state);
+        self.retire();
+        if let Some(task) = self.task.get().and_then(Weak::upgrade) {
+            task.stop();
+        }
+    }
+
+    /// Takes nothing more, but answers what was asked.
+    pub(crate) fn retire(&self) {
+        let mut state = self.lock();
+        state.closed = true;
+        state.unsent.clear();
+        let listeners = std::mem::take(&mut state.listeners);
+        let wakers = std::mem::take(&mut state.posts).into_iter().chain(state.stream.take());
+        drop(state);
+        wakers.for_each(Waker::wake);
+        listeners.into_iter().for_each(|stream| stream.finish());
+    }
+}
