@@ -116,6 +116,10 @@ impl EndpointConfig {
     /// Which web pages may call: values of the `Origin` header, such as `https://app.example.com` (default: pages
     /// of the loopback interface). Any other origin, `null` included, gets 403; a request without one, as
     /// programs make it, is taken.
+    ///
+    /// To those that may call, browsers are told so (CORS): preflights are answered, and pages may read responses and their
+    /// `Mcp-Session-Id`, `Retry-After` and `WWW-Authenticate`. See [`Endpoint::cors`](crate::server::Endpoint::cors) where
+    /// a layer in front of the endpoint answers, too.
     #[must_use]
     pub fn origins<S: Into<String>>(mut self, origins: impl IntoIterator<Item = S>) -> Self {
         self.guard = self.guard.origins(origins);

@@ -16,7 +16,7 @@ use futures::StreamExt;
 use futures::future::{self, poll_fn};
 use futures_channel::mpsc;
 use http::request::Parts;
-use http::{Extensions, Method, Request};
+use http::{Extensions, HeaderMap, Method, Request};
 use tower_service::Service as TowerService;
 
 use crate::server::endpoint_core::EndpointCore;
@@ -31,7 +31,8 @@ use crate::server::service::SharedService;
 use crate::server::session::Session;
 use crate::server::tasks::Tasks;
 use crate::server::{
-    Body, Caller, Connection, EndpointConfig, EventId, Head, Principal, RemoteAddr, SessionId, Spawner,
+    Body, Caller, Connection, CorsHeaders, EndpointConfig, EventId, Head, Principal, RemoteAddr, SessionId,
+    Spawner,
 };
 
 /// The MCP endpoint: a service that is mounted at one path of a web server.
@@ -182,6 +183,28 @@ impl Endpoint {
         async move { endpoint.core().finish(grace).await }
     }
 
+    /// The headers that let a web page read the response to a request with these headers, where
+    /// [`EndpointConfig::origins`] allows the page. The endpoint adds them to its own responses; a layer in front of it adds them
+    /// to its refusals, without which a page could not read their `WWW-Authenticate`. Such a layer passes `OPTIONS` on.
+    ///
+    /// ```
+    /// use agentwire_transport_http::server::Endpoint;
+    /// use axum::body::Body;
+    /// use axum::response::Response;
+    /// use http::{Request, StatusCode};
+    ///
+    /// fn unauthorized(endpoint: &Endpoint, request: &Request<Body>) -> Response {
+    ///     let mut response = Response::new(Body::empty());
+    ///     *response.status_mut() = StatusCode::UNAUTHORIZED;
+    ///     response.headers_mut().insert("www-authenticate", "Bearer".parse().expect("a header's value"));
+    ///     endpoint.cors(request.headers()).add_to(response.headers_mut());
+    ///     response
+    /// }
+    /// ```
+    pub fn cors(&self, request: &HeaderMap) -> CorsHeaders {
+        self.core().resources.config.guard.cors(request)
+    }
+
     pub(crate) fn core(&self) -> &Arc<EndpointCore> {
         &self.inner.core
     }
@@ -218,8 +241,9 @@ impl Endpoint {
         remote: Option<RemoteAddr>,
     ) -> ResponseFuture<B> {
         let (parts, body) = request.into_parts();
+        let cors = self.cors(&parts.headers);
         let refused = |refusal| ResponseFuture::refused(self.core(), refusal);
-        self.start(parts, remote, body).unwrap_or_else(refused)
+        self.start(parts, remote, body, &cors).unwrap_or_else(refused).with_cors(cors)
     }
 
     fn start<B>(
@@ -227,11 +251,18 @@ impl Endpoint {
         parts: Parts,
         remote: Option<RemoteAddr>,
         body: B,
+        cors: &CorsHeaders,
     ) -> Result<ResponseFuture<B>, Refusal> {
         let core = self.core();
         let config = &core.resources.config;
         let fields = Fields::of(&parts.headers);
         config.guard.admit_names(&fields, &parts.uri)?;
+        let methods = if config.sessions { "GET, POST, DELETE" } else { "POST" };
+        if parts.method == Method::OPTIONS
+            && let Some(preflight) = cors.preflight(&parts.headers, methods)
+        {
+            return Ok(ResponseFuture::ready(core, preflight));
+        }
         if core.resources.is_closing() && !self.continues(&parts, &fields)? {
             return Err(Refusal::closing());
         }
@@ -247,7 +278,7 @@ impl Endpoint {
                 core.sessions.end(&session);
                 Ok(ResponseFuture::deleted(core))
             }
-            _ => Err(Refusal::method_not_allowed(if config.sessions { "GET, POST, DELETE" } else { "POST" })),
+            _ => Err(Refusal::method_not_allowed(methods)),
         }
     }
 

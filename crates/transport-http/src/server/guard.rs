@@ -2,9 +2,11 @@
 
 use std::net::Ipv4Addr;
 
+use http::header::ORIGIN;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, StatusCode, Uri};
 
+use crate::server::cors::CorsHeaders;
 use crate::server::denied::Denied;
 use crate::server::fields::{Field, Fields};
 
@@ -88,6 +90,18 @@ impl Guard {
     /// 403 for a foreign `Host` or `Origin`, 400 without any host.
     pub fn admit(&self, parts: &Parts) -> Result<(), Denied> {
         self.admit_names(&Fields::of(&parts.headers), &parts.uri)
+    }
+
+    /// The headers that let a web page read the response to a request with these headers; none unless it may call.
+    pub fn cors(&self, headers: &HeaderMap) -> CorsHeaders {
+        let mut origins = headers.get_all(ORIGIN).iter();
+        let (origin, other) = (origins.next(), origins.next());
+        let origin = origin.filter(|origin| other.is_none() && self.origins.allow_origin(origin.as_bytes()));
+        CorsHeaders::allowing(origin.map(|origin| match self.origins {
+            // What a page may send is then not in the answer.
+            Names::Any => HeaderValue::from_static("*"),
+            _ => origin.clone(),
+        }))
     }
 
     /// Looks at the body that a POST announces.

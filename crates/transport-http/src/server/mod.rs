@@ -41,10 +41,11 @@
 //! | status | when |
 //! |---|---|
 //! | 202 | a notification or an answer was taken |
+//! | 204 | a session was deleted; a web page that may call asked whether it may (`OPTIONS`) |
 //! | 400 | no message; no session id; an unknown protocol version or event; headers that contradict the body; a batch where there are none; a request id in flight |
 //! | 403 | a foreign `Host` or `Origin` |
 //! | 404 | a session that is not known; without sessions, a method that is not |
-//! | 405 | any method but GET, POST and DELETE; without sessions, but POST |
+//! | 405 | any method but GET, POST and DELETE; without sessions, but POST; `OPTIONS` without an `Origin` |
 //! | 406, 415 | `Accept`, `Content-Type` |
 //! | 408, 413 | a body that is too slow, too long |
 //! | 500 | what served the session has gone without an answer; no task [runs](Endpoint::run) the endpoint |
@@ -58,6 +59,7 @@ mod clock;
 mod coalescing_waker;
 mod config;
 mod connection;
+mod cors;
 pub(crate) mod denied;
 pub(crate) mod drain;
 mod endpoint;
@@ -92,6 +94,7 @@ pub use body::Body;
 pub use caller::{Caller, Principal, RemoteAddr};
 pub use config::{AnswerForm, EndpointConfig};
 pub use connection::Connection;
+pub use cors::CorsHeaders;
 pub use endpoint::Endpoint;
 pub use head::Head;
 pub use memory_store::MemoryEventStore;

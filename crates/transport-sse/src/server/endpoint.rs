@@ -14,13 +14,13 @@ use agentwire_transport::{MessageSource, Packet, Service};
 use agentwire_transport_http::runtime::server::{
     BodyBuffer, Denied, Guard, Refusal, Reservation, read_frame,
 };
-use agentwire_transport_http::server::{Body, Caller, Head, Principal};
+use agentwire_transport_http::server::{Body, Caller, CorsHeaders, Head, Principal};
 use bytes::{Buf, Bytes};
 use futures::FutureExt;
 use futures::future::{self, BoxFuture};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
 use http::request::Parts;
-use http::{Method, Response, StatusCode};
+use http::{HeaderMap, Method, Response, StatusCode};
 use tower_service::Service as TowerService;
 
 use crate::server::session::Session;
@@ -98,6 +98,12 @@ impl Endpoint {
         async move { endpoint.inner.sessions.finish(grace).await }
     }
 
+    /// The headers that let a web page read the response to a request with these headers. The endpoint adds them to its own
+    /// responses; see [`Endpoint::cors`](agentwire_transport_http::server::Endpoint::cors) of Streamable HTTP.
+    pub fn cors(&self, request: &HeaderMap) -> CorsHeaders {
+        self.inner.sessions.config.http.guard().cors(request)
+    }
+
     /// Adds the endpoint to what a server serves, at `/sse` and `/messages`.
     ///
     /// ```no_run
@@ -128,12 +134,20 @@ impl Endpoint {
     {
         let sessions = &self.inner.sessions;
         let (parts, body) = request.into_parts();
+        let cors = self.cors(&parts.headers);
+        let with_cors = move |mut response: Response<Body>| {
+            cors.add_to(response.headers_mut());
+            response
+        };
         let answer = match start(sessions, &parts) {
             Ok(Start::Stream(session)) => self.inner.stream(session, parts),
-            Ok(Start::Message(session)) => return message(sessions.clone(), session, parts, body).boxed(),
+            Ok(Start::Message(session)) => {
+                return message(sessions.clone(), session, parts, body).map(with_cors).boxed();
+            }
+            Ok(Start::Preflight(answer)) => Ok(answer),
             Err(refusal) => Err(refusal),
         };
-        future::ready(answer.unwrap_or_else(Refusal::into_response)).boxed()
+        future::ready(with_cors(answer.unwrap_or_else(Refusal::into_response))).boxed()
     }
 }
 
@@ -186,18 +200,28 @@ impl EndpointInner {
 /// The least memory that a message counts as, in bytes: the buffer of its head, and what is kept of it.
 const MIN_COST: usize = 8 << 10;
 
+/// The methods that there are.
+const METHODS: &str = "GET, POST";
+
 /// What an admitted request does.
 enum Start {
     /// Opens the stream of a new session.
     Stream(Arc<Session>),
     /// Brings a message to a session.
     Message(Arc<Session>),
+    /// Tells a browser what a web page may do.
+    Preflight(Response<Body>),
 }
 
 /// Checks all of a request but its body.
 fn start(sessions: &Sessions, parts: &Parts) -> Result<Start, Refusal> {
     let config = &sessions.config;
     config.http.guard().admit(parts)?;
+    if parts.method == Method::OPTIONS
+        && let Some(answer) = config.http.guard().cors(&parts.headers).preflight(&parts.headers, METHODS)
+    {
+        return Ok(Start::Preflight(answer));
+    }
     // A session may still be told what its running calls wait for.
     if sessions.is_closing() && parts.method != Method::POST {
         return Err(Refusal::closing());
@@ -231,7 +255,7 @@ fn start(sessions: &Sessions, parts: &Parts) -> Result<Start, Refusal> {
             }
             Ok(Start::Message(session))
         }
-        _ => Err(Refusal::method_not_allowed("GET, POST")),
+        _ => Err(Refusal::method_not_allowed(METHODS)),
     }
 }
 

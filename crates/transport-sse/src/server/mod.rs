@@ -15,10 +15,11 @@
 //! |---|---|
 //! | 200 | a GET: the stream, whose first event is `endpoint` |
 //! | 202 | a POST: the message was taken; its answer comes on the stream |
+//! | 204 | `OPTIONS` of a web page that may call |
 //! | 400 | no message, or several; no session in the query; no `Host` |
 //! | 403 | a foreign `Host` or `Origin`, whatever the method |
 //! | 404 | an unknown session, or one of another caller |
-//! | 405 | any method but GET and POST |
+//! | 405 | any method but GET and POST; `OPTIONS` without an `Origin` |
 //! | 406, 415 | `Accept` of a GET, `Content-Type` of a POST |
 //! | 408, 413 | a body that is too slow, too long |
 //! | 503 | too many sessions; the memory limit of the caller, or of all callers; the endpoint shuts down |

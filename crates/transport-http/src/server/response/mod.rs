@@ -18,6 +18,7 @@ use futures::future::BoxFuture;
 use http::{Response, StatusCode};
 
 use crate::server::connection::Connection;
+use crate::server::cors::CorsHeaders;
 use crate::server::endpoint_core::EndpointCore;
 use crate::server::post::{PostHeaders, Routed, check_batch, routed};
 use crate::server::quota::Reservation;
@@ -36,6 +37,7 @@ use crate::server::{Body, Event, EventId, Head, Principal, SessionId};
 /// Dropping it means that the client has left before it has got a response.
 pub struct ResponseFuture<B> {
     core: Arc<EndpointCore>,
+    cors: CorsHeaders,
     state: ResponseState<B>,
 }
 
@@ -68,6 +70,10 @@ impl<B> ResponseFuture<B> {
         Self::new(core, ResponseState::Ready(Some(refusal.into_response())))
     }
 
+    pub(crate) fn ready(core: &Arc<EndpointCore>, response: Response<Body>) -> Self {
+        Self::new(core, ResponseState::Ready(Some(response)))
+    }
+
     pub(crate) fn deleted(core: &Arc<EndpointCore>) -> Self {
         Self::new(core, ResponseState::Ready(Some(empty(StatusCode::NO_CONTENT))))
     }
@@ -96,7 +102,13 @@ impl<B> ResponseFuture<B> {
     }
 
     fn new(core: &Arc<EndpointCore>, state: ResponseState<B>) -> Self {
-        Self { core: core.clone(), state }
+        Self { core: core.clone(), cors: CorsHeaders::allowing(None), state }
+    }
+
+    /// The same, whose response has these headers as well.
+    pub(crate) fn with_cors(mut self, cors: CorsHeaders) -> Self {
+        self.cors = cors;
+        self
     }
 }
 
@@ -117,7 +129,7 @@ where
         let this = self.get_mut();
         loop {
             // A response is large, so each arm returns it from where it is.
-            let response = match &mut this.state {
+            let mut response = match &mut this.state {
                 ResponseState::Reading(reading) => {
                     let body = ready!(reading.poll_body(cx, &this.core));
                     let (head, post_headers) = (reading.head(), reading.post_headers());
@@ -155,6 +167,7 @@ where
                 }
             };
             this.state = ResponseState::Ready(None);
+            this.cors.add_to(response.headers_mut());
             return Poll::Ready(Ok(response));
         }
     }

@@ -122,3 +122,73 @@ async fn what_is_no_message_gets_an_error() {
     let headers = [("Mcp-Session-Id", session.as_str())];
     assert_eq!(server.exchange("POST", &headers, &request(1, "echo", json!({}))).await.0, 200);
 }
+
+const PREFLIGHT: (&str, &str) = ("Access-Control-Request-Method", "POST");
+const APP: (&str, &str) = ("Origin", "https://app.example");
+
+/// What a browser does for a page of another origin: it asks, calls, and lets the page read the answer.
+#[tokio::test]
+async fn a_page_that_is_allowed_can_call_and_read_the_answer() {
+    let server = Server::start(EndpointConfig::new().origins(["https://app.example"])).await;
+    let asks =
+        ("Access-Control-Request-Headers", "content-type,mcp-protocol-version,mcp-param-Region,x-other");
+    let (head, body) = server.raw().await.exchange("OPTIONS", &[APP, PREFLIGHT, asks], "").await;
+    assert_eq!((head.status, &*body), (204, ""));
+    assert_eq!(head.header("access-control-allow-origin"), Some("https://app.example"));
+    assert_eq!(head.header("access-control-allow-methods"), Some("GET, POST, DELETE"));
+    let allowed = "accept, authorization, content-type, last-event-id, mcp-method, mcp-name, mcp-protocol-version, \
+                   mcp-session-id, mcp-param-Region";
+    assert_eq!(
+        head.header("access-control-allow-headers"),
+        Some(allowed),
+        "what was not asked for, and no x-other"
+    );
+    assert_eq!(head.header("access-control-max-age"), Some("7200"));
+    assert_eq!(head.header("access-control-allow-credentials"), None);
+
+    let (head, _) = server.raw().await.exchange("POST", &[APP], &initialize("2025-11-25")).await;
+    let session = head.header("mcp-session-id").unwrap().to_owned();
+    let (gone, _) = server
+        .raw()
+        .await
+        .exchange("POST", &[APP, ("Mcp-Session-Id", "x")], &request(1, "x", json!({})))
+        .await;
+    assert_eq!((head.status, gone.status), (200, 404));
+    for head in [&head, &gone] {
+        assert_eq!(
+            head.header("access-control-allow-origin"),
+            Some("https://app.example"),
+            "errors are read too"
+        );
+        let exposed = head.header("access-control-expose-headers").unwrap();
+        assert!(exposed.contains("mcp-session-id") && exposed.contains("www-authenticate"));
+        assert_eq!(head.header("vary"), Some("origin"));
+    }
+    // A program names no origin, and gets none of that.
+    let headers = [("Mcp-Session-Id", session.as_str())];
+    let (head, _) = server.raw().await.exchange("POST", &headers, &request(1, "echo", json!({}))).await;
+    assert_eq!((head.header("access-control-allow-origin"), head.header("vary")), (None, None));
+    let (head, _) = server.raw().await.exchange("OPTIONS", &[PREFLIGHT], "").await;
+    assert_eq!((head.status, head.header("allow")), (405, Some("GET, POST, DELETE")));
+}
+
+#[tokio::test]
+async fn a_preflight_repeats_nothing_without_bound() {
+    let server = Server::start(EndpointConfig::new().any_origin().sessions(false)).await;
+    let many: Vec<_> = (0..500).map(|number| format!("mcp-param-{number}")).collect();
+    let long = format!("mcp-param-{}, x-{}", "a".repeat(10_000), "b".repeat(10_000));
+    let strange = "mcp-param-, mcp-param-a b, mcp-param, ,,mcp-param-\"";
+    let origin = format!("https://{}.example", "o".repeat(5000));
+    for (asked, names) in [(many.join(","), 8 + 32), (long, 8), (strange.to_owned(), 8), (String::new(), 8)] {
+        let asks = ("Access-Control-Request-Headers", asked.as_str());
+        let head =
+            server.raw().await.exchange("OPTIONS", &[("Origin", &origin), PREFLIGHT, asks], "").await.0;
+        assert_eq!(head.status, 204);
+        assert_eq!(head.header("access-control-allow-headers").unwrap().split(", ").count(), names);
+        assert_eq!(head.header("access-control-allow-origin"), Some("*"));
+        assert_eq!(head.header("access-control-allow-methods"), Some("POST"));
+    }
+    let two = [("Origin", "https://a.example"), ("Origin", "https://b.example"), PREFLIGHT];
+    let (head, _) = server.raw().await.exchange("OPTIONS", &two, "").await;
+    assert_eq!((head.status, head.header("access-control-allow-origin")), (405, None));
+}

@@ -72,3 +72,27 @@ async fn the_form_of_a_request_is_looked_at() {
         assert_eq!(head.header("allow"), (status == 405).then_some("GET, POST"));
     }
 }
+
+#[tokio::test]
+async fn a_page_that_is_allowed_can_call_on_both_paths() {
+    let config = EndpointConfig::new().with_http(|http| http.origins(["https://app.example"]));
+    let server = Server::start(config, Way::Inline).await;
+    let session = Session::open(server.port).await;
+    let app = ("Origin", "https://app.example");
+    let asks = ("Access-Control-Request-Headers", "content-type, x-other");
+    for line in ["OPTIONS /sse".to_owned(), format!("OPTIONS {}", session.endpoint)] {
+        let preflight = [app, ("Access-Control-Request-Method", "POST"), asks];
+        let (head, _) = Raw::connect(server.port).await.exchange(&line, &preflight, "").await;
+        assert_eq!(head.status, 204, "{line}");
+        assert_eq!(head.header("access-control-allow-origin"), Some("https://app.example"));
+        assert_eq!(head.header("access-control-allow-methods"), Some("GET, POST"));
+        let allowed = head.header("access-control-allow-headers").unwrap();
+        assert!(allowed.contains("content-type") && !allowed.contains("x-other"), "{allowed}");
+    }
+    for (line, status) in [(format!("POST {}", session.endpoint), 202), ("POST /messages".to_owned(), 400)] {
+        let (head, _) = Raw::connect(server.port).await.exchange(&line, &[app, JSON], PING).await;
+        assert_eq!(head.status, status);
+        assert_eq!(head.header("access-control-allow-origin"), Some("https://app.example"));
+        assert_eq!(head.header("vary"), Some("origin"));
+    }
+}

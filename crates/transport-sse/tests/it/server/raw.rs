@@ -68,7 +68,10 @@ impl Raw {
     /// Reads a response of known length.
     pub(crate) async fn response(&mut self) -> (Head, String) {
         let head = self.head().await;
-        let length: usize = head.header("content-length").expect("a length").parse().unwrap();
+        let length = match head.status {
+            204 => 0,
+            _ => head.header("content-length").expect("a length").parse().unwrap(),
+        };
         while self.unread.len() < length {
             assert!(self.read().await > 0, "the body was cut");
         }
