@@ -9,7 +9,7 @@ use std::error::Error;
 use agentwire_mcp_client::schema::Revision;
 use agentwire_mcp_client::schema::code::UnsupportedVersion;
 use agentwire_mcp_client::{CallError, HandshakeError, ProtocolMode};
-use agentwire_transport_stdio::Exited;
+use agentwire_transport::Exited;
 
 use crate::attempt::{Attempt, find};
 #[cfg(feature = "http")]

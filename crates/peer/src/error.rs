@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use agentwire_connection::CallFailure;
 use agentwire_jsonrpc::ErrorObject;
-use agentwire_transport::TransportError;
+use agentwire_transport::{Exited, TransportError};
 use bytestring::ByteString;
 
 /// The connection is closed.
@@ -18,6 +18,26 @@ pub struct Closed {
     /// The fault that the transport reported last. None when the peer, or this side, closed in good order.
     #[source]
     pub reason: Option<Arc<TransportError>>,
+}
+
+impl Closed {
+    /// Returns how the process at the other end has ended: its status, and the last lines of its stderr. None where the other
+    /// end is no process of ours, or was still running.
+    ///
+    /// ```
+    /// use agentwire_peer::Closed;
+    ///
+    /// /// What a restart should know.
+    /// fn was_killed(closed: &Closed) -> bool {
+    ///     let Some(exited) = closed.exited() else { return false };
+    ///     eprintln!("{exited}"); // `my-agent` exited with status 3; its last words were: no API key
+    ///     exited.status.is_some_and(|status| status.code().is_none())
+    /// }
+    /// # assert!(!was_killed(&Closed::default()));
+    /// ```
+    pub fn exited(&self) -> Option<&Exited> {
+        self.reason.as_ref()?.exited()
+    }
 }
 
 impl fmt::Display for Closed {
@@ -147,6 +167,14 @@ impl CallError {
     /// Makes the error of a call whose answer is not the result.
     pub fn unusable(method: impl Into<ByteString>, why: impl Into<Cow<'static, str>>) -> Self {
         Self::Unusable { method: method.into(), why: why.into() }
+    }
+
+    /// Returns how the process at the other end has ended, if that closed the connection; see [`Closed::exited`].
+    pub fn exited(&self) -> Option<&Exited> {
+        match self {
+            Self::Closed(closed) => closed.exited(),
+            _ => None,
+        }
     }
 
     /// Returns the error that the peer answered, if it refused the call.

@@ -130,5 +130,5 @@ mod threaded;
 
 pub use ends::{Input, Output};
 #[cfg(feature = "process")]
-pub use process::{Child, Command, Exited, ParseCommandError, SpawnError, Stderr};
+pub use process::{Child, Command, ParseCommandError, SpawnError, Stderr};
 pub use stdio::{Stdio, stdio};

@@ -3,6 +3,8 @@
 use std::error::Error;
 use std::io;
 
+use crate::Exited;
+
 /// Why a transport ended other than by the peer's closing it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -20,5 +22,10 @@ impl TransportError {
     /// Wraps an error of a type that one transport defines.
     pub fn other(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::Other(error.into())
+    }
+
+    /// How the process at the other end has ended, where that ended the transport.
+    pub fn exited(&self) -> Option<&Exited> {
+        Exited::of(self)
     }
 }

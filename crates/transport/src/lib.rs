@@ -53,6 +53,7 @@ extern crate futures_util as futures;
 mod duplex;
 mod error;
 mod exchange;
+mod exited;
 mod lines;
 mod output;
 mod packet;
@@ -66,6 +67,7 @@ pub use exchange::{
     Exchange, ExchangeEnded, ExchangeEvent, NotificationSink, NotificationStream, SendNotification, Service,
     service_fn,
 };
+pub use exited::Exited;
 pub use lines::{Lines, lines};
 pub use packet::{Packet, Transport};
 pub use source::MessageSource;

@@ -72,6 +72,48 @@ async fn a_program_that_dies_says_why() {
     assert!(error.contains("exited with status 3") && error.contains("no key"), "{error}");
 }
 
+/// An agent that exits, and one that is killed: the call that waited knows the status and the last lines of stderr, and so does
+/// the error of a handshake.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_closed_connection_knows_how_the_program_died() {
+    use std::os::unix::process::ExitStatusExt;
+
+    use agentwire_transport::Exited;
+    use agentwire_transport_stdio::{Child, Command, Stderr};
+
+    let many = "i=0; while [ $i -lt 5000 ]; do echo line $i >&2; i=$((i + 1)); done";
+    for (end, code, signal) in [("exit 3", Some(3), None), ("kill -9 $$", None, Some(9))] {
+        let run = |script: String| {
+            Child::spawn(Command::new("sh").arg("-c").arg(script).stderr(Stderr::Capture)).unwrap()
+        };
+        let child = run(format!("read request; echo '{ANSWER}'; read request; {many}; {end}"));
+        let ended = connect(Recorder::default(), child, async |agent| {
+            agent.initialize(greeting()).await?;
+            let error = agent.prompt(PromptRequest::new("s", "go")).await.unwrap_err();
+            let exited = error.exited().expect("a call that the end cuts");
+            let CallError::Closed(closed) = &error else { panic!("{error}") };
+            assert_eq!(closed.exited().map(|exited| exited.status), Some(exited.status));
+            Ok(exited.clone())
+        });
+        let exited = ended.await.unwrap();
+        let status = exited.status.unwrap();
+        assert_eq!((status.code(), status.signal()), (code, signal), "{end}");
+        assert_eq!((&*exited.program, exited.stderr.lines().count()), ("sh", 20));
+        assert!(exited.stderr.ends_with("line 4999"), "{}", exited.stderr);
+
+        let child = run(format!("read request; {end}"));
+        let error = connect(Recorder::default(), child, async |agent| {
+            agent.initialize(greeting()).await?;
+            Ok(())
+        });
+        let error: BoxError = error.await.unwrap_err();
+        let status = Exited::of(&*error).unwrap().status.unwrap();
+        assert_eq!((status.code(), status.signal()), (code, signal), "{error}");
+    }
+    assert!(agentwire_acp_client::Closed::default().exited().is_none());
+}
+
 /// The end of `main` is the end, though the agent still asks; its question is dropped.
 #[tokio::test(start_paused = true)]
 async fn the_end_of_main_is_the_end() {

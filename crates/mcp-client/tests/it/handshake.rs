@@ -123,3 +123,22 @@ fn a_connection_can_be_spawned() {
     let (near, _far) = agentwire_transport::duplex(1);
     is_send(&client().connect(near, async |server| Ok(server.ping().await?)));
 }
+
+/// A server that dies before it answers: the error of the handshake knows how.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_server_that_dies_in_the_handshake_tells_its_status() {
+    use std::os::unix::process::ExitStatusExt;
+
+    use agentwire_transport::Exited;
+    use agentwire_transport_stdio::{Child, Command, Stderr};
+
+    for (end, code, signal) in [("exit 3", Some(3), None), ("kill -9 $$", None, Some(9))] {
+        let script = format!("read request; echo no database >&2; {end}");
+        let child = Child::spawn(Command::new("sh").arg("-c").arg(script).stderr(Stderr::Capture)).unwrap();
+        let error = agentwire_mcp_client::connect(child, async |_| Ok(())).await.unwrap_err();
+        let exited = Exited::of(&*error).unwrap_or_else(|| panic!("{error}"));
+        let status = exited.status.unwrap();
+        assert_eq!((status.code(), status.signal(), &*exited.stderr), (code, signal, "no database"));
+    }
+}

@@ -5,9 +5,7 @@ use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_HEADERS, VARY,
 };
-use http::{HeaderMap, HeaderValue, Response, StatusCode};
-
-use crate::server::Body;
+use http::{HeaderMap, HeaderValue};
 
 /// The request headers that a web page may set.
 const REQUEST_HEADERS: [&str; 8] =
@@ -51,14 +49,13 @@ impl CorsHeaders {
         }
     }
 
-    /// The answer to a preflight, an `OPTIONS` with these headers. None where no origin is allowed.
+    /// The headers of the answer to a preflight, an `OPTIONS` with these headers: 204 without a body, to which
+    /// [`add_to`](Self::add_to) adds the rest. None where no origin is allowed.
     ///
     /// The names of the headers that the page wants to set are not repeated, except up to 32 of `Mcp-Param-`.
-    pub fn preflight(&self, request: &HeaderMap, methods: &'static str) -> Option<Response<Body>> {
+    pub fn preflight(&self, request: &HeaderMap, methods: &'static str) -> Option<HeaderMap> {
         self.0.as_ref()?;
-        let mut response = Response::new(Body::empty());
-        *response.status_mut() = StatusCode::NO_CONTENT;
-        let headers = response.headers_mut();
+        let mut headers = HeaderMap::new();
         headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static(methods));
         let mut allowed = REQUEST_HEADERS.join(", ");
         for name in param_headers(request) {
@@ -70,7 +67,7 @@ impl CorsHeaders {
         );
         headers.insert(ACCESS_CONTROL_MAX_AGE, MAX_AGE);
         headers.insert(VARY, HeaderValue::from_static("access-control-request-headers"));
-        Some(response)
+        Some(headers)
     }
 }
 

@@ -259,9 +259,9 @@ impl Endpoint {
         config.guard.admit_names(&fields, &parts.uri)?;
         let methods = if config.sessions { "GET, POST, DELETE" } else { "POST" };
         if parts.method == Method::OPTIONS
-            && let Some(preflight) = cors.preflight(&parts.headers, methods)
+            && let Some(headers) = cors.preflight(&parts.headers, methods)
         {
-            return Ok(ResponseFuture::ready(core, preflight));
+            return Ok(ResponseFuture::preflight(core, headers));
         }
         if core.resources.is_closing() && !self.continues(&parts, &fields)? {
             return Err(Refusal::closing());

@@ -144,7 +144,12 @@ impl Endpoint {
             Ok(Start::Message(session)) => {
                 return message(sessions.clone(), session, parts, body).map(with_cors).boxed();
             }
-            Ok(Start::Preflight(answer)) => Ok(answer),
+            Ok(Start::Preflight(headers)) => {
+                let mut answer = Response::new(Body::empty());
+                *answer.status_mut() = StatusCode::NO_CONTENT;
+                *answer.headers_mut() = headers;
+                Ok(answer)
+            }
             Err(refusal) => Err(refusal),
         };
         future::ready(with_cors(answer.unwrap_or_else(Refusal::into_response))).boxed()
@@ -210,7 +215,7 @@ enum Start {
     /// Brings a message to a session.
     Message(Arc<Session>),
     /// Tells a browser what a web page may do.
-    Preflight(Response<Body>),
+    Preflight(HeaderMap),
 }
 
 /// Checks all of a request but its body.
@@ -218,9 +223,9 @@ fn start(sessions: &Sessions, parts: &Parts) -> Result<Start, Refusal> {
     let config = &sessions.config;
     config.http.guard().admit(parts)?;
     if parts.method == Method::OPTIONS
-        && let Some(answer) = config.http.guard().cors(&parts.headers).preflight(&parts.headers, METHODS)
+        && let Some(headers) = config.http.guard().cors(&parts.headers).preflight(&parts.headers, METHODS)
     {
-        return Ok(Start::Preflight(answer));
+        return Ok(Start::Preflight(headers));
     }
     // A session may still be told what its running calls wait for.
     if sessions.is_closing() && parts.method != Method::POST {

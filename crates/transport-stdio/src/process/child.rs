@@ -6,14 +6,14 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use agentwire_sync::Wakers;
-use agentwire_transport::{Lines, Packet, TransportError};
+use agentwire_transport::{Exited, Lines, Packet, TransportError};
 use futures::{Sink, Stream};
 use tokio::time::Sleep;
 
 use crate::ends::Output;
 use crate::process::closing::Closing;
 use crate::process::command::Command;
-use crate::process::exited::{Exited, SpawnError};
+use crate::process::spawn_error::SpawnError;
 use crate::process::streams::{ChildStreams, Reading};
 use crate::runtime::require_runtime;
 

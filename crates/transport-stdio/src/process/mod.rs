@@ -3,11 +3,11 @@
 mod child;
 mod closing;
 mod command;
-mod exited;
 mod group;
 #[cfg(unix)]
 mod guard;
 mod pipes;
+mod spawn_error;
 mod stderr;
 mod streams;
 mod waker;
@@ -15,4 +15,4 @@ mod watch;
 
 pub use child::Child;
 pub use command::{Command, ParseCommandError, Stderr};
-pub use exited::{Exited, SpawnError};
+pub use spawn_error::SpawnError;

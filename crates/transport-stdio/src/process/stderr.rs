@@ -12,7 +12,7 @@ use futures::{AsyncRead, AsyncWrite};
 use crate::process::Stderr;
 use crate::{Input, Output};
 
-/// How much of stderr is kept for [`Exited`](super::Exited), in bytes and in lines.
+/// How much of stderr is kept for [`Exited`](agentwire_transport::Exited), in bytes and in lines.
 const TAIL_BYTES: usize = 8 << 10;
 const TAIL_LINES: usize = 20;
 

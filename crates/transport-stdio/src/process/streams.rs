@@ -5,12 +5,11 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use agentwire_transport::{Lines, Packet, TransportError, lines};
+use agentwire_transport::{Exited, Lines, Packet, TransportError, lines};
 use futures::Stream;
 
 use crate::ends::{Input, Output};
 use crate::process::command::Command;
-use crate::process::exited::Exited;
 use crate::process::group::Group;
 use crate::process::pipes;
 use crate::process::stderr::Drain;
@@ -115,7 +114,7 @@ impl ChildStreams {
 
     /// Describes the end of the process, after [`finish`](Self::finish).
     pub(super) fn exited(&self) -> Exited {
-        Exited { program: self.program.clone(), status: self.group.status(), stderr: self.stderr.tail() }
+        Exited::new(self.program.clone(), self.group.status(), self.stderr.tail())
     }
 }
 

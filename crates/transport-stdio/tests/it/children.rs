@@ -3,8 +3,8 @@
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use agentwire_transport::{Packet, TransportError};
-use agentwire_transport_stdio::{Child, Command, Exited, Stderr};
+use agentwire_transport::{Exited, Packet, TransportError};
+use agentwire_transport_stdio::{Child, Command, Stderr};
 
 /// How long a process that was killed may take to end, on a busy machine.
 const SOON: Duration = Duration::from_secs(5);

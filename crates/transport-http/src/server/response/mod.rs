@@ -15,7 +15,7 @@ use std::task::{Context, Poll, ready};
 use agentwire_jsonrpc::{Frame, Message, Request, RequestId};
 use bytes::Bytes;
 use futures::future::BoxFuture;
-use http::{Response, StatusCode};
+use http::{HeaderMap, Response, StatusCode};
 
 use crate::server::connection::Connection;
 use crate::server::cors::CorsHeaders;
@@ -70,7 +70,9 @@ impl<B> ResponseFuture<B> {
         Self::new(core, ResponseState::Ready(Some(refusal.into_response())))
     }
 
-    pub(crate) fn ready(core: &Arc<EndpointCore>, response: Response<Body>) -> Self {
+    pub(crate) fn preflight(core: &Arc<EndpointCore>, headers: HeaderMap) -> Self {
+        let mut response = empty(StatusCode::NO_CONTENT);
+        *response.headers_mut() = headers;
         Self::new(core, ResponseState::Ready(Some(response)))
     }
 

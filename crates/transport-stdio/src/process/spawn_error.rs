@@ -1,0 +1,28 @@
+//! The error of a child process that could not be started.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why a process could not be started.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SpawnError {
+    /// The directory that it should start in is not there, or is none.
+    #[error("cannot start `{program}` in {}: no such directory", directory.display())]
+    #[non_exhaustive]
+    Directory {
+        /// The program, as the command named it.
+        program: String,
+        /// The directory, as the command named it.
+        directory: PathBuf,
+    },
+    /// The system refused to start it, or to give us our ends of its streams.
+    #[error("cannot start `{program}`: {source}")]
+    #[non_exhaustive]
+    Start {
+        /// The program, as the command named it.
+        program: String,
+        /// The system's error.
+        source: io::Error,
+    },
+}
