@@ -4,6 +4,8 @@
 //! cargo run --example axum
 //! ```
 
+use std::time::Duration;
+
 use agentwire_jsonrpc::{Frame, Message, RawJson, Request, Response};
 use agentwire_transport::{Exchange, Packet, service_fn};
 use agentwire_transport_http::server::{Connection, Endpoint, EndpointConfig};
@@ -37,8 +39,14 @@ async fn main() -> std::io::Result<()> {
     let endpoint = Endpoint::serving(EndpointConfig::new(), service_fn(serve_session, serve_exchange));
     // Sessions are served here, and time passes.
     tokio::spawn(endpoint.run());
-    let router = Router::new().route("/health", get(|| async { "well" })).route_service("/mcp", endpoint);
+    let router =
+        Router::new().route("/health", get(|| async { "well" })).route_service("/mcp", endpoint.clone());
     let listener = tokio::net::TcpListener::bind("127.0.0.1:8080").await?;
     eprintln!("listening on http://{}/mcp", listener.local_addr()?);
-    axum::serve(listener, router).await
+    // Calls have 10 s to finish, and axum takes connections until then.
+    let drained = async move {
+        let _ = tokio::signal::ctrl_c().await;
+        endpoint.shutdown(Duration::from_secs(10)).await;
+    };
+    axum::serve(listener, router).with_graceful_shutdown(drained).await
 }

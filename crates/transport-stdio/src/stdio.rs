@@ -14,6 +14,20 @@ use crate::{Input, Output};
 ///
 /// Nothing else may write to stdout meanwhile (`println!` does), nor read from stdin.
 ///
+/// ```no_run
+/// use agentwire_transport_stdio::stdio;
+/// use futures::{SinkExt, StreamExt};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut client = stdio()?.limit(4 << 20);
+/// while let Some(packet) = client.next().await {
+///     client.send(packet?).await?; // sends every message back
+/// }
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 ///
 /// When a descriptor cannot be duplicated or looked at. A runtime is needed only when it is first polled;

@@ -15,6 +15,20 @@ use crate::{Packet, TransportError};
 ///
 /// Up to `capacity` packets wait in each direction, plus one. No text is written or read: what one side sends
 /// is what the other gets.
+///
+/// ```
+/// use agentwire_transport::{Packet, duplex};
+/// use futures::{SinkExt, StreamExt};
+///
+/// # futures::executor::block_on(async {
+/// let (mut client, mut server) = duplex(8);
+/// client.send(Packet::from_json(r#"{"jsonrpc":"2.0","method":"hello"}"#)).await?;
+/// assert!(matches!(server.next().await, Some(Ok(Packet::Frame { .. }))));
+/// drop(client);
+/// assert!(server.next().await.is_none());
+/// # Ok::<_, agentwire_transport::TransportError>(())
+/// # }).unwrap();
+/// ```
 pub fn duplex(capacity: usize) -> (Duplex, Duplex) {
     let (left, right) = (Arc::new(Pipe::new(capacity)), Arc::new(Pipe::new(capacity)));
     (Duplex { out: left.clone(), into: right.clone() }, Duplex { out: right, into: left })

@@ -17,6 +17,19 @@ use crate::MessageSource;
 ///
 /// The [`Service`] returns the response. The transport drops the service's future to cancel the request when the caller has
 /// left.
+///
+/// ```
+/// use agentwire_jsonrpc::{Notification, RawJson, Response};
+/// use agentwire_transport::Exchange;
+///
+/// /// Tells that it has begun, and answers with the params.
+/// async fn echo(exchange: Exchange) -> Response {
+///     let Exchange { request, notifications, .. } = exchange;
+///     // An error means that the caller has left.
+///     let _ = notifications.send(Notification::new("begun", None)).await;
+///     Response::new(request.id, Ok(request.params.unwrap_or(RawJson::EMPTY_OBJECT)))
+/// }
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Exchange {

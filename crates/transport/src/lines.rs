@@ -18,6 +18,21 @@ const READS_AT_ONCE: usize = 16;
 /// This is how ACP and MCP speak over stdio, a socket, or a pair of pipes. `read` and `write` are the traits
 /// of the `futures` crate; `tokio_util::compat` makes them of tokio's. A line may be 32 MiB long unless
 /// [`limit`](Lines::limit) says otherwise.
+///
+/// ```
+/// use agentwire_transport::{Packet, lines};
+/// use futures::io::Cursor;
+/// use futures::{SinkExt, StreamExt};
+///
+/// # futures::executor::block_on(async {
+/// let input = Cursor::new(b"{\"jsonrpc\":\"2.0\",\"method\":\"hello\"}\n");
+/// let mut transport = lines(input, Vec::new());
+/// let hello = transport.next().await.unwrap()?;
+/// transport.send(hello).await?; // written as one line, and flushed
+/// assert!(transport.next().await.is_none());
+/// # Ok::<_, agentwire_transport::TransportError>(())
+/// # }).unwrap();
+/// ```
 pub fn lines<R, W>(read: R, write: W) -> Lines<R, W> {
     Lines {
         read,

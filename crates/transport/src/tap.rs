@@ -22,6 +22,21 @@ pub enum Direction {
 ///
 /// For logs, transcripts and tests. A packet going out is shown when the transport takes it, which may be
 /// before it is written.
+///
+/// ```
+/// use agentwire_transport::{Direction, Packet, duplex, tap};
+/// use futures::SinkExt;
+///
+/// # futures::executor::block_on(async {
+/// let (client, _server) = duplex(8);
+/// let mut transcript = Vec::new();
+/// let mut client = tap(client, |direction, packet: &Packet| transcript.push((direction, packet.clone().into_json())));
+/// client.send(Packet::from_json(r#"{"jsonrpc":"2.0","method":"hello"}"#)).await?;
+/// drop(client);
+/// assert_eq!((transcript.len(), transcript[0].0), (1, Direction::Out));
+/// # Ok::<_, agentwire_transport::TransportError>(())
+/// # }).unwrap();
+/// ```
 pub fn tap<T: Transport, F: FnMut(Direction, &Packet) + Unpin>(transport: T, watch: F) -> Tap<T, F> {
     Tap { transport, watch }
 }

@@ -11,6 +11,20 @@ use crate::client::server_url::ServerUrl;
 /// Where a server is, and how to speak to it.
 ///
 /// Every limit has a default that fits most servers.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use agentwire_transport_http::client::Config;
+/// use http::header::{AUTHORIZATION, HeaderValue};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let config = Config::new("https://example.com/mcp")?
+///     .header(AUTHORIZATION, HeaderValue::from_static("Bearer token"))
+///     .connect_timeout(Duration::from_secs(5));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Config {

@@ -9,6 +9,19 @@ use crate::server::store::GuardedStore;
 use crate::server::{EventStore, MemoryEventStore};
 
 /// How an endpoint behaves. Each limit has a default that suits a server on the loopback interface.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use agentwire_transport_http::server::EndpointConfig;
+///
+/// // A server that others reach as mcp.example, and that pages of app.example call.
+/// let config = EndpointConfig::new()
+///     .hosts(["mcp.example"])
+///     .origins(["https://app.example"])
+///     .session_limit(1000)
+///     .idle(Duration::from_secs(600));
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct EndpointConfig {

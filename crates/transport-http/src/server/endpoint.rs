@@ -1,39 +1,22 @@
-//! The MCP endpoint as a tower service. Checks each request's head, then answers POST, GET and DELETE for sessions and stateless
-//! requests.
+//! The MCP endpoint: the handle by which a program mounts it, runs it and shuts it down.
 
-use std::convert::Infallible;
 use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::Poll;
 use std::time::Duration;
 
-use agentwire_jsonrpc::RequestId;
-use agentwire_mcp_wire::Revision;
 use agentwire_sync::Mutex;
 use agentwire_transport::Service;
-use bytes::Bytes;
 use futures::StreamExt;
 use futures::future::{self, poll_fn};
 use futures_channel::mpsc;
-use http::request::Parts;
-use http::{Extensions, HeaderMap, Method, Request};
-use tower_service::Service as TowerService;
+use http::HeaderMap;
 
 use crate::server::endpoint_core::EndpointCore;
-use crate::server::fields::{Field, Fields};
-use crate::server::guard;
 use crate::server::incoming::Incoming;
-use crate::server::post::PostHeaders;
-use crate::server::quota::MIN_COST;
-use crate::server::refusal::Refusal;
-use crate::server::response::ResponseFuture;
 use crate::server::service::SharedService;
-use crate::server::session::Session;
 use crate::server::tasks::Tasks;
-use crate::server::{
-    Body, Caller, Connection, CorsHeaders, EndpointConfig, EventId, Head, Principal, RemoteAddr, SessionId,
-    Spawner,
-};
+use crate::server::{Connection, CorsHeaders, EndpointConfig, Spawner};
 
 /// The MCP endpoint: a service that is mounted at one path of a web server.
 ///
@@ -44,6 +27,112 @@ use crate::server::{
 ///
 /// [`serve`](crate::server::serve) runs an endpoint. Beside another web server, spawn [`run`](Self::run): without it sessions
 /// are not served, and the request that opens one is answered 500 after a second.
+///
+/// # In axum
+///
+/// Nested under a path, behind a check of bearer tokens. The check names the caller as a
+/// [`Principal`](crate::server::Principal), which limits and sessions distinguish, and which the service finds in the
+/// [`Head`](crate::server::Head) of each request. Web pages of `app.example` may call: the endpoint answers the
+/// preflights of their browsers, and the check adds the headers of [`cors`](Self::cors) to its refusals.
+///
+/// ```
+/// use agentwire_jsonrpc::{RawJson, Response as Answer};
+/// use agentwire_transport::{Exchange, service_fn};
+/// use agentwire_transport_http::server::{Connection, Endpoint, EndpointConfig, Head, Principal};
+/// use axum::Router;
+/// use axum::extract::{Request, State};
+/// use axum::middleware::{Next, from_fn_with_state};
+/// use axum::response::Response;
+/// use http::header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
+/// use http::{Method, StatusCode};
+///
+/// /// Answers with the name of the caller. A `Server` of `agentwire-mcp-server` stands here else, whose `Context::source` is
+/// /// the head.
+/// async fn whoami(exchange: Exchange) -> Answer {
+///     let head = exchange.source.as_ref().and_then(|source| source.downcast_ref::<Head>());
+///     let caller = head.and_then(|head| head.extensions().get::<Principal>());
+///     let name = caller.map_or("nobody", Principal::as_str);
+///     Answer::new(exchange.request.id, Ok(RawJson::encode(name).expect("a name has a JSON form")))
+/// }
+///
+/// async fn bearer(State(endpoint): State<Endpoint>, mut request: Request, next: Next) -> Response {
+///     let sent = request.headers().get(AUTHORIZATION).map(HeaderValue::as_bytes);
+///     let caller = (sent == Some(b"Bearer token-of-ann")).then_some("ann");
+///     if let Some(caller) = caller {
+///         request.extensions_mut().insert(Principal::new(caller));
+///     } else if request.method() != Method::OPTIONS {
+///         let mut refusal = Response::new(axum::body::Body::empty());
+///         *refusal.status_mut() = StatusCode::UNAUTHORIZED;
+///         refusal.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+///         endpoint.cors(request.headers()).add_to(refusal.headers_mut());
+///         return refusal;
+///     }
+///     next.run(request).await
+/// }
+///
+/// fn router(endpoint: &Endpoint) -> Router {
+///     let api = Router::new()
+///         .route_service("/mcp", endpoint.clone())
+///         .layer(from_fn_with_state(endpoint.clone(), bearer));
+///     Router::new().nest("/api", api)
+/// }
+///
+/// # async fn serve_session(connection: Connection) { drop(connection) }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let config = EndpointConfig::new().hosts(["api.example"]).origins(["https://app.example"]);
+/// let endpoint = Endpoint::serving(config, service_fn(serve_session, whoami));
+/// tokio::spawn(endpoint.run());
+/// let router = router(&endpoint);
+/// # use http_body_util::BodyExt;
+/// # let call = |method: Method, token: &'static str| {
+/// #     let request = http::Request::builder().method(method).uri("/api/mcp").header("host", "api.example")
+/// #         .header("origin", "https://app.example").header("authorization", token)
+/// #         .header("content-type", "application/json").header("mcp-protocol-version", "2026-07-28")
+/// #         .header("mcp-method", "whoami");
+/// #     let body = r#"{"jsonrpc":"2.0","id":1,"method":"whoami","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}"#;
+/// #     tower_service::Service::call(&mut router.clone(), request.body(axum::body::Body::from(body)).unwrap())
+/// # };
+/// # let refused = call(Method::POST, "Bearer x").await.unwrap();
+/// # assert_eq!(refused.status(), 401);
+/// # assert_eq!(refused.headers()["access-control-allow-origin"], "https://app.example");
+/// # assert_eq!(call(Method::OPTIONS, "").await.unwrap().status(), 204);
+/// # let answered = call(Method::POST, "Bearer token-of-ann").await.unwrap();
+/// # assert_eq!(answered.status(), 200);
+/// # let body = answered.into_body().collect().await.unwrap().to_bytes();
+/// # assert_eq!(&body[..], br#"{"jsonrpc":"2.0","id":1,"result":"ann"}"#);
+/// # }
+/// ```
+///
+/// A router of axum with [`shutdown`](Self::shutdown) is shown there.
+///
+/// # A stdio server behind HTTP
+///
+/// Each session gets a process of its own, which ends with the session. A server on stdio cannot say which request a message
+/// belongs to, so what it sends beside answers goes to the stream that the client opens with GET.
+///
+/// ```no_run
+/// use agentwire_jsonrpc::{ErrorObject, Response};
+/// use agentwire_transport::{Exchange, service_fn};
+/// use agentwire_transport_http::server::{Connection, Endpoint, EndpointConfig};
+/// use agentwire_transport_stdio::{Child, Command};
+/// use futures::StreamExt;
+///
+/// async fn session(connection: Connection) {
+///     let Ok(child) = Child::spawn(Command::new("my-server")) else { return };
+///     let (to_client, from_client) = connection.split();
+///     let (to_server, from_server) = child.split();
+///     let _ = futures::try_join!(from_client.forward(to_server), from_server.forward(to_client));
+/// }
+///
+/// /// No request without a session arrives.
+/// async fn refuse(exchange: Exchange) -> Response {
+///     let error = ErrorObject::method_not_found(&exchange.request.method);
+///     Response::new(exchange.request.id, Err(error))
+/// }
+///
+/// let endpoint = Endpoint::serving(EndpointConfig::new().stateless(false), service_fn(session, refuse));
+/// ```
 #[derive(Clone, Debug)]
 #[must_use = "an endpoint serves nobody until it is passed to `serve`, or mounted in a web server with `endpoint.run()` spawned"]
 pub struct Endpoint {
@@ -207,135 +296,5 @@ impl Endpoint {
 
     pub(crate) fn core(&self) -> &Arc<EndpointCore> {
         &self.inner.core
-    }
-}
-
-impl<B> TowerService<Request<B>> for Endpoint
-where
-    B: http_body::Body + Unpin,
-    B::Data: Into<Bytes>,
-{
-    type Response = http::Response<Body>;
-    type Error = Infallible;
-    type Future = ResponseFuture<B>;
-
-    fn poll_ready(&mut self, _cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request<B>) -> ResponseFuture<B> {
-        self.answer(request)
-    }
-}
-
-impl Endpoint {
-    /// As [`TowerService::call`], without exclusive access.
-    pub(crate) fn answer<B>(&self, request: Request<B>) -> ResponseFuture<B> {
-        self.answer_from(request, None)
-    }
-
-    /// The same for a client at `remote`. Without that, the extensions are searched for an address.
-    pub(crate) fn answer_from<B>(
-        &self,
-        request: Request<B>,
-        remote: Option<RemoteAddr>,
-    ) -> ResponseFuture<B> {
-        let (parts, body) = request.into_parts();
-        let cors = self.cors(&parts.headers);
-        let refused = |refusal| ResponseFuture::refused(self.core(), refusal);
-        self.start(parts, remote, body, &cors).unwrap_or_else(refused).with_cors(cors)
-    }
-
-    fn start<B>(
-        &self,
-        parts: Parts,
-        remote: Option<RemoteAddr>,
-        body: B,
-        cors: &CorsHeaders,
-    ) -> Result<ResponseFuture<B>, Refusal> {
-        let core = self.core();
-        let config = &core.resources.config;
-        let fields = Fields::of(&parts.headers);
-        config.guard.admit_names(&fields, &parts.uri)?;
-        let methods = if config.sessions { "GET, POST, DELETE" } else { "POST" };
-        if parts.method == Method::OPTIONS
-            && let Some(headers) = cors.preflight(&parts.headers, methods)
-        {
-            return Ok(ResponseFuture::preflight(core, headers));
-        }
-        if core.resources.is_closing() && !self.continues(&parts, &fields)? {
-            return Err(Refusal::closing());
-        }
-        match parts.method {
-            Method::POST => {
-                guard::admit_post(&fields, config.limits.body_limit)?;
-                let (post_headers, len) = (PostHeaders::of(&fields)?, fields.len());
-                Ok(ResponseFuture::reading(core, Arc::new(Head::new(parts, len, remote)), post_headers, body))
-            }
-            Method::GET => self.get(&fields, &parts.extensions, remote),
-            Method::DELETE => {
-                let session = self.session(&fields, &parts.extensions)?;
-                core.sessions.end(&session);
-                Ok(ResponseFuture::deleted(core))
-            }
-            _ => Err(Refusal::method_not_allowed(methods)),
-        }
-    }
-
-    /// Whether a request goes on with something that had begun before the endpoint closed: it belongs to a session that has
-    /// not ended, and opens no stream of its own.
-    fn continues(&self, parts: &Parts, fields: &Fields<'_>) -> Result<bool, Refusal> {
-        let resumes = fields.single(Field::LastEventId)?.is_some();
-        let id = fields.single(Field::SessionId)?.and_then(SessionId::parse);
-        let session = id.and_then(|id| self.core().sessions.find(id, parts.extensions.get::<Principal>()));
-        Ok(session.is_some() && (parts.method != Method::GET || resumes))
-    }
-
-    /// Opens or resumes a stream.
-    fn get<B>(
-        &self,
-        fields: &Fields<'_>,
-        caller: &Extensions,
-        remote: Option<RemoteAddr>,
-    ) -> Result<ResponseFuture<B>, Refusal> {
-        let core = self.core();
-        let resources = &core.resources;
-        let session = self.session(fields, caller)?;
-        guard::admit_stream(fields)?;
-        let last = fields.single(Field::LastEventId)?.filter(|last| !last.is_empty());
-        let reservation = resources
-            .requests
-            .reserve(&Caller::new(caller.get(), remote.or_else(|| caller.get().copied())), MIN_COST);
-        let reservation = reservation.map_err(Refusal::too_many_bytes)?;
-        let Some(last) = last else {
-            let reader = session.listen(resources)?;
-            reader.reserve(reservation);
-            return Ok(ResponseFuture::listening(core, reader));
-        };
-        let after = std::str::from_utf8(last).ok().and_then(EventId::parse);
-        let (Some(after), Some(store)) = (after, &resources.config.store) else {
-            return Err(Refusal::unknown_event());
-        };
-        let resumed = session.resume(after, resources)?;
-        let replay = |after| store.replay(session.id(), after);
-        Ok(ResponseFuture::resuming(core, resumed, after, reservation, replay))
-    }
-
-    /// The session of a GET or a DELETE.
-    fn session(&self, fields: &Fields<'_>, caller: &Extensions) -> Result<Arc<Session>, Refusal> {
-        let core = self.core();
-        let config = &core.resources.config;
-        let version = fields.single(Field::ProtocolVersion)?;
-        let revision = version.map(|version| std::str::from_utf8(version).ok().and_then(Revision::parse));
-        if !config.sessions || revision.flatten().is_some_and(Revision::is_stateless) {
-            return Err(Refusal::method_not_allowed("POST"));
-        }
-        if let Some(None) = revision {
-            let version = String::from_utf8_lossy(version.unwrap_or_default());
-            return Err(Refusal::unsupported_version(config, RequestId::NULL, &version));
-        }
-        let id = fields.single(Field::SessionId)?.ok_or_else(Refusal::no_session)?;
-        let id = SessionId::parse(id).ok_or_else(Refusal::unknown_session)?;
-        core.sessions.find(id, caller.get::<Principal>()).ok_or_else(Refusal::unknown_session)
     }
 }

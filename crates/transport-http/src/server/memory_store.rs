@@ -22,6 +22,15 @@ const LOG_COST: usize = 256;
 ///
 /// Where all together have more, the caller that has most gives way, and of its sessions the largest: their oldest
 /// events are forgotten. So a caller that fills the store makes others lose nothing.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use agentwire_transport_http::server::{EndpointConfig, MemoryEventStore};
+///
+/// let store = MemoryEventStore::new(1 << 20, 64 << 20);
+/// let config = EndpointConfig::new().event_store(Some(Arc::new(store)));
+/// ```
 #[derive(Debug)]
 pub struct MemoryEventStore {
     session_limit: usize,

@@ -61,6 +61,7 @@ mod config;
 mod connection;
 mod cors;
 pub(crate) mod denied;
+mod dispatch;
 pub(crate) mod drain;
 mod endpoint;
 mod endpoint_core;

@@ -2,6 +2,8 @@
 
 #[cfg(all(any(feature = "reqwest", feature = "rustls"), feature = "hyper"))]
 mod both;
+#[cfg(all(unix, any(feature = "reqwest", feature = "rustls"), feature = "hyper"))]
+mod bridge;
 #[cfg(any(feature = "reqwest", feature = "rustls"))]
 mod client;
 #[cfg(feature = "server")]

@@ -26,6 +26,21 @@ use crate::client::{Config, SseError};
 ///
 /// Its sink is ready once the server has said where to send messages, and while no notification or answer waits to be
 /// accepted. So these keep their order, also towards later requests. All requests run concurrently.
+///
+/// ```no_run
+/// # #[cfg(feature = "reqwest")]
+/// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+/// use agentwire_transport::Packet;
+/// use agentwire_transport_sse::client::Sse;
+/// use futures::{SinkExt, StreamExt};
+///
+/// let mut server = Sse::new("https://example.com/sse")?;
+/// server.opened().await?; // says why, where there is no such server
+/// server.send(Packet::from_json(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#)).await?;
+/// println!("{:?}", server.next().await);
+/// # Ok(())
+/// # }
+/// ```
 pub struct Sse {
     requests: Arc<Requests>,
     state: SseState,

@@ -39,6 +39,30 @@ use crate::server::{Connection, EndpointConfig};
 /// ends; [`shutdown`](Self::shutdown) ends an endpoint in good order.
 ///
 /// Needs a tokio runtime with time.
+///
+/// ```
+/// use agentwire_jsonrpc::{ErrorObject, Response};
+/// use agentwire_transport::{Exchange, service_fn};
+/// use agentwire_transport_sse::server::{Connection, Endpoint, EndpointConfig};
+/// use futures::{SinkExt, StreamExt};
+///
+/// /// Sends every message of a session back.
+/// async fn session(mut connection: Connection) {
+///     while let Some(Ok(packet)) = connection.next().await {
+///         if connection.send(packet).await.is_err() {
+///             break;
+///         }
+///     }
+/// }
+///
+/// /// This transport has no request without a session.
+/// async fn refuse(exchange: Exchange) -> Response {
+///     let error = ErrorObject::method_not_found(&exchange.request.method);
+///     Response::new(exchange.request.id, Err(error))
+/// }
+///
+/// let endpoint = Endpoint::serving(EndpointConfig::new(), service_fn(session, refuse));
+/// ```
 #[derive(Clone, Debug)]
 #[must_use = "an endpoint serves nobody until it is mounted: `endpoint.mount(routes)`, or two routes of a web server"]
 pub struct Endpoint {

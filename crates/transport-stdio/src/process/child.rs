@@ -22,6 +22,29 @@ const END_DELAY: Duration = Duration::from_secs(1);
 
 /// A process and the transport on its stdin and stdout, one frame a line.
 ///
+/// ```
+/// use agentwire_transport::Packet;
+/// use agentwire_transport_stdio::{Child, Command, Stderr};
+/// use futures::{SinkExt, StreamExt};
+///
+/// # #[cfg(unix)]
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let agent = Command::new("sh").args(["-c", "read hello; echo \"$hello\"; echo no API key >&2; exit 3"]);
+/// let mut agent = Child::spawn(agent.stderr(Stderr::Capture))?;
+/// agent.send(Packet::from_json(r#"{"jsonrpc":"2.0","method":"hello"}"#)).await?;
+/// assert!(matches!(agent.next().await, Some(Ok(Packet::Frame { .. }))));
+/// // What ends a connection over it says the same by `Closed::exited`.
+/// let error = agent.next().await.and_then(Result::err).ok_or("it only closed its stdout")?;
+/// let exited = error.exited().ok_or("it did not end")?;
+/// assert_eq!(exited.status.and_then(|status| status.code()), Some(3));
+/// assert_eq!(exited.stderr, "no API key");
+/// # Ok(())
+/// # }
+/// # #[cfg(not(unix))]
+/// # fn main() {}
+/// ```
+///
 /// When the process ends by itself, the stream ends with a fault that holds an [`Exited`], a second later at
 /// most, also where a process that it started still holds its stdout. When it only closes its stdout, the stream
 /// just ends. Closing the sink ends the process: its stdin is closed; after

@@ -85,6 +85,23 @@ pub fn serve(listener: TcpListener, routes: impl Into<Routes>) -> Serve {
 }
 
 /// Endpoints on a listener; see [`serve`].
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use agentwire_transport_http::server::{Routes, Serve, serve};
+/// use tokio::net::TcpListener;
+///
+/// /// Up to 1000 connections, in tasks of their own. On a signal, calls have 30 s to finish.
+/// fn configured(listener: TcpListener, routes: Routes) -> Serve {
+///     serve(listener, routes)
+///         .connection_limit(1000)
+///         .on_warning(|warning| eprintln!("{warning}"))
+///         .spawn_with(|task| drop(tokio::spawn(task)))
+///         .shutdown(async { drop(tokio::signal::ctrl_c().await) })
+///         .grace(Duration::from_secs(30))
+/// }
+/// ```
 pub struct Serve {
     acceptor: Acceptor,
     grace: Duration,

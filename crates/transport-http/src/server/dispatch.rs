@@ -1,0 +1,151 @@
+//! Checks the head of a request, and begins the response: POST, GET, DELETE, and the preflights of browsers.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use agentwire_jsonrpc::RequestId;
+use agentwire_mcp_wire::Revision;
+use bytes::Bytes;
+use http::request::Parts;
+use http::{Extensions, Method, Request};
+use tower_service::Service as TowerService;
+
+use crate::server::fields::{Field, Fields};
+use crate::server::guard;
+use crate::server::post::PostHeaders;
+use crate::server::quota::MIN_COST;
+use crate::server::refusal::Refusal;
+use crate::server::response::ResponseFuture;
+use crate::server::session::Session;
+use crate::server::{Body, Caller, CorsHeaders, Endpoint, EventId, Head, Principal, RemoteAddr, SessionId};
+
+impl<B> TowerService<Request<B>> for Endpoint
+where
+    B: http_body::Body + Unpin,
+    B::Data: Into<Bytes>,
+{
+    type Response = http::Response<Body>;
+    type Error = Infallible;
+    type Future = ResponseFuture<B>;
+
+    fn poll_ready(&mut self, _cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> ResponseFuture<B> {
+        self.answer(request)
+    }
+}
+
+impl Endpoint {
+    /// As [`TowerService::call`], without exclusive access.
+    pub(crate) fn answer<B>(&self, request: Request<B>) -> ResponseFuture<B> {
+        self.answer_from(request, None)
+    }
+
+    /// The same for a client at `remote`. Without that, the extensions are searched for an address.
+    pub(crate) fn answer_from<B>(
+        &self,
+        request: Request<B>,
+        remote: Option<RemoteAddr>,
+    ) -> ResponseFuture<B> {
+        let (parts, body) = request.into_parts();
+        let cors = self.cors(&parts.headers);
+        let refused = |refusal| ResponseFuture::refused(self.core(), refusal);
+        self.start(parts, remote, body, &cors).unwrap_or_else(refused).with_cors(cors)
+    }
+
+    fn start<B>(
+        &self,
+        parts: Parts,
+        remote: Option<RemoteAddr>,
+        body: B,
+        cors: &CorsHeaders,
+    ) -> Result<ResponseFuture<B>, Refusal> {
+        let core = self.core();
+        let config = &core.resources.config;
+        let fields = Fields::of(&parts.headers);
+        config.guard.admit_names(&fields, &parts.uri)?;
+        let methods = if config.sessions { "GET, POST, DELETE" } else { "POST" };
+        if parts.method == Method::OPTIONS
+            && let Some(headers) = cors.preflight(&parts.headers, methods)
+        {
+            return Ok(ResponseFuture::preflight(core, headers));
+        }
+        if core.resources.is_closing() && !self.continues(&parts, &fields)? {
+            return Err(Refusal::closing());
+        }
+        match parts.method {
+            Method::POST => {
+                guard::admit_post(&fields, config.limits.body_limit)?;
+                let (post_headers, len) = (PostHeaders::of(&fields)?, fields.len());
+                Ok(ResponseFuture::reading(core, Arc::new(Head::new(parts, len, remote)), post_headers, body))
+            }
+            Method::GET => self.get(&fields, &parts.extensions, remote),
+            Method::DELETE => {
+                let session = self.session(&fields, &parts.extensions)?;
+                core.sessions.end(&session);
+                Ok(ResponseFuture::deleted(core))
+            }
+            _ => Err(Refusal::method_not_allowed(methods)),
+        }
+    }
+
+    /// Whether a request goes on with something that had begun before the endpoint closed: it belongs to a session that has
+    /// not ended, and opens no stream of its own.
+    fn continues(&self, parts: &Parts, fields: &Fields<'_>) -> Result<bool, Refusal> {
+        let resumes = fields.single(Field::LastEventId)?.is_some();
+        let id = fields.single(Field::SessionId)?.and_then(SessionId::parse);
+        let session = id.and_then(|id| self.core().sessions.find(id, parts.extensions.get::<Principal>()));
+        Ok(session.is_some() && (parts.method != Method::GET || resumes))
+    }
+
+    /// Opens or resumes a stream.
+    fn get<B>(
+        &self,
+        fields: &Fields<'_>,
+        caller: &Extensions,
+        remote: Option<RemoteAddr>,
+    ) -> Result<ResponseFuture<B>, Refusal> {
+        let core = self.core();
+        let resources = &core.resources;
+        let session = self.session(fields, caller)?;
+        guard::admit_stream(fields)?;
+        let last = fields.single(Field::LastEventId)?.filter(|last| !last.is_empty());
+        let reservation = resources
+            .requests
+            .reserve(&Caller::new(caller.get(), remote.or_else(|| caller.get().copied())), MIN_COST);
+        let reservation = reservation.map_err(Refusal::too_many_bytes)?;
+        let Some(last) = last else {
+            let reader = session.listen(resources)?;
+            reader.reserve(reservation);
+            return Ok(ResponseFuture::listening(core, reader));
+        };
+        let after = std::str::from_utf8(last).ok().and_then(EventId::parse);
+        let (Some(after), Some(store)) = (after, &resources.config.store) else {
+            return Err(Refusal::unknown_event());
+        };
+        let resumed = session.resume(after, resources)?;
+        let replay = |after| store.replay(session.id(), after);
+        Ok(ResponseFuture::resuming(core, resumed, after, reservation, replay))
+    }
+
+    /// The session of a GET or a DELETE.
+    fn session(&self, fields: &Fields<'_>, caller: &Extensions) -> Result<Arc<Session>, Refusal> {
+        let core = self.core();
+        let config = &core.resources.config;
+        let version = fields.single(Field::ProtocolVersion)?;
+        let revision = version.map(|version| std::str::from_utf8(version).ok().and_then(Revision::parse));
+        if !config.sessions || revision.flatten().is_some_and(Revision::is_stateless) {
+            return Err(Refusal::method_not_allowed("POST"));
+        }
+        if let Some(None) = revision {
+            let version = String::from_utf8_lossy(version.unwrap_or_default());
+            return Err(Refusal::unsupported_version(config, RequestId::NULL, &version));
+        }
+        let id = fields.single(Field::SessionId)?.ok_or_else(Refusal::no_session)?;
+        let id = SessionId::parse(id).ok_or_else(Refusal::unknown_session)?;
+        core.sessions.find(id, caller.get::<Principal>()).ok_or_else(Refusal::unknown_session)
+    }
+}
