@@ -220,7 +220,7 @@ fn a_server_that_is_told_to_end_does_not_wait_for_ever() {
         let caller = slow(&server, path, era, "{\"seconds\": 600, \"steps\": 6000}");
         server.program.signal(Signal::TERM);
         server.program.end(SOON).exits(0);
-        caller.end(SOON).exits(1);
+        caller.end(SOON).exits(1).tells("the server is shutting down");
     });
     let mut server = Server::start();
     let caller = slow(&server, "/mcp", "auto", "{\"seconds\": 600, \"steps\": 6000}");
