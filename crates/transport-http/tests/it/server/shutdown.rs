@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::inline::headers;
-use super::raw::parse_events;
+use super::raw::{Raw, parse_events};
 use super::script::{initialize, notification, request};
 use super::stateless::modern;
 use super::time::{call, open, piece};
@@ -205,4 +205,30 @@ async fn a_session_waits_for_a_task_that_starts_late() {
     let answer = json!({"jsonrpc": "2.0", "id": 0, "result": {"protocolVersion": "2025-11-25"}});
     connection.send(Packet::from_json(&answer.to_string())).await.unwrap();
     assert_eq!(opening.await.unwrap().status(), 200);
+}
+
+/// In axum: the connection of a call that finishes is kept, others are answered meanwhile, and then the server ends.
+#[tokio::test]
+async fn a_router_of_axum_drains_with_its_endpoint() {
+    let endpoint = slow(Duration::from_millis(500));
+    tokio::spawn(endpoint.run());
+    let router = axum::Router::new().route_service("/mcp", endpoint.clone());
+    let (stop, stopped) = futures::channel::oneshot::channel::<()>();
+    let drained = async move {
+        let _ = stopped.await;
+        endpoint.shutdown(GRACE).await;
+    };
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let serving = tokio::spawn(axum::serve(listener, router).with_graceful_shutdown(drained).into_future());
+    let (mut called, mut late) = (Raw::connect(port).await, Raw::connect(port).await);
+    called.send("POST", &headers("x"), &modern(1, "x", json!({}))).await;
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    stop.send(()).unwrap();
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    let (head, body) = late.exchange("POST", &headers("x"), &modern(2, "x", json!({}))).await;
+    assert_eq!((head.status, head.header("retry-after")), (503, Some("1")), "{body}");
+    let head = called.head().await;
+    assert_eq!((head.status, called.body(&head).await.contains("result")), (200, true));
+    tokio::time::timeout(GRACE / 2, serving).await.expect("nothing is left to wait for").unwrap().unwrap();
 }
