@@ -87,7 +87,7 @@ impl<F: TurnHandler> SessionAgent<F> {
     }
 
     /// Sets the configuration of the MCP hub: time limits, logs, memory of servers.
-    pub fn hub(self, config: agentwire_mcp_hub::Config) -> Self {
+    pub fn hub(self, config: agentwire_mcp_hub::HubConfig) -> Self {
         self.set(|settings| settings.hub = config)
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agentwire_mcp_client::schema::Implementation;
-use agentwire_mcp_client::{BoxError, Client, Server};
+use agentwire_mcp_client::{BoxError, Client, RemoteServer};
 use agentwire_mcp_hub::{ConnectOptions, Target, connect_to};
 use agentwire_transport_stdio::Stderr;
 use anyhow::Result;
@@ -23,7 +23,7 @@ pub(crate) async fn with_server<R>(
     connect: Connect,
     notes: &Notes,
     prepare: impl FnOnce(Client) -> Client,
-    main: impl AsyncFnOnce(Server) -> Result<R, BoxError>,
+    main: impl AsyncFnOnce(RemoteServer) -> Result<R, BoxError>,
 ) -> Result<R> {
     let Connect { target, headers, header_files, era, timeout } = connect;
     let target = match with_headers(&target, &headers, &header_files, notes)? {

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use agentwire_mcp_client::{BoxError, Server, connect};
+use agentwire_mcp_client::{BoxError, RemoteServer, connect};
 use agentwire_transport_http::client::Http;
 use futures::future::try_join_all;
 use serde_json::json;
@@ -39,7 +39,7 @@ async fn main() -> Result<(), BoxError> {
 }
 
 /// Keeps as many calls in flight, and counts those that are answered in the time.
-async fn echo(server: Server, tasks: u64, warm_up: u64, measured: u64) -> Result<(), BoxError> {
+async fn echo(server: RemoteServer, tasks: u64, warm_up: u64, measured: u64) -> Result<(), BoxError> {
     let (answered, stop) = (Cell::new(0_u64), Cell::new(false));
     let callers = try_join_all((0..tasks).map(|_| async {
         while !stop.get() {
@@ -66,7 +66,7 @@ async fn echo(server: Server, tasks: u64, warm_up: u64, measured: u64) -> Result
 }
 
 /// Counts the reports that are heard, and those that come right after a later one.
-async fn burst(server: Server, calls: u64, steps: u64) -> Result<(), BoxError> {
+async fn burst(server: RemoteServer, calls: u64, steps: u64) -> Result<(), BoxError> {
     let (heard, disorder) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
     say("begin")?;
     let begun = Instant::now();
@@ -84,7 +84,7 @@ async fn burst(server: Server, calls: u64, steps: u64) -> Result<(), BoxError> {
     say(&format!("events {heard} disorder {disorder} elapsed_ns {}", begun.elapsed().as_nanos()))
 }
 
-async fn big(server: Server, bytes: u64) -> Result<(), BoxError> {
+async fn big(server: RemoteServer, bytes: u64) -> Result<(), BoxError> {
     say("begin")?;
     let result = server.call_tool("big", json!({ "n": bytes })).await?;
     say(&format!("bytes {}", result.text().len()))

@@ -70,7 +70,7 @@ impl<M: RequestMethod + Downgrade + HasMeta> Call<M> {
 
 impl Call<CallToolRequest> {
     /// Sets a hook that gets each new state of the task that the server makes of the call; see
-    /// [`Client::tasks`](crate::Client::tasks). Keep the task's [id](TaskState::id) to come back to it by [`Server::task`](crate::Server::task)
+    /// [`Client::tasks`](crate::Client::tasks). Keep the task's [id](TaskState::id) to come back to it by [`RemoteServer::task`](crate::RemoteServer::task)
     /// if the connection is lost.
     pub fn on_task(mut self, hook: impl FnMut(&TaskState) + Send + 'static) -> Self {
         self.options.on_task = Some(Arc::new(Mutex::new(hook)));

@@ -8,7 +8,7 @@ use futures::future::join;
 use crate::cleanup::{Cleanup, CleanupQueue};
 use crate::handler::ClientHandler;
 use crate::listening::{beside, listen};
-use crate::{BoxError, Client, HandshakeError, Server};
+use crate::{BoxError, Client, HandshakeError, RemoteServer};
 
 /// Connects to a server, with the defaults, for as long as `main` runs.
 ///
@@ -18,7 +18,7 @@ use crate::{BoxError, Client, HandshakeError, Server};
 /// reason.
 pub async fn connect<T: Transport, R>(
     transport: T,
-    main: impl AsyncFnOnce(Server) -> Result<R, BoxError>,
+    main: impl AsyncFnOnce(RemoteServer) -> Result<R, BoxError>,
 ) -> Result<R, BoxError> {
     Client::default().connect(transport, main).await
 }
@@ -35,7 +35,7 @@ impl Client {
     pub async fn connect<T: Transport, R>(
         self,
         transport: T,
-        main: impl AsyncFnOnce(Server) -> Result<R, BoxError>,
+        main: impl AsyncFnOnce(RemoteServer) -> Result<R, BoxError>,
     ) -> Result<R, BoxError> {
         let Self { handshake, connection, handler } = self;
         let (peer, driver) = driver(connection.into(), TokioClock::default());
@@ -60,7 +60,7 @@ impl Client {
     pub fn start<T: Transport>(
         self,
         transport: T,
-    ) -> (impl Future<Output = Result<Server, HandshakeError>>, impl Future<Output = Result<(), Closed>>)
+    ) -> (impl Future<Output = Result<RemoteServer, HandshakeError>>, impl Future<Output = Result<(), Closed>>)
     {
         let Self { handshake, connection, handler } = self;
         let (peer, driver) = driver(connection.into(), TokioClock::default());
@@ -91,7 +91,7 @@ fn for_connection(handler: ClientHandler) -> (ClientHandler, Option<CleanupQueue
 }
 
 /// What runs beside a connection's main future.
-async fn side(server: Server, handler: ClientHandler, queue: Option<&mut CleanupQueue>) {
+async fn side(server: RemoteServer, handler: ClientHandler, queue: Option<&mut CleanupQueue>) {
     let listening = listen(server, handler);
     match queue {
         Some(queue) => drop(join(listening, queue.run()).await),

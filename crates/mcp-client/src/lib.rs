@@ -24,7 +24,7 @@
 //!
 //! The handshake is over before the closure begins, and the connection ends with the closure: there is no handle to close
 //! and no task to forget. [`Client`] has the settings: name, time limits, hooks, and the answers to the server's questions.
-//! [`Server`] is the handle on the server.
+//! [`RemoteServer`] is the handle on the server.
 //!
 //! # Defaults
 //!
@@ -47,7 +47,7 @@
 //!
 //! - Every request carries the revision, the client's capabilities, its name and its log level.
 //! - A client with hooks for changes of lists subscribes to them, and again when that ends; see [`Client`](Client#changes).
-//!   [`Server::listen`] subscribes to anything else.
+//!   [`RemoteServer::listen`] subscribes to anything else.
 //! - A call of a tool that is refused because of its HTTP headers is repeated once, after the tools have been listed again.
 //!   So is any request that is refused because of its version, if the server names one that the client speaks. The server has
 //!   not worked on either before. The repetition has a time limit of its own.
@@ -66,17 +66,17 @@
 //!
 //! # Tasks
 //!
-//! With [`Client::tasks`], [calls](Server::call_tool) wait for tasks. [`Call::start`] returns a handle instead, a [`Task`],
+//! With [`Client::tasks`], [calls](RemoteServer::call_tool) wait for tasks. [`Call::start`] returns a handle instead, a [`Task`],
 //! which can be dropped and found again by its id, also after a restart of the program:
 //!
 //! ```no_run
-//! # use agentwire_mcp_client::{BoxError, Client, ProtocolMode, Server, TaskOrResult, Tasks};
+//! # use agentwire_mcp_client::{BoxError, Client, ProtocolMode, RemoteServer, TaskOrResult, Tasks};
 //! # use agentwire_transport_stdio::{Child, Command};
 //! # fn keep(_: &str) {}
 //! # async fn run() -> Result<(), BoxError> {
 //! let client = Client::new("my-host", "1.0.0").mode(ProtocolMode::Auto).tasks(Tasks::new());
 //! client
-//!     .connect(Child::spawn(Command::new("builder"))?, async |server: Server| {
+//!     .connect(Child::spawn(Command::new("builder"))?, async |server: RemoteServer| {
 //!         match server.call_tool("build", ()).start().await? {
 //!             TaskOrResult::Task(task) => keep(task.id()), // later: `server.task(id)?.result().await?`
 //!             TaskOrResult::Result(result) => println!("{}", result.text()),
@@ -151,7 +151,7 @@ pub use handshake::HandshakeError;
 pub use mode::ProtocolMode;
 pub use pages::Pages;
 pub use raw::{RawAnswer, RawCall};
-pub use server::Server;
+pub use server::RemoteServer;
 pub use stack::{Next, RawCallFuture, Retry, RetryFuture, RetryService, from_fn};
 pub use subscription::Subscription;
 pub use tasks::{Task, TaskOrResult, TaskState, Tasks};

@@ -7,7 +7,7 @@ use agentwire_peer::{CallError, Clock, TokioClock};
 use futures::future::{Either, select};
 
 use crate::handler::ClientHandler;
-use crate::{Server, Warning};
+use crate::{RemoteServer, Warning};
 
 /// The first and the longest pause before subscribing again. Each is twice the one before.
 const PAUSES: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
@@ -26,7 +26,7 @@ pub(crate) async fn beside<T>(main: impl Future<Output = T>, side: impl Future<O
 
 /// Subscribes to the changes that the client has hooks for and the server offers to report. Subscribes again when the server
 /// ends that, until it refuses or has left too many subscriptions unacknowledged.
-pub(crate) async fn listen(server: Server, handler: ClientHandler) {
+pub(crate) async fn listen(server: RemoteServer, handler: ClientHandler) {
     let filter = wanted(&server, &handler);
     if !server.connection().is_stateless() || filter == SubscriptionFilter::default() {
         return;
@@ -82,7 +82,7 @@ fn lasted(clock: &TokioClock, since: Instant) -> Duration {
     clock.now().saturating_duration_since(since)
 }
 
-fn wanted(server: &Server, handler: &ClientHandler) -> SubscriptionFilter {
+fn wanted(server: &RemoteServer, handler: &ClientHandler) -> SubscriptionFilter {
     let caches = handler.connection_cache.is_some();
     let can = |capability| server.capabilities().has(capability);
     SubscriptionFilter::default()

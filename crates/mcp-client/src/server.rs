@@ -26,11 +26,11 @@ use crate::{Call, Next, Pages, Subscription, Task};
 ///
 /// Every method that sends a request returns a [`Call`] to be awaited.
 #[derive(Clone)]
-pub struct Server {
+pub struct RemoteServer {
     stack: CallStack,
 }
 
-impl Server {
+impl RemoteServer {
     pub(crate) fn new(peer: Peer, server: ServerInfo, handler: &ClientHandler) -> Self {
         let is_stateless = server.stamp.is_some();
         let needs_tools =
@@ -228,9 +228,9 @@ impl Server {
     }
 }
 
-impl fmt::Debug for Server {
+impl fmt::Debug for RemoteServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Server")
+        f.debug_struct("RemoteServer")
             .field("info", self.info())
             .field("revision", &self.revision())
             .finish_non_exhaustive()

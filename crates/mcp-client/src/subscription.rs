@@ -20,7 +20,7 @@ use serde::Deserialize;
 use crate::hooks::{Hook, call_hook};
 use crate::result::{as_text, decode_complete};
 
-/// A subscription of [`Server::listen`](crate::Server::listen), until it is dropped.
+/// A subscription of [`RemoteServer::listen`](crate::RemoteServer::listen), until it is dropped.
 ///
 /// Dropping it tells the server to stop. Later notifications of it are ignored.
 #[must_use = "the subscription ends when it is dropped"]
@@ -41,7 +41,7 @@ impl Subscription {
     /// # Errors
     ///
     /// When it ended otherwise: the connection ended, or the transport failed. Changes since then were not reported, so
-    /// [subscribe](crate::Server::listen) again and read everything once more.
+    /// [subscribe](crate::RemoteServer::listen) again and read everything once more.
     pub async fn ended(self) -> Result<(), CallError> {
         match self.call.await {
             // A server may end it by a result or by a cancellation.

@@ -11,7 +11,7 @@ const MAX_TEXT: usize = 500;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Warning {
-    /// A tool is left out of [`Server::tools`](crate::Server::tools), because a transport could not call it as its schema
+    /// A tool is left out of [`RemoteServer::tools`](crate::RemoteServer::tools), because a transport could not call it as its schema
     /// demands.
     #[error("the tool `{tool}` is left out: {why}")]
     #[non_exhaustive]

@@ -11,7 +11,7 @@
 #![allow(clippy::print_stdout, reason = "a program that prints")]
 
 use agentwire_jsonrpc::ErrorObject;
-use agentwire_mcp_client::{BoxError, Client, ProtocolMode, Server};
+use agentwire_mcp_client::{BoxError, Client, ProtocolMode, RemoteServer};
 use agentwire_mcp_hub::schema::{
     CreateMessageRequest, CreateMessageResult, ElicitFormRequest, ElicitResult, JsonObject, Root, TextContent,
 };
@@ -41,7 +41,7 @@ async fn elicit(form: ElicitFormRequest) -> Result<ElicitResult, ErrorObject> {
     Ok(ElicitResult::accept(JsonObject::from_iter([("name".to_owned(), "Ada".into())])))
 }
 
-async fn call(server: Server, calls: Calls) -> Result<(), BoxError> {
+async fn call(server: RemoteServer, calls: Calls) -> Result<(), BoxError> {
     for (tool, arguments) in calls {
         let result = server.call_tool(&tool, arguments).await?;
         println!("{}", result.text());

@@ -25,17 +25,17 @@ impl ServerConfig {
     }
 }
 
-/// How many bytes of short names are recorded for each server unless [`Config::short_name_limit`] says otherwise: 256 KiB.
+/// How many bytes of short names are recorded for each server unless [`HubConfig::short_name_limit`] says otherwise: 256 KiB.
 pub const DEFAULT_SHORT_NAME_LIMIT: usize = 256 << 10;
 
-/// How long the pause between two listings of a server's tools is at least, unless [`Config::relist_pause`] says otherwise:
+/// How long the pause between two listings of a server's tools is at least, unless [`HubConfig::relist_pause`] says otherwise:
 /// 1 s.
 pub const DEFAULT_RELIST_PAUSE: Duration = Duration::from_secs(1);
 
 /// How a [`Hub`](crate::Hub) treats its servers.
 #[derive(Clone)]
 #[non_exhaustive]
-pub struct Config {
+pub struct HubConfig {
     /// The client's name and version for the servers. The default is those of this library.
     pub info: Implementation,
     /// How long a server may take from its start until it has listed its tools (default 30 s).
@@ -67,7 +67,7 @@ pub struct Config {
 /// Receives the name of a server, and a log message or warning.
 pub(crate) type Hook<T> = Arc<dyn Fn(&str, T) + Send + Sync>;
 
-impl Config {
+impl HubConfig {
     /// The defaults.
     pub fn new() -> Self {
         Self {
@@ -173,15 +173,15 @@ impl Config {
     }
 }
 
-impl Default for Config {
+impl Default for HubConfig {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl fmt::Debug for Config {
+impl fmt::Debug for HubConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Config")
+        f.debug_struct("HubConfig")
             .field("info", &self.info)
             .field("connect_limit", &self.connect_limit)
             .field("timeout", &self.timeout)

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use agentwire_jsonrpc::{Frame, Message};
-use agentwire_mcp_client::{BoxError, Client, ProtocolMode, Server};
+use agentwire_mcp_client::{BoxError, Client, ProtocolMode, RemoteServer};
 use agentwire_transport::{Direction, Packet, Transport, tap};
 #[cfg(feature = "http")]
 use agentwire_transport_http::client::Reqwest;
@@ -102,7 +102,7 @@ pub async fn connect_to<R>(
     target: &Target,
     options: &ConnectOptions,
     client: Client,
-    main: impl AsyncFnOnce(Server) -> Result<R, BoxError>,
+    main: impl AsyncFnOnce(RemoteServer) -> Result<R, BoxError>,
 ) -> Result<R, BoxError> {
     let first = Attempt::first(target, options.mode).ok_or(ConnectError::StatelessOverSse)?;
     let name = name(target, options.mode);
@@ -118,7 +118,7 @@ pub async fn connect_to<R>(
     };
     let mut attempts = Vec::new();
     loop {
-        let settle = |server: &Server| options.memory.remember(&name, attempt.settled(server.revision()));
+        let settle = |server: &RemoteServer| options.memory.remember(&name, attempt.settled(server.revision()));
         let error = match connector.call(attempt, settle).await {
             Outcome::Ran(result) => return result,
             Outcome::Failed(error) => error,
@@ -170,9 +170,9 @@ enum Outcome<R> {
 }
 
 impl<F> Connector<'_, F> {
-    async fn call<R>(&mut self, attempt: Attempt, settle: impl FnOnce(&Server)) -> Outcome<R>
+    async fn call<R>(&mut self, attempt: Attempt, settle: impl FnOnce(&RemoteServer)) -> Outcome<R>
     where
-        F: AsyncFnOnce(Server) -> Result<R, BoxError>,
+        F: AsyncFnOnce(RemoteServer) -> Result<R, BoxError>,
     {
         match self.attempt(attempt, settle).await {
             Err(error) if self.main.is_some() => Outcome::Failed(error),
@@ -180,9 +180,9 @@ impl<F> Connector<'_, F> {
         }
     }
 
-    async fn attempt<R>(&mut self, attempt: Attempt, settle: impl FnOnce(&Server)) -> Result<R, BoxError>
+    async fn attempt<R>(&mut self, attempt: Attempt, settle: impl FnOnce(&RemoteServer)) -> Result<R, BoxError>
     where
-        F: AsyncFnOnce(Server) -> Result<R, BoxError>,
+        F: AsyncFnOnce(RemoteServer) -> Result<R, BoxError>,
     {
         match self.target {
             Target::Stdio(command) => {
@@ -207,10 +207,10 @@ impl<F> Connector<'_, F> {
         &mut self,
         transport: impl Transport,
         attempt: Attempt,
-        settle: impl FnOnce(&Server),
+        settle: impl FnOnce(&RemoteServer),
     ) -> Result<R, BoxError>
     where
-        F: AsyncFnOnce(Server) -> Result<R, BoxError>,
+        F: AsyncFnOnce(RemoteServer) -> Result<R, BoxError>,
     {
         self.answered = Arc::default();
         let answered = self.answered.clone();
@@ -226,13 +226,13 @@ impl<F> Connector<'_, F> {
         &mut self,
         transport: impl Transport,
         attempt: Attempt,
-        settle: impl FnOnce(&Server),
+        settle: impl FnOnce(&RemoteServer),
     ) -> Result<R, BoxError>
     where
-        F: AsyncFnOnce(Server) -> Result<R, BoxError>,
+        F: AsyncFnOnce(RemoteServer) -> Result<R, BoxError>,
     {
         let client = self.client.clone().mode(attempt.mode());
-        let run = async |server: Server| {
+        let run = async |server: RemoteServer| {
             settle(&server);
             let main = self.main.take().expect("nothing is tried after a connection");
             main(server).await

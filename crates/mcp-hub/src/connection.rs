@@ -7,14 +7,14 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use agentwire_mcp_client::{BoxError, CallError, Client, Server};
+use agentwire_mcp_client::{BoxError, CallError, Client, RemoteServer};
 use agentwire_mcp_schema::Tool;
 use agentwire_peer::{Clock, TokioClock};
 use futures::channel::mpsc;
 use futures::{FutureExt, StreamExt, select_biased};
 
 use crate::change::Subscribers;
-use crate::config::{Config, Hook, ServerConfig};
+use crate::config::{HubConfig, Hook, ServerConfig};
 use crate::connecting::connect_to;
 #[cfg(feature = "http")]
 use crate::http_failure::is_expired;
@@ -40,7 +40,7 @@ pub(crate) async fn run(
     place: usize,
     name: String,
     server: ServerConfig,
-    config: Config,
+    config: HubConfig,
 ) {
     let outcome = loop {
         let (changes, changed) = mpsc::channel(0);
@@ -65,7 +65,7 @@ async fn restarts(
     shared: &Shared,
     place: usize,
     server: &ServerConfig,
-    config: &Config,
+    config: &HubConfig,
     reason: &Arc<dyn Error + Send + Sync>,
 ) -> bool {
     if !matches!(server.target, Target::Stdio(_)) {
@@ -89,7 +89,7 @@ struct Connection<'a> {
 }
 
 impl Connection<'_> {
-    async fn run(self, server: &ServerConfig, config: &Config, client: Client) -> Result<(), BoxError> {
+    async fn run(self, server: &ServerConfig, config: &HubConfig, client: Client) -> Result<(), BoxError> {
         let Self { shared, place, .. } = self;
         let connection = connect_to(&server.target, &config.connect_options, client, async |server| {
             let tools = list(&server).await?;
@@ -106,7 +106,7 @@ impl Connection<'_> {
     }
 
     /// Keeps the list of tools up to date.
-    async fn stay(mut self, server: Server, mut relisting: Relisting) -> Result<(), BoxError> {
+    async fn stay(mut self, server: RemoteServer, mut relisting: Relisting) -> Result<(), BoxError> {
         let Self { shared, place, .. } = self;
         let clock = TokioClock::default();
         loop {
@@ -182,14 +182,14 @@ async fn too_slow(shared: &Shared, place: usize, limit: Duration) {
     }
 }
 
-async fn list(server: &Server) -> Result<Vec<Tool>, CallError> {
+async fn list(server: &RemoteServer) -> Result<Vec<Tool>, CallError> {
     match server.capabilities().tools {
         Some(_) => server.tools().collect().await,
         None => Ok(Vec::new()),
     }
 }
 
-fn client(name: &str, config: &Config, mut changes: mpsc::Sender<()>, subscribers: Subscribers) -> Client {
+fn client(name: &str, config: &HubConfig, mut changes: mpsc::Sender<()>, subscribers: Subscribers) -> Client {
     let client = Client::from_info(config.info.clone())
         .discover_timeout(DISCOVER_LIMIT.min(config.connect_limit / 3))
         .handshake_timeout(None)

@@ -1,14 +1,14 @@
 use std::pin::pin;
 use std::sync::Arc;
 
-use agentwire_mcp_client::Server;
+use agentwire_mcp_client::RemoteServer;
 use agentwire_mcp_schema::SubscriptionFilter;
 use futures::FutureExt;
 use futures::future::{Either, select};
 use serde::Serialize;
 
 use crate::call::ToolCall;
-use crate::config::{Config, ServerConfig};
+use crate::config::{HubConfig, ServerConfig};
 use crate::connection;
 use crate::driver::Driver;
 use crate::error::HubError;
@@ -49,11 +49,11 @@ struct Handle(Arc<Shared>);
 impl Hub {
     /// A hub for these servers, with the defaults, and the future that connects to them and runs it.
     pub fn new(servers: impl IntoIterator<Item = ServerConfig>) -> (Self, Driver) {
-        Self::with_config(Config::new(), servers)
+        Self::with_config(HubConfig::new(), servers)
     }
 
     /// A hub for these servers, and the future that connects to them and runs it.
-    pub fn with_config(config: Config, servers: impl IntoIterator<Item = ServerConfig>) -> (Self, Driver) {
+    pub fn with_config(config: HubConfig, servers: impl IntoIterator<Item = ServerConfig>) -> (Self, Driver) {
         let servers: Vec<_> = servers.into_iter().collect();
         let names = server_names(servers.iter().map(|server| &*server.name));
         let named: Vec<_> = names.iter().cloned().zip(servers).collect();
@@ -147,7 +147,7 @@ impl Hub {
 
     /// The handle on one server, for what is not merged. None while it cannot be called. It is one connection's: what is
     /// asked through it ends when that does. To listen for longer, there is [`listen`](Self::listen).
-    pub fn server(&self, name: &str) -> Option<Server> {
+    pub fn server(&self, name: &str) -> Option<RemoteServer> {
         self.shared().server(name)
     }
 

@@ -44,7 +44,7 @@
 //! dropped it or describes it in another way by then, the call fails.
 //!
 //! Calling a tool of a dead server fails with the reason of its death. A server that goes on telling of changes is listed
-//! after pauses that grow: see [`Config::relist_pause`].
+//! after pauses that grow: see [`HubConfig::relist_pause`].
 //!
 //! # Which revision and transport a server supports
 //!
@@ -71,7 +71,7 @@
 //! # When a server is gone
 //!
 //! A process that ends after it could be called is started again: three times in a row with pauses that grow, as often
-//! as [`Config::restarts`] says. The calls that were under way fail and are not made again, its tools keep their names,
+//! as [`HubConfig::restarts`] says. The calls that were under way fail and are not made again, its tools keep their names,
 //! and whoever [listens](Hub::listen) to it goes on listening. [`Hub::status`] tells of it meanwhile.
 //!
 //! A session over HTTP can be ended by its server, and the stream of HTTP+SSE can break off; then the calls that are
@@ -120,7 +120,7 @@ pub use agentwire_mcp_schema as schema;
 pub use attempt::Attempt;
 pub use call::ToolCall;
 pub use change::Change;
-pub use config::{Config, DEFAULT_RELIST_PAUSE, DEFAULT_SHORT_NAME_LIMIT, ServerConfig};
+pub use config::{HubConfig, DEFAULT_RELIST_PAUSE, DEFAULT_SHORT_NAME_LIMIT, ServerConfig};
 pub use connecting::{ConnectError, ConnectOptions, FailedAttempt, connect_to};
 pub use driver::Driver;
 pub use error::HubError;

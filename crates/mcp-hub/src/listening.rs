@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use agentwire_mcp_client::{CallError, Server};
+use agentwire_mcp_client::{CallError, RemoteServer};
 use agentwire_mcp_schema::SubscriptionFilter;
 use agentwire_peer::{Clock, TokioClock};
 use agentwire_sync::Mutex;
@@ -162,7 +162,7 @@ impl Listener {
     }
 
     /// Waits for a connection with at least this number.
-    async fn server(&mut self, least: u64) -> Result<Server, HubError> {
+    async fn server(&mut self, least: u64) -> Result<RemoteServer, HubError> {
         let (seen, server) = self
             .shared
             .until_callable(self.place, least)
@@ -173,7 +173,7 @@ impl Listener {
     }
 
     /// Subscribes: by `subscriptions/listen` on a stateless server, by `resources/subscribe` in a session.
-    async fn listen(&mut self, server: &Server) -> Result<(), CallError> {
+    async fn listen(&mut self, server: &RemoteServer) -> Result<(), CallError> {
         let queue = self.queue.clone();
         let acknowledged = if server.revision().is_stateless() {
             let hook = move |notification| queue.add(notification);
@@ -245,7 +245,7 @@ impl Drop for Registration {
 }
 
 /// The part of a filter that a server with sessions supports.
-fn offered(server: &Server, filter: &SubscriptionFilter) -> SubscriptionFilter {
+fn offered(server: &RemoteServer, filter: &SubscriptionFilter) -> SubscriptionFilter {
     let can = |capability| server.capabilities().has(capability);
     SubscriptionFilter::default()
         .tools_list_changed(filter.tools_list_changed && can("tools.listChanged"))
@@ -254,7 +254,7 @@ fn offered(server: &Server, filter: &SubscriptionFilter) -> SubscriptionFilter {
         .resource_subscriptions(filter.resource_subscriptions.clone())
 }
 
-fn is_open(server: &Server) -> bool {
+fn is_open(server: &RemoteServer) -> bool {
     server.closed().now_or_never().is_none()
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use agentwire_mcp_client::Server;
+use agentwire_mcp_client::RemoteServer;
 use agentwire_mcp_schema::Tool;
 use agentwire_sync::Monitor;
 
@@ -42,7 +42,7 @@ struct State {
 struct Entry {
     name: String,
     state: ServerState,
-    server: Option<Server>,
+    server: Option<RemoteServer>,
     /// How many connections to it there were.
     connections: u64,
     /// Who listens to its sessions.
@@ -62,7 +62,7 @@ struct Entry {
 /// A server that can be called.
 #[derive(Clone, Debug)]
 pub(crate) struct Callable {
-    pub(crate) server: Server,
+    pub(crate) server: RemoteServer,
     /// To be set when it has answered.
     pub(crate) answered: Arc<AtomicBool>,
 }
@@ -74,7 +74,7 @@ impl Shared {
         Self(Monitor::new(State { servers, names, closing: false, changes: 0 }))
     }
 
-    pub(crate) fn connected(&self, place: usize, server: Server, tools: Vec<Tool>, now: Instant) {
+    pub(crate) fn connected(&self, place: usize, server: RemoteServer, tools: Vec<Tool>, now: Instant) {
         self.change(|state| {
             let entry = &mut state.servers[place];
             entry.server = Some(server);
@@ -109,7 +109,7 @@ impl Shared {
         &self,
         place: usize,
         now: Instant,
-        config: &Config,
+        config: &HubConfig,
         reason: &Arc<dyn Error + Send + Sync>,
     ) -> Option<Duration> {
         self.change(|state| {
@@ -180,7 +180,7 @@ impl Shared {
         self.0.with(|state| state.servers.iter().map(status).collect())
     }
 
-    pub(crate) fn server(&self, name: &str) -> Option<Server> {
+    pub(crate) fn server(&self, name: &str) -> Option<RemoteServer> {
         self.0.with(|state| state.servers.iter().find(|entry| entry.name == name)?.server.clone())
     }
 
@@ -199,7 +199,7 @@ impl Shared {
     }
 
     /// The server, where that is still this connection to it.
-    pub(crate) fn connected_as(&self, place: usize, connection: u64) -> Option<Server> {
+    pub(crate) fn connected_as(&self, place: usize, connection: u64) -> Option<RemoteServer> {
         self.0.with(|state| {
             let entry = &state.servers[place];
             entry.server.clone().filter(|_| entry.connections == connection)
@@ -254,7 +254,7 @@ impl Shared {
         &self,
         place: usize,
         connection: u64,
-    ) -> Result<(u64, Server), ServerState> {
+    ) -> Result<(u64, RemoteServer), ServerState> {
         let callable = |state: &mut State| {
             let entry = &state.servers[place];
             match &entry.server {

@@ -3,14 +3,14 @@
 use std::sync::{Arc, OnceLock};
 
 use agentwire_mcp_client::schema::{ElicitResult, JsonObject};
-use agentwire_mcp_client::{BoxError, ErrorObject, Server};
+use agentwire_mcp_client::{BoxError, ErrorObject, RemoteServer};
 use serde_json::json;
 
 use crate::Case;
 
 /// Answers what tools ask for. In the middle of that, another tool is called, which must not be mixed up with the first.
 pub(crate) async fn request_state(case: Case) -> Result<(), BoxError> {
-    let known: Arc<OnceLock<Server>> = Arc::default();
+    let known: Arc<OnceLock<RemoteServer>> = Arc::default();
     let shared = known.clone();
     let client = case.client().elicitation(move |_| {
         let server = shared.get().cloned();

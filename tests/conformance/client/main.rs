@@ -17,7 +17,7 @@ mod tools;
 
 use std::env;
 
-use agentwire_mcp_client::{BoxError, Client, ProtocolMode, Server};
+use agentwire_mcp_client::{BoxError, Client, ProtocolMode, RemoteServer};
 use agentwire_transport_http::client::{Config, Http};
 use anyhow::{Context as _, Result, anyhow, bail};
 use serde_json::Value;
@@ -64,7 +64,7 @@ impl Case {
     async fn run(
         self,
         client: Client,
-        main: impl AsyncFnOnce(Server) -> Result<(), BoxError>,
+        main: impl AsyncFnOnce(RemoteServer) -> Result<(), BoxError>,
     ) -> Result<(), BoxError> {
         client.connect(self.transport()?, main).await
     }

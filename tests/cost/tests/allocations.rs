@@ -2,7 +2,7 @@
 
 use std::alloc::System;
 
-use agentwire_mcp_client::{BoxError, Client, Next, ProtocolMode, RawCall, Retry, Server, from_fn};
+use agentwire_mcp_client::{BoxError, Client, Next, ProtocolMode, RawCall, Retry, RemoteServer, from_fn};
 use agentwire_transport::{Duplex, Packet, duplex};
 use futures::{SinkExt, StreamExt};
 use serde_json::json;
@@ -40,7 +40,7 @@ fn allocations(client: Client) -> f64 {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
     runtime.block_on(async {
         let (near, far) = duplex(1);
-        let main = async |server: Server| {
+        let main = async |server: RemoteServer| {
             let call = async || server.call_tool("echo", json!({ "text": "hello" })).await;
             call().await?;
             let region = Region::new(&INSTRUMENTED_SYSTEM);

@@ -14,7 +14,7 @@ use agentwire_mcp_client::schema::{
     CompleteRequest, CompletionArgument, CreateMessageResult, ElicitResult, GetPromptRequest, LoggingLevel,
     PromptReference, Revision, Root, SubscriptionFilter,
 };
-use agentwire_mcp_client::{BoxError, CallError, Client, ProtocolMode, Server, Tasks};
+use agentwire_mcp_client::{BoxError, CallError, Client, ProtocolMode, RemoteServer, Tasks};
 use agentwire_transport::{Direction, Packet, Transport, tap};
 use agentwire_transport_http::client::Config as Http;
 use agentwire_transport_sse::client::Config as Sse;
@@ -211,7 +211,7 @@ fn client(heard: &Heard, revision: Revision) -> Client {
         })
 }
 
-async fn cells(server: &Server, heard: &Heard) -> Vec<Cell> {
+async fn cells(server: &RemoteServer, heard: &Heard) -> Vec<Cell> {
     vec![
         works(list(server)).await,
         works(says(server, "test_simple_text", json!({}), "This is a simple text response for testing."))
@@ -243,7 +243,7 @@ async fn works(check: impl Future<Output = Result<(), BoxError>>) -> Cell {
 }
 
 /// A tool that asks the client something. Where it cannot, it says so instead.
-async fn asks(server: &Server, tool: &str, arguments: Value, answer: &str) -> Cell {
+async fn asks(server: &RemoteServer, tool: &str, arguments: Value, answer: &str) -> Cell {
     match timeout(SOON, server.call_tool(tool, arguments).into_future()).await {
         Ok(Ok(result)) if result.is_error && !result.text().contains(answer) => Cell::Absent,
         Ok(Err(CallError::Refused { .. })) => Cell::Absent,
@@ -256,12 +256,12 @@ fn check(is_so: bool, what: impl fmt::Debug) -> Result<(), BoxError> {
     if is_so { Ok(()) } else { Err(format!("unexpected: {what:?}").into()) }
 }
 
-async fn says(server: &Server, tool: &str, arguments: Value, text: &str) -> Result<(), BoxError> {
+async fn says(server: &RemoteServer, tool: &str, arguments: Value, text: &str) -> Result<(), BoxError> {
     let result = server.call_tool(tool, arguments).await?;
     check(!result.is_error && result.text() == text, result)
 }
 
-async fn list(server: &Server) -> Result<(), BoxError> {
+async fn list(server: &RemoteServer) -> Result<(), BoxError> {
     let tools = server.tools().collect().await?;
     check(tools.first().is_some_and(|tool| tool.name == "test_simple_text") && tools.len() > 10, &tools)?;
     let resources = server.resources().collect().await?;
@@ -271,14 +271,14 @@ async fn list(server: &Server) -> Result<(), BoxError> {
 }
 
 /// The two ways to fail: for the model, and for the program.
-async fn error(server: &Server) -> Result<(), BoxError> {
+async fn error(server: &RemoteServer) -> Result<(), BoxError> {
     let failed = server.call_tool("test_error_handling", json!({})).await?;
     check(failed.is_error && failed.text().contains("intentionally"), failed)?;
     let unknown = server.call_tool("no_such_tool", json!({})).await;
     check(matches!(&unknown, Err(CallError::Refused { error, .. }) if error.code == -32602), unknown)
 }
 
-async fn progress(server: &Server) -> Result<(), BoxError> {
+async fn progress(server: &RemoteServer) -> Result<(), BoxError> {
     let reports = Arc::new(Mutex::new(Vec::new()));
     let heard = reports.clone();
     let call = server.call_tool("test_tool_with_progress", json!({}));
@@ -287,20 +287,20 @@ async fn progress(server: &Server) -> Result<(), BoxError> {
     check(*reports == [0.0, 50.0, 100.0], &*reports)
 }
 
-async fn logging(server: &Server, heard: &Heard) -> Result<(), BoxError> {
+async fn logging(server: &RemoteServer, heard: &Heard) -> Result<(), BoxError> {
     server.call_tool("test_tool_with_logging", json!({})).await?;
     let logged = heard.logged.lock().expect("no panic");
     check(logged.len() == 3 && logged[2].contains("completed"), &*logged)
 }
 
-async fn resources(server: &Server) -> Result<(), BoxError> {
+async fn resources(server: &RemoteServer) -> Result<(), BoxError> {
     let text = server.read_resource("test://static-text").await?;
     check(text.contents[0].as_text() == Some("This is the content of the static text resource."), text)?;
     let missing = server.read_resource("test://nowhere").await;
     check(matches!(missing, Err(CallError::Refused { .. })), missing)
 }
 
-async fn templates(server: &Server) -> Result<(), BoxError> {
+async fn templates(server: &RemoteServer) -> Result<(), BoxError> {
     let templates = server.resource_templates().collect().await?;
     check(templates.iter().any(|one| one.uri_template == "test://template/{id}/data"), &templates)?;
     let filled = server.read_resource("test://template/42/data").await?;
@@ -308,7 +308,7 @@ async fn templates(server: &Server) -> Result<(), BoxError> {
 }
 
 /// Who asked to hear of a resource does, for as long as it likes. Over the network others have it change, too.
-async fn subscribe(server: &Server, heard: &Heard) -> Result<(), BoxError> {
+async fn subscribe(server: &RemoteServer, heard: &Heard) -> Result<(), BoxError> {
     const WATCHED: &str = "test://watched-resource";
     let update = || server.call_tool("test_trigger_resource_update", json!({}));
     if server.revision().has_sessions() {
@@ -329,7 +329,7 @@ async fn subscribe(server: &Server, heard: &Heard) -> Result<(), BoxError> {
     check(more().await.is_err(), "it was told of an update that it had not asked for")
 }
 
-async fn prompts(server: &Server) -> Result<(), BoxError> {
+async fn prompts(server: &RemoteServer) -> Result<(), BoxError> {
     let prompt =
         GetPromptRequest::new("test_prompt_with_arguments").argument("arg1", "x").argument("arg2", "y");
     let filled = server.get_prompt(prompt).await?;
@@ -337,7 +337,7 @@ async fn prompts(server: &Server) -> Result<(), BoxError> {
     check(text == Some("Prompt with arguments: arg1='x', arg2='y'"), filled)
 }
 
-async fn completion(server: &Server) -> Result<(), BoxError> {
+async fn completion(server: &RemoteServer) -> Result<(), BoxError> {
     let prompt = PromptReference::new("test_prompt_with_arguments");
     let typed = CompleteRequest::new(prompt, CompletionArgument::new("arg1", "par"));
     let completion = server.complete(typed).await?.completion;
@@ -345,7 +345,7 @@ async fn completion(server: &Server) -> Result<(), BoxError> {
 }
 
 /// A change of the list of tools is announced. Where that takes a subscription, it may not be there yet the first time.
-async fn changes(server: &Server, heard: &Heard) -> Result<(), BoxError> {
+async fn changes(server: &RemoteServer, heard: &Heard) -> Result<(), BoxError> {
     loop {
         server.call_tool("test_trigger_tool_change", json!({})).await?;
         if timeout(Duration::from_millis(500), heard.changed.notified()).await.is_ok() {
@@ -355,7 +355,7 @@ async fn changes(server: &Server, heard: &Heard) -> Result<(), BoxError> {
 }
 
 /// A call that was given up is cancelled at the server, which never answers it.
-async fn cancel(server: &Server, heard: &Heard) -> Result<(), BoxError> {
+async fn cancel(server: &RemoteServer, heard: &Heard) -> Result<(), BoxError> {
     let start = Instant::now();
     let given_up = server.call_tool("test_reconnection", json!({})).timeout(Duration::from_millis(300)).await;
     check(matches!(given_up, Err(CallError::TimedOut { .. })), given_up)?;

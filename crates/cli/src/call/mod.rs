@@ -10,7 +10,7 @@ use std::pin::pin;
 
 use agentwire_jsonrpc::RawJson;
 use agentwire_mcp_client::schema::{CallToolResult, ContentBlock};
-use agentwire_mcp_client::{BoxError, Client, Server, Tasks};
+use agentwire_mcp_client::{BoxError, Client, RemoteServer, Tasks};
 use anyhow::Result;
 use futures::FutureExt as _;
 use tokio::sync::mpsc;
@@ -55,7 +55,7 @@ struct ToolCall {
 impl ToolCall {
     async fn run(
         mut self,
-        server: &Server,
+        server: &RemoteServer,
         tool: &str,
         arguments: RawJson,
     ) -> Result<CallToolResult, BoxError> {

@@ -36,8 +36,8 @@ impl Client {
         self
     }
 
-    /// Sets a hook that gets the URI of each changed resource, after [`Server::subscribe`](crate::Server::subscribe) or
-    /// [`Server::listen`](crate::Server::listen).
+    /// Sets a hook that gets the URI of each changed resource, after [`RemoteServer::subscribe`](crate::RemoteServer::subscribe) or
+    /// [`RemoteServer::listen`](crate::RemoteServer::listen).
     #[must_use]
     pub fn on_resource_updated(mut self, function: impl FnMut(String) + Send + 'static) -> Self {
         self.handler.on_resource_updated = hook(function);
@@ -52,7 +52,7 @@ impl Client {
     }
 
     /// Sets a hook that gets the states of tasks that the server reports: in 2025-11-25 unasked, later on a
-    /// [subscription](crate::Server::listen) with a [`TaskSubscription`](agentwire_mcp_schema::task_extension::TaskSubscription). A server need not
+    /// [subscription](crate::RemoteServer::listen) with a [`TaskSubscription`](agentwire_mcp_schema::task_extension::TaskSubscription). A server need not
     /// report them, and following a task does not depend on it.
     #[must_use]
     pub fn on_task_changed(mut self, function: impl FnMut(TaskState) + Send + 'static) -> Self {

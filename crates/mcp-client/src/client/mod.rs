@@ -275,7 +275,7 @@ impl Client {
     /// Keeps lists and resources for as long as a stateless server says that they are fresh (default: not).
     ///
     /// Such a client also subscribes to changes of lists. Changes of a resource are reported only on a
-    /// [subscription](crate::Server::listen) to it.
+    /// [subscription](crate::RemoteServer::listen) to it.
     #[must_use]
     pub fn cache(mut self, cache: Cache) -> Self {
         self.handler.cache = Some(cache);
@@ -304,7 +304,7 @@ impl Client {
     /// Checks the results of tools against their output schemas (default: not). A call with another result fails with
     /// [`CallError::Unusable`](crate::CallError::Unusable), which names the place and does not repeat the value.
     ///
-    /// This holds for tools that [`Server::tools`](crate::Server::tools) listed before the call, and not for results with
+    /// This holds for tools that [`RemoteServer::tools`](crate::RemoteServer::tools) listed before the call, and not for results with
     /// `is_error`. Nothing is fetched for a schema: where it refers to another document, the tool's results are not checked, and
     /// [`on_warning`](Self::on_warning) is called.
     #[cfg(feature = "validate")]

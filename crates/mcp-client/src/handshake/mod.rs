@@ -9,7 +9,7 @@ use agentwire_mcp_schema::Revision;
 use agentwire_peer::{CallError, Peer};
 
 use self::discovery::{Discovery, discover};
-use crate::Server;
+use crate::RemoteServer;
 use crate::connection::ServerInfo;
 use crate::handler::ClientHandler;
 use crate::mode::ProtocolMode;
@@ -19,7 +19,7 @@ pub use self::error::HandshakeError;
 
 impl HandshakeConfig {
     /// Agrees with the server on a revision. The handler answers what the server asks.
-    pub(crate) async fn run(self, peer: Peer, handler: &ClientHandler) -> Result<Server, HandshakeError> {
+    pub(crate) async fn run(self, peer: Peer, handler: &ClientHandler) -> Result<RemoteServer, HandshakeError> {
         let server = match self.mode {
             ProtocolMode::Stateful => self.open(&peer).await?,
             ProtocolMode::Stateless => self.discover(&peer).await?,
@@ -30,7 +30,7 @@ impl HandshakeConfig {
             ProtocolMode::Auto => self.find_out(&peer).await?,
         };
         let _agreed_once = handler.agreed.set(server.revision);
-        Ok(Server::new(peer, server, handler))
+        Ok(RemoteServer::new(peer, server, handler))
     }
 
     async fn open(self, peer: &Peer) -> Result<ServerInfo, HandshakeError> {

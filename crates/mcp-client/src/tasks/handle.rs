@@ -44,7 +44,7 @@ impl TaskOrResult {
 
 /// A handle on a call that a server works on as a task.
 ///
-/// The server goes on when the handle is dropped and when the connection ends. [`Server::task`](crate::Server::task) makes
+/// The server goes on when the handle is dropped and when the connection ends. [`RemoteServer::task`](crate::RemoteServer::task) makes
 /// another handle by the task's [id](Self::id), also on another connection of the same client. Keep the id to find the task
 /// again after a crash.
 pub struct Task {
@@ -86,7 +86,7 @@ impl Task {
         &self.id
     }
 
-    /// The state in which the server created it; `None` for a task that was [found by its id](crate::Server::task).
+    /// The state in which the server created it; `None` for a task that was [found by its id](crate::RemoteServer::task).
     pub fn first_state(&self) -> Option<&TaskState> {
         self.first.as_ref()
     }

@@ -20,7 +20,7 @@ pub(crate) type TaskHook = Arc<Mutex<dyn FnMut(&TaskState) + Send>>;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TaskState {
-    /// The task's id, by which [`Server::task`](crate::Server::task) finds it again, also on another connection.
+    /// The task's id, by which [`RemoteServer::task`](crate::RemoteServer::task) finds it again, also on another connection.
     pub id: String,
     /// Whether it works, waits for input, or has ended.
     pub status: TaskStatus,

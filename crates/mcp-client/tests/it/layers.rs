@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use agentwire_jsonrpc::RawJson;
 use agentwire_mcp_client::schema::{CallToolRequest, Meta, Root};
 use agentwire_mcp_client::{
-    BoxError, Cache, CallError, Client, Clock, Next, RawAnswer, RawCall, Retry, Server, TaskOrResult, Tasks,
+    BoxError, Cache, CallError, Client, Clock, Next, RawAnswer, RawCall, Retry, RemoteServer, TaskOrResult, Tasks,
     from_fn,
 };
 use futures::future::BoxFuture;
@@ -65,7 +65,7 @@ async fn the_first_layer_is_the_outermost() {
         mock.refuse(&refused, json!({ "code": -32603, "message": "no" })).await;
         mock.expect_end().await;
     };
-    let (result, ()) = with_server(client, script, async |server: Server| {
+    let (result, ()) = with_server(client, script, async |server: RemoteServer| {
         assert_eq!(server.call_tool("x", ()).await?.text(), "5");
         assert!(server.ping().await.is_err());
         // What is refused before it is encoded reaches no layer.
@@ -115,7 +115,7 @@ async fn a_layer_sees_each_call_once() {
             assert_eq!(message["method"], "notifications/cancelled", "{message}");
         }
     };
-    let (result, ()) = with_stateless(client, script, async |server: Server| {
+    let (result, ()) = with_stateless(client, script, async |server: RemoteServer| {
         tokio::task::yield_now().await;
         for expected in ["input", "header", "task"] {
             assert_eq!(server.call_tool("x", ()).await?.text(), expected);
@@ -169,7 +169,7 @@ async fn a_layer_changes_calls_and_answers_and_answers_by_itself() {
         assert_eq!(begun.elapsed(), 5 * SECOND);
         mock.expect_end().await;
     };
-    let (result, ()) = with_stateless(client, script, async |server: Server| {
+    let (result, ()) = with_stateless(client, script, async |server: RemoteServer| {
         let own = Meta::from_iter([("example.com/own".to_owned(), json!(1))]);
         assert_eq!(server.call(CallToolRequest::new("x").meta(own)).await?.text(), "5");
         assert_eq!(server.call_tool("own", ()).await?.text(), "own");
@@ -193,7 +193,7 @@ async fn dropping_a_call_drops_its_layers_and_cancels_it() {
         assert_eq!(cancelled["params"]["requestId"], call["id"]);
         mock.expect_end().await;
     };
-    let (result, ()) = with_server(client, script, async |server: Server| {
+    let (result, ()) = with_server(client, script, async |server: RemoteServer| {
         let call = server.call_tool("x", ()).into_future();
         assert!(tokio::time::timeout(SECOND, call).await.is_err());
         Ok(())
@@ -217,7 +217,7 @@ async fn layers_of_tower_fit() {
         mock.expect("notifications/cancelled").await;
         mock.expect_end().await;
     };
-    let (result, ()) = with_server(client, script, async |server: Server| {
+    let (result, ()) = with_server(client, script, async |server: RemoteServer| {
         let begun = tokio::time::Instant::now();
         let (one, other) = tokio::join!(server.ping().into_future(), server.ping().into_future());
         one.and(other)?;
@@ -251,7 +251,7 @@ impl Clock for Pretended {
 async fn tries(
     method: &'static str,
     annotations: Value,
-    main: impl AsyncFnOnce(Server),
+    main: impl AsyncFnOnce(RemoteServer),
 ) -> (usize, Vec<Duration>) {
     let pauses = Arc::new(Mutex::new(Vec::new()));
     let retry =
@@ -268,7 +268,7 @@ async fn tries(
         }
         tries
     };
-    let (result, tries) = with_server(client, script, async |server: Server| {
+    let (result, tries) = with_server(client, script, async |server: RemoteServer| {
         if lists {
             server.tools().collect().await?;
         }
@@ -329,7 +329,7 @@ async fn an_answer_of_the_server_is_no_reason_to_try_again() {
         mock.expect("notifications/cancelled").await;
         mock.expect_end().await;
     };
-    let (result, ()) = with_server(client, script, async |server: Server| {
+    let (result, ()) = with_server(client, script, async |server: RemoteServer| {
         assert!(server.read_resource("x:").await.unwrap_err().refusal().is_some());
         assert!(server.read_resource("x:").await.is_err());
         Ok(())

@@ -5,7 +5,7 @@ use agentwire_mcp_client::schema::{
     Downgrade, HasMeta, ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest,
     ListToolsRequest, Paginated,
 };
-use agentwire_mcp_client::{CallError, Client, Pages, Server, Warning};
+use agentwire_mcp_client::{CallError, Client, Pages, RemoteServer, Warning};
 use futures::TryStreamExt;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -217,7 +217,7 @@ where
             heard.lock().expect("nobody panicked").push(warning.to_string());
         });
         let request = request.clone();
-        let main = async |server: Server| Ok(server.call(request).await);
+        let main = async |server: RemoteServer| Ok(server.call(request).await);
         let outcome = match is_stateless {
             true => with_stateless(client, script, main).await.0,
             false => with_server(client, script, main).await.0,

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use agentwire_mcp_client::{Client, Server, Warning};
+use agentwire_mcp_client::{Client, RemoteServer, Warning};
 use serde_json::{Value, json};
 
 use crate::mock::{Mock, with_server, with_stateless};
@@ -99,7 +99,7 @@ async fn st_21_and_22_a_tool_with_a_wrong_mark_is_left_out_and_the_others_stay()
         mock.answer(&request, page.clone()).await;
         mock.expect_end().await;
     };
-    let list = async |server: Server| {
+    let list = async |server: RemoteServer| {
         let tools = server.tools().collect().await?;
         Ok(tools.into_iter().map(|tool| tool.name).collect::<Vec<_>>())
     };
@@ -137,7 +137,7 @@ async fn an_item_that_cannot_be_read_is_left_out_of_its_list_and_named() {
         mock.answer(&request, json!({ "resultType": "complete", "resources": resources })).await;
         mock.expect_end().await;
     };
-    let main = async |server: Server| {
+    let main = async |server: RemoteServer| {
         let tools = server.tools().collect().await?;
         let resources = server.resources().collect().await?;
         Ok((tools, resources))
@@ -171,7 +171,7 @@ async fn a_hook_that_panics_ends_nothing_else() {
         mock.answer(&request, json!({ "resultType": "complete", "tools": tools })).await;
         mock.expect_end().await;
     };
-    let main = async |server: Server| Ok(server.tools().collect().await?);
+    let main = async |server: RemoteServer| Ok(server.tools().collect().await?);
     let (tools, ()) = with_stateless(client, script, main).await;
     assert_eq!(tools.unwrap().iter().map(|tool| &*tool.name).collect::<Vec<_>>(), ["right"]);
 }

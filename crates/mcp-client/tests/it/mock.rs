@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agentwire_mcp_client::{BoxError, Client, ProtocolMode, Server};
+use agentwire_mcp_client::{BoxError, Client, ProtocolMode, RemoteServer};
 use agentwire_schema_tests::{Conversation, Side, checked};
 use agentwire_transport::{Duplex, Packet, duplex};
 use futures::{SinkExt, StreamExt};
@@ -21,7 +21,7 @@ pub(crate) struct Mock {
 pub(crate) async fn with_mock<R, S>(
     client: Client,
     script: impl AsyncFnOnce(Mock) -> S,
-    main: impl AsyncFnOnce(Server) -> Result<R, BoxError>,
+    main: impl AsyncFnOnce(RemoteServer) -> Result<R, BoxError>,
 ) -> (Result<R, BoxError>, S) {
     let (near, far) = duplex(16);
     let near = checked(near, Conversation::mcp(), Side::Client);
@@ -32,7 +32,7 @@ pub(crate) async fn with_mock<R, S>(
 pub(crate) async fn with_server<R, S>(
     client: Client,
     script: impl AsyncFnOnce(Mock) -> S,
-    main: impl AsyncFnOnce(Server) -> Result<R, BoxError>,
+    main: impl AsyncFnOnce(RemoteServer) -> Result<R, BoxError>,
 ) -> (Result<R, BoxError>, S) {
     let script = async |mut mock: Mock| {
         mock.greet(NEWEST).await;
@@ -45,7 +45,7 @@ pub(crate) async fn with_server<R, S>(
 pub(crate) async fn with_stateless<R, S>(
     client: Client,
     script: impl AsyncFnOnce(Mock) -> S,
-    main: impl AsyncFnOnce(Server) -> Result<R, BoxError>,
+    main: impl AsyncFnOnce(RemoteServer) -> Result<R, BoxError>,
 ) -> (Result<R, BoxError>, S) {
     let script = async |mut mock: Mock| {
         mock.describe().await;

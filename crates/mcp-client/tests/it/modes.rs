@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use agentwire_mcp_client::schema::{Revision, Root};
-use agentwire_mcp_client::{CallError, Client, HandshakeError, ProtocolMode, Server};
+use agentwire_mcp_client::{CallError, Client, HandshakeError, ProtocolMode, RemoteServer};
 use agentwire_transport::{Packet, TransportError, duplex};
 use futures::{SinkExt, StreamExt};
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ fn auto() -> Client {
     client(ProtocolMode::Auto)
 }
 
-async fn revision(server: Server) -> Result<Revision, agentwire_mcp_client::BoxError> {
+async fn revision(server: RemoteServer) -> Result<Revision, agentwire_mcp_client::BoxError> {
     Ok(server.revision())
 }
 

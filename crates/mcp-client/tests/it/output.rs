@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use agentwire_mcp_client::{CallError, Client, Server, Tasks, Warning};
+use agentwire_mcp_client::{CallError, Client, RemoteServer, Tasks, Warning};
 use serde_json::{Value, json};
 
 use crate::mock::{Mock, with_server, with_stateless};
@@ -20,7 +20,7 @@ async fn play(mut mock: Mock, schema: &Value, results: &[Value]) {
     mock.expect_end().await;
 }
 
-async fn call(server: Server, times: usize) -> Vec<Result<(), CallError>> {
+async fn call(server: RemoteServer, times: usize) -> Vec<Result<(), CallError>> {
     server.tools().collect().await.unwrap();
     let mut outcomes = Vec::new();
     for _ in 0..times {
@@ -98,7 +98,7 @@ async fn the_result_of_a_task_is_checked_too() {
         }
         mock.expect_end().await;
     };
-    let (outcomes, ()) = with_stateless(client, script, async |server: Server| {
+    let (outcomes, ()) = with_stateless(client, script, async |server: RemoteServer| {
         server.tools().collect().await?;
         let mut fit = Vec::new();
         for _ in 0..2 {

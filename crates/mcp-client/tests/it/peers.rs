@@ -6,13 +6,13 @@ use agentwire_mcp_client::schema::{
     AudioContent, CreateMessageRequest, CreateMessageResult, ElicitAction, ElicitResult, JsonObject, Meta,
     Root, SamplingContent, TextContent, ToolUseContent,
 };
-use agentwire_mcp_client::{Client, Server};
+use agentwire_mcp_client::{Client, RemoteServer};
 use serde_json::json;
 
 use crate::mock::{Mock, with_mock, with_server};
 
 /// Waits until the script is through, by being asked to.
-async fn wait(server: Server) -> Result<(), agentwire_mcp_client::BoxError> {
+async fn wait(server: RemoteServer) -> Result<(), agentwire_mcp_client::BoxError> {
     server.closed().await;
     Ok(())
 }

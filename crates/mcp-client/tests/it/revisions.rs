@@ -1,12 +1,12 @@
 //! A client that is set to some revisions.
 
 use agentwire_mcp_client::schema::Revision;
-use agentwire_mcp_client::{BoxError, Client, HandshakeError, ProtocolMode, Server};
+use agentwire_mcp_client::{BoxError, Client, HandshakeError, ProtocolMode, RemoteServer};
 use serde_json::json;
 
 use crate::mock::{Mock, STATELESS, description, with_mock};
 
-async fn revision(server: Server) -> Result<Revision, BoxError> {
+async fn revision(server: RemoteServer) -> Result<Revision, BoxError> {
     Ok(server.revision())
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use agentwire_mcp_client::schema::ElicitResult;
-use agentwire_mcp_client::{CallError, Server, TaskOrResult, Tasks};
+use agentwire_mcp_client::{CallError, RemoteServer, TaskOrResult, Tasks};
 use serde_json::json;
 use tokio::time::Instant;
 
@@ -29,7 +29,7 @@ async fn a_task_that_cannot_be_asked_after_is_cancelled_and_one_that_is_gone_is_
             }
             mock.expect_end().await;
         };
-        let (result, ()) = with_tasks(client(), script, async |server: Server| {
+        let (result, ()) = with_tasks(client(), script, async |server: RemoteServer| {
             Ok(server.call_tool("x", ()).await.unwrap_err().to_string())
         })
         .await;
@@ -54,7 +54,7 @@ async fn a_server_that_never_takes_an_answer_is_given_up() {
         }
         updates
     };
-    let (result, updates) = with_tasks(client, script, async |server: Server| {
+    let (result, updates) = with_tasks(client, script, async |server: RemoteServer| {
         Ok(server.call_tool("x", ()).start().await?.result().await.unwrap_err())
     })
     .await;
@@ -78,7 +78,7 @@ async fn a_server_that_never_gives_the_result_is_given_up() {
         }
         tries
     };
-    let (result, tries) = core::with_tasks(client, core::all(), script, async |server: Server| {
+    let (result, tries) = core::with_tasks(client, core::all(), script, async |server: RemoteServer| {
         Ok(server.task("t-1")?.result().await.unwrap_err())
     })
     .await;
@@ -98,7 +98,7 @@ async fn a_server_that_wants_to_be_left_alone_for_years_is_asked_all_the_same() 
         assert_eq!(waited.as_secs(), 600);
         mock.expect_end().await;
     };
-    let (result, ()) = with_tasks(client, script, async |server: Server| {
+    let (result, ()) = with_tasks(client, script, async |server: RemoteServer| {
         Ok(server.call_tool("x", ()).start().await?.result().await?)
     })
     .await;
@@ -125,7 +125,7 @@ async fn answers_are_found_out_and_given_while_the_server_takes_its_time_to_say_
         mock.expect_end().await;
     };
     let (result, ()) =
-        with_tasks(client, script, async |server: Server| Ok(server.call_tool("x", ()).await?)).await;
+        with_tasks(client, script, async |server: RemoteServer| Ok(server.call_tool("x", ()).await?)).await;
     assert_eq!(result.unwrap().text(), "done");
 }
 
@@ -142,7 +142,7 @@ async fn the_time_of_a_call_is_over_also_while_the_server_does_not_take_an_answe
         assert_eq!((Instant::now() - began).as_secs(), 5);
         mock.expect_end().await;
     };
-    let (result, ()) = with_tasks(client, script, async |server: Server| {
+    let (result, ()) = with_tasks(client, script, async |server: RemoteServer| {
         Ok(server.call_tool("x", ()).timeout(5 * SECOND).await.unwrap_err())
     })
     .await;
@@ -156,7 +156,7 @@ async fn the_time_of_a_call_is_over_also_while_its_tool_is_looked_up() {
         mock.expect("notifications/cancelled").await;
         mock.expect_end().await;
     };
-    let (result, ()) = core::with_tasks(core::client(), core::all(), script, async |server: Server| {
+    let (result, ()) = core::with_tasks(core::client(), core::all(), script, async |server: RemoteServer| {
         let began = Instant::now();
         let error = server.call_tool("may", ()).timeout(5 * SECOND).start().await.unwrap_err();
         assert_eq!(began.elapsed().as_secs(), 5, "{error}");
@@ -180,7 +180,7 @@ async fn a_task_that_is_kept_for_no_time_is_asked_after_once() {
             }
             mock.expect_end().await;
         };
-        let (result, ()) = with_tasks(client(), script, async |server: Server| {
+        let (result, ()) = with_tasks(client(), script, async |server: RemoteServer| {
             let TaskOrResult::Task(task) = server.call_tool("x", ()).start().await? else {
                 panic!("it is a task")
             };

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use agentwire_mcp_client::schema::{CallToolRequest, ListToolsRequest, LoggingLevel, Meta, Root};
-use agentwire_mcp_client::{CallError, Client, ErrorObject, Server};
+use agentwire_mcp_client::{CallError, Client, ErrorObject, RemoteServer};
 use serde_json::{Value, json};
 
 use crate::mock::{Mock, STATELESS, with_mock, with_server, with_stateless};
@@ -115,7 +115,7 @@ async fn a_session_is_told_the_level_once_and_may_refuse_it() {
 #[tokio::test(start_paused = true)]
 async fn png_03_what_the_revision_does_not_have_is_not_asked() {
     let script = async |mock: Mock| mock.expect_end().await;
-    let (result, ()) = with_stateless(Client::default(), script, async |server: Server| {
+    let (result, ()) = with_stateless(Client::default(), script, async |server: RemoteServer| {
         let errors = [
             server.ping().await.unwrap_err(),
             server.set_logging_level(LoggingLevel::Info).await.unwrap_err(),
@@ -169,7 +169,7 @@ async fn the_kind_of_a_result_decides_and_none_means_complete() {
             mock.answer(&call, answer.clone()).await;
             mock.expect_end().await;
         };
-        let (result, ()) = with_stateless(Client::default(), script, async |server: Server| {
+        let (result, ()) = with_stateless(Client::default(), script, async |server: RemoteServer| {
             Ok(server.call_tool("x", ()).await)
         })
         .await;
@@ -193,7 +193,7 @@ async fn what_a_server_wants_in_masses_is_not_named_in_full() {
         mock.answer(&call, json!({ "resultType": "input_required", "inputRequests": wanted })).await;
         mock.expect_end().await;
     };
-    let (result, ()) = with_stateless(Client::default(), script, async |server: Server| {
+    let (result, ()) = with_stateless(Client::default(), script, async |server: RemoteServer| {
         Ok(server.call_tool("x", ()).await.unwrap_err().to_string())
     })
     .await;
@@ -225,7 +225,7 @@ async fn progress_is_heard_before_the_result_also_of_the_second_try() {
     };
     let reports = Arc::new(Mutex::new(Vec::new()));
     let heard = reports.clone();
-    let (result, ()) = with_stateless(Client::default(), script, async |server: Server| {
+    let (result, ()) = with_stateless(Client::default(), script, async |server: RemoteServer| {
         let call = server.call_tool("x", ());
         let result = call.on_progress(move |report| heard.lock().unwrap().push(report.progress)).await?;
         assert_eq!(*reports.lock().unwrap(), [1.0, 2.0]);
@@ -246,7 +246,7 @@ async fn st_42_a_refused_version_is_tried_again_once_where_there_is_one() {
             }
             mock.expect_end().await;
         };
-        let (result, ()) = with_stateless(Client::default(), script, async |server: Server| {
+        let (result, ()) = with_stateless(Client::default(), script, async |server: RemoteServer| {
             Ok(server.call(ListToolsRequest::default()).await.unwrap_err().refusal().map(|error| error.code))
         })
         .await;
@@ -288,7 +288,7 @@ async fn st_24_wrong_headers_mean_another_look_at_the_tools_and_one_more_try() {
         mock.refuse(&prompts, mismatch.clone()).await;
         mock.expect_end().await;
     };
-    let (result, ()) = with_stateless(Client::default(), script, async |server: Server| {
+    let (result, ()) = with_stateless(Client::default(), script, async |server: RemoteServer| {
         let call = || server.call_tool("x", json!({ "region": "eu" }));
         assert_eq!(call().await?.text(), "done");
         for _ in 0..2 {
@@ -311,7 +311,7 @@ async fn st_28_a_server_has_nothing_to_ask() {
             assert_eq!(mock.ask(method, json!({})).await["error"]["code"], -32601, "{method}");
         }
     };
-    let (result, ()) = with_stateless(client, script, async |server: Server| {
+    let (result, ()) = with_stateless(client, script, async |server: RemoteServer| {
         server.tools().collect().await?;
         server.closed().await;
         Ok(())

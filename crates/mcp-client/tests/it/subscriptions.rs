@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use agentwire_mcp_client::schema::SubscriptionFilter;
-use agentwire_mcp_client::{BoxError, CallError, Client, Server, Warning};
+use agentwire_mcp_client::{BoxError, CallError, Client, RemoteServer, Warning};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -62,7 +62,7 @@ impl Heard {
     }
 }
 
-async fn wait(server: Server) -> Result<(), BoxError> {
+async fn wait(server: RemoteServer) -> Result<(), BoxError> {
     server.closed().await;
     Ok(())
 }
@@ -97,7 +97,7 @@ async fn sub_04_05_and_08_subscriptions_are_independent_and_end_when_they_are_dr
     };
     let all = heard.clone();
     let client = heard.updates(Client::default()).on_notification(move |said| all.push(&*said.method));
-    let (result, ()) = with_stateless(client, script, async |server: Server| {
+    let (result, ()) = with_stateless(client, script, async |server: RemoteServer| {
         let (ones, twos) = (heard.clone(), heard.clone());
         let (one, two) = tokio::join!(
             server.listen_with(to("one:"), move |_| ones.push("on the first")),
@@ -133,7 +133,7 @@ async fn can_11_and_sub_07_a_server_ends_a_subscription_in_two_ways_and_a_drop_i
                 mock.expect("tools/call").await;
             }
         };
-        let (result, ()) = with_stateless(Client::default(), script, async |server: Server| {
+        let (result, ()) = with_stateless(Client::default(), script, async |server: RemoteServer| {
             server.listen(to_tools()).await?.ended().await?;
             assert_eq!(server.call_tool("x", ()).await.is_ok(), by_cancel);
             Ok(())
@@ -144,7 +144,7 @@ async fn can_11_and_sub_07_a_server_ends_a_subscription_in_two_ways_and_a_drop_i
     let script = async |mut mock: Mock| {
         mock.agree(json!({})).await;
     };
-    let (result, ()) = with_stateless(Client::default(), script, async |server: Server| {
+    let (result, ()) = with_stateless(Client::default(), script, async |server: RemoteServer| {
         Ok(server.listen(to_tools()).await?.ended().await)
     })
     .await;
@@ -164,7 +164,7 @@ async fn what_is_not_agreed_to_in_time_is_given_up() {
         mock.expect_end().await;
     };
     let client = Client::default().timeout(Duration::from_secs(3));
-    let (result, ()) = with_stateless(client, script, async |server: Server| {
+    let (result, ()) = with_stateless(client, script, async |server: RemoteServer| {
         let started = Instant::now();
         let error = server.listen(to_tools()).await.unwrap_err();
         assert!(matches!(error, CallError::Unusable { .. }), "{error}");
@@ -187,7 +187,7 @@ async fn a_session_has_no_subscriptions_and_tells_unasked() {
         mock.answer(&ping, json!({})).await;
         mock.expect_end().await;
     };
-    let (result, ()) = with_server(heard.tools(Client::default()), script, async |server: Server| {
+    let (result, ()) = with_server(heard.tools(Client::default()), script, async |server: RemoteServer| {
         assert!(matches!(server.listen(to_tools()).await, Err(CallError::NotAllowed { .. })));
         Ok(server.ping().await?)
     })
@@ -235,7 +235,7 @@ async fn a_server_that_never_says_what_it_agrees_to_is_not_asked_for_ever() {
         mock.expect_end().await;
     };
     let client = heard.warnings(heard.tools(Client::default())).timeout(Duration::from_secs(3));
-    let (result, ()) = with_stateless(client, script, async |_: Server| {
+    let (result, ()) = with_stateless(client, script, async |_: RemoteServer| {
         tokio::time::sleep(Duration::from_secs(3600)).await;
         Ok(())
     })
@@ -256,7 +256,7 @@ async fn the_end_of_main_is_the_end_of_listening() {
         mock.expect_end().await;
     };
     let client = Heard::default().tools(Client::default());
-    let (result, ()) = with_stateless(client, script, async |server: Server| {
+    let (result, ()) = with_stateless(client, script, async |server: RemoteServer| {
         tokio::time::sleep(Duration::from_secs(1)).await;
         Ok(server.call_tool("x", ()).await?)
     })
@@ -306,7 +306,7 @@ async fn a_refusal_is_the_end_of_it_and_is_told() {
         mock.expect_end().await;
     };
     let client = heard.warnings(heard.tools(Client::default()));
-    let (result, ()) = with_stateless(client, script, async |server: Server| {
+    let (result, ()) = with_stateless(client, script, async |server: RemoteServer| {
         tokio::time::sleep(Duration::from_secs(3600)).await;
         Ok(server.call_tool("x", ()).await?)
     })
@@ -336,7 +336,7 @@ async fn sub_08_less_than_was_asked_is_told_and_nothing_is_not_kept() {
                 mock.expect("tools/call").await;
             }
         };
-        let (result, ()) = with_stateless(client, script, async |server: Server| {
+        let (result, ()) = with_stateless(client, script, async |server: RemoteServer| {
             tokio::time::sleep(Duration::from_secs(3600)).await;
             Ok(server.call_tool("x", ()).await)
         })

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use agentwire_mcp_client::schema::task_extension::{TaskStatus, TaskSubscription};
 use agentwire_mcp_client::schema::{ElicitFormRequest, ElicitResult, JsonObject, SubscriptionFilter};
-use agentwire_mcp_client::{BoxError, CallError, Client, ProtocolMode, Server, TaskOrResult, Tasks};
+use agentwire_mcp_client::{BoxError, CallError, Client, ProtocolMode, RemoteServer, TaskOrResult, Tasks};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -23,7 +23,7 @@ pub(crate) fn client() -> Client {
 pub(crate) async fn with_tasks<R, S>(
     client: Client,
     script: impl AsyncFnOnce(Mock) -> S,
-    main: impl AsyncFnOnce(Server) -> Result<R, BoxError>,
+    main: impl AsyncFnOnce(RemoteServer) -> Result<R, BoxError>,
 ) -> (Result<R, BoxError>, S) {
     let script = async |mut mock: Mock| {
         let mut described = description();
@@ -130,7 +130,7 @@ async fn every_request_opts_in_and_the_interval_is_that_of_the_last_answer() {
     };
     let client = client().tasks(Tasks::new().poll_interval(2 * SECOND).shortest_interval(SECOND / 2));
     let (result, asked) =
-        with_tasks(client, script, async |server: Server| Ok(server.call_tool("x", ()).await?)).await;
+        with_tasks(client, script, async |server: RemoteServer| Ok(server.call_tool("x", ()).await?)).await;
     assert_eq!(result.unwrap().text(), "done");
     let asked: Vec<_> = asked.iter().map(|asked| (asked.as_millis() + 50) / 100).collect();
     assert_eq!(asked, [50, 250, 270, 275]);
@@ -164,7 +164,7 @@ async fn what_a_task_ends_with_is_what_the_call_ends_with() {
             }
         };
         let (result, ()) =
-            with_tasks(client(), script, async |server: Server| Ok(server.call_tool("x", ()).await)).await;
+            with_tasks(client(), script, async |server: RemoteServer| Ok(server.call_tool("x", ()).await)).await;
         outcomes.push(result.unwrap());
     }
     assert!(outcomes[0].as_ref().unwrap().is_error);
@@ -228,7 +228,7 @@ async fn each_question_is_asked_and_answered_once_while_the_task_is_asked_after(
         mock.tell(done()).await;
         mock.expect_end().await;
     };
-    let (result, ()) = with_tasks(client, script, async |server: Server| {
+    let (result, ()) = with_tasks(client, script, async |server: RemoteServer| {
         Ok(server.call_tool("x", ()).timeout(10 * SECOND).await?)
     })
     .await;
@@ -256,7 +256,7 @@ async fn a_question_that_the_task_takes_back_is_dropped() {
         mock.expect_end().await;
     };
     let (result, ()) =
-        with_tasks(client, script, async |server: Server| Ok(server.call_tool("x", ()).await?)).await;
+        with_tasks(client, script, async |server: RemoteServer| Ok(server.call_tool("x", ()).await?)).await;
     result.unwrap();
 }
 
@@ -277,7 +277,7 @@ async fn a_task_that_asks_what_cannot_be_answered_is_given_up_and_so_is_one_that
             mock.take_cancel().await;
             mock.expect_end().await;
         };
-        let (result, ()) = with_tasks(client, script, async |server: Server| {
+        let (result, ()) = with_tasks(client, script, async |server: RemoteServer| {
             Ok(server.call_tool("x", ()).await.unwrap_err().to_string())
         })
         .await;
@@ -295,7 +295,7 @@ async fn a_task_that_asks_what_cannot_be_answered_is_given_up_and_so_is_one_that
         mock.take_cancel().await;
         mock.expect_end().await;
     };
-    let (result, ()) = with_tasks(agrees(), script, async |server: Server| {
+    let (result, ()) = with_tasks(agrees(), script, async |server: RemoteServer| {
         Ok(server.call_tool("x", ()).await.unwrap_err().to_string())
     })
     .await;
@@ -323,7 +323,7 @@ async fn can_08_the_time_of_the_call_counts_each_change_starts_it_anew_and_then_
         mock.answer(&given_up, json!({ "resultType": "complete" })).await;
         mock.expect_end().await;
     };
-    let (result, ()) = with_tasks(client(), script, async |server: Server| {
+    let (result, ()) = with_tasks(client(), script, async |server: RemoteServer| {
         Ok(server.call_tool("x", ()).timeout(10 * SECOND).await.unwrap_err())
     })
     .await;
@@ -340,7 +340,7 @@ async fn can_08_a_call_that_is_dropped_cancels_its_task_also_at_the_end_of_the_c
             mock.take_cancel().await;
             mock.expect_end().await;
         };
-        let (result, ()) = with_tasks(client(), script, async |server: Server| {
+        let (result, ()) = with_tasks(client(), script, async |server: RemoteServer| {
             let call = server.call_tool("x", ()).into_future();
             assert!(tokio::time::timeout(SECOND + SECOND / 2, call).await.is_err());
             if stays {
@@ -362,7 +362,7 @@ async fn a_task_that_nobody_has_asked_for_or_of_another_request_is_an_error_that
         mock.expect_end().await;
     };
     let plain = Client::default().mode(ProtocolMode::Stateless);
-    let (result, ()) = with_tasks(plain, script, async |server: Server| {
+    let (result, ()) = with_tasks(plain, script, async |server: RemoteServer| {
         let error = server.call_tool("x", ()).await.unwrap_err();
         assert!(matches!(server.task("t-1"), Err(CallError::NotAllowed { .. })));
         assert!(matches!(server.call_tool("x", ()).start().await, Err(CallError::NotAllowed { .. })));
@@ -379,7 +379,7 @@ async fn a_task_that_nobody_has_asked_for_or_of_another_request_is_an_error_that
         }
         mock.expect_end().await;
     };
-    let (result, ()) = with_tasks(client(), script, async |server: Server| {
+    let (result, ()) = with_tasks(client(), script, async |server: RemoteServer| {
         let prompt = server.get_prompt(agentwire_mcp_client::schema::GetPromptRequest::new("p")).await;
         Ok((prompt.unwrap_err(), server.tools().collect().await.unwrap_err()))
     })
@@ -405,7 +405,7 @@ async fn a_task_that_outlives_its_time_is_given_up() {
         mock.expect_end().await;
     };
     let (result, ()) =
-        with_tasks(client(), script, async |server: Server| Ok(server.call_tool("x", ()).await.unwrap_err()))
+        with_tasks(client(), script, async |server: RemoteServer| Ok(server.call_tool("x", ()).await.unwrap_err()))
             .await;
     let error = result.unwrap();
     assert!(error.to_string().contains("4.5s"), "{error}");
@@ -430,7 +430,7 @@ async fn a_task_is_started_and_found_again_on_another_connection() {
             }
         }
     });
-    let (result, ()) = with_tasks(client.clone(), script, async |server: Server| {
+    let (result, ()) = with_tasks(client.clone(), script, async |server: RemoteServer| {
         let TaskOrResult::Task(task) = server.call_tool("x", json!({ "a": 1 })).start().await? else {
             panic!("it is a task")
         };
@@ -456,7 +456,7 @@ async fn a_task_is_started_and_found_again_on_another_connection() {
     };
     let states = Arc::new(Mutex::new(Vec::new()));
     let heard = states.clone();
-    let (result, ()) = with_tasks(client, script, async |server: Server| {
+    let (result, ()) = with_tasks(client, script, async |server: RemoteServer| {
         let task = server.task(&*id)?.on_state(move |state| heard.lock().unwrap().push(state.status.clone()));
         let result = task.result().await?;
         task.cancel().await?;
@@ -476,7 +476,7 @@ async fn a_handle_that_is_dropped_leaves_the_task_alone_and_a_call_may_be_answer
         mock.answer(&call, json!({ "resultType": "complete", "content": [] })).await;
         mock.expect_end().await;
     };
-    let (result, ()) = with_tasks(client(), script, async |server: Server| {
+    let (result, ()) = with_tasks(client(), script, async |server: RemoteServer| {
         drop(server.call_tool("x", ()).start().await?);
         tokio::time::sleep(3 * SECOND).await;
         let started = server.call_tool("x", ()).start().await?;
@@ -497,7 +497,7 @@ async fn a_question_about_a_task_that_fails_on_its_way_is_asked_again() {
         mock.tell(done()).await;
         mock.expect_end().await;
     };
-    let (result, ()) = with_tasks(client(), script, async |server: Server| {
+    let (result, ()) = with_tasks(client(), script, async |server: RemoteServer| {
         Ok(server.call_tool("x", ()).start().await?.result().await?)
     })
     .await;
@@ -519,7 +519,7 @@ async fn news_of_tasks_comes_on_a_subscription_and_nothing_waits_for_it() {
         mock.answer(&listen, json!({ "resultType": "complete", "_meta": meta })).await;
         mock.expect_end().await;
     };
-    let (result, ()) = with_tasks(client, script, async |server: Server| {
+    let (result, ()) = with_tasks(client, script, async |server: RemoteServer| {
         let mut filter = SubscriptionFilter::default();
         TaskSubscription::new(["t-1", "t-2"]).write_to(&mut filter);
         let subscription = server.listen(filter).await?;
@@ -547,7 +547,7 @@ async fn questions_before_the_task_are_another_matter_than_its_own() {
     };
     let states = Arc::new(Mutex::new(Vec::new()));
     let heard = states.clone();
-    let (result, ()) = with_tasks(client, script, async |server: Server| {
+    let (result, ()) = with_tasks(client, script, async |server: RemoteServer| {
         let call = server.call_tool("x", ());
         Ok(call.on_task(move |state| heard.lock().unwrap().push(state.status.to_string())).await?)
     })

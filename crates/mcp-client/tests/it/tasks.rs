@@ -7,7 +7,7 @@ use std::time::Duration;
 use agentwire_mcp_client::schema::core_tasks::TaskMetadata;
 use agentwire_mcp_client::schema::task_extension::TaskStatus;
 use agentwire_mcp_client::schema::{CallToolRequest, ElicitFormRequest, ElicitResult};
-use agentwire_mcp_client::{BoxError, CallError, Client, Server, TaskOrResult, Tasks};
+use agentwire_mcp_client::{BoxError, CallError, Client, RemoteServer, TaskOrResult, Tasks};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -24,7 +24,7 @@ pub(crate) async fn with_tasks<R, S>(
     client: Client,
     tasks: Value,
     script: impl AsyncFnOnce(Mock) -> S,
-    main: impl AsyncFnOnce(Server) -> Result<R, BoxError>,
+    main: impl AsyncFnOnce(RemoteServer) -> Result<R, BoxError>,
 ) -> (Result<R, BoxError>, S) {
     let script = async |mut mock: Mock| {
         let request = mock.greet_with(NEWEST, json!({ "tools": {}, "tasks": tasks })).await;
@@ -94,7 +94,7 @@ async fn tsk_01_a_server_that_does_not_run_tools_as_tasks_is_not_asked_to() {
             mock.answer(&call, done()).await;
             mock.expect_end().await;
         };
-        let (result, ()) = with_tasks(client(), tasks, script, async |server: Server| {
+        let (result, ()) = with_tasks(client(), tasks, script, async |server: RemoteServer| {
             let asked = server.call(CallToolRequest::new("x").task(TaskMetadata::default())).await;
             assert!(matches!(asked, Err(CallError::NotAllowed { .. })), "{asked:?}");
             let started = server.call_tool("x", ()).start().await;
@@ -120,7 +120,7 @@ async fn tsk_02_a_tool_is_run_as_it_says_that_it_runs() {
         mock.answer_about("tasks/result", done()).await;
         mock.expect_end().await;
     };
-    let (result, ()) = with_tasks(client(), all(), script, async |server: Server| {
+    let (result, ()) = with_tasks(client(), all(), script, async |server: RemoteServer| {
         for name in ["says not", "says nothing"] {
             let started = server.call_tool(name, ()).start().await;
             assert!(matches!(started, Err(CallError::NotAllowed { .. })), "{name}: {started:?}");
@@ -152,7 +152,7 @@ async fn a_tool_that_fails_because_it_needs_a_task_is_called_again_as_one() {
         mock.answer(&may, failed()).await;
         mock.expect_end().await;
     };
-    let (result, ()) = with_tasks(client(), all(), script, async |server: Server| {
+    let (result, ()) = with_tasks(client(), all(), script, async |server: RemoteServer| {
         let done = server.call_tool("must", ()).await?;
         let failed = server.call_tool("may", ()).await?;
         Ok((done.text().into_owned(), failed.is_error))
@@ -177,7 +177,7 @@ async fn tsk_02_a_tool_that_is_not_known_to_need_a_task_is_called_again_when_it_
         mock.refuse(&plain, json!({ "code": -32601, "message": "no such tool" })).await;
         mock.expect_end().await;
     };
-    let (result, ()) = with_tasks(client(), all(), script, async |server: Server| {
+    let (result, ()) = with_tasks(client(), all(), script, async |server: RemoteServer| {
         let result = server.call_tool("must", ()).await?;
         assert!(server.call_tool("may", ()).await.unwrap_err().refusal().is_some());
         Ok(result)
@@ -212,7 +212,7 @@ async fn tsk_12_a_task_is_asked_after_as_often_as_it_says_whatever_is_notified()
     let news = Arc::new(Mutex::new(Vec::new()));
     let heard = news.clone();
     let client = client().on_task_changed(move |state| heard.lock().unwrap().push(state.status));
-    let (result, asked) = with_tasks(client, all(), script, async |server: Server| {
+    let (result, asked) = with_tasks(client, all(), script, async |server: RemoteServer| {
         let TaskOrResult::Task(task) = server.call_tool("may", ()).task_ttl(60 * SECOND).start().await?
         else {
             panic!("it is a task")
@@ -254,7 +254,7 @@ async fn tsk_13_and_07_a_task_that_asks_is_asked_for_its_result_and_the_answers_
         assert_eq!(mock.ask("elicitation/create", question).await["result"], json!({ "action": "decline" }));
         mock.expect_end().await;
     };
-    let (result, ()) = with_tasks(client, all(), script, async |server: Server| {
+    let (result, ()) = with_tasks(client, all(), script, async |server: RemoteServer| {
         let result = server.call(CallToolRequest::new("may").task(TaskMetadata::default())).await?;
         tokio::time::sleep(SECOND).await;
         Ok(result)
@@ -285,7 +285,7 @@ async fn tsk_05_and_06_the_result_or_the_error_is_that_of_the_call() {
         mock.answer(&call, done()).await;
         mock.expect_end().await;
     };
-    let (result, ()) = with_tasks(client(), all(), script, async |server: Server| {
+    let (result, ()) = with_tasks(client(), all(), script, async |server: RemoteServer| {
         let _known = server.tools().collect().await?;
         assert!(server.call_tool("must", ()).await?.is_error);
         let error = server.call_tool("must", ()).await.unwrap_err();
@@ -322,7 +322,7 @@ async fn can_08_a_call_that_is_given_up_cancels_its_task_and_never_the_request()
             mock.answer_about("tasks/cancel", task("cancelled", 2)).await;
             mock.expect_end().await;
         };
-        let (result, ()) = with_tasks(client(), all(), script, async |server: Server| {
+        let (result, ()) = with_tasks(client(), all(), script, async |server: RemoteServer| {
             let _known = server.tools().collect().await?;
             let call = server.call_tool("must", ()).timeout(9 * SECOND);
             if stage == 1 {
@@ -347,7 +347,7 @@ async fn a_server_that_does_not_cancel_is_not_asked_to() {
         mock.begin().await;
         mock.expect_end().await;
     };
-    let (result, ()) = with_tasks(client(), tasks, script, async |server: Server| {
+    let (result, ()) = with_tasks(client(), tasks, script, async |server: RemoteServer| {
         let _known = server.tools().collect().await?;
         let call = server.call_tool("must", ());
         assert!(tokio::time::timeout(SECOND, call.into_future()).await.is_err());
@@ -383,7 +383,7 @@ async fn prg_09_progress_is_heard_until_the_task_is_done_and_extends_the_wait() 
     let (heard, others) = (reports.clone(), Arc::new(Mutex::new(0)));
     let other = others.clone();
     let client = client().on_other(move |_| *other.lock().unwrap() += 1);
-    let (result, ()) = with_tasks(client, all(), script, async |server: Server| {
+    let (result, ()) = with_tasks(client, all(), script, async |server: RemoteServer| {
         let _known = server.tools().collect().await?;
         let call = server.call_tool("must", ()).timeout(7 * SECOND);
         let result = call.on_progress(move |report| heard.lock().unwrap().push(report.progress)).await?;
@@ -411,7 +411,7 @@ async fn tsk_10_tasks_are_listed_page_by_page() {
         mock.expect_end().await;
     };
     let (result, ()) =
-        with_tasks(client(), all(), script, async |server: Server| Ok(server.tasks().collect().await?)).await;
+        with_tasks(client(), all(), script, async |server: RemoteServer| Ok(server.tasks().collect().await?)).await;
     assert_eq!(result.unwrap().len(), 2);
 }
 
@@ -422,7 +422,7 @@ async fn a_task_is_found_again_by_its_id() {
         mock.about("tasks/result").await;
         // The connection is lost.
     };
-    let (result, ()) = with_tasks(client(), all(), script, async |server: Server| {
+    let (result, ()) = with_tasks(client(), all(), script, async |server: RemoteServer| {
         let error = server.task("t-1")?.result().await.unwrap_err();
         assert!(matches!(error, CallError::Closed(_)), "{error}");
         Ok(())
@@ -435,7 +435,7 @@ async fn a_task_is_found_again_by_its_id() {
         mock.expect_end().await;
     };
     let (result, ()) =
-        with_tasks(client(), all(), script, async |server: Server| Ok(server.task("t-1")?.result().await?))
+        with_tasks(client(), all(), script, async |server: RemoteServer| Ok(server.task("t-1")?.result().await?))
             .await;
     assert_eq!(result.unwrap().text(), "done");
 }
@@ -449,7 +449,7 @@ async fn older_revisions_have_no_tasks() {
         mock.answer(&call, json!({ "content": [] })).await;
         mock.expect_end().await;
     };
-    let (result, ()) = with_mock(client(), script, async |server: Server| {
+    let (result, ()) = with_mock(client(), script, async |server: RemoteServer| {
         assert!(matches!(server.task("t-1"), Err(CallError::NotAllowed { .. })));
         assert!(matches!(server.call_tool("x", ()).start().await, Err(CallError::NotAllowed { .. })));
         Ok(server.call(CallToolRequest::new("x").task(TaskMetadata::default())).await?)

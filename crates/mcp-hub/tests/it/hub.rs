@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use agentwire_mcp_client::schema::{SubscriptionFilter, TaskSupport};
 use agentwire_mcp_hub::{
-    Change, Config, CustomTarget, Driver, Hub, HubError, ServerConfig, ServerState, Target, connect,
+    Change, HubConfig, CustomTarget, Driver, Hub, HubError, ServerConfig, ServerState, Target, connect,
 };
 use agentwire_mcp_server::{Context, NoArguments, Server, ServerTool, ToolError};
 use agentwire_transport::{Duplex, duplex};
@@ -59,7 +59,7 @@ async fn a_server_that_fails_costs_only_itself() {
         shell("silent", "while read line; do :; done"),
         server("good", "works", ""),
     ];
-    let config = Config::new().connect_limit(Duration::from_secs(1));
+    let config = HubConfig::new().connect_limit(Duration::from_secs(1));
     let (hub, driver) = Hub::with_config(config, servers);
     let main = async {
         assert_eq!(names(&hub).await, ["works"]);
@@ -82,7 +82,7 @@ async fn a_server_that_fails_costs_only_itself() {
 async fn a_server_that_dies_is_reported_and_the_session_goes_on() {
     let dying = "*'\"tools/call\"'*) echo last words >&2; exit 7 ;;";
     let servers = [server("mortal", "die shared", dying), server("good", "live shared", "")];
-    let (hub, driver) = Hub::with_config(Config::new().restarts(0), servers);
+    let (hub, driver) = Hub::with_config(HubConfig::new().restarts(0), servers);
     let main = async {
         let before = names(&hub).await;
         assert_eq!(before, ["die", "mortal__shared", "live", "good__shared"]);
@@ -112,7 +112,7 @@ async fn a_process_that_crashes_is_started_again_so_often_and_listened_to_anew()
         *'"subscriptions/listen"'*) say subscriptions/acknowledged "{\"notifications\":{\"toolsListChanged\":true},\"_meta\":{\"io.modelcontextprotocol/subscriptionId\":$id}}" ;;
         *'"tools/list"'*) answer '{"resultType":"complete","tools":[{"name":"die","inputSchema":{"type":"object"}}],"ttlMs":0,"cacheScope":"private"}' ;;
         *'"tools/call"'*) echo last words >&2; exit 7 ;;"#;
-    let config = Config::new().restarts(2).restart_pause(Duration::from_millis(1));
+    let config = HubConfig::new().restarts(2).restart_pause(Duration::from_millis(1));
     let (hub, driver) = Hub::with_config(config, [server("s", "", cases)]);
     let main = async {
         let mut seen = 0;
@@ -137,7 +137,7 @@ async fn a_process_that_crashes_is_started_again_so_often_and_listened_to_anew()
 async fn while_a_process_is_to_be_started_again_nobody_waits_for_it() {
     let dying = "*'\"tools/call\"'*) echo last words >&2; exit 7 ;;";
     // Far longer than this test may take.
-    let config = Config::new().restart_pause(Duration::from_secs(3600));
+    let config = HubConfig::new().restart_pause(Duration::from_secs(3600));
     let (hub, driver) =
         Hub::with_config(config, [server("mortal", "die", dying), server("good", "live", "")]);
     let main = async {
@@ -185,7 +185,7 @@ async fn progress_and_logs_come_through_and_dropping_a_call_cancels_it() {
     let heard = logs.clone();
     let (cancelled, was_cancelled) = futures::channel::oneshot::channel();
     let cancelled = Mutex::new(Some(cancelled));
-    let config = Config::new().on_log(move |server, message| {
+    let config = HubConfig::new().on_log(move |server, message| {
         let line = format!("{server}: {}", message.data);
         if line.contains("cancelled") {
             cancelled.lock().unwrap().take().unwrap().send(()).unwrap();
@@ -276,8 +276,8 @@ async fn a_call_that_a_server_makes_a_task_of_is_waited_for() {
     let server = Server::new("within", "1").with_tool(tool).tasks(tasks);
     for is_on in [true, false] {
         let config = match is_on {
-            true => Config::new(),
-            false => Config::new().tasks(None),
+            true => HubConfig::new(),
+            false => HubConfig::new().tasks(None),
         };
         let (hub, driver, mut visited) = reaching(config);
         let main = async {
@@ -300,7 +300,7 @@ async fn a_call_that_a_server_makes_a_task_of_is_waited_for() {
 async fn a_subscription_that_the_server_ends_is_opened_again() {
     let text = async |_: String, _: Context| "text";
     let server = Server::new("within", "1").resource("file:///a", "a", text).resource_updates();
-    let (hub, driver, mut visited) = reaching(Config::new());
+    let (hub, driver, mut visited) = reaching(HubConfig::new());
     let main = async {
         let filter = SubscriptionFilter::default().resource_subscriptions(vec!["file:///a".into()]);
         let mut listening = hub.listen("a", filter).await.unwrap();
@@ -318,7 +318,7 @@ async fn a_subscription_that_the_server_ends_is_opened_again() {
 }
 
 /// A hub of one server in this process, and who visits that.
-fn reaching(config: Config) -> (Hub, Driver, mpsc::UnboundedReceiver<Duplex>) {
+fn reaching(config: HubConfig) -> (Hub, Driver, mpsc::UnboundedReceiver<Duplex>) {
     let (visitors, visited) = mpsc::unbounded();
     let target = CustomTarget::new("within", move || {
         let (near, far) = duplex(8);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use agentwire_mcp_client::CallError;
 use agentwire_mcp_client::schema::SubscriptionFilter;
-use agentwire_mcp_hub::{Change, Config, Hub, HubError, Listening, ServerConfig, ServerState};
+use agentwire_mcp_hub::{Change, HubConfig, Hub, HubError, Listening, ServerConfig, ServerState};
 use futures::StreamExt;
 
 use crate::script::{check_heard, heard, server};
@@ -37,7 +37,7 @@ const LEGACY: &str = r#"
 
 /// Listens to a server that may be started again so often, and runs a test with it.
 async fn with(server: ServerConfig, restarts: u32, test: impl AsyncFnOnce(&Hub, Listening)) {
-    let config = Config::new().restarts(restarts).restart_pause(Duration::from_millis(1));
+    let config = HubConfig::new().restarts(restarts).restart_pause(Duration::from_millis(1));
     let (hub, driver) = Hub::with_config(config, [server]);
     let main = async {
         let listening = hub.listen("s", to_a()).await.unwrap();

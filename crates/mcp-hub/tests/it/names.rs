@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::time::Duration;
 
-use agentwire_mcp_hub::{Config, Hub, HubError, HubTool, ServerState};
+use agentwire_mcp_hub::{HubConfig, Hub, HubError, HubTool, ServerState};
 use futures::future::join_all;
 
 use crate::played::Played;
@@ -151,7 +151,7 @@ async fn names_keep_their_meaning_and_what_was_shown_is_called_whenever_lists_ch
             played.set_tools(random.tools());
             (0..3).for_each(|_| played.delay(random.below(12)));
         }
-        let config = Config::new().relist_pause(RELIST_PAUSE);
+        let config = HubConfig::new().relist_pause(RELIST_PAUSE);
         let (hub, driver) =
             Hub::with_config(config, servers.iter().map(|(name, played)| played.config(name)));
         let played: Vec<_> = servers.into_iter().map(|(_, played)| played).collect();

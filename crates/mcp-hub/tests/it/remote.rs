@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agentwire_mcp_hub::{Config, HttpKind, Hub, ServerConfig, connect};
+use agentwire_mcp_hub::{HubConfig, HttpKind, Hub, ServerConfig, connect};
 
 use crate::script::server;
 use crate::web::Answer::{Refuses, Silence, Status};
@@ -53,7 +53,7 @@ async fn each_server_has_a_time_of_its_own_to_connect() {
     let mut servers = vec![ServerConfig::new("good", good.target())];
     servers.extend((0..5).map(|number| ServerConfig::new(format!("silent-{number}"), silent.target())));
     let limit = Duration::from_secs(4);
-    let (hub, driver) = Hub::with_config(Config::new().connect_limit(limit), servers);
+    let (hub, driver) = Hub::with_config(HubConfig::new().connect_limit(limit), servers);
     let main = async {
         let begun = std::time::Instant::now();
         assert_eq!(names(&hub).await, ["ping"]);

@@ -1,7 +1,7 @@
 //! What a hostile MCP server costs a client with default limits.
 
 use agentwire_cost_tests::{Cost, Meter};
-use agentwire_mcp_client::{BoxError, Client, Server};
+use agentwire_mcp_client::{BoxError, Client, RemoteServer};
 use agentwire_transport::{Packet, duplex};
 use futures::{SinkExt, StreamExt};
 
@@ -12,7 +12,7 @@ const MIB: usize = 1024 * 1024;
 fn measure<R>(
     meter: &Meter,
     result: &str,
-    main: impl AsyncFnOnce(Server) -> Result<R, BoxError>,
+    main: impl AsyncFnOnce(RemoteServer) -> Result<R, BoxError>,
 ) -> (Result<R, BoxError>, Cost) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
     meter.measure(|| {

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use agentwire_mcp_client::schema::task_extension::TaskStatus;
-use agentwire_mcp_client::{BoxError, CallError, Server, TaskOrResult};
+use agentwire_mcp_client::{BoxError, CallError, RemoteServer, TaskOrResult};
 use serde_json::json;
 use tokio::time::sleep;
 
 use super::{Cell, check, works};
 
 /// One that is found by its id, one that asks, and one that is cancelled.
-pub(super) async fn tasks(server: &Server) -> Cell {
+pub(super) async fn tasks(server: &RemoteServer) -> Cell {
     let job = json!({ "seconds": 0.4, "label": "job" });
     match server.call_tool("slow_compute", job).start().await {
         Ok(TaskOrResult::Task(task)) => works(follow(server, task.id())).await,
@@ -20,7 +20,7 @@ pub(super) async fn tasks(server: &Server) -> Cell {
     }
 }
 
-async fn follow(server: &Server, id: &str) -> Result<(), BoxError> {
+async fn follow(server: &RemoteServer, id: &str) -> Result<(), BoxError> {
     let found = server.task(id)?;
     check(found.state().await?.status == TaskStatus::Working, &found)?;
     let result = found.result().await?;
