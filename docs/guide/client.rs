@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use agentwire_acp_client::{Agent, BoxError, Error, connect};
+use agentwire_acp_client::{AgentHandle, BoxError, Error, connect};
 use agentwire_acp_schema::v1::*;
 use agentwire_acp_toolkit::{
     Applied, Change, Conversation, Entry, MessageKind, PermissionPolicy, PermissionPrompt, PermissionRule,
@@ -46,7 +46,7 @@ impl UserInterface for Terminal {
 }
 
 /// Loads the last session of this directory, or begins one.
-async fn open(agent: &Agent, toolkit: &Toolkit<Terminal>, cwd: &Path) -> Result<SessionId, BoxError> {
+async fn open(agent: &AgentHandle, toolkit: &Toolkit<Terminal>, cwd: &Path) -> Result<SessionId, BoxError> {
     let able =
         agent.capabilities().is_some_and(|can| can.load_session && can.session_capabilities.list.is_some());
     if able && let Some(last) = agent.sessions(ListSessionsRequest::new().cwd(cwd)).try_next().await? {

@@ -8,7 +8,7 @@ use agentwire_acp_schema::v1::{
 };
 use agentwire_jsonrpc::{RawJson, RequestMethod};
 
-use crate::{Client, Context, Error};
+use crate::{Context, Error, RemoteClient};
 
 agentwire_peer::method_trait! {
     /// An agent: the methods that an editor calls.
@@ -92,9 +92,9 @@ agentwire_peer::method_trait! {
 
     /// `session/cancel`: called when a turn is cancelled. The turn's [`Context`] reports the same, so most agents have
     /// nothing to do here.
-    fn cancel(notification: CancelNotification, client: &Client) = ();
+    fn cancel(notification: CancelNotification, client: &RemoteClient) = ();
 
-    extensions(Context, client: &Client)
+    extensions(Context, client: &RemoteClient)
 }
 
 /// Returns the answer of a method that is not implemented.

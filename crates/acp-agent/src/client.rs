@@ -21,12 +21,12 @@ use crate::outgoing;
 ///
 /// A method that the client did not advertise fails without being sent, and so does a path that is not absolute.
 #[derive(Clone, Debug)]
-pub struct Client {
+pub struct RemoteClient {
     pub(crate) peer: Peer,
     pub(crate) state: Arc<ConnectionState>,
 }
 
-impl Client {
+impl RemoteClient {
     pub(crate) fn new(peer: Peer, state: Arc<ConnectionState>) -> Self {
         Self { peer, state }
     }
@@ -185,14 +185,14 @@ fn not_advertised(method: &'static str, capability: &str) -> CallError {
 /// The context of one request: its client and its cancellation.
 #[derive(Clone, Debug)]
 pub struct Context {
-    pub(crate) client: Client,
+    pub(crate) client: RemoteClient,
     pub(crate) request: RequestContext,
     #[cfg(feature = "unstable")]
     pub(crate) drafts: crate::unstable::Drafts,
 }
 
 impl Context {
-    pub(crate) fn new(client: Client, request: RequestContext) -> Self {
+    pub(crate) fn new(client: RemoteClient, request: RequestContext) -> Self {
         Self {
             client,
             request,
@@ -202,7 +202,7 @@ impl Context {
     }
 
     /// Returns the client that sent the request.
-    pub fn client(&self) -> &Client {
+    pub fn client(&self) -> &RemoteClient {
         &self.client
     }
 

@@ -15,7 +15,7 @@ use futures::future::{Either, ready};
 use crate::connection_state::{ConnectionState, Handshake};
 use crate::method::{Method, answer, broken};
 use crate::methods::Connection;
-use crate::{Agent, Client, Context, Error, outgoing};
+use crate::{Agent, Context, Error, RemoteClient, outgoing};
 
 /// Puts an [`Agent`] behind a connection.
 pub(crate) struct Dispatch<A> {
@@ -28,8 +28,8 @@ impl<A: Agent> Dispatch<A> {
         Self { agent, state: Arc::default() }
     }
 
-    fn client(&self, peer: &Peer) -> Client {
-        Client::new(peer.clone(), self.state.clone())
+    fn client(&self, peer: &Peer) -> RemoteClient {
+        RemoteClient::new(peer.clone(), self.state.clone())
     }
 
     /// Returns the connection, or an error before `initialize` is answered.

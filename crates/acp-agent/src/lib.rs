@@ -92,7 +92,7 @@ pub use agent::{Agent, DynAgent};
 pub use agentwire_jsonrpc::ErrorObject as Error;
 pub use agentwire_peer::observe;
 pub use agentwire_peer::{CallError, Closed};
-pub use client::{Client, Context};
+pub use client::{Context, RemoteClient};
 pub use config::Config;
 #[cfg(feature = "v2")]
 pub use router::Router;

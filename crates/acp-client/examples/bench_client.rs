@@ -28,7 +28,7 @@ impl Client for Counter {
         request: RequestPermissionRequest,
         _: Context,
     ) -> Result<RequestPermissionResponse, Error> {
-        Ok(request.select_first())
+        Ok(request.allow())
     }
 }
 

@@ -38,7 +38,7 @@ impl Client for Printer {
         _: Context,
     ) -> Result<RequestPermissionResponse, Error> {
         eprintln!("[allowed: {}]", request.tool_call.title.as_deref().unwrap_or("a tool call"));
-        Ok(request.select_first())
+        Ok(request.allow())
     }
 }
 

@@ -24,10 +24,10 @@ handle! {
     ///
     /// A call that the agent did not advertise, or that breaks a rule of the protocol, fails with an error that names
     /// the rule, and is not sent.
-    pub struct Agent: ProtocolVersion::V1, agent_capabilities
+    pub struct AgentHandle: ProtocolVersion::V1, agent_capabilities
 }
 
-impl Agent {
+impl AgentHandle {
     /// `initialize`: agrees on the version and returns the agent's capabilities. The first call on a connection.
     ///
     /// Fails where the agent answers with a version that this client does not speak; no other method can be called

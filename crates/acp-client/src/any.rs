@@ -16,7 +16,7 @@ use crate::decode::decode;
 use crate::dispatch::Dispatch;
 use crate::negotiated::{Answer, BothVersions, NegotiatedVersion};
 use crate::session::ConnectionState;
-use crate::{Agent, BoxError, Client, Config, v2};
+use crate::{AgentHandle, BoxError, Client, Config, v2};
 
 const INITIALIZE: &str = v1::InitializeRequest::NAME;
 
@@ -72,9 +72,9 @@ impl<C1: Client, C2: v2::Client> AnyClient<C1, C2> {
 #[non_exhaustive]
 pub enum AnyAgent {
     /// It speaks version 1.
-    V1(Agent),
+    V1(AgentHandle),
     /// It speaks version 2.
-    V2(v2::Agent),
+    V2(v2::AgentHandle),
 }
 
 /// Connects to an agent of either version, with the defaults, while `main` runs. Initializes it first, with the highest
@@ -247,13 +247,13 @@ impl Negotiation {
     fn one(self, answer: RawJson) -> Result<AnyAgent, CallError> {
         let answer = self.decode(answer)?;
         self.one.initialized.set_agent(answer);
-        Ok(AnyAgent::V1(Agent::new(self.peer, self.one)))
+        Ok(AnyAgent::V1(AgentHandle::new(self.peer, self.one)))
     }
 
     fn two(self, answer: RawJson) -> Result<AnyAgent, CallError> {
         let answer = self.decode(answer)?;
         self.two.initialized.set_agent(answer);
-        Ok(AnyAgent::V2(v2::Agent::new(self.peer, self.two)))
+        Ok(AnyAgent::V2(v2::AgentHandle::new(self.peer, self.two)))
     }
 }
 

@@ -8,7 +8,7 @@ use agentwire_acp_schema::v1::{
 };
 use agentwire_jsonrpc::{RawJson, RequestMethod, Skipped};
 
-use crate::{Agent, Context, Error};
+use crate::{AgentHandle, Context, Error};
 
 agentwire_peer::method_trait! {
     /// A client: the methods that an agent calls.
@@ -93,7 +93,7 @@ agentwire_peer::method_trait! {
     /// ignores them.
     fn skipped(method: &str, skipped: Skipped) = ();
 
-    extensions(Context, agent: &Agent)
+    extensions(Context, agent: &AgentHandle)
 }
 
 /// The answer of a method that is not implemented.

@@ -1,6 +1,6 @@
 //! The functions that connect, for both versions.
 
-/// Defines `connect`, `connect_with` and `start` of a version, named as observers get it. The module has `Agent`, `Client`, `Dispatch` and `ConnectionState`.
+/// Defines `connect`, `connect_with` and `start` of a version, named as observers get it. The module has `AgentHandle`, `Client`, `Dispatch` and `ConnectionState`.
 macro_rules! connection {
     ($version:literal) => {
         /// Connects to an agent, with the default configuration, until `main` completes.
@@ -11,7 +11,7 @@ macro_rules! connection {
         pub async fn connect<C, T, R>(
             client: C,
             transport: T,
-            main: impl AsyncFnOnce(Agent) -> Result<R, BoxError>,
+            main: impl AsyncFnOnce(AgentHandle) -> Result<R, BoxError>,
         ) -> Result<R, BoxError>
         where
             C: Client,
@@ -29,7 +29,7 @@ macro_rules! connection {
             client: C,
             transport: T,
             config: Config,
-            main: impl AsyncFnOnce(Agent) -> Result<R, BoxError>,
+            main: impl AsyncFnOnce(AgentHandle) -> Result<R, BoxError>,
         ) -> Result<R, BoxError>
         where
             C: Client,
@@ -47,7 +47,7 @@ macro_rules! connection {
             client: C,
             transport: T,
             config: Config,
-        ) -> (Agent, impl Future<Output = Result<(), Closed>>)
+        ) -> (AgentHandle, impl Future<Output = Result<(), Closed>>)
         where
             C: Client,
             T: Transport,
@@ -56,12 +56,12 @@ macro_rules! connection {
             (agent, driver.serve(dispatch, transport))
         }
 
-        fn prepare<C: Client>(client: C, config: Config) -> (Agent, Dispatch<C>, Driver) {
+        fn prepare<C: Client>(client: C, config: Config) -> (AgentHandle, Dispatch<C>, Driver) {
             let value_limit = config.0.value_limit;
             let (peer, driver) = driver(config.into(), TokioClock::default());
             set_revision(&peer, $version);
             let shared = Arc::new(ConnectionState::default());
-            (Agent::new(peer, shared.clone()), Dispatch::new(client, shared, value_limit), driver)
+            (AgentHandle::new(peer, shared.clone()), Dispatch::new(client, shared, value_limit), driver)
         }
     };
 }

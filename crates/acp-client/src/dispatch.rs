@@ -19,7 +19,7 @@ use serde::de::DeserializeOwned;
 use crate::decode::{decode, decode_or_give_back};
 use crate::dispatcher::dispatcher;
 use crate::session::ConnectionState;
-use crate::{Agent, Client, Context, Error, rules};
+use crate::{AgentHandle, Client, Context, Error, rules};
 
 /// From how many bytes on a text is encoded into memory of its own size.
 const LONG: usize = 64 << 10;

@@ -19,8 +19,8 @@ macro_rules! dispatcher {
                 Self { client, shared, value_limit }
             }
 
-            fn agent(&self, peer: &Peer) -> Agent {
-                Agent::new(peer.clone(), self.shared.clone())
+            fn agent(&self, peer: &Peer) -> AgentHandle {
+                AgentHandle::new(peer.clone(), self.shared.clone())
             }
 
             /// Decodes params, and reports the parts that were left out of them.

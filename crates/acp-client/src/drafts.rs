@@ -25,15 +25,15 @@ pub fn mcp_message(method: &str, params: Option<&RawJson>) -> Option<Result<Mess
 /// its answer to `initialize`.
 macro_rules! drafts {
     () => {
-        /// The requests that drafts add to an agent; see [`Agent::drafts`].
+        /// The requests that drafts add to an agent; see [`AgentHandle::drafts`].
         ///
         /// A request that the agent did not advertise fails with an error that names the capability, and is not sent.
         #[derive(Clone, Debug)]
         pub struct Drafts {
-            agent: Agent,
+            agent: AgentHandle,
         }
 
-        impl Agent {
+        impl AgentHandle {
             /// Returns the handle for the requests that drafts add.
             pub fn drafts(&self) -> Drafts {
                 Drafts { agent: self.clone() }

@@ -2,21 +2,21 @@
 
 /// Defines the handle on an agent and the context of its requests: the parts that are the same in each version.
 ///
-/// The module has `rules::{options, value}` and `Agent::list_page`. `$version` is the version, `$capabilities` the member of
+/// The module has `rules::{options, value}` and `AgentHandle::list_page`. `$version` is the version, `$capabilities` the member of
 /// the agent's answer to `initialize`.
 macro_rules! handle {
     (
         $(#[$doc:meta])*
-        pub struct Agent: $version:expr, $capabilities:ident
+        pub struct AgentHandle: $version:expr, $capabilities:ident
     ) => {
         $(#[$doc])*
         #[derive(Clone, Debug)]
-        pub struct Agent {
+        pub struct AgentHandle {
             peer: agentwire_peer::Peer,
             shared: std::sync::Arc<ConnectionState>,
         }
 
-        impl Agent {
+        impl AgentHandle {
             pub(crate) fn new(peer: agentwire_peer::Peer, shared: std::sync::Arc<ConnectionState>) -> Self {
                 Self { peer, shared }
             }
@@ -132,7 +132,7 @@ macro_rules! handle {
         }
 
         #[cfg(feature = "unstable")]
-        impl Agent {
+        impl AgentHandle {
             pub(crate) fn peer(&self) -> &agentwire_peer::Peer {
                 &self.peer
             }
@@ -145,13 +145,13 @@ macro_rules! handle {
         /// The context of one request, for the client that answers it.
         #[derive(Clone, Debug)]
         pub struct Context {
-            pub(crate) agent: Agent,
+            pub(crate) agent: AgentHandle,
             pub(crate) request: agentwire_peer::RequestContext,
         }
 
         impl Context {
             /// Returns the agent that sent the request.
-            pub fn agent(&self) -> &Agent {
+            pub fn agent(&self) -> &AgentHandle {
                 &self.agent
             }
 

@@ -1,6 +1,6 @@
 //! An ACP client on any transport.
 //!
-//! You write a type that implements [`Client`], the methods that the agent calls. [`connect`] returns an [`Agent`], the
+//! You write a type that implements [`Client`], the methods that the agent calls. [`connect`] returns an [`AgentHandle`], the
 //! methods that you call.
 //!
 //! ```no_run
@@ -19,7 +19,7 @@
 //!         req: RequestPermissionRequest,
 //!         _cx: Context,
 //!     ) -> Result<RequestPermissionResponse, Error> {
-//!         Ok(req.select_first())
+//!         Ok(req.allow())
 //!     }
 //! }
 //!
@@ -44,9 +44,9 @@
 //! arrives, and the answer last.
 //!
 //! ```no_run
-//! # use agentwire_acp_client::{Agent, BoxError, TurnEvent};
+//! # use agentwire_acp_client::{AgentHandle, BoxError, TurnEvent};
 //! # use agentwire_acp_schema::v1::*;
-//! # async fn run(agent: Agent, session: SessionId) -> Result<(), BoxError> {
+//! # async fn run(agent: AgentHandle, session: SessionId) -> Result<(), BoxError> {
 //! let mut turn = agent.prompt(PromptRequest::new(session, "Fix the bug")).updates();
 //! while let Some(event) = turn.next().await {
 //!     match event? {
@@ -71,7 +71,7 @@
 //!   futures for them. That includes requests that arrive before the agent has answered the prompt, but none after that
 //!   answer, whether the caller awaited it or not.
 //! - Updates arrive in order, and all updates of a turn before its `prompt` returns.
-//! - Lists are read page by page, as far as the caller needs: [`Agent::sessions`].
+//! - Lists are read page by page, as far as the caller needs: [`AgentHandle::sessions`].
 //! - Unknown members and messages are kept or ignored, and never fatal. Items of lists and optional members that cannot be
 //!   decoded are left out of a message and reported: [`Client::skipped`].
 //!
@@ -84,7 +84,7 @@
 //!
 //! No feature is on by default. No feature changes a type or a trait.
 //!
-//! - `unstable`: the module `unstable` and `Agent::drafts`, with what drafts add to version 1.
+//! - `unstable`: the module `unstable` and `AgentHandle::drafts`, with what drafts add to version 1.
 //! - `v2`: the module `v2`, a client of the draft of version 2, and `connect_any`, which speaks the version that the agent
 //!   does. With `unstable` also the module `v2::unstable`.
 
@@ -126,7 +126,7 @@ use connection::connection;
 use dispatch::Dispatch;
 use session::ConnectionState;
 
-pub use agent::{Agent, Context};
+pub use agent::{AgentHandle, Context};
 pub use agentwire_jsonrpc::{ErrorObject as Error, Skipped, SkippedPart};
 pub use agentwire_peer::observe;
 pub use agentwire_peer::{Call, CallError, Closed, Notify};

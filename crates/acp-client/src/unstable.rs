@@ -1,6 +1,6 @@
 //! The drafts that extend version 1. They may change and disappear.
 //!
-//! A feature must not change a trait, so drafts add only [`Agent::drafts`], the handle for requests to an agent. Messages of
+//! A feature must not change a trait, so drafts add only [`AgentHandle::drafts`], the handle for requests to an agent. Messages of
 //! the agent arrive like any unknown message, in [`extension_request`](crate::Client::extension_request) and
 //! [`extension_notification`](crate::Client::extension_notification); [`mcp_message`] and [`auth_status_update`] decode them.
 //! An update of a kind that drafts add is a [`SessionUpdate::Unknown`](agentwire_acp_schema::v1::SessionUpdate), which
@@ -8,10 +8,10 @@
 //! [`ClientCapabilitiesAdditions`](agentwire_acp_schema::v1::unstable::ClientCapabilitiesAdditions) add capabilities.
 //!
 //! ```no_run
-//! use agentwire_acp_client::{Agent, CallError};
+//! use agentwire_acp_client::{AgentHandle, CallError};
 //! use agentwire_acp_schema::v1::unstable::{ForkSessionRequest, SetSessionTitleRequest};
 //!
-//! # async fn run(agent: &Agent) -> Result<(), CallError> {
+//! # async fn run(agent: &AgentHandle) -> Result<(), CallError> {
 //! let forked = agent.drafts().fork_session(ForkSessionRequest::new("session-1", "/repo")).await?;
 //! agent.drafts().set_session_title(SetSessionTitleRequest::new(forked.session_id, "Another way")).await?;
 //! # Ok(())
@@ -35,7 +35,7 @@ use agentwire_jsonrpc::{NotificationMethod, RequestMethod};
 use agentwire_peer::{Call, Notify};
 
 use crate::rules::absolute;
-use crate::{Agent, PromptCall};
+use crate::{AgentHandle, PromptCall};
 
 pub use crate::drafts::{auth_status_update, mcp_message};
 

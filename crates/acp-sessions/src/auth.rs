@@ -8,7 +8,7 @@ use agentwire_acp_schema::v1::{AuthMethod, AuthMethodId, error_code};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
-use crate::client::Client;
+use crate::client::RemoteClient;
 
 /// How a user authenticates.
 ///
@@ -100,7 +100,7 @@ impl AuthState {
     /// # Errors
     ///
     /// While the user is not authenticated.
-    pub(crate) fn check(&self, client: &Client) -> Result<(), Error> {
+    pub(crate) fn check(&self, client: &RemoteClient) -> Result<(), Error> {
         if self.is_authenticated.load(Ordering::Acquire) {
             return Ok(());
         }

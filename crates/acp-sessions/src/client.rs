@@ -21,29 +21,29 @@ use crate::v2::client::V2Client;
 /// [`Turn`](crate::Turn) has what an agent needs in both versions. For a request that only one version has, use the handle
 /// of that version. Cloning is cheap.
 #[derive(Clone, Debug)]
-pub struct Client(Version);
+pub struct RemoteClient(Version);
 
 #[derive(Clone, Debug)]
 enum Version {
-    V1(agentwire_acp_agent::Client),
+    V1(agentwire_acp_agent::RemoteClient),
     #[cfg(feature = "v2")]
     V2(Arc<V2Client>),
 }
 
-impl From<&agentwire_acp_agent::Client> for Client {
-    fn from(client: &agentwire_acp_agent::Client) -> Self {
+impl From<&agentwire_acp_agent::RemoteClient> for RemoteClient {
+    fn from(client: &agentwire_acp_agent::RemoteClient) -> Self {
         Self(Version::V1(client.clone()))
     }
 }
 
 #[cfg(feature = "v2")]
-impl From<&agentwire_acp_agent::v2::Client> for Client {
-    fn from(client: &agentwire_acp_agent::v2::Client) -> Self {
+impl From<&agentwire_acp_agent::v2::RemoteClient> for RemoteClient {
+    fn from(client: &agentwire_acp_agent::v2::RemoteClient) -> Self {
         Self(Version::V2(Arc::new(V2Client::new(client.clone()))))
     }
 }
 
-impl Client {
+impl RemoteClient {
     /// Returns the version of the protocol that the connection speaks.
     pub fn protocol_version(&self) -> ProtocolVersion {
         match &self.0 {
@@ -75,7 +75,7 @@ impl Client {
     }
 
     /// Returns the handle of version 1, if the connection speaks version 1.
-    pub fn v1(&self) -> Option<&agentwire_acp_agent::Client> {
+    pub fn v1(&self) -> Option<&agentwire_acp_agent::RemoteClient> {
         match &self.0 {
             Version::V1(client) => Some(client),
             #[cfg(feature = "v2")]
@@ -85,7 +85,7 @@ impl Client {
 
     /// Returns the handle of version 2, if the connection speaks version 2.
     #[cfg(feature = "v2")]
-    pub fn v2(&self) -> Option<&agentwire_acp_agent::v2::Client> {
+    pub fn v2(&self) -> Option<&agentwire_acp_agent::v2::RemoteClient> {
         match &self.0 {
             Version::V1(_) => None,
             Version::V2(client) => Some(client.client()),

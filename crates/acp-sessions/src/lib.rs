@@ -159,7 +159,7 @@ pub use agentwire_acp_schema::v1 as schema;
 pub use agentwire_mcp_hub as hub;
 pub use auth::Auth;
 pub use builder::{SessionAgent, agent};
-pub use client::Client;
+pub use client::RemoteClient;
 pub use settings::{DEFAULT_PATH_LIMIT, DEFAULT_SETUP_LIMIT, DEFAULT_UPDATE_LIMIT, PermissionPolicy};
 pub use store::{
     Claim, Claims, DEFAULT_MEMORY_LIMIT, ListQuery, MemoryStore, Position, SessionHeader, SessionStore,

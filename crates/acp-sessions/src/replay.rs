@@ -3,20 +3,20 @@
 
 use agentwire_acp_schema::v1::{MessageId, ProtocolVersion, SessionUpdate};
 
-use crate::client::Client;
+use crate::client::RemoteClient;
 use crate::message::MessageIds;
 use crate::state::{SessionState, for_client};
 
 /// Adapts the records of one session to its client, in their order.
 pub(crate) struct Replay<'a> {
-    client: &'a Client,
+    client: &'a RemoteClient,
     ids: MessageIds,
     #[cfg(feature = "v2")]
     terminals: crate::v2::replay::KnownTerminals,
 }
 
 impl<'a> Replay<'a> {
-    pub(crate) fn new(client: &'a Client) -> Self {
+    pub(crate) fn new(client: &'a RemoteClient) -> Self {
         Self {
             client,
             ids: MessageIds::default(),

@@ -9,7 +9,7 @@ use agentwire_acp_schema::v1::{
 };
 
 use crate::call_status::PAUSED;
-use crate::client::Client;
+use crate::client::RemoteClient;
 
 /// The id of the option that shows the mode to clients of version 2, where the agent has no option for that itself.
 const MODE_OPTION: &str = "mode";
@@ -91,7 +91,7 @@ impl SessionState {
     }
 
     /// Returns the options that the client supports, or none where there are none.
-    pub(crate) fn options_for(&self, client: &Client) -> Option<Vec<SessionConfigOption>> {
+    pub(crate) fn options_for(&self, client: &RemoteClient) -> Option<Vec<SessionConfigOption>> {
         let options = supported(client, self.options.clone());
         (!options.is_empty()).then_some(options)
     }
@@ -271,7 +271,7 @@ impl SessionState {
 }
 
 /// Returns an update without the options that the client does not support.
-pub(crate) fn for_client(client: &Client, update: SessionUpdate) -> SessionUpdate {
+pub(crate) fn for_client(client: &RemoteClient, update: SessionUpdate) -> SessionUpdate {
     match update {
         SessionUpdate::ConfigOptionUpdate(mut update) => {
             update.config_options = supported(client, update.config_options);
@@ -282,7 +282,7 @@ pub(crate) fn for_client(client: &Client, update: SessionUpdate) -> SessionUpdat
 }
 
 /// Returns the options that the client supports.
-fn supported(client: &Client, mut options: Vec<SessionConfigOption>) -> Vec<SessionConfigOption> {
+fn supported(client: &RemoteClient, mut options: Vec<SessionConfigOption>) -> Vec<SessionConfigOption> {
     let session = session_capabilities(client).and_then(|session| session.config_options.as_ref());
     if session.is_none_or(|options| options.boolean.is_none()) {
         options.retain(|option| !matches!(option.kind, SessionConfigKind::Boolean(_)));
@@ -290,7 +290,7 @@ fn supported(client: &Client, mut options: Vec<SessionConfigOption>) -> Vec<Sess
     options
 }
 
-fn session_capabilities(client: &Client) -> Option<&ClientSessionCapabilities> {
+fn session_capabilities(client: &RemoteClient) -> Option<&ClientSessionCapabilities> {
     client.capabilities().and_then(|client| client.session.as_ref())
 }
 

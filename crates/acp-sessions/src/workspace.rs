@@ -16,7 +16,7 @@ use crate::v2::workspace::LocalWorkspace;
 #[derive(Clone, Debug)]
 pub(crate) enum Workspace {
     /// Through the client.
-    Client(agentwire_acp_agent::Client),
+    Client(agentwire_acp_agent::RemoteClient),
     /// On the agent's machine.
     #[cfg(feature = "v2")]
     Local(std::sync::Arc<LocalWorkspace>),

@@ -29,7 +29,7 @@
 //!         &self,
 //!         request: &RequestPermissionRequest,
 //!     ) -> Result<RequestPermissionResponse, Error> {
-//!         Ok(request.select_first())
+//!         Ok(request.allow())
 //!     }
 //!     fn show(&self, _: &SessionId, conversation: &Conversation, applied: &Applied) {
 //!         println!("{:?}", applied.change.index().and_then(|index| conversation.entry(index)))

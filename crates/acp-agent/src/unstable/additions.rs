@@ -1,4 +1,4 @@
-//! What drafts add to [`Context`] and [`Client`].
+//! What drafts add to [`Context`] and [`RemoteClient`].
 
 use agentwire_acp_schema::v1::unstable::{
     ArchiveFilterAddition, AuthStatusUpdateNotification, ClientCapabilitiesAdditions, MessageMcpRequest,
@@ -11,7 +11,7 @@ use agentwire_peer::{Call, CallError, Notify};
 
 use super::{has_auth_status, takes_mcp};
 use crate::outgoing::not_advertised;
-use crate::{Client, Context, Error};
+use crate::{Context, Error, RemoteClient};
 
 /// Additions of drafts. Behind the feature `unstable`.
 impl Context {
@@ -65,7 +65,7 @@ impl Context {
 }
 
 /// Additions of drafts. Behind the feature `unstable`.
-impl Client {
+impl RemoteClient {
     /// `session/update` with an update that drafts may have added. Refused without being sent where the client did not
     /// advertise that it takes it.
     pub fn draft_update(

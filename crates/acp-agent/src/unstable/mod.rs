@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use agentwire_acp_agent::unstable::{self, DraftAgent};
-//! use agentwire_acp_agent::{Agent, Client, Context, Error};
+//! use agentwire_acp_agent::{Agent, RemoteClient, Context, Error};
 //! use agentwire_acp_schema::v1::unstable::*;
 //! use agentwire_acp_schema::v1::{self, NewSessionResponse};
 //! use agentwire_jsonrpc::RawJson;
@@ -44,7 +44,7 @@
 //!     ) -> Result<RawJson, Error> {
 //!         unstable::answer(self, method, params, context).await
 //!     }
-//!     fn extension_notification(&self, method: &str, params: Option<RawJson>, client: &Client) {
+//!     fn extension_notification(&self, method: &str, params: Option<RawJson>, client: &RemoteClient) {
 //!         unstable::notify(self, method, params, client);
 //!     }
 //! }
@@ -73,7 +73,7 @@ use agentwire_jsonrpc::{NotificationMethod, RawJson, RequestMethod, decode_param
 use crate::agent::not_found;
 use crate::method::{answer as answer_by, methods};
 use crate::methods::Connection;
-use crate::{Client, Context, Error, outgoing, rules};
+use crate::{Context, Error, RemoteClient, outgoing, rules};
 
 pub(crate) use drafts::Drafts;
 
@@ -91,9 +91,9 @@ macro_rules! draft_methods {
                 unimplemented(&request, context)
             })+
 
-            /// `mcp/message`: called for a message of the client's MCP server while a [call](Client::mcp_message) of it runs.
+            /// `mcp/message`: called for a message of the client's MCP server while a [call](RemoteClient::mcp_message) of it runs.
             /// Advertised by `mcpCapabilities.acp`.
-            fn mcp_message(&self, notification: MessageMcpNotification, client: &Client) {
+            fn mcp_message(&self, notification: MessageMcpNotification, client: &RemoteClient) {
                 let _ = (notification, client);
             }
         }
@@ -162,7 +162,12 @@ fn unimplemented<M: RequestMethod<Response: Send>>(
 
 /// Calls the agent for a notification of the drafts, and ignores any other. Call it from
 /// [`Agent::extension_notification`](crate::Agent::extension_notification).
-pub fn notify<A: DraftAgent + ?Sized>(agent: &A, method: &str, params: Option<RawJson>, client: &Client) {
+pub fn notify<A: DraftAgent + ?Sized>(
+    agent: &A,
+    method: &str,
+    params: Option<RawJson>,
+    client: &RemoteClient,
+) {
     if method == MessageMcpNotification::NAME
         && client.agent().is_some_and(takes_mcp)
         && let Ok(notification) = decode_params(params)

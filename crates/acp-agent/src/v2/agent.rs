@@ -10,7 +10,7 @@ use agentwire_acp_schema::v2::{
 };
 use agentwire_jsonrpc::RawJson;
 
-use super::{Client, Context, Turn, session_not_found};
+use super::{Context, RemoteClient, Turn, session_not_found};
 use crate::Error;
 use crate::agent::not_found;
 
@@ -103,12 +103,12 @@ agentwire_peer::method_trait! {
 
     /// `session/cancel`: called when the foreground work of a session is cancelled. The [`Turn`] of each prompt reports the
     /// same, so only work that the agent has begun by itself is left to end here.
-    fn cancel(notification: CancelSessionNotification, client: &Client) = ();
+    fn cancel(notification: CancelSessionNotification, client: &RemoteClient) = ();
 
     /// Returns how long `session/close` waits for the session's prompts to end once they are cancelled (default 10 s). A
-    /// prompt that has not ended is dropped, and reported as cancelled. Work of [`begin_work`](Client::begin_work) is
+    /// prompt that has not ended is dropped, and reported as cancelled. Work of [`begin_work`](RemoteClient::begin_work) is
     /// reported as cancelled too; it is not dropped, but its updates are refused.
     fn close_grace() -> Duration = Duration::from_secs(10);
 
-    extensions(Context, client: &Client)
+    extensions(Context, client: &RemoteClient)
 }

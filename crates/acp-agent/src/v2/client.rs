@@ -23,14 +23,14 @@ use crate::outgoing::{not_advertised, permission_options, url};
 /// A method that the client did not advertise fails without being sent. So do a relative path, and a request or an update
 /// that names a closed session.
 #[derive(Clone, Debug)]
-pub struct Client {
+pub struct RemoteClient {
     pub(crate) peer: Peer,
     pub(crate) state: Arc<ConnectionState>,
     /// The prompt that withdraws this handle's requests when it ends. None for a handle that outlives prompts.
     pub(crate) work: Option<Arc<Work>>,
 }
 
-impl Client {
+impl RemoteClient {
     /// Returns the client's capabilities, or none before `initialize` is answered.
     pub fn capabilities(&self) -> Option<&ClientCapabilities> {
         self.state.handshake.get().map(|handshake| &handshake.client.capabilities)

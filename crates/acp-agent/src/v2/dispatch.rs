@@ -19,7 +19,7 @@ use super::connection_state::{ConnectionState, Handshake};
 use super::methods::Connection;
 use super::work::Work;
 use super::work_guard::WorkGuard;
-use super::{Agent, Client, Context, Turn, outgoing, rules};
+use super::{Agent, Context, RemoteClient, Turn, outgoing, rules};
 use crate::Error;
 use crate::method::{Method, answer, broken};
 
@@ -37,8 +37,8 @@ impl<A: Agent> Dispatch<A> {
         Self { agent, state: Arc::default(), limit }
     }
 
-    fn client(&self, peer: &Peer, work: Option<Arc<Work>>) -> Client {
-        Client { peer: peer.clone(), state: self.state.clone(), work }
+    fn client(&self, peer: &Peer, work: Option<Arc<Work>>) -> RemoteClient {
+        RemoteClient { peer: peer.clone(), state: self.state.clone(), work }
     }
 
     /// Returns the connection, or an error before `initialize` is answered.

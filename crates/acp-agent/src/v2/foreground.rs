@@ -10,11 +10,11 @@ use agentwire_peer::runtime::PeerExt;
 use futures::FutureExt;
 use futures::future::AbortHandle;
 
-use super::Client;
+use super::RemoteClient;
 use super::work::Work;
 use super::work_guard::WorkGuard;
 
-impl Client {
+impl RemoteClient {
     /// Begins foreground work in a session without a prompt. The client gets the state `running`, and `idle` when all
     /// foreground work of the session has ended.
     ///
@@ -32,19 +32,19 @@ impl Client {
     }
 }
 
-/// Work in the foreground of a session that no prompt has asked for; see [`Client::begin_work`].
+/// Work in the foreground of a session that no prompt has asked for; see [`RemoteClient::begin_work`].
 ///
 /// Dropping it ends the work as cancelled where it was cancelled, and as failed otherwise.
 #[derive(Debug)]
 pub struct ForegroundWork {
-    client: Client,
+    client: RemoteClient,
     work: Arc<Work>,
     guard: WorkGuard,
 }
 
 impl ForegroundWork {
     /// Returns none while the session is closed or closing.
-    pub(crate) fn begin(client: &Client, session: &SessionId) -> Option<Self> {
+    pub(crate) fn begin(client: &RemoteClient, session: &SessionId) -> Option<Self> {
         let state = client.state.clone();
         state.sessions.check_takes_work(session).ok()?;
         let peer = client.peer.unrelated();
@@ -53,12 +53,12 @@ impl ForegroundWork {
         let (place, work) = state.sessions.begin(session, usize::MAX, nothing)?;
         state.sessions.accept(&peer, &work, || {});
         let guard = WorkGuard::new(state.clone(), peer.clone(), place);
-        let client = Client { peer, state, work: Some(work.clone()) };
+        let client = RemoteClient { peer, state, work: Some(work.clone()) };
         Some(Self { client, work, guard })
     }
 
     /// Returns the client. Requests to the user through this handle are withdrawn when the work is cancelled or ends.
-    pub fn client(&self) -> &Client {
+    pub fn client(&self) -> &RemoteClient {
         &self.client
     }
 

@@ -49,7 +49,7 @@
 //! ```
 //!
 //! A second prompt of a session may run beside the first. An agent that runs one at a time waits before it accepts.
-//! Work without a prompt begins with [`Client::begin_work`].
+//! Work without a prompt begins with [`RemoteClient::begin_work`].
 //!
 //! # What is done for you
 //!
@@ -94,7 +94,7 @@ use agentwire_transport::Transport;
 use crate::{Closed, Config};
 
 pub use agent::{Agent, DynAgent};
-pub use client::Client;
+pub use client::RemoteClient;
 pub use foreground::ForegroundWork;
 pub use question::Question;
 pub use rules::session_not_found;

@@ -9,7 +9,7 @@ use agentwire_peer::{CallError, Cancelled, RequestContext};
 use futures::FutureExt;
 use futures::future::select;
 
-use super::Client;
+use super::RemoteClient;
 use super::methods::Connection;
 use super::work::Work;
 use crate::method::Method;
@@ -17,13 +17,13 @@ use crate::method::Method;
 /// The context of one request: its client and its cancellation.
 #[derive(Clone, Debug)]
 pub struct Context {
-    pub(crate) client: Client,
+    pub(crate) client: RemoteClient,
     pub(crate) request: RequestContext,
 }
 
 impl Context {
     /// Returns the client that sent the request.
-    pub fn client(&self) -> &Client {
+    pub fn client(&self) -> &RemoteClient {
         &self.client
     }
 
@@ -41,15 +41,15 @@ impl Context {
 /// The context of one prompt: its client, its session and its cancellation.
 #[derive(Clone, Debug)]
 pub struct Turn {
-    pub(crate) client: Client,
+    pub(crate) client: RemoteClient,
     pub(crate) request: RequestContext,
     pub(crate) work: Arc<Work>,
 }
 
 impl Turn {
     /// Returns the client. Requests to the user through this handle are withdrawn when the prompt is cancelled or ends.
-    /// [`Client::detached`] returns a handle that outlives the prompt.
-    pub fn client(&self) -> &Client {
+    /// [`RemoteClient::detached`] returns a handle that outlives the prompt.
+    pub fn client(&self) -> &RemoteClient {
         &self.client
     }
 

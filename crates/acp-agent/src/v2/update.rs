@@ -7,7 +7,7 @@ use agentwire_peer::{CallError, Notify};
 
 use super::sessions::Sessions;
 
-/// An update that is being sent; see [`Client::session_update`](super::Client::session_update).
+/// An update that is being sent; see [`RemoteClient::session_update`](super::RemoteClient::session_update).
 #[derive(Debug)]
 #[must_use = "an update is not sent until it is awaited"]
 pub struct Update<'a> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agentwire_acp_agent::{Agent, Client, Closed, Context, DynAgent, Error, serve};
+use agentwire_acp_agent::{Agent, Closed, Context, DynAgent, Error, RemoteClient, serve};
 use agentwire_acp_schema::v1::*;
 use agentwire_jsonrpc::RawJson;
 use agentwire_transport::{Packet, Transport, duplex};
@@ -36,7 +36,7 @@ impl Agent for Named {
         Ok(PromptResponse::new(StopReason::EndTurn))
     }
 
-    fn cancel(&self, _: CancelNotification, client: &Client) {
+    fn cancel(&self, _: CancelNotification, client: &RemoteClient) {
         let name = self.0;
         let client = client.clone();
         // The queue is empty, so the notification is sent in its first poll.

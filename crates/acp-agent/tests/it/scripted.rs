@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use agentwire_acp_agent::{Agent, Client, Context, Error};
+use agentwire_acp_agent::{Agent, Context, Error, RemoteClient};
 use agentwire_acp_schema::v1::*;
 use agentwire_jsonrpc::RawJson;
 use futures::FutureExt;
@@ -156,7 +156,7 @@ impl Agent for Scripted {
     }
 
     /// Tells the client when asked to.
-    fn cancel(&self, notification: CancelNotification, client: &Client) {
+    fn cancel(&self, notification: CancelNotification, client: &RemoteClient) {
         if notification.meta.is_some_and(|meta| meta.contains_key("tell")) {
             let params = json!({ "sessionId": notification.session_id });
             client.extension_notification("_cancelled", &params).now_or_never();
@@ -179,7 +179,7 @@ impl Agent for Scripted {
         }
     }
 
-    fn extension_notification(&self, method: &str, params: Option<RawJson>, client: &Client) {
+    fn extension_notification(&self, method: &str, params: Option<RawJson>, client: &RemoteClient) {
         // What begins with `$/` must not come here.
         if method == "_ping" || method.starts_with('$') {
             client.extension_notification("_pong", &params).now_or_never();

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use agentwire_acp_agent::v2::{Agent, Client, Context, Turn, session_not_found};
+use agentwire_acp_agent::v2::{Agent, Context, RemoteClient, Turn, session_not_found};
 use agentwire_acp_agent::{CallError, Error};
 use agentwire_acp_schema::v2::*;
 use agentwire_jsonrpc::RawJson;
@@ -145,7 +145,7 @@ impl Agent for ScriptedV2 {
         Ok(stop)
     }
 
-    fn cancel(&self, notification: CancelSessionNotification, client: &Client) {
+    fn cancel(&self, notification: CancelSessionNotification, client: &RemoteClient) {
         if notification.meta.is_some_and(|meta| meta.contains_key("tell")) {
             let params = json!({ "sessionId": notification.session_id });
             client.extension_notification("_cancelled", &params).now_or_never();
@@ -190,7 +190,7 @@ impl Agent for ScriptedV2 {
         }
     }
 
-    fn extension_notification(&self, method: &str, params: Option<RawJson>, client: &Client) {
+    fn extension_notification(&self, method: &str, params: Option<RawJson>, client: &RemoteClient) {
         // What begins with `$/` must not come here.
         if method == "_ping" || method.starts_with('$') {
             client.extension_notification("_pong", &params).now_or_never();

@@ -1,7 +1,7 @@
 //! What drafts add to version 1.
 
 use agentwire_acp_agent::unstable::{self, DraftAgent};
-use agentwire_acp_agent::{Agent, Client, Context, Error, serve};
+use agentwire_acp_agent::{Agent, Context, Error, RemoteClient, serve};
 use agentwire_acp_schema::v1::unstable as draft;
 use agentwire_acp_schema::v1::*;
 use agentwire_jsonrpc::RawJson;
@@ -76,7 +76,7 @@ impl Agent for Drafted {
         unstable::answer(self, method, params, context).await
     }
 
-    fn extension_notification(&self, method: &str, params: Option<RawJson>, client: &Client) {
+    fn extension_notification(&self, method: &str, params: Option<RawJson>, client: &RemoteClient) {
         unstable::notify(self, method, params, client);
     }
 }
@@ -115,7 +115,7 @@ impl DraftAgent for Drafted {
         Ok(draft::SetSessionTitleResponse::new(request.title.trim()))
     }
 
-    fn mcp_message(&self, notification: draft::MessageMcpNotification, client: &Client) {
+    fn mcp_message(&self, notification: draft::MessageMcpNotification, client: &RemoteClient) {
         client.extension_notification("_heard", &json!({ "method": notification.method })).now_or_never();
     }
 }

@@ -26,10 +26,10 @@ handle! {
     ///
     /// A call that the agent did not advertise, or that breaks a rule of the protocol, fails with an error that names
     /// the rule, and is not sent.
-    pub struct Agent: ProtocolVersion::V2, capabilities
+    pub struct AgentHandle: ProtocolVersion::V2, capabilities
 }
 
-impl Agent {
+impl AgentHandle {
     /// `initialize`: agrees on the version and returns the agent's capabilities. The first call on a connection.
     ///
     /// Fails where the agent answers with another version; no other method can be called then. After a failure it may

@@ -4,7 +4,7 @@ use agentwire_acp_schema::v2::{
 };
 use agentwire_jsonrpc::{RawJson, Skipped};
 
-use super::{Agent, Context};
+use super::{AgentHandle, Context};
 use crate::Error;
 use crate::client::not_found;
 
@@ -60,5 +60,5 @@ agentwire_peer::method_trait! {
     /// ignores them.
     fn skipped(method: &str, skipped: Skipped) = ();
 
-    extensions(Context, agent: &Agent)
+    extensions(Context, agent: &AgentHandle)
 }

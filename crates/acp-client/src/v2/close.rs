@@ -10,7 +10,7 @@ use agentwire_peer::{Call, CallError};
 use super::ConnectionState;
 use super::end::EndDetector;
 
-/// The closing of a session; see [`Agent::close_session`](super::Agent::close_session).
+/// The closing of a session; see [`AgentHandle::close_session`](super::AgentHandle::close_session).
 #[derive(Debug)]
 #[must_use = "a session is not closed until this is awaited"]
 pub struct CloseCall {

@@ -14,7 +14,7 @@ use agentwire_peer::{Handler, Peer, RequestContext};
 use futures::future::{Either, select};
 use serde::de::DeserializeOwned;
 
-use super::{Agent, Client, ConnectionState, Context, rules};
+use super::{AgentHandle, Client, ConnectionState, Context, rules};
 use crate::Error;
 use crate::decode::{decode, decode_or_give_back};
 use crate::dispatcher::dispatcher;

@@ -20,7 +20,7 @@
 //!         req: RequestPermissionRequest,
 //!         _cx: Context,
 //!     ) -> Result<RequestPermissionResponse, Error> {
-//!         Ok(req.select_first())
+//!         Ok(req.allow())
 //!     }
 //! }
 //!
@@ -46,7 +46,7 @@
 //! - **Permission requests are the agent's to take back**, with `$/cancel_request`. Cancelling a session leaves them to
 //!   it. One that is taken back is answered `cancelled`, and the question to the person is dropped.
 //! - There are no files, terminals and modes of the client's to ask for. `session/resume` replays where it is asked to.
-//! - Closing a session that the agent does not know has worked: [`close_session`](Agent::close_session).
+//! - Closing a session that the agent does not know has worked: [`close_session`](AgentHandle::close_session).
 //!
 //! Updates patch what has an id. Putting them together is for a layer above.
 
@@ -75,7 +75,7 @@ use agentwire_transport::Transport;
 use crate::connection::connection;
 use crate::{BoxError, Config};
 
-pub use agent::{Agent, Context};
+pub use agent::{AgentHandle, Context};
 pub use client::{Client, DynClient};
 pub use close::CloseCall;
 pub(crate) use dispatch::Dispatch;

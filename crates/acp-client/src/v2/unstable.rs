@@ -1,6 +1,6 @@
 //! The drafts that extend version 2. They may change and disappear, as the version may.
 //!
-//! They are used as in version 1: [`Agent::drafts`] for requests to an agent, [`mcp_message`] and
+//! They are used as in version 1: [`AgentHandle::drafts`] for requests to an agent, [`mcp_message`] and
 //! [`auth_status_update`] to decode its messages.
 
 use agentwire_acp_schema::v2::unstable::{
@@ -16,7 +16,7 @@ use agentwire_acp_schema::v2::{AbsolutePath, InitializeResponse, McpServer};
 use agentwire_jsonrpc::{NotificationMethod, RequestMethod};
 use agentwire_peer::{Call, Notify};
 
-use super::{Agent, rules};
+use super::{AgentHandle, rules};
 use crate::rules::absolute;
 
 pub use crate::drafts::{auth_status_update, mcp_message};

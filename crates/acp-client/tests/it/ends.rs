@@ -45,7 +45,7 @@ async fn an_agent_that_dies_says_why() {
         far.send(Packet::from_json("anything")).await.unwrap();
         far
     };
-    let main = async |agent: agentwire_acp_client::Agent| {
+    let main = async |agent: agentwire_acp_client::AgentHandle| {
         agent.initialize(greeting()).await?;
         agent.prompt(PromptRequest::new("s", "go")).await?;
         Ok(())
@@ -137,7 +137,7 @@ impl Client for Plain {
         request: RequestPermissionRequest,
         _: Context,
     ) -> Result<RequestPermissionResponse, Error> {
-        Ok(request.select_first())
+        Ok(request.allow())
     }
 }
 

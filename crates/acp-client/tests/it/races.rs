@@ -151,7 +151,7 @@ impl Client for Side {
             self.fault(format!("{} asked the user after its cancellation", request.tool_call.tool_call_id));
         }
         sleep(self.dice.moment()).await;
-        Ok(request.select_first())
+        Ok(request.allow())
     }
 
     async fn read_text_file(
@@ -183,7 +183,7 @@ impl Client for Side {
 
 impl Side {
     /// One turn, left alone or cancelled in one of the ways there are.
-    async fn turn(&self, agent: &agentwire_acp_client::Agent, session: &SessionId, name: String) {
+    async fn turn(&self, agent: &agentwire_acp_client::AgentHandle, session: &SessionId, name: String) {
         self.seen.lock().cancelled.remove(session);
         let prompt = agent.prompt(PromptRequest::new(session, name.clone()));
         let cancel = async || {
@@ -271,7 +271,7 @@ async fn play(seed: u64) -> BTreeMap<&'static str, u64> {
     let far = tap(far, |direction, packet| ledger.borrow_mut().note(direction, packet));
     let near = checked(near, Conversation::acp(), schema_tests::Side::Server);
     let far = checked(far, Conversation::acp(), schema_tests::Side::Client);
-    let main = async |agent: agentwire_acp_client::Agent| {
+    let main = async |agent: agentwire_acp_client::AgentHandle| {
         let fs = FileSystemCapabilities::new().read_text_file(true);
         let capabilities = ClientCapabilities::new().fs(fs).terminal(true);
         agent.initialize(greeting().client_capabilities(capabilities)).await?;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agentwire_acp_client::{Agent, BoxError, CallError, Client, Context, Error, connect};
+use agentwire_acp_client::{AgentHandle, BoxError, CallError, Client, Context, Error, connect};
 use agentwire_acp_schema::v1::*;
 use agentwire_jsonrpc::RawJson;
 use agentwire_schema_tests::{Conversation, Side, checked};
@@ -27,7 +27,7 @@ macro_rules! check {
 pub(crate) async fn check<R>(
     transcript: &str,
     client: &Recorder,
-    main: impl AsyncFnOnce(Agent) -> Result<R, BoxError>,
+    main: impl AsyncFnOnce(AgentHandle) -> Result<R, BoxError>,
 ) -> Result<R, BoxError> {
     converse(transcript, client, true, main).await
 }
@@ -37,7 +37,7 @@ pub(crate) async fn check<R>(
 pub(crate) async fn check_drafts<R>(
     transcript: &str,
     client: &Recorder,
-    main: impl AsyncFnOnce(Agent) -> Result<R, BoxError>,
+    main: impl AsyncFnOnce(AgentHandle) -> Result<R, BoxError>,
 ) -> Result<R, BoxError> {
     converse(transcript, client, false, main).await
 }
@@ -46,7 +46,7 @@ async fn converse<R>(
     transcript: &str,
     client: &Recorder,
     by_schema: bool,
-    main: impl AsyncFnOnce(Agent) -> Result<R, BoxError>,
+    main: impl AsyncFnOnce(AgentHandle) -> Result<R, BoxError>,
 ) -> Result<R, BoxError> {
     let (near, far) = tokio::io::duplex(1 << 20);
     let (read, write) = tokio::io::split(near);
@@ -125,7 +125,7 @@ impl Client for Recorder {
             }
             match request.tool_call.title.as_deref() {
                 Some("odd") => Ok(RequestPermissionResponse::selected("never-offered")),
-                _ => Ok(request.select_first()),
+                _ => Ok(request.allow()),
             }
         }
     }
@@ -216,7 +216,7 @@ impl Client for Recorder {
         }
     }
 
-    fn extension_notification(&self, method: &str, params: Option<RawJson>, _: &Agent) {
+    fn extension_notification(&self, method: &str, params: Option<RawJson>, _: &AgentHandle) {
         self.note(format!("{method} {}", params.unwrap_or(RawJson::NULL)));
     }
 
@@ -235,7 +235,7 @@ pub(crate) fn greeting() -> InitializeRequest {
 }
 
 /// Initializes without capabilities and begins `session-1`.
-pub(crate) async fn begin(agent: &Agent) -> Result<SessionId, CallError> {
+pub(crate) async fn begin(agent: &AgentHandle) -> Result<SessionId, CallError> {
     agent.initialize(greeting()).await?;
     Ok(agent.new_session(NewSessionRequest::new("/repo")).await?.session_id)
 }

@@ -193,7 +193,7 @@ async fn a_stream_is_read_elsewhere() {
             request: RequestPermissionRequest,
             _: Context,
         ) -> impl Future<Output = Result<RequestPermissionResponse, Error>> {
-            std::future::ready(Ok(request.select_first()))
+            std::future::ready(Ok(request.allow()))
         }
     }
 

@@ -119,7 +119,7 @@ async fn fwd_01_unknown_is_passed_on_whole() {
             request: RequestPermissionRequest,
             _: Context,
         ) -> Result<RequestPermissionResponse, Error> {
-            Ok(request.select_first())
+            Ok(request.allow())
         }
     }
 

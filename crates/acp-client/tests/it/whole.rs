@@ -104,7 +104,7 @@ async fn a_whole_conversation() {
     let near = checked(near, Conversation::acp(), Side::Server);
     let far = checked(far, Conversation::acp(), Side::Client);
     let client = Recorder::default();
-    let main = async |agent: agentwire_acp_client::Agent| {
+    let main = async |agent: agentwire_acp_client::AgentHandle| {
         let capabilities = ClientCapabilities::new()
             .fs(FileSystemCapabilities::new().read_text_file(true).write_text_file(true))
             .terminal(true);

@@ -38,7 +38,7 @@ impl RequestPermissionRequest {
     /// If no option allows the call, the outcome is cancelled: only the person chooses a rejection, and an option of
     /// unknown kind may mean anything. For tests and for environments that allow every call.
     #[must_use]
-    pub fn select_first(&self) -> RequestPermissionResponse {
+    pub fn allow(&self) -> RequestPermissionResponse {
         match PermissionOption::first_allowing(&self.options) {
             Some(option) => RequestPermissionResponse::selected(&option.option_id),
             None => RequestPermissionResponse::cancelled(),

@@ -69,11 +69,10 @@ fn a_patch_tells_three_things_apart() {
 }
 
 #[test]
-fn select_first_allows_or_cancels() {
+fn allow_allows_or_cancels() {
     let ask = |kinds: &[PermissionOptionKind]| {
         let options = kinds.iter().map(|kind| PermissionOption::new(kind.as_str(), "", kind.clone()));
-        RequestPermissionRequest::new("s", ToolCallUpdate::new("c"), options.collect::<Vec<_>>())
-            .select_first()
+        RequestPermissionRequest::new("s", ToolCallUpdate::new("c"), options.collect::<Vec<_>>()).allow()
     };
     use PermissionOptionKind::{AllowAlways, AllowOnce, Other, RejectOnce};
     assert_eq!(

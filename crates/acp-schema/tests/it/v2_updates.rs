@@ -174,7 +174,7 @@ fn only_an_offered_option_is_an_answer() {
     assert_eq!(chosen(json!({ "outcome": "selected", "optionId": "maybe" })), None);
     assert_eq!(chosen(json!({ "outcome": "cancelled" })), None);
     assert_eq!(chosen(json!({ "outcome": "granted", "optionId": "yes" })), None);
-    assert_eq!(request.select_first(), RequestPermissionResponse::selected("yes"));
+    assert_eq!(request.allow(), RequestPermissionResponse::selected("yes"));
 }
 
 #[test]

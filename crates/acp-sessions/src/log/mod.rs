@@ -31,7 +31,7 @@ use self::driver::WriterSlot;
 pub(crate) use self::error::LogError;
 use self::queue::{Queue, Ticket};
 use self::writer::LogWriter;
-use crate::client::Client;
+use crate::client::RemoteClient;
 use crate::state::SessionState;
 use crate::store::{SessionHeader, SessionStore};
 
@@ -49,7 +49,7 @@ impl UpdateLog {
     /// `update_limit` is in bytes of JSON.
     pub(crate) fn new(
         store: Arc<dyn SessionStore>,
-        client: Client,
+        client: RemoteClient,
         header: SessionHeader,
         mut state: SessionState,
         update_limit: usize,

@@ -13,7 +13,7 @@ use futures::channel::oneshot;
 use super::change::{Change, Update};
 use super::error::LogError;
 use super::queue::{self, Command, Failure, Queue};
-use crate::client::Client;
+use crate::client::RemoteClient;
 use crate::shorten::shortened;
 use crate::state::{SessionState, for_client};
 use crate::store::{SessionHeader, SessionStore, StoreError, Timestamp};
@@ -23,7 +23,7 @@ pub(super) struct LogWriter {
     queue: Waiter<Queue, Arc<Monitor<Queue>>>,
     state: Arc<Mutex<SessionState>>,
     store: Arc<dyn SessionStore>,
-    client: Client,
+    client: RemoteClient,
     /// The header as the store has it.
     header: SessionHeader,
     /// In bytes of JSON.
@@ -53,7 +53,7 @@ impl LogWriter {
         queue: Arc<Monitor<Queue>>,
         state: Arc<Mutex<SessionState>>,
         store: Arc<dyn SessionStore>,
-        client: Client,
+        client: RemoteClient,
         header: SessionHeader,
         update_limit: usize,
     ) -> Self {
@@ -207,7 +207,7 @@ impl LogWriter {
     async fn send(&self, updates: Vec<Update>) -> Result<(), LogError> {
         for update in updates.into_iter().filter(|update| update.is_sent) {
             let update = for_client(&self.client, update.update);
-            // `Client::check_update` has passed and the update has JSON, so nothing else can fail.
+            // `RemoteClient::check_update` has passed and the update has JSON, so nothing else can fail.
             if let Err(CallError::Closed(closed)) =
                 self.client.send_update(&self.header.session_id, update).await
             {

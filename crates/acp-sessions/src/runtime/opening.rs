@@ -15,7 +15,7 @@ use futures::TryStreamExt;
 use futures::future::{Either, select};
 
 use super::Runtime;
-use crate::client::Client;
+use crate::client::RemoteClient;
 use crate::error::{unreadable, unwritable};
 use crate::log::{UpdateLog, ended_call};
 use crate::random::random;
@@ -35,7 +35,7 @@ impl<F> Runtime<F> {
     /// # Errors
     ///
     /// When the store fails, or too many sessions are open.
-    pub(crate) async fn create(&self, setup: Setup, client: &Client) -> Result<Arc<Session>, Error> {
+    pub(crate) async fn create(&self, setup: Setup, client: &RemoteClient) -> Result<Arc<Session>, Error> {
         let id = SessionId::from(random::<16>()?);
         let slot = self.sessions.acquire(&id)?;
         let header = SessionHeader::new(&id, &setup.roots[0]).additional_directories(&setup.roots[1..]);
@@ -49,7 +49,7 @@ impl<F> Runtime<F> {
     }
 
     /// Returns the state in which a session begins. A client of version 2 knows no modes, so there an option shows the mode.
-    fn initial_state(&self, client: &Client) -> SessionState {
+    fn initial_state(&self, client: &RemoteClient) -> SessionState {
         let mut state = self.settings.state.clone();
         if client.protocol_version() != ProtocolVersion::V1 {
             state.add_mode_option();
@@ -64,7 +64,7 @@ impl<F> Runtime<F> {
         header: SessionHeader,
         state: SessionState,
         setup: Setup,
-        client: &Client,
+        client: &RemoteClient,
     ) -> Result<Arc<Session>, Error> {
         let id = header.session_id.clone();
         let (hub, hub_driver) = Hub::with_config(self.settings.hub.clone(), setup.servers);
@@ -96,7 +96,7 @@ impl<F> Runtime<F> {
         id: SessionId,
         setup: Setup,
         replay: bool,
-        client: &Client,
+        client: &RemoteClient,
         cancelled: Cancelled,
     ) -> Result<Arc<Session>, Error> {
         let slot = self.sessions.acquire(&id)?;
@@ -125,7 +125,7 @@ impl<F> Runtime<F> {
         id: SessionId,
         setup: Setup,
         replay: bool,
-        client: &Client,
+        client: &RemoteClient,
     ) -> Result<Arc<Session>, Error> {
         self.claim(slot).await?;
         if let Some(previous) = &slot.previous {
@@ -200,7 +200,7 @@ impl<F> Runtime<F> {
         &self,
         id: &SessionId,
         state: &mut SessionState,
-        replay_to: Option<&Client>,
+        replay_to: Option<&RemoteClient>,
     ) -> Result<(), Error> {
         let why = "the agent ended before it was done";
         let failed = |call: &ToolCallId| ended_call(call.clone(), ToolCallStatus::Failed, why);

@@ -4,7 +4,7 @@ use agentwire_peer::Cancelled;
 use futures::FutureExt;
 use futures::future::{BoxFuture, Either};
 
-use crate::client::Client;
+use crate::client::RemoteClient;
 use crate::session::Session;
 use crate::workspace::Workspace;
 
@@ -18,7 +18,7 @@ pub(crate) enum PromptContext {
 
 impl PromptContext {
     /// Returns the client. In version 2 a question that is asked through it ends with the prompt.
-    pub(super) fn client(&self) -> Client {
+    pub(super) fn client(&self) -> RemoteClient {
         match self {
             Self::V1(context) => context.client().into(),
             #[cfg(feature = "v2")]

@@ -34,7 +34,7 @@ pub use self::tool::PendingToolCall;
 
 use self::terminals::Terminals;
 use crate::background::Background;
-use crate::client::Client;
+use crate::client::RemoteClient;
 use crate::message::MessageIds;
 use crate::session::{Session, TurnGuard};
 use crate::settings::Settings;
@@ -54,7 +54,7 @@ struct TurnInner {
     number: u64,
     prompt: Vec<ContentBlock>,
     context: PromptContext,
-    client: Client,
+    client: RemoteClient,
     workspace: Workspace,
     cancel: Signal,
     over: Signal,
@@ -117,9 +117,9 @@ impl Turn {
         &self.0.session.roots
     }
 
-    /// Returns the client. Updates that are sent through its [`v1`](Client::v1) or `v2` handle are not written to the store
+    /// Returns the client. Updates that are sent through its [`v1`](RemoteClient::v1) or `v2` handle are not written to the store
     /// and belong to no turn, so prefer the methods of this type.
-    pub fn client(&self) -> &Client {
+    pub fn client(&self) -> &RemoteClient {
         &self.0.client
     }
 

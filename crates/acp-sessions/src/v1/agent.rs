@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use agentwire_acp_agent::{Agent, Client as V1Client, Context, Error};
+use agentwire_acp_agent::{Agent, Context, Error, RemoteClient as V1Client};
 use agentwire_acp_schema::v1::{
     AgentAuthCapabilities, AgentCapabilities, AuthenticateRequest, AuthenticateResponse, CancelNotification,
     CloseSessionRequest, CloseSessionResponse, DeleteSessionRequest, DeleteSessionResponse,
@@ -16,7 +16,7 @@ use agentwire_acp_schema::v1::{
     SetSessionConfigOptionResponse, SetSessionModeRequest, SetSessionModeResponse,
 };
 
-use crate::client::Client;
+use crate::client::RemoteClient;
 use crate::log::{Change, ChosenBy};
 use crate::runtime::Runtime;
 use crate::session::Session;
@@ -33,8 +33,8 @@ impl<F> V1Agent<F> {
     /// # Errors
     ///
     /// While the user is not authenticated.
-    fn client(&self, context: &Context) -> Result<Client, Error> {
-        let client = Client::from(context.client());
+    fn client(&self, context: &Context) -> Result<RemoteClient, Error> {
+        let client = RemoteClient::from(context.client());
         self.0.auth.check(&client)?;
         Ok(client)
     }
@@ -47,7 +47,7 @@ impl<F> V1Agent<F> {
         replay: bool,
         context: &Context,
     ) -> Result<SessionSettings, Error> {
-        let client = Client::from(context.client());
+        let client = RemoteClient::from(context.client());
         let session = self.0.reopen(id, setup, replay, &client, context.cancelled()).await?;
         self.0.announce_commands(&session);
         Ok(SessionSettings::new(&session, &client))
@@ -65,7 +65,7 @@ struct SessionSettings {
 }
 
 impl SessionSettings {
-    fn new(session: &Session, client: &Client) -> Self {
+    fn new(session: &Session, client: &RemoteClient) -> Self {
         session.log.state(|state| Self { modes: state.mode_state(), options: state.options_for(client) })
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agentwire_acp_agent::Error;
-use agentwire_acp_agent::v2::{Agent, Client as ClientHandle, Context, Turn as TurnHandle};
+use agentwire_acp_agent::v2::{Agent, Context, RemoteClient as ClientHandle, Turn as TurnHandle};
 use agentwire_acp_schema::v1::StopReason;
 use agentwire_acp_schema::v2::{
     AbsolutePath, AgentCapabilities, AvailableCommand, CancelSessionNotification, CloseSessionRequest,
@@ -22,7 +22,7 @@ use agentwire_acp_schema::v2::{
 use futures::future::{Either, select};
 
 use super::{content, settings};
-use crate::client::Client;
+use crate::client::RemoteClient;
 use crate::log::{Change, ChosenBy};
 use crate::runtime::Runtime;
 use crate::session::{Session, TurnGuard};
@@ -39,8 +39,8 @@ impl<F> V2Agent<F> {
     /// # Errors
     ///
     /// While the user is not authenticated.
-    fn client(&self, client: &ClientHandle) -> Result<Client, Error> {
-        let client = Client::from(client);
+    fn client(&self, client: &ClientHandle) -> Result<RemoteClient, Error> {
+        let client = RemoteClient::from(client);
         self.0.auth.check(&client)?;
         Ok(client)
     }
@@ -74,7 +74,7 @@ impl<F> V2Agent<F> {
 /// Returns the settings in every answer that opens a session.
 fn session_settings(
     session: &Session,
-    client: &Client,
+    client: &RemoteClient,
 ) -> Result<(Vec<SessionConfigOption>, Vec<AvailableCommand>), Error> {
     let (options, commands) =
         session.log.state(|state| (state.options_for(client).unwrap_or_default(), state.commands.clone()));

@@ -1,6 +1,6 @@
 //! The client of version 2.
 
-use agentwire_acp_agent::{CallError, v2::Client};
+use agentwire_acp_agent::{CallError, v2::RemoteClient};
 use agentwire_acp_schema::v1::{
     AuthCapabilities, BooleanConfigOptionCapabilities, ClientCapabilities, ClientSessionCapabilities,
     CompactionCapabilities, FileSystemCapabilities, MessageId, NoticeCapabilities, PermissionOption,
@@ -20,18 +20,18 @@ const UNTITLED: &str = "May this tool call go on?";
 /// A client of version 2.
 #[derive(Clone, Debug)]
 pub(crate) struct V2Client {
-    client: Client,
+    client: RemoteClient,
     /// The features that a turn can use, as capabilities of version 1. None before `initialize` is answered.
     capabilities: Option<ClientCapabilities>,
 }
 
 impl V2Client {
-    pub(crate) fn new(client: Client) -> Self {
+    pub(crate) fn new(client: RemoteClient) -> Self {
         let capabilities = client.capabilities().map(capabilities);
         Self { client, capabilities }
     }
 
-    pub(crate) fn client(&self) -> &Client {
+    pub(crate) fn client(&self) -> &RemoteClient {
         &self.client
     }
 

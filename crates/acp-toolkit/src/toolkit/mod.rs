@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use agentwire_acp_client::{Agent, Call, CallError};
+use agentwire_acp_client::{AgentHandle, Call, CallError};
 use agentwire_acp_schema::v1::{
     BooleanConfigOptionCapabilities, ClientCapabilities, ClientSessionCapabilities, CompactionCapabilities,
     ElicitationCapabilities, ElicitationFormCapabilities, ElicitationUrlCapabilities, LoadSessionRequest,
@@ -229,7 +229,7 @@ impl<U: UserInterface> Toolkit<U> {
     }
 
     /// `session/new`. The session is open when the answer arrives, so nothing that follows is missed.
-    pub fn new_session(&self, agent: &Agent, request: NewSessionRequest) -> Call<NewSessionResponse> {
+    pub fn new_session(&self, agent: &AgentHandle, request: NewSessionRequest) -> Call<NewSessionResponse> {
         let (workspaces, sessions) = (self.workspaces.clone(), self.sessions.clone());
         agent.new_session(request.clone()).on_answer(move |opened| {
             workspaces.open(&opened.session_id, &request);
@@ -239,7 +239,11 @@ impl<U: UserInterface> Toolkit<U> {
     }
 
     /// `session/load`. The session is opened before the call is sent, because the replay comes before the answer.
-    pub fn load_session(&self, agent: &Agent, request: LoadSessionRequest) -> Call<LoadSessionResponse> {
+    pub fn load_session(
+        &self,
+        agent: &AgentHandle,
+        request: LoadSessionRequest,
+    ) -> Call<LoadSessionResponse> {
         let (sessions, session) = (self.sessions.clone(), request.session_id.clone());
         self.open(&session, &request);
         agent.load_session(request).on_answer(move |loaded| {
@@ -250,7 +254,7 @@ impl<U: UserInterface> Toolkit<U> {
     /// `session/resume`. The session is open before the call is sent.
     pub fn resume_session(
         &self,
-        agent: &Agent,
+        agent: &AgentHandle,
         request: ResumeSessionRequest,
     ) -> Call<ResumeSessionResponse> {
         let (sessions, session) = (self.sessions.clone(), request.session_id.clone());
@@ -266,7 +270,11 @@ impl<U: UserInterface> Toolkit<U> {
     /// # Errors
     ///
     /// Those of the call.
-    pub async fn prompt(&self, agent: &Agent, request: PromptRequest) -> Result<PromptResponse, CallError> {
+    pub async fn prompt(
+        &self,
+        agent: &AgentHandle,
+        request: PromptRequest,
+    ) -> Result<PromptResponse, CallError> {
         let mut turn = self.begin_turn(&request.session_id, || request.prompt.clone());
         let answer = agent.prompt(request).await;
         if let Ok(answer) = &answer {

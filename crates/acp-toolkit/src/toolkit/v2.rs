@@ -1,6 +1,6 @@
 //! The same client in version 2 of the protocol, where files and terminals are on the agent's machine.
 
-use agentwire_acp_client::v2::{Agent, Client, Context, TurnEnd};
+use agentwire_acp_client::v2::{AgentHandle, Client, Context, TurnEnd};
 use agentwire_acp_client::{Call, CallError, Error};
 use agentwire_acp_schema::v1::{self, SessionId, StopReason};
 use agentwire_acp_schema::v2::{
@@ -25,7 +25,11 @@ impl<U: UserInterface> Toolkit<U> {
     }
 
     /// `session/new` of version 2. The conversation is open when the answer arrives.
-    pub fn new_session_v2(&self, agent: &Agent, request: NewSessionRequest) -> Call<NewSessionResponse> {
+    pub fn new_session_v2(
+        &self,
+        agent: &AgentHandle,
+        request: NewSessionRequest,
+    ) -> Call<NewSessionResponse> {
         let sessions = self.sessions.clone();
         agent.new_session(request).on_answer(move |opened| {
             sessions.open(&opened.session_id);
@@ -37,7 +41,7 @@ impl<U: UserInterface> Toolkit<U> {
     /// the answer.
     pub fn resume_session_v2(
         &self,
-        agent: &Agent,
+        agent: &AgentHandle,
         request: ResumeSessionRequest,
     ) -> Call<ResumeSessionResponse> {
         let (sessions, session) = (self.sessions.clone(), request.session_id.clone());
@@ -53,7 +57,7 @@ impl<U: UserInterface> Toolkit<U> {
     /// # Errors
     ///
     /// Those of the turn.
-    pub async fn prompt_v2(&self, agent: &Agent, request: PromptRequest) -> Result<TurnEnd, CallError> {
+    pub async fn prompt_v2(&self, agent: &AgentHandle, request: PromptRequest) -> Result<TurnEnd, CallError> {
         let prompt = || request.prompt.iter().cloned().map(content_block).collect();
         let mut turn = self.begin_turn(&request.session_id, prompt);
         turn.stop_reason = StopReason::EndTurn;

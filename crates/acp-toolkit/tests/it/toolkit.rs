@@ -75,7 +75,7 @@ impl UserInterface for Screen {
         &self,
         request: &RequestPermissionRequest,
     ) -> Result<RequestPermissionResponse, Error> {
-        Ok(request.select_first())
+        Ok(request.allow())
     }
 
     fn show(&self, session: &SessionId, conversation: &Conversation, applied: &Applied) {

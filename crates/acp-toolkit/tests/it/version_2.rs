@@ -187,7 +187,7 @@ impl UserInterface for Person {
         request: &v1::RequestPermissionRequest,
     ) -> Result<v1::RequestPermissionResponse, Error> {
         assert_eq!(request.tool_call.title.as_deref(), Some("Delete it?"));
-        Ok(request.select_first())
+        Ok(request.allow())
     }
 
     fn show(&self, _: &v1::SessionId, _: &Conversation, _: &Applied) {}

@@ -22,7 +22,7 @@ use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 use std::time::Duration;
 
-use agentwire_acp_client::{Agent, AnyAgent, AnyClient, BoxError, connect, connect_any};
+use agentwire_acp_client::{AgentHandle, AnyAgent, AnyClient, BoxError, connect, connect_any};
 use agentwire_acp_schema::v1::McpServer;
 use agentwire_acp_toolkit::PermissionPolicy;
 use agentwire_transport_stdio::{Child, Command, Stderr};
@@ -64,7 +64,7 @@ pub(crate) async fn run(arguments: arguments::Chat, json: bool, notes: &Notes) -
     let transport = Throttle::new(Child::spawn(command)?, view.output());
 
     let outcome = if protocol == Protocol::One {
-        let main = async |agent: Agent| {
+        let main = async |agent: AgentHandle| {
             let agent = v1::Adapter { agent, toolkit: toolkit.clone() };
             talk(&mut console, agent, &plan, servers).await
         };

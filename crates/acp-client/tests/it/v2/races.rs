@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agentwire_acp_agent::v2 as agent;
-use agentwire_acp_client::v2::{Agent, Client, Context, TurnEnd, TurnEvent, connect};
+use agentwire_acp_client::v2::{AgentHandle, Client, Context, TurnEnd, TurnEvent, connect};
 use agentwire_acp_client::{BoxError, CallError, Error};
 use agentwire_acp_schema::v2::*;
 use agentwire_schema_tests::{self as schema_tests, Conversation, checked};
@@ -145,13 +145,13 @@ impl Client for Side {
         _: Context,
     ) -> Result<RequestPermissionResponse, Error> {
         sleep(self.dice.moment()).await;
-        Ok(request.select_first())
+        Ok(request.allow())
     }
 }
 
 impl Side {
     /// One turn, left alone or ended in one of the ways there are.
-    async fn turn(&self, agent: &Agent, session: &SessionId, name: String) {
+    async fn turn(&self, agent: &AgentHandle, session: &SessionId, name: String) {
         let prompt = agent.prompt(PromptRequest::new(session, name.clone()));
         let (way, moment) = (self.dice.below(8), self.dice.moment());
         if way > 1 {
@@ -253,7 +253,7 @@ async fn play(seed: u64) -> BTreeMap<&'static str, u64> {
     let far = tap(far, |direction, packet| ledger.borrow_mut().note(direction, packet));
     let near = checked(near, Conversation::acp(), schema_tests::Side::Server);
     let far = checked(far, Conversation::acp(), schema_tests::Side::Client);
-    let main = async |agent: Agent| {
+    let main = async |agent: AgentHandle| {
         agent.initialize(greeting()).await?;
         let sessions = (0..SESSIONS).map(async |_| {
             let session = agent.new_session(NewSessionRequest::new("/repo")).await.unwrap().session_id;

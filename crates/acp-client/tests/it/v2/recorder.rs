@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agentwire_acp_client::v2::{Agent, Client, Context, connect};
+use agentwire_acp_client::v2::{AgentHandle, Client, Context, connect};
 use agentwire_acp_client::{BoxError, CallError, Error};
 use agentwire_acp_schema::v2::*;
 use agentwire_jsonrpc::RawJson;
@@ -32,7 +32,7 @@ macro_rules! check_v2 {
 pub(crate) async fn check<R>(
     transcript: &str,
     client: &Recorder,
-    main: impl AsyncFnOnce(Agent) -> Result<R, BoxError>,
+    main: impl AsyncFnOnce(AgentHandle) -> Result<R, BoxError>,
 ) -> Result<R, BoxError> {
     converse(transcript, client, true, main).await
 }
@@ -42,7 +42,7 @@ pub(crate) async fn check<R>(
 pub(crate) async fn check_drafts<R>(
     transcript: &str,
     client: &Recorder,
-    main: impl AsyncFnOnce(Agent) -> Result<R, BoxError>,
+    main: impl AsyncFnOnce(AgentHandle) -> Result<R, BoxError>,
 ) -> Result<R, BoxError> {
     converse(transcript, client, false, main).await
 }
@@ -51,7 +51,7 @@ async fn converse<R>(
     transcript: &str,
     client: &Recorder,
     by_schema: bool,
-    main: impl AsyncFnOnce(Agent) -> Result<R, BoxError>,
+    main: impl AsyncFnOnce(AgentHandle) -> Result<R, BoxError>,
 ) -> Result<R, BoxError> {
     let (near, far) = tokio::io::duplex(1 << 20);
     let (read, write) = tokio::io::split(near);
@@ -125,7 +125,7 @@ impl Client for Recorder {
             }
             "odd" => Ok(RequestPermissionResponse::selected("never-offered")),
             "unknown" => Ok(serde_json::from_value(json!({ "outcome": { "outcome": "_perhaps" } })).unwrap()),
-            _ => Ok(request.select_first()),
+            _ => Ok(request.allow()),
         }
     }
 
@@ -157,7 +157,7 @@ impl Client for Recorder {
         }
     }
 
-    fn extension_notification(&self, method: &str, params: Option<RawJson>, _: &Agent) {
+    fn extension_notification(&self, method: &str, params: Option<RawJson>, _: &AgentHandle) {
         self.note(format!("{method} {}", params.unwrap_or(RawJson::NULL)));
     }
 
@@ -175,7 +175,7 @@ pub(crate) fn greeting() -> InitializeRequest {
 }
 
 /// Initializes without capabilities and begins `session-1`.
-pub(crate) async fn begin(agent: &Agent) -> Result<SessionId, CallError> {
+pub(crate) async fn begin(agent: &AgentHandle) -> Result<SessionId, CallError> {
     agent.initialize(greeting()).await?;
     Ok(agent.new_session(NewSessionRequest::new("/repo")).await?.session_id)
 }

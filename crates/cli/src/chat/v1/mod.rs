@@ -8,7 +8,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use agentwire_acp_client::{Agent, BoxError, CallError, Closed, Sessions};
+use agentwire_acp_client::{AgentHandle, BoxError, CallError, Closed, Sessions};
 use agentwire_acp_schema::v1::{
     CancelNotification, ConfigOptionUpdate, ContentBlock, CurrentModeUpdate, DeleteSessionRequest,
     Implementation, InitializeRequest, InitializeResponse, ListSessionsRequest, LoadSessionRequest,
@@ -29,7 +29,7 @@ pub(in crate::chat) use self::client::Client;
 
 /// An agent of version 1, and our client for it.
 pub(super) struct Adapter {
-    pub(super) agent: Agent,
+    pub(super) agent: AgentHandle,
     pub(super) toolkit: Toolkit<Client>,
 }
 

@@ -8,7 +8,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use agentwire_acp_client::v2::{Agent, Sessions};
+use agentwire_acp_client::v2::{AgentHandle, Sessions};
 use agentwire_acp_client::{BoxError, CallError, Closed};
 use agentwire_acp_schema::v1::{Implementation, McpServer as OlderMcpServer};
 use agentwire_acp_schema::v2::{
@@ -27,7 +27,7 @@ pub(in crate::chat) use self::client::Client;
 
 /// An agent of version 2, and our client for it.
 pub(super) struct Adapter {
-    pub(super) agent: Agent,
+    pub(super) agent: AgentHandle,
     pub(super) client: Client,
 }
 
