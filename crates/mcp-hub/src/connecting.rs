@@ -118,7 +118,8 @@ pub async fn connect_to<R>(
     };
     let mut attempts = Vec::new();
     loop {
-        let settle = |server: &RemoteServer| options.memory.remember(&name, attempt.settled(server.revision()));
+        let settle =
+            |server: &RemoteServer| options.memory.remember(&name, attempt.settled(server.revision()));
         let error = match connector.call(attempt, settle).await {
             Outcome::Ran(result) => return result,
             Outcome::Failed(error) => error,
@@ -180,7 +181,11 @@ impl<F> Connector<'_, F> {
         }
     }
 
-    async fn attempt<R>(&mut self, attempt: Attempt, settle: impl FnOnce(&RemoteServer)) -> Result<R, BoxError>
+    async fn attempt<R>(
+        &mut self,
+        attempt: Attempt,
+        settle: impl FnOnce(&RemoteServer),
+    ) -> Result<R, BoxError>
     where
         F: AsyncFnOnce(RemoteServer) -> Result<R, BoxError>,
     {

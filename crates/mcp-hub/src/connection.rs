@@ -14,7 +14,7 @@ use futures::channel::mpsc;
 use futures::{FutureExt, StreamExt, select_biased};
 
 use crate::change::Subscribers;
-use crate::config::{HubConfig, Hook, ServerConfig};
+use crate::config::{Hook, HubConfig, ServerConfig};
 use crate::connecting::connect_to;
 #[cfg(feature = "http")]
 use crate::http_failure::is_expired;

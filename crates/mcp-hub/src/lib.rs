@@ -120,7 +120,7 @@ pub use agentwire_mcp_schema as schema;
 pub use attempt::Attempt;
 pub use call::ToolCall;
 pub use change::Change;
-pub use config::{HubConfig, DEFAULT_RELIST_PAUSE, DEFAULT_SHORT_NAME_LIMIT, ServerConfig};
+pub use config::{DEFAULT_RELIST_PAUSE, DEFAULT_SHORT_NAME_LIMIT, HubConfig, ServerConfig};
 pub use connecting::{ConnectError, ConnectOptions, FailedAttempt, connect_to};
 pub use driver::Driver;
 pub use error::HubError;

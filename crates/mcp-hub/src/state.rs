@@ -11,7 +11,7 @@ use agentwire_mcp_schema::Tool;
 use agentwire_sync::Monitor;
 
 use crate::change::Subscribers;
-use crate::config::Config;
+use crate::config::HubConfig;
 use crate::error::HubError;
 use crate::names::{HubTool, Names};
 use crate::status::{ServerState, ServerStatus};

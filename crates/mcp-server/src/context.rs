@@ -9,7 +9,7 @@ use agentwire_peer::runtime::PeerExt;
 use agentwire_transport::MessageSource;
 use serde::Serialize;
 
-use crate::Client;
+use crate::RemoteClient;
 use crate::cancelled::Cancelled;
 use crate::client_context::ClientContext;
 use crate::input::{InputRound, Keys};
@@ -64,8 +64,8 @@ impl Context {
     }
 
     /// The client that sent the request: who it is, and what can be asked of it.
-    pub fn client(&self) -> Client {
-        Client::new(self.session_peer(), self.0.client.clone(), self.related_task().map(Into::into))
+    pub fn client(&self) -> RemoteClient {
+        RemoteClient::new(self.session_peer(), self.0.client.clone(), self.related_task().map(Into::into))
     }
 
     /// The revision of the protocol that was agreed on, or that the request is in.

@@ -41,10 +41,10 @@
 //!
 //! | | in a session | a stateless request |
 //! |---|---|---|
-//! | [`Client`] | as in `initialize` | as in the request; the [name](Client::info) may be missing |
+//! | [`RemoteClient`] | as in `initialize` | as in the request; the [name](RemoteClient::info) may be missing |
 //! | [`Context::log`] | from the level that the client set last | from the level in the request, and only until its answer |
 //! | [`Context::elicit`], [`sample`](Context::sample), [`list_roots`](Context::list_roots) | send a request, and wait | end the function; it runs again when the client brings the answer |
-//! | [`Client::call`] | sends a request | fails: such a client takes none |
+//! | [`RemoteClient::call`] | sends a request | fails: such a client takes none |
 //! | notifications of changes | after `notifications/initialized`, and `resources/subscribe` | `subscriptions/listen` |
 //! | [caching](Server::caching) | is not sent | is sent with lists, resources and discovery |
 //! | a cancelled call | its function is polled once more, then dropped | as in a session; over HTTP it is dropped at once |
@@ -166,7 +166,6 @@ mod caching;
 mod cancelled;
 mod capability;
 mod checks;
-mod client;
 mod client_context;
 mod client_meta;
 mod completion;
@@ -186,6 +185,7 @@ mod prompt;
 mod questions;
 mod quota;
 mod registry;
+mod remote_client;
 mod reports;
 mod request_future;
 mod resource;
@@ -218,13 +218,13 @@ pub use agentwire_peer::{Call, CallError, Closed};
 pub use agentwire_transport::{MessageSource, Service};
 pub use arguments::NoArguments;
 pub use cancelled::Cancelled;
-pub use client::Client;
 pub use completion::{IntoCompletion, PartialArgument};
 pub use config::Config;
 pub use context::Context;
 pub use input::{AskError, Elicitation, Elicited, Form, InputConfig, Page, field};
 pub use layers::{BoxError, Next, RawCall, RawCallFuture, from_fn};
 pub use prompt::{IntoPromptResult, ServerPrompt};
+pub use remote_client::RemoteClient;
 pub use resource::{IntoResourceContents, ServerResource};
 pub use resource_template::ServerResourceTemplate;
 pub use server::Server;

@@ -2,7 +2,7 @@
 
 use std::alloc::System;
 
-use agentwire_mcp_client::{BoxError, Client, Next, ProtocolMode, RawCall, Retry, RemoteServer, from_fn};
+use agentwire_mcp_client::{BoxError, Client, Next, ProtocolMode, RawCall, RemoteServer, Retry, from_fn};
 use agentwire_transport::{Duplex, Packet, duplex};
 use futures::{SinkExt, StreamExt};
 use serde_json::json;

@@ -6,7 +6,7 @@ mod settings;
 mod tool;
 mod turn;
 
-use agentwire_acp_sessions::hub::{Config, ConnectOptions, Memory};
+use agentwire_acp_sessions::hub::{ConnectOptions, HubConfig, Memory};
 use agentwire_acp_sessions::schema::{Implementation, PromptCapabilities};
 use agentwire_acp_sessions::{FileStore, SessionAgent, Turn, Warning, agent};
 use agentwire_transport_stdio::stdio;
@@ -23,7 +23,7 @@ const REQUEST_BYTES_LIMIT: usize = 32 << 20;
 /// Serves one client on stdin and stdout.
 pub(crate) async fn run(arguments: Agent, notes: &Notes) -> Result<()> {
     let (server_notes, notes) = (notes.clone(), notes.clone());
-    let hub = Config::new()
+    let hub = HubConfig::new()
         .connect_options(ConnectOptions::new().memory(Memory::new()))
         .on_warning(move |server, warning| server_notes.add(&format!("MCP server {server}: {warning}")));
     let hub = match arguments.timeout {

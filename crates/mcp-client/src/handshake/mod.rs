@@ -19,7 +19,11 @@ pub use self::error::HandshakeError;
 
 impl HandshakeConfig {
     /// Agrees with the server on a revision. The handler answers what the server asks.
-    pub(crate) async fn run(self, peer: Peer, handler: &ClientHandler) -> Result<RemoteServer, HandshakeError> {
+    pub(crate) async fn run(
+        self,
+        peer: Peer,
+        handler: &ClientHandler,
+    ) -> Result<RemoteServer, HandshakeError> {
         let server = match self.mode {
             ProtocolMode::Stateful => self.open(&peer).await?,
             ProtocolMode::Stateless => self.discover(&peer).await?,

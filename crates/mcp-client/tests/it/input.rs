@@ -149,7 +149,8 @@ async fn what_is_wanted_at_once_is_found_out_side_by_side() {
         mock.expect_end().await;
     };
     let (result, ()) =
-        with_stateless(client, script, async |server: RemoteServer| Ok(server.call_tool("x", ()).await?)).await;
+        with_stateless(client, script, async |server: RemoteServer| Ok(server.call_tool("x", ()).await?))
+            .await;
     result.unwrap();
 }
 
@@ -203,10 +204,11 @@ async fn a_server_that_asks_for_ever_is_answered_so_often() {
             }
             mock.expect_end().await;
         };
-        let (result, ()) = with_stateless(client().input_rounds(limit), script, async |server: RemoteServer| {
-            Ok(server.call_tool("x", ()).await.unwrap_err().to_string())
-        })
-        .await;
+        let (result, ()) =
+            with_stateless(client().input_rounds(limit), script, async |server: RemoteServer| {
+                Ok(server.call_tool("x", ()).await.unwrap_err().to_string())
+            })
+            .await;
         assert!(result.unwrap().contains(&format!("after {limit} rounds")));
     }
 }

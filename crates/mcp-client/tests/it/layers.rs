@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use agentwire_jsonrpc::RawJson;
 use agentwire_mcp_client::schema::{CallToolRequest, Meta, Root};
 use agentwire_mcp_client::{
-    BoxError, Cache, CallError, Client, Clock, Next, RawAnswer, RawCall, Retry, RemoteServer, TaskOrResult, Tasks,
-    from_fn,
+    BoxError, Cache, CallError, Client, Clock, Next, RawAnswer, RawCall, RemoteServer, Retry, TaskOrResult,
+    Tasks, from_fn,
 };
 use futures::future::BoxFuture;
 use serde_json::{Value, json};

@@ -164,7 +164,8 @@ async fn what_a_task_ends_with_is_what_the_call_ends_with() {
             }
         };
         let (result, ()) =
-            with_tasks(client(), script, async |server: RemoteServer| Ok(server.call_tool("x", ()).await)).await;
+            with_tasks(client(), script, async |server: RemoteServer| Ok(server.call_tool("x", ()).await))
+                .await;
         outcomes.push(result.unwrap());
     }
     assert!(outcomes[0].as_ref().unwrap().is_error);
@@ -404,9 +405,10 @@ async fn a_task_that_outlives_its_time_is_given_up() {
         mock.take_cancel().await;
         mock.expect_end().await;
     };
-    let (result, ()) =
-        with_tasks(client(), script, async |server: RemoteServer| Ok(server.call_tool("x", ()).await.unwrap_err()))
-            .await;
+    let (result, ()) = with_tasks(client(), script, async |server: RemoteServer| {
+        Ok(server.call_tool("x", ()).await.unwrap_err())
+    })
+    .await;
     let error = result.unwrap();
     assert!(error.to_string().contains("4.5s"), "{error}");
 }

@@ -410,8 +410,10 @@ async fn tsk_10_tasks_are_listed_page_by_page() {
         }
         mock.expect_end().await;
     };
-    let (result, ()) =
-        with_tasks(client(), all(), script, async |server: RemoteServer| Ok(server.tasks().collect().await?)).await;
+    let (result, ()) = with_tasks(client(), all(), script, async |server: RemoteServer| {
+        Ok(server.tasks().collect().await?)
+    })
+    .await;
     assert_eq!(result.unwrap().len(), 2);
 }
 
@@ -434,9 +436,10 @@ async fn a_task_is_found_again_by_its_id() {
         mock.answer_about("tasks/result", done()).await;
         mock.expect_end().await;
     };
-    let (result, ()) =
-        with_tasks(client(), all(), script, async |server: RemoteServer| Ok(server.task("t-1")?.result().await?))
-            .await;
+    let (result, ()) = with_tasks(client(), all(), script, async |server: RemoteServer| {
+        Ok(server.task("t-1")?.result().await?)
+    })
+    .await;
     assert_eq!(result.unwrap().text(), "done");
 }
 

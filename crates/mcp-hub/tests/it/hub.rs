@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use agentwire_mcp_client::schema::{SubscriptionFilter, TaskSupport};
 use agentwire_mcp_hub::{
-    Change, HubConfig, CustomTarget, Driver, Hub, HubError, ServerConfig, ServerState, Target, connect,
+    Change, CustomTarget, Driver, Hub, HubConfig, HubError, ServerConfig, ServerState, Target, connect,
 };
 use agentwire_mcp_server::{Context, NoArguments, Server, ServerTool, ToolError};
 use agentwire_transport::{Duplex, duplex};

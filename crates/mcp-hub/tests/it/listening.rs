@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use agentwire_mcp_client::CallError;
 use agentwire_mcp_client::schema::SubscriptionFilter;
-use agentwire_mcp_hub::{Change, HubConfig, Hub, HubError, Listening, ServerConfig, ServerState};
+use agentwire_mcp_hub::{Change, Hub, HubConfig, HubError, Listening, ServerConfig, ServerState};
 use futures::StreamExt;
 
 use crate::script::{check_heard, heard, server};

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::time::Duration;
 
-use agentwire_mcp_hub::{HubConfig, Hub, HubError, HubTool, ServerState};
+use agentwire_mcp_hub::{Hub, HubConfig, HubError, HubTool, ServerState};
 use futures::future::join_all;
 
 use crate::played::Played;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agentwire_mcp_hub::{HubConfig, HttpKind, Hub, ServerConfig, connect};
+use agentwire_mcp_hub::{HttpKind, Hub, HubConfig, ServerConfig, connect};
 
 use crate::script::server;
 use crate::web::Answer::{Refuses, Silence, Status};

@@ -29,7 +29,7 @@ impl Page {
     }
 
     /// Sets by which name 2025-11-25 calls it, unique in the server (default: one by chance), to say by
-    /// [`Client::elicitation_complete`](crate::Client::elicitation_complete) when the user is done.
+    /// [`RemoteClient::elicitation_complete`](crate::RemoteClient::elicitation_complete) when the user is done.
     #[must_use]
     pub fn elicitation_id(self, id: impl Into<String>) -> Self {
         Self(self.0.elicitation_id(id))

@@ -14,7 +14,7 @@ use crate::yield_timer::yield_once;
 
 /// A handle on the client that a request came from. Cloning is cheap.
 #[derive(Clone)]
-pub struct Client {
+pub struct RemoteClient {
     /// None for a request that stands alone, whose client takes no requests.
     peer: Option<Peer>,
     caller: ClientContext,
@@ -22,7 +22,7 @@ pub struct Client {
     task: Option<Box<str>>,
 }
 
-impl Client {
+impl RemoteClient {
     pub(crate) fn new(peer: Option<Peer>, caller: ClientContext, task: Option<Box<str>>) -> Self {
         Self { peer, caller, task }
     }
@@ -84,8 +84,8 @@ impl Client {
     }
 }
 
-impl fmt::Debug for Client {
+impl fmt::Debug for RemoteClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Client").field("info", &self.info()).finish_non_exhaustive()
+        f.debug_struct("RemoteClient").field("info", &self.info()).finish_non_exhaustive()
     }
 }
