@@ -1,13 +1,14 @@
 //! Completion of arguments that a user types.
 
 use std::collections::BTreeMap;
-use std::future::Future;
+use std::future::{Future, ready};
 
 use agentwire_jsonrpc::ErrorObject;
 use agentwire_mcp_schema::{CompleteRequest, CompleteResult, Completion};
 
-use crate::Context;
+use crate::function::{Argument, StateSlots, kind};
 use crate::request_future::HandlerFuture;
+use crate::{Context, Function};
 
 /// An argument of a prompt, or a variable of a resource template, that a user is typing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -75,13 +76,18 @@ pub(crate) struct Completers(BTreeMap<String, Box<Complete>>);
 type Complete = dyn Fn(PartialArgument, Context) -> HandlerFuture + Send + Sync;
 
 impl Completers {
-    pub(crate) fn add<F, O>(&mut self, argument: String, function: F)
+    pub(crate) fn add<F, M>(&mut self, argument: String, function: F, states: &mut StateSlots)
     where
-        F: Fn(PartialArgument, Context) -> O + Send + Sync + 'static,
-        O: Future<Output: IntoCompletion> + Send + 'static,
+        F: Function<kind::Completion, M>,
+        F::Future: Future<Output: IntoCompletion> + Send + 'static,
     {
+        let state = states.add();
         let run = move |partial: PartialArgument, context: Context| -> HandlerFuture {
-            let future = function(partial, context.clone());
+            let argument = match F::Argument::read(&partial) {
+                Ok(argument) => argument,
+                Err(why) => return Box::pin(ready(Err(ErrorObject::internal_error(why)))),
+            };
+            let future = function.call(state.get(), argument, context.clone());
             Box::pin(async move { context.encode(CompleteResult::new(future.await.into_completion()?)) })
         };
         self.0.insert(argument, Box::new(run));

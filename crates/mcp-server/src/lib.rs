@@ -1,7 +1,7 @@
 //! MCP servers: a tool is an async function whose schema comes from its argument type.
 //!
 //! ```
-//! use agentwire_mcp_server::{Context, Server, ToolError};
+//! use agentwire_mcp_server::Server;
 //! use schemars::JsonSchema;
 //! use serde::Deserialize;
 //!
@@ -11,8 +11,8 @@
 //!     b: i64,
 //! }
 //!
-//! async fn add(Add { a, b }: Add, _cx: Context) -> Result<String, ToolError> {
-//!     Ok((a + b).to_string())
+//! async fn add(Add { a, b }: Add) -> String {
+//!     (a + b).to_string()
 //! }
 //!
 //! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
@@ -21,6 +21,8 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! A function takes what it needs of [`State`], its arguments and a [`Context`], in that order: see [`Function`].
 //!
 //! A [`Server`] is a set of registries: tools, resources, templates of resources and prompts, each an async function with
 //! a name. Functions also [complete](ServerPrompt::complete) what a user types into a prompt or a template.
@@ -172,6 +174,7 @@ mod completion;
 mod config;
 mod context;
 mod dispatch;
+mod function;
 mod handler;
 mod input;
 mod layers;
@@ -221,6 +224,7 @@ pub use cancelled::Cancelled;
 pub use completion::{IntoCompletion, PartialArgument};
 pub use config::Config;
 pub use context::Context;
+pub use function::{Argument, Function, Kind, State, kind};
 pub use input::{AskError, Elicitation, Elicited, Form, InputConfig, Page, field};
 pub use layers::{BoxError, Next, RawCall, RawCallFuture, from_fn};
 pub use prompt::{IntoPromptResult, ServerPrompt};

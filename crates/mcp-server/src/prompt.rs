@@ -5,20 +5,18 @@ use std::sync::Arc;
 
 use agentwire_jsonrpc::{ErrorObject, RawJson, RequestMethod};
 use agentwire_mcp_schema::{
-    GetPromptRequest, GetPromptResult, Icon, Prompt, PromptArgument, PromptMessage, Revision,
+    GetPromptRequest, GetPromptResult, Icon, JsonSchema, Prompt, PromptArgument, PromptMessage, Revision,
 };
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::CallLayer;
-use crate::arguments::input_schema;
 use crate::completion::{Completable, Completers};
+use crate::function::{Argument, StateSlots, States, kind};
 use crate::layers::{self, Layers, Next, RawCall, Target};
 use crate::registry::{Definition, Entry};
 use crate::request_future::HandlerFuture;
-use crate::string_args::decode_string_args;
-use crate::{Context, IntoCompletion, PartialArgument};
+use crate::{Context, Function, IntoCompletion};
 
 /// A prompt: its definition, which clients see, the function that fills it in, and the layers around that.
 ///
@@ -44,6 +42,7 @@ pub struct ServerPrompt {
     definition: Definition<Prompt>,
     completers: Completers,
     layers: Layers,
+    states: StateSlots,
     run: Box<Run>,
 }
 
@@ -55,23 +54,24 @@ impl ServerPrompt {
     /// # Panics
     ///
     /// When the argument type is not one whose JSON is an object.
-    pub fn new<A, F, O>(name: impl Into<String>, description: impl Into<String>, function: F) -> Self
+    pub fn new<F, M>(name: impl Into<String>, description: impl Into<String>, function: F) -> Self
     where
-        A: DeserializeOwned + schemars::JsonSchema + Send + 'static,
-        F: Fn(A, Context) -> O + Send + Sync + 'static,
-        O: Future<Output: IntoPromptResult> + Send + 'static,
+        F: Function<kind::Prompt, M>,
+        F::Future: Future<Output: IntoPromptResult> + Send + 'static,
     {
-        let prompt = Prompt::new(name).description(description).arguments(arguments::<A>());
+        let prompt = Prompt::new(name).description(description).arguments(arguments(&F::Argument::schema()));
+        let mut states = StateSlots::default();
+        let state = states.add();
         let run =
             move |arguments: &BTreeMap<String, String>, context: Context| -> Result<HandlerFuture, String> {
-                let future = function(decode_string_args(arguments)?, context.clone());
+                let future = function.call(state.get(), F::Argument::read(arguments)?, context.clone());
                 Ok(Box::pin(async move {
                     let result = future.await.into_prompt_result()?;
                     context.encode(result)
                 }))
             };
         let (completers, layers) = (Completers::default(), Layers::default());
-        Self { definition: Definition::new(prompt), completers, layers, run: Box::new(run) }
+        Self { definition: Definition::new(prompt), completers, layers, states, run: Box::new(run) }
     }
 
     /// Sets its name for people.
@@ -105,15 +105,16 @@ impl ServerPrompt {
     ///
     /// When the prompt has no such argument.
     #[must_use]
-    pub fn complete<F, O>(mut self, argument: impl Into<String>, function: F) -> Self
+    #[track_caller]
+    pub fn complete<F, M>(mut self, argument: impl Into<String>, function: F) -> Self
     where
-        F: Fn(PartialArgument, Context) -> O + Send + Sync + 'static,
-        O: Future<Output: IntoCompletion> + Send + 'static,
+        F: Function<kind::Completion, M>,
+        F::Future: Future<Output: IntoCompletion> + Send + 'static,
     {
         let argument = argument.into();
         let name = &self.definition().name;
         assert!(self.has_argument(&argument), "the prompt `{name}` has no argument `{argument}`");
-        self.completers.add(argument, function);
+        self.completers.add(argument, function, &mut self.states);
         self
     }
 
@@ -134,6 +135,16 @@ impl ServerPrompt {
     /// The definition that clients see.
     pub fn definition(&self) -> &Prompt {
         self.definition.value()
+    }
+
+    /// Finds the state of its functions.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such state.
+    #[track_caller]
+    pub(crate) fn prepare(&self, states: &States) {
+        self.states.bind(states, "prompt", &self.definition().name);
     }
 
     /// Fills the prompt in within the layers, of which `outer` is the server's first one.
@@ -167,8 +178,7 @@ impl ServerPrompt {
 }
 
 /// The members of an argument type, in the order of their names.
-fn arguments<A: schemars::JsonSchema>() -> Vec<PromptArgument> {
-    let schema = input_schema::<A>();
+fn arguments(schema: &JsonSchema) -> Vec<PromptArgument> {
     let required = schema.as_map().get("required").and_then(Value::as_array);
     let is_required =
         |name: &str| required.is_some_and(|names| names.iter().any(|required| required == name));

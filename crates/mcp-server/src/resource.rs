@@ -1,5 +1,5 @@
 use std::fmt;
-use std::future::Future;
+use std::future::{Future, ready};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,11 +13,12 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::value::RawValue;
 
 use crate::CallLayer;
-use crate::Context;
 use crate::caching::Caching;
+use crate::function::{Argument, StateSlots, States, kind};
 use crate::layers::{self, Layers, Next, RawCall, Target};
 use crate::registry::{Definition, Entry};
 use crate::request_future::HandlerFuture;
+use crate::{Context, Function};
 
 /// A resource: its definition, which clients see, the function that reads it, and the layers around that.
 ///
@@ -32,6 +33,7 @@ pub struct ServerResource {
     definition: Definition<Resource>,
     caching: Caching,
     layers: Layers,
+    states: StateSlots,
     run: Box<Run>,
 }
 
@@ -39,19 +41,31 @@ pub struct ServerResource {
 type Run = dyn Fn(Option<String>, Caching, Context) -> HandlerFuture + Send + Sync;
 
 impl ServerResource {
-    /// A resource at that URI, with a name for programs, and the function that reads it, which gets the URI.
-    pub fn new<F, O>(uri: impl Into<String>, name: impl Into<String>, function: F) -> Self
+    /// A resource at that URI, with a name for programs, and the function that reads it, which may take the URI.
+    pub fn new<F, M>(uri: impl Into<String>, name: impl Into<String>, function: F) -> Self
     where
-        F: Fn(String, Context) -> O + Send + Sync + 'static,
-        O: Future<Output: IntoResourceContents> + Send + 'static,
+        F: Function<kind::Resource, M>,
+        F::Future: Future<Output: IntoResourceContents> + Send + 'static,
     {
+        let mut states = StateSlots::default();
+        let state = states.add();
         let uri = uri.into();
         let definition = Definition::new(Resource::new(uri.clone(), name));
         let run = move |mime_type: Option<String>, caching: Caching, context: Context| -> HandlerFuture {
-            let future = function(uri.clone(), context.clone());
+            let argument = match F::Argument::read(&uri) {
+                Ok(argument) => argument,
+                Err(why) => return Box::pin(ready(Err(ErrorObject::internal_error(why)))),
+            };
+            let future = function.call(state.get(), argument, context.clone());
             read(future, uri.clone(), mime_type, caching, context)
         };
-        Self { definition, caching: Caching::default(), layers: Layers::default(), run: Box::new(run) }
+        Self {
+            definition,
+            caching: Caching::default(),
+            layers: Layers::default(),
+            states,
+            run: Box::new(run),
+        }
     }
 
     /// Sets its name for people.
@@ -109,6 +123,16 @@ impl ServerResource {
     /// The definition that clients see.
     pub fn definition(&self) -> &Resource {
         self.definition.value()
+    }
+
+    /// Finds the state of its function.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such state.
+    #[track_caller]
+    pub(crate) fn prepare(&self, states: &States) {
+        self.states.bind(states, "resource", &self.definition().uri);
     }
 
     /// Starts a read within the layers, of which `outer` is the server's first one.

@@ -6,18 +6,17 @@ use std::time::Duration;
 
 use agentwire_jsonrpc::{ErrorObject, RawJson, RequestMethod};
 use agentwire_mcp_schema::{Annotations, CacheScope, Icon, ReadResourceRequest, ResourceTemplate, Revision};
-use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use crate::CallLayer;
 use crate::caching::Caching;
 use crate::completion::{Completable, Completers};
+use crate::function::{Argument, StateSlots, States, kind};
 use crate::layers::{self, Layers, Next, RawCall, Target};
 use crate::registry::{Definition, Entry};
 use crate::request_future::HandlerFuture;
 use crate::resource::read;
-use crate::string_args::decode_string_args;
-use crate::{Context, IntoCompletion, IntoResourceContents, PartialArgument, UriTemplate};
+use crate::{Context, Function, IntoCompletion, IntoResourceContents, UriTemplate};
 
 /// A family of resources as the server holds it: the template of their URIs, and the function that reads each.
 ///
@@ -58,6 +57,7 @@ pub struct ServerResourceTemplate {
     segments_only: bool,
     layers: Layers,
     check: fn(&Values) -> Result<(), String>,
+    states: StateSlots,
     run: Box<Run>,
 }
 
@@ -75,15 +75,17 @@ impl ServerResourceTemplate {
     /// # Panics
     ///
     /// When the template is none that [`UriTemplate`] takes.
-    pub fn new<V, F, O>(uri_template: impl Into<String>, name: impl Into<String>, function: F) -> Self
+    #[track_caller]
+    pub fn new<F, M>(uri_template: impl Into<String>, name: impl Into<String>, function: F) -> Self
     where
-        V: DeserializeOwned + Send + 'static,
-        F: Fn(V, Context) -> O + Send + Sync + 'static,
-        O: Future<Output: IntoResourceContents> + Send + 'static,
+        F: Function<kind::ResourceTemplate, M>,
+        F::Future: Future<Output: IntoResourceContents> + Send + 'static,
     {
+        let mut states = StateSlots::default();
+        let state = states.add();
         let definition = ResourceTemplate::new(uri_template, name);
         let run = move |values: &Values, uri, mime_type, caching, context: Context| {
-            let future = function(decode_string_args(values)?, context.clone());
+            let future = function.call(state.get(), F::Argument::read(values)?, context.clone());
             Ok(read(future, uri, mime_type, caching, context))
         };
         Self {
@@ -93,7 +95,8 @@ impl ServerResourceTemplate {
             completers: Completers::default(),
             segments_only: false,
             layers: Layers::default(),
-            check: |values| decode_string_args::<V>(values).map(drop),
+            check: |values| F::Argument::read(values).map(drop),
+            states,
             run: Box::new(run),
         }
     }
@@ -150,14 +153,15 @@ impl ServerResourceTemplate {
     ///
     /// When the template has no such variable.
     #[must_use]
-    pub fn complete<F, O>(mut self, variable: impl Into<String>, function: F) -> Self
+    #[track_caller]
+    pub fn complete<F, M>(mut self, variable: impl Into<String>, function: F) -> Self
     where
-        F: Fn(PartialArgument, Context) -> O + Send + Sync + 'static,
-        O: Future<Output: IntoCompletion> + Send + 'static,
+        F: Function<kind::Completion, M>,
+        F::Future: Future<Output: IntoCompletion> + Send + 'static,
     {
         let variable = variable.into();
         assert!(self.has_argument(&variable), "`{}` has no variable `{variable}`", self.template.as_str());
-        self.completers.add(variable, function);
+        self.completers.add(variable, function, &mut self.states);
         self
     }
 
@@ -186,6 +190,16 @@ impl ServerResourceTemplate {
     /// The definition that clients see.
     pub fn definition(&self) -> &ResourceTemplate {
         self.definition.value()
+    }
+
+    /// Finds the state of its functions.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such state.
+    #[track_caller]
+    pub(crate) fn prepare(&self, states: &States) {
+        self.states.bind(states, "resource template", &self.definition().uri_template);
     }
 
     /// Looks whether that is the URI of one of these resources, and with which values.
@@ -229,8 +243,12 @@ fn is_segment(value: &str) -> bool {
     !matches!(value, "" | "." | "..") && !value.contains(['/', '\\'])
 }
 
+#[track_caller]
 fn parse(uri_template: &str) -> UriTemplate {
-    uri_template.parse().unwrap_or_else(|wrong| panic!("the resource template `{uri_template}`: {wrong}"))
+    match uri_template.parse() {
+        Ok(template) => template,
+        Err(wrong) => panic!("the resource template `{uri_template}`: {wrong}"),
+    }
 }
 
 impl Target for ServerResourceTemplate {

@@ -92,6 +92,29 @@ impl Server {
         self
     }
 
+    /// Gives functions that are added from now on their [`State<S>`](crate::State). A server has one state of each type; the
+    /// last one counts. A function whose state is missing is refused when it is added.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicU64, Ordering};
+    ///
+    /// use agentwire_mcp_server::{Server, State};
+    ///
+    /// async fn count(counter: State<Arc<AtomicU64>>) -> String {
+    ///     (counter.fetch_add(1, Ordering::Relaxed) + 1).to_string()
+    /// }
+    ///
+    /// let server = Server::new("counter", "1.0.0")
+    ///     .state(Arc::new(AtomicU64::new(0)))
+    ///     .tool("count", "Count one more", count);
+    /// # let _ = server;
+    /// ```
+    #[must_use]
+    pub fn state<S: Clone + Send + Sync + 'static>(self, state: S) -> Self {
+        self.set(|settings| settings.states.insert(state))
+    }
+
     /// Sets instructions for the model on how to use the server.
     #[must_use]
     pub fn instructions(self, instructions: impl Into<String>) -> Self {

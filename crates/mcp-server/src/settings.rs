@@ -11,6 +11,7 @@ use crate::Config;
 use crate::SubscriptionLimits;
 use crate::caching::Caching;
 use crate::capability::Capability;
+use crate::function::States;
 use crate::input::InputConfig;
 use crate::listeners::Listeners;
 use crate::quota::{Holder, Quota};
@@ -38,6 +39,7 @@ pub(crate) struct Settings {
     pub(crate) input: InputConfig,
     pub(crate) tasks: Option<Tasks>,
     pub(crate) connection: Config,
+    pub(crate) states: States,
     pub(crate) listeners: Listeners,
     /// Bytes of the URIs that clients watch.
     pub(crate) watched: Quota,
@@ -69,6 +71,7 @@ impl Settings {
             input: InputConfig::new(),
             tasks: None,
             connection: Config::new(),
+            states: States::default(),
             listeners: Listeners::default(),
             watched: Quota::default(),
             values: Quota::default(),

@@ -7,16 +7,15 @@ use agentwire_mcp_schema::{
     CallToolRequest, CallToolResult, HeaderMark, Icon, JsonSchema, Revision, TaskSupport, Tool,
     ToolAnnotations,
 };
-use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use crate::CallLayer;
-use crate::arguments::{decode, input_schema};
 use crate::checks::Checks;
+use crate::function::{Argument, StateSlots, States, kind};
 use crate::layers::{self, BoxError, Layers, Next, RawCall, Target};
 use crate::registry::{Definition, Entry};
 use crate::request_future::HandlerFuture;
-use crate::{Context, IntoToolResult};
+use crate::{Context, Function, IntoToolResult};
 
 /// A tool: its definition, which clients see, its function, and the layers around that.
 ///
@@ -65,6 +64,7 @@ pub struct ServerTool {
     /// The same, for the function.
     checks: Arc<Checks>,
     layers: Layers,
+    states: StateSlots,
     run: Box<Run>,
 }
 
@@ -80,20 +80,28 @@ impl ServerTool {
     /// # Panics
     ///
     /// When the argument type is not one whose JSON is an object.
-    pub fn new<A, F, O>(name: impl Into<String>, description: impl Into<String>, function: F) -> Self
+    pub fn new<F, M>(name: impl Into<String>, description: impl Into<String>, function: F) -> Self
     where
-        A: DeserializeOwned + schemars::JsonSchema + Send + 'static,
-        F: Fn(A, Context) -> O + Send + Sync + 'static,
-        O: Future<Output: IntoToolResult> + Send + 'static,
+        F: Function<kind::Tool, M>,
+        F::Future: Future<Output: IntoToolResult> + Send + 'static,
     {
+        let mut states = StateSlots::default();
+        let state = states.add();
         let run = move |arguments: &RawJson, checks: &Arc<Checks>, context: Context| {
             // The type may hold trees of values. Only its author knows.
             context.hold_values(arguments.as_str())?;
-            let future = function(decode(arguments)?, context.clone());
+            let future = function.call(state.get(), F::Argument::read(arguments)?, context.clone());
             Ok(answer(future, checks.clone(), context))
         };
-        let (input, output) = (input_schema::<A>(), O::Output::output_schema());
-        Self::of_function(name.into(), description.into(), input, output, Box::new(run))
+        let output = <F::Future as Future>::Output::output_schema();
+        Self::of_function(
+            name.into(),
+            description.into(),
+            F::Argument::schema(),
+            output,
+            states,
+            Box::new(run),
+        )
     }
 
     fn of_function(
@@ -101,32 +109,34 @@ impl ServerTool {
         description: String,
         input: JsonSchema,
         output: Option<JsonSchema>,
+        states: StateSlots,
         run: Box<Run>,
     ) -> Self {
         let mut tool = Tool::new(name, input).description(description);
         tool.output_schema = output;
-        Self::from_parts(tool, run)
+        Self::from_parts(tool, states, run)
     }
 
     /// A tool whose definition is only known at run time, such as one that stands for a tool elsewhere. The function
     /// gets the arguments as they are, an object; nothing but [`Server::validate`](crate::Server) checks them. Before a
     /// definition that somebody else wrote is offered, [`Tool::header_marks`] says whether it can be.
-    pub fn from_definition<F, O>(definition: Tool, function: F) -> Self
+    pub fn from_definition<F, M>(definition: Tool, function: F) -> Self
     where
-        F: Fn(RawJson, Context) -> O + Send + Sync + 'static,
-        O: Future<Output: IntoToolResult> + Send + 'static,
+        F: Function<kind::RawTool, M>,
+        F::Future: Future<Output: IntoToolResult> + Send + 'static,
     {
+        let mut states = StateSlots::default();
+        let state = states.add();
         let run = move |arguments: &RawJson, checks: &Arc<Checks>, context: Context| {
-            let arguments = RawJson::parse(arguments.as_str().into()).map_err(|error| error.to_string())?;
-            let future = function(arguments, context.clone());
+            let future = function.call(state.get(), F::Argument::read(arguments)?, context.clone());
             Ok(answer(future, checks.clone(), context))
         };
-        Self::from_parts(definition, Box::new(run))
+        Self::from_parts(definition, states, Box::new(run))
     }
 
-    fn from_parts(definition: Tool, run: Box<Run>) -> Self {
+    fn from_parts(definition: Tool, states: StateSlots, run: Box<Run>) -> Self {
         let (marks, checks, layers) = (Vec::new(), Arc::default(), Layers::default());
-        Self { definition: Definition::new(definition), marks, checks, layers, run }
+        Self { definition: Definition::new(definition), marks, checks, layers, states, run }
     }
 
     /// Sets its name for people.
@@ -227,15 +237,19 @@ impl ServerTool {
         self.definition.value()
     }
 
-    /// Reads what the schemas mean for calls.
+    /// Finds the function's state, and reads what the schemas mean for calls.
     ///
     /// # Panics
     ///
-    /// When a mark in the schema is wrong.
-    pub(crate) fn read_schemas(&mut self) {
+    /// When there is no such state, or a mark in the schema is wrong.
+    #[track_caller]
+    pub(crate) fn prepare(&mut self, states: &States) {
+        self.states.bind(states, "tool", &self.definition().name);
         self.checks = Arc::new(Checks::new(self.definition()));
-        let marks = self.definition().header_marks();
-        self.marks = marks.unwrap_or_else(|wrong| panic!("the tool `{}`: {wrong}", self.definition().name));
+        match self.definition().header_marks() {
+            Ok(marks) => self.marks = marks,
+            Err(wrong) => panic!("the tool `{}`: {wrong}", self.definition().name),
+        }
     }
 
     /// Whether it can run as a task.

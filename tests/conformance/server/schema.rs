@@ -1,7 +1,7 @@
 //! A tool whose schema is written by hand, with keywords that no Rust type has.
 
 use agentwire_mcp_server::schema::{JsonSchema, Tool};
-use agentwire_mcp_server::{Server, ServerTool};
+use agentwire_mcp_server::{RawJson, Server, ServerTool};
 use serde_json::json;
 
 pub(crate) fn offer(server: Server) -> Server {
@@ -29,7 +29,7 @@ pub(crate) fn offer(server: Server) -> Server {
     });
     let schema = JsonSchema::try_from(schema).expect("the schema is an object");
     let tool = Tool::new("json_schema_2020_12_tool", schema).description("Takes what a JSON Schema can say");
-    server.with_tool(ServerTool::from_definition(tool, |arguments, _| async move {
+    server.with_tool(ServerTool::from_definition(tool, |arguments: RawJson| async move {
         format!("Called with {}", arguments.as_str())
     }))
 }

@@ -2,12 +2,11 @@
 
 use std::future::Future;
 
-use serde::de::DeserializeOwned;
-
 use super::Server;
+use crate::function::kind;
 use crate::listeners::Change;
 use crate::{
-    Context, IntoPromptResult, IntoResourceContents, IntoToolResult, ServerPrompt, ServerResource,
+    Function, IntoPromptResult, IntoResourceContents, IntoToolResult, ServerPrompt, ServerResource,
     ServerResourceTemplate, ServerTool,
 };
 
@@ -15,19 +14,34 @@ use crate::{
 impl Server {
     /// Offers a tool: its name (1 to 128 of `A-Z a-z 0-9 _ - .`), a description for the model, and its function.
     ///
-    /// The function takes its arguments as one type, which gives the schema, and a [`Context`]. [`IntoToolResult`]
-    /// lists what it may return. A closure that captures something has to clone it before its
-    /// `async move` block.
+    /// The function takes [`State`](crate::State), its arguments as one type, which gives the schema, and a [`Context`]:
+    /// in this order, and only what it needs. See [`Function`]. [`IntoToolResult`] lists what it may return.
+    ///
+    /// ```
+    /// use agentwire_mcp_server::Server;
+    ///
+    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// struct Greet {
+    ///     /// Who is greeted.
+    ///     name: String,
+    /// }
+    ///
+    /// async fn greet(Greet { name }: Greet) -> String { format!("Hello {name}") }
+    ///
+    /// let server = Server::new("greeter", "1.0.0").tool("greet", "Greet someone", greet);
+    /// # let _ = server;
+    /// ```
     ///
     /// # Panics
     ///
-    /// When the argument type is not one whose JSON is an object, or a mark `x-mcp-header` in it is wrong.
+    /// When the server lacks the function's state, the argument type is not one whose JSON is an object, or a mark
+    /// `x-mcp-header` in it is wrong.
     #[must_use]
-    pub fn tool<A, F, O>(self, name: impl Into<String>, description: impl Into<String>, function: F) -> Self
+    #[track_caller]
+    pub fn tool<F, M>(self, name: impl Into<String>, description: impl Into<String>, function: F) -> Self
     where
-        A: DeserializeOwned + schemars::JsonSchema + Send + 'static,
-        F: Fn(A, Context) -> O + Send + Sync + 'static,
-        O: Future<Output: IntoToolResult> + Send + 'static,
+        F: Function<kind::Tool, M>,
+        F::Future: Future<Output: IntoToolResult> + Send + 'static,
     {
         self.with_tool(ServerTool::new(name, description, function))
     }
@@ -38,23 +52,26 @@ impl Server {
     ///
     /// When a mark `x-mcp-header` in its schema is wrong.
     #[must_use]
+    #[track_caller]
     pub fn with_tool(self, tool: ServerTool) -> Self {
         self.add_tool(tool);
         self
     }
 
-    /// Offers a resource: its URI, its name for programs, and the function that reads it, which gets the URI.
+    /// Offers a resource: its URI, its name for programs, and the function that reads it, which may take the URI.
     #[must_use]
-    pub fn resource<F, O>(self, uri: impl Into<String>, name: impl Into<String>, function: F) -> Self
+    #[track_caller]
+    pub fn resource<F, M>(self, uri: impl Into<String>, name: impl Into<String>, function: F) -> Self
     where
-        F: Fn(String, Context) -> O + Send + Sync + 'static,
-        O: Future<Output: IntoResourceContents> + Send + 'static,
+        F: Function<kind::Resource, M>,
+        F::Future: Future<Output: IntoResourceContents> + Send + 'static,
     {
         self.with_resource(ServerResource::new(uri, name, function))
     }
 
     /// Offers a resource with further properties.
     #[must_use]
+    #[track_caller]
     pub fn with_resource(self, resource: ServerResource) -> Self {
         self.add_resource(resource);
         self
@@ -67,22 +84,23 @@ impl Server {
     ///
     /// When the template is none that [`UriTemplate`](crate::UriTemplate) takes.
     #[must_use]
-    pub fn resource_template<V, F, O>(
+    #[track_caller]
+    pub fn resource_template<F, M>(
         self,
         uri_template: impl Into<String>,
         name: impl Into<String>,
         function: F,
     ) -> Self
     where
-        V: DeserializeOwned + Send + 'static,
-        F: Fn(V, Context) -> O + Send + Sync + 'static,
-        O: Future<Output: IntoResourceContents> + Send + 'static,
+        F: Function<kind::ResourceTemplate, M>,
+        F::Future: Future<Output: IntoResourceContents> + Send + 'static,
     {
         self.with_resource_template(ServerResourceTemplate::new(uri_template, name, function))
     }
 
     /// Offers a resource template with further properties.
     #[must_use]
+    #[track_caller]
     pub fn with_resource_template(self, template: ServerResourceTemplate) -> Self {
         self.add_resource_template(template);
         self
@@ -94,17 +112,18 @@ impl Server {
     ///
     /// When the argument type is not one whose JSON is an object.
     #[must_use]
-    pub fn prompt<A, F, O>(self, name: impl Into<String>, description: impl Into<String>, function: F) -> Self
+    #[track_caller]
+    pub fn prompt<F, M>(self, name: impl Into<String>, description: impl Into<String>, function: F) -> Self
     where
-        A: DeserializeOwned + schemars::JsonSchema + Send + 'static,
-        F: Fn(A, Context) -> O + Send + Sync + 'static,
-        O: Future<Output: IntoPromptResult> + Send + 'static,
+        F: Function<kind::Prompt, M>,
+        F::Future: Future<Output: IntoPromptResult> + Send + 'static,
     {
         self.with_prompt(ServerPrompt::new(name, description, function))
     }
 
     /// Offers a prompt with further properties.
     #[must_use]
+    #[track_caller]
     pub fn with_prompt(self, prompt: ServerPrompt) -> Self {
         self.add_prompt(prompt);
         self
@@ -115,8 +134,9 @@ impl Server {
     /// # Panics
     ///
     /// When a mark `x-mcp-header` in its schema is wrong ([`Tool::header_marks`](crate::schema::Tool::header_marks)).
+    #[track_caller]
     pub fn add_tool(&self, mut tool: ServerTool) {
-        tool.read_schemas();
+        tool.prepare(&self.parts.settings.states);
         self.parts.registries.tools.add(tool);
         self.announce(Change::Tools);
     }
@@ -131,7 +151,9 @@ impl Server {
     }
 
     /// Adds a resource and notifies clients.
+    #[track_caller]
     pub fn add_resource(&self, resource: ServerResource) {
+        resource.prepare(&self.parts.settings.states);
         self.answers.for_resources();
         self.parts.registries.resources.add(resource);
         self.announce(Change::Resources);
@@ -147,7 +169,9 @@ impl Server {
     }
 
     /// Adds a resource template and notifies clients.
+    #[track_caller]
     pub fn add_resource_template(&self, template: ServerResourceTemplate) {
+        template.prepare(&self.parts.settings.states);
         self.answers.for_resources();
         self.answers.for_completions();
         self.parts.registries.resource_templates.add(template);
@@ -164,7 +188,9 @@ impl Server {
     }
 
     /// Adds a prompt and notifies clients.
+    #[track_caller]
     pub fn add_prompt(&self, prompt: ServerPrompt) {
+        prompt.prepare(&self.parts.settings.states);
         self.answers.for_prompts();
         self.answers.for_completions();
         self.parts.registries.prompts.add(prompt);

@@ -45,7 +45,7 @@ fn server() -> Server {
     let any = Tool::new("any", JsonSchema::try_from(schema).unwrap());
     Server::new("database", "1")
         .tool("execute_sql", "Run a query", execute)
-        .with_tool(ServerTool::from_definition(any, async |_, _| "done"))
+        .with_tool(ServerTool::from_definition(any, async || "done"))
 }
 
 /// Calls `any`, which came with these headers, and gives the code of the error, if it is one.

@@ -8,7 +8,7 @@ use agentwire_mcp_server::schema::{
     CreateMessageRequest, Downgrade, ElicitRequest, ElicitUrlRequest, HasMeta, JsonSchema, SamplingMessage,
     Tool, ToolResultContent,
 };
-use agentwire_mcp_server::{NoArguments, Server};
+use agentwire_mcp_server::{Context, NoArguments, Server};
 use agentwire_transport::{MessageSource, Packet};
 use serde_json::{Value, json};
 
@@ -110,15 +110,16 @@ async fn asks<M>(request: M, revision: &str, capabilities: Value) -> String
 where
     M: RequestMethod + Downgrade + HasMeta + Clone + Send + Sync + 'static,
 {
-    let server = Server::new("asking", "1").tool("ask", "Ask the client", move |_: NoArguments, cx| {
-        let request = request.clone();
-        async move {
-            match cx.client().call(request).await {
-                Ok(_) => "asked".to_owned(),
-                Err(error) => error.to_string(),
+    let server =
+        Server::new("asking", "1").tool("ask", "Ask the client", move |_: NoArguments, cx: Context| {
+            let request = request.clone();
+            async move {
+                match cx.client().call(request).await {
+                    Ok(_) => "asked".to_owned(),
+                    Err(error) => error.to_string(),
+                }
             }
-        }
-    });
+        });
     with_raw(&server, async |raw| {
         let info = json!({ "name": "raw", "version": "1" });
         let params = json!({ "protocolVersion": revision, "capabilities": capabilities, "clientInfo": info });

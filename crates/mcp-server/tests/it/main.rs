@@ -4,6 +4,7 @@
 mod base;
 mod calls;
 mod completions;
+mod functions;
 mod headers;
 mod input;
 mod layers;

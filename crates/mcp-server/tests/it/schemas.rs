@@ -1,7 +1,7 @@
 //! What the schemas of a tool say, and what they promise.
 
 use agentwire_mcp_server::schema::{CallToolResult, Icon, JsonSchema, Tool};
-use agentwire_mcp_server::{NoArguments, Server, ServerPrompt, ServerResource, ServerTool};
+use agentwire_mcp_server::{NoArguments, RawJson, Server, ServerPrompt, ServerResource, ServerTool};
 use serde_json::{Value, json};
 
 use crate::raw::{NEWEST, STATELESS, alone, code_of, with_raw, with_session};
@@ -34,9 +34,10 @@ fn schema(value: Value) -> JsonSchema {
 }
 
 fn echo() -> ServerTool {
-    ServerTool::from_definition(Tool::new("order", JsonSchema::any_object()), |arguments, _| async move {
-        arguments.as_str().to_owned()
-    })
+    ServerTool::from_definition(
+        Tool::new("order", JsonSchema::any_object()),
+        |arguments: RawJson| async move { arguments.as_str().to_owned() },
+    )
 }
 
 #[tokio::test(start_paused = true)]
@@ -55,7 +56,7 @@ async fn pictures_are_shown_of_everything_since_2025_11_25() {
     let icons = || vec![Icon::new("https://example.com/icon.png")];
     let server = Server::new("pictures", "1")
         .with_tool(ServerTool::new("t", "", async |_: NoArguments, _| "").icons(icons()))
-        .with_resource(ServerResource::new("memo:///r", "r", async |_, _| "").icons(icons()))
+        .with_resource(ServerResource::new("memo:///r", "r", async || "").icons(icons()))
         .with_prompt(ServerPrompt::new("p", "", async |_: NoArguments, _| "").icons(icons()));
     for (revision, shown) in
         [(NEWEST, json!([{ "src": "https://example.com/icon.png" }])), ("2025-06-18", Value::Null)]
@@ -113,7 +114,7 @@ mod validate {
 
     /// A tool that gives what it is given as structured content.
     fn structured(output: Value) -> ServerTool {
-        ServerTool::from_definition(Tool::new("give", JsonSchema::any_object()), |arguments, _| async move {
+        ServerTool::from_definition(Tool::new("give", JsonSchema::any_object()), |arguments: RawJson| async move {
             CallToolResult::from_text("given").structured_content(arguments)
         })
         .output_schema(schema(output))
@@ -127,7 +128,7 @@ mod validate {
     async fn what_the_schema_forbids_never_reaches_the_function_and_the_path_is_named() {
         let runs = Arc::new(AtomicUsize::new(0));
         let counted = runs.clone();
-        let tool = ServerTool::from_definition(Tool::new("order", schema(order())), move |_, _| {
+        let tool = ServerTool::from_definition(Tool::new("order", schema(order())), move || {
             counted.fetch_add(1, Ordering::Relaxed);
             async { "ordered" }
         });
@@ -165,7 +166,7 @@ mod validate {
     async fn arguments_that_read_as_something_else_never_reach_the_function() {
         let runs = Arc::new(AtomicUsize::new(0));
         let counted = runs.clone();
-        let tool = ServerTool::from_definition(Tool::new("order", schema(order())), move |_, _| {
+        let tool = ServerTool::from_definition(Tool::new("order", schema(order())), move || {
             counted.fetch_add(1, Ordering::Relaxed);
             async { "ordered" }
         });

@@ -120,7 +120,7 @@ async fn an_escaped_key_is_the_same_key() {
 
 #[tokio::test(start_paused = true)]
 async fn st_07_a_client_need_not_say_who_it_is() {
-    let server = Server::new("nosy", "1").tool("who", "Who asks", async |_: NoArguments, cx| {
+    let server = Server::new("nosy", "1").tool("who", "Who asks", async |_: NoArguments, cx: Context| {
         let client = cx.client();
         let name = client.info().map_or("nobody", |info| &*info.name).to_owned();
         format!("{name} {} {}", client.revision(), client.capabilities().has("roots"))
@@ -293,8 +293,9 @@ async fn log_04_06_and_07_a_request_sets_its_own_level() {
 
 #[tokio::test(start_paused = true)]
 async fn log_01_and_05_a_server_that_does_not_log_and_a_request_that_is_over_say_nothing() {
-    let quiet = Server::new("quiet", "1")
-        .tool("chat", "Log", async |_: NoArguments, cx| cx.log(LoggingLevel::Error, None, "unheard").await);
+    let quiet = Server::new("quiet", "1").tool("chat", "Log", async |_: NoArguments, cx: Context| {
+        cx.log(LoggingLevel::Error, None, "unheard").await
+    });
     with_raw(&quiet, async |raw| assert_eq!(logged(raw, json!({ LOG_LEVEL: "debug" })).await, [""; 0])).await;
     with_raw(&subject(), async |raw| {
         let params = alone_with(json!({ "name": "leak" }), json!({ LOG_LEVEL: "debug", "progressToken": 1 }));
@@ -358,14 +359,14 @@ async fn log_05_nothing_is_logged_after_the_answer() {
 
 #[tokio::test(start_paused = true)]
 async fn cac_01_and_02_what_may_be_kept_says_how_long_and_for_whom() {
-    let motto = ServerResource::new("memo:///motto", "motto", async |_, _cx| "Simple.")
+    let motto = ServerResource::new("memo:///motto", "motto", async || "Simple.")
         .caching(Duration::from_millis(1500), CacheScope::Private);
     let server = (0..3)
         .fold(Server::new("kept", "1"), |server, number| {
             server.tool(format!("tool-{number}"), "", async |_: NoArguments, _cx| ())
         })
         .with_resource(motto)
-        .resource("memo:///now", "now", async |_, _cx| "12:00")
+        .resource("memo:///now", "now", async || "12:00")
         .prompt("greet", "", async |_: NoArguments, _cx| "Hello")
         .page_size(2)
         .caching(Duration::from_secs(60), CacheScope::Public);

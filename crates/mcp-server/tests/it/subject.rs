@@ -109,7 +109,7 @@ pub(crate) fn stoppable(stopped: &Stopped) -> Server {
         .title("Addition")
         .annotations(ToolAnnotations::default().read_only_hint(true));
     let motto =
-        ServerResource::new("memo:///motto", "motto", |uri, _cx| async move { format!("read {uri}") })
+        ServerResource::new("memo:///motto", "motto", |uri: String| async move { format!("read {uri}") })
             .mime_type("text/plain");
     Server::new("subject", "1.0.0")
         .instructions("Call add.")
@@ -130,7 +130,7 @@ pub(crate) fn stoppable(stopped: &Stopped) -> Server {
                 pending::<String>().await
             }
         })
-        .tool("polite", "Wait until cancelled", move |_: NoArguments, cx| {
+        .tool("polite", "Wait until cancelled", move |_: NoArguments, cx: Context| {
             let stopped = polite.clone();
             async move {
                 cx.cancelled().await;
@@ -140,7 +140,7 @@ pub(crate) fn stoppable(stopped: &Stopped) -> Server {
             }
         })
         .with_resource(motto)
-        .resource("memo:///gone", "gone", async |_, _cx| {
+        .resource("memo:///gone", "gone", async || {
             Err::<String, _>(ErrorObject::internal_error("it is gone"))
         })
         .prompt("greet", "Greet somebody", greet)

@@ -22,7 +22,7 @@ fn change_prompts(server: &Server) {
 }
 
 fn change_resources(server: &Server) {
-    server.add_resource(ServerResource::new("memo:///late", "late", async |_, _cx| "now"));
+    server.add_resource(ServerResource::new("memo:///late", "late", async || "now"));
 }
 
 async fn listen(raw: &mut Raw, id: impl Into<Value>, filter: Value) -> Value {

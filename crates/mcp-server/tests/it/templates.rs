@@ -30,7 +30,7 @@ fn library() -> Server {
         .resource_updates()
         .with_resource_template(pages)
         .resource_template("covers:///{book}", "cover", cover)
-        .resource("books:///index", "index", async |_, _| "the index")
+        .resource("books:///index", "index", async || "the index")
 }
 
 async fn text_at(raw: &mut crate::raw::Raw, uri: &str) -> Value {
