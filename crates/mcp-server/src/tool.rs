@@ -79,12 +79,15 @@ impl ServerTool {
     ///
     /// # Panics
     ///
-    /// When the argument type is not one whose JSON is an object.
+    /// When the name is not 1 to 128 of `A-Z a-z 0-9 _ - .`, or the argument type is not one whose JSON is an object.
+    #[track_caller]
     pub fn new<F, M>(name: impl Into<String>, description: impl Into<String>, function: F) -> Self
     where
         F: Function<kind::Tool, M>,
         F::Future: Future<Output: IntoToolResult> + Send + 'static,
     {
+        let name = name.into();
+        check_name(&name);
         let mut states = StateSlots::default();
         let state = states.add();
         let run = move |arguments: &RawJson, checks: &Arc<Checks>, context: Context| {
@@ -94,14 +97,7 @@ impl ServerTool {
             Ok(answer(future, checks.clone(), context))
         };
         let output = <F::Future as Future>::Output::output_schema();
-        Self::of_function(
-            name.into(),
-            description.into(),
-            F::Argument::schema(),
-            output,
-            states,
-            Box::new(run),
-        )
+        Self::of_function(name, description.into(), F::Argument::schema(), output, states, Box::new(run))
     }
 
     fn of_function(
@@ -290,6 +286,17 @@ impl ServerTool {
         }
         (self.run)(arguments, &self.checks, context)
     }
+}
+
+/// Refuses a name that the [specification](https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-names)
+/// does not allow. A definition that was written elsewhere keeps the name it has.
+#[track_caller]
+fn check_name(name: &str) {
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+    assert!(
+        (1..=128).contains(&name.len()) && name.bytes().all(is_allowed),
+        "the tool {name:?}: a name is 1 to 128 of `A-Z a-z 0-9 _ - .`"
+    );
 }
 
 /// Makes the function's future one that gives the text to send.

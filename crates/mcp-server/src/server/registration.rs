@@ -34,7 +34,7 @@ impl Server {
     ///
     /// # Panics
     ///
-    /// When the server lacks the function's state, the argument type is not one whose JSON is an object, or a mark
+    /// When the name is invalid, the server lacks the function's state, the argument type is not one whose JSON is an object, or a mark
     /// `x-mcp-header` in it is wrong.
     #[must_use]
     #[track_caller]

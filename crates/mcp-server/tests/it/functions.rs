@@ -200,3 +200,14 @@ fn missing_state_is_refused_where_a_function_is_added() {
     let (message, _) = panic_of(completer);
     assert!(message.starts_with("the prompt `p` takes `State<&str>`"), "{message}");
 }
+
+#[test]
+fn an_invalid_name_of_a_tool_is_refused() {
+    for name in ["", "two words", "caf\u{e9}", "a/b", "line\nbreak", &"x".repeat(129)] {
+        let (message, line) = panic_of(|| drop(Server::new("s", "1").tool(name, "", nothing)));
+        assert!(message.starts_with(&format!("the tool {name:?}: a name is 1 to 128 of")), "{message}");
+        assert!(line.is_some(), "the line is the caller's");
+    }
+    let longest = "a-Z_0.".repeat(21) + "xx";
+    drop(Server::new("s", "1").tool(longest, "", nothing));
+}
