@@ -31,6 +31,7 @@
 //!   names it.
 //!
 //! The specification is at <https://modelcontextprotocol.io/specification/2024-11-05/basic/transports>.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(feature = "client")]
 pub mod client;

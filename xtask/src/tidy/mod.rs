@@ -27,6 +27,7 @@ use self::violation::Violation;
 use crate::cargo;
 
 const DEPENDENCIES: &str = "docs/dependencies.md";
+const FACADE: &str = "crates/agentwire/src/lib.rs";
 
 /// Checks everything, prints a line for each violation and fails when there is one.
 pub(crate) fn run(root: &Path) -> Result<()> {
@@ -86,6 +87,7 @@ fn check_manifests(root: &Path, metadata: &Metadata) -> Result<Vec<Violation>> {
     let reasons = read(root, DEPENDENCIES)?;
     let mut violations = Vec::new();
     violations.extend(manifests::forbids_unsafe("Cargo.toml", &read(root, "Cargo.toml")?));
+    violations.extend(manifests::facade(FACADE, &read(root, FACADE)?));
     for package in &metadata.packages {
         let file = relative(root, package);
         let text = read(root, &file)?;
