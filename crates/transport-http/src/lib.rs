@@ -77,6 +77,6 @@ pub mod client;
 pub mod server;
 
 /// Compiles the examples of the README.
-#[cfg(all(doctest, feature = "hyper", feature = "reqwest"))]
+#[cfg(all(doctest, feature = "hyper", any(feature = "reqwest", feature = "rustls-no-provider")))]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -39,6 +39,6 @@ pub mod client;
 pub mod server;
 
 /// Compiles the examples of the README.
-#[cfg(all(doctest, feature = "hyper", feature = "reqwest"))]
+#[cfg(all(doctest, feature = "hyper", feature = "http-client"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
