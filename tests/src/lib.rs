@@ -20,3 +20,7 @@ struct ClientGuide;
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/guide/mcp.md")]
 struct McpGuide;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../crates/agentwire/README.md")]
+struct Facade;

@@ -60,6 +60,7 @@
 //!
 //! It keeps no sessions and connects to no MCP servers: that is for a layer above. It spawns nothing: all
 //! methods run within the one future of [`serve`], which is `Send` if the agent's futures are.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(feature = "v2")]
 mod absent;

@@ -87,6 +87,7 @@
 //! - `unstable`: the module `unstable` and `AgentHandle::drafts`, with what drafts add to version 1.
 //! - `v2`: the module `v2`, a client of the draft of version 2, and `connect_any`, which speaks the version that the agent
 //!   does. With `unstable` also the module `v2::unstable`.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod agent;
 #[cfg(feature = "v2")]

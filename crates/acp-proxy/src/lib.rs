@@ -101,6 +101,7 @@
 //!
 //! It starts no processes and knows no concrete transport. It does not bridge MCP over ACP. It does not restart or bypass
 //! a component that has failed, because that component may have been there to hold messages back.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod closing;
 mod component;

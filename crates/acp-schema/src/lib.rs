@@ -76,6 +76,7 @@
 //! - `v2`: the module `v2`, the draft of version 2.
 //! - `schema`: `schemars::JsonSchema` for every type, and lists of all definitions, from which the project generates
 //!   the JSON Schema that it compares with the published one.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod common;
 #[cfg(feature = "schema")]

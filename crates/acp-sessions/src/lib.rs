@@ -123,6 +123,7 @@
 //! of a turn use tokio's tasks and threads. The crate needs a tokio runtime with time, and
 //! with I/O for MCP servers that are processes or on the network, and for terminals under version 2. It does not confine
 //! tools: the client's own checks decide on files, and [`Turn::resolve`] looks at the text of a path alone.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod auth;
 mod background;

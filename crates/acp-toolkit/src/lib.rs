@@ -74,6 +74,7 @@
 //!
 //! File calls run on tokio's threads for blocking work. Each terminal has one task, which reads its output and
 //! ends with it. Nothing else is spawned.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod conversation;
 mod elicitation;

@@ -59,6 +59,7 @@
 //! - A [`LineDecoder`] holds at most its limit of a line, and a little room to read into.
 //!
 //! The specification is at <https://www.jsonrpc.org/specification>.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod any_text;
 mod builder;

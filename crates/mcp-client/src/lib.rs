@@ -100,6 +100,7 @@
 //!
 //! It does not reconnect. A session that the server has forgotten (404 over HTTP) ends the connection, because only the owner
 //! of the transport can make another one; `agentwire-mcp-hub` does.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

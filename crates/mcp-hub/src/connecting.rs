@@ -11,7 +11,7 @@ use agentwire_jsonrpc::{Frame, Message};
 use agentwire_mcp_client::{BoxError, Client, ProtocolMode, RemoteServer};
 use agentwire_transport::{Direction, Packet, Transport, tap};
 #[cfg(feature = "http")]
-use agentwire_transport_http::client::Reqwest;
+use agentwire_transport_http::client::DefaultClient;
 use agentwire_transport_stdio::Child;
 
 use crate::attempt::Attempt;
@@ -156,7 +156,7 @@ struct Connector<'a, F> {
     client: Client,
     /// Shared by all attempts, so that they can share connections.
     #[cfg(feature = "http")]
-    http: Option<Reqwest>,
+    http: Option<DefaultClient>,
     /// Whether the last process or custom transport has answered anything.
     answered: Arc<AtomicBool>,
     /// Runs once connected; none when it has begun.
@@ -247,10 +247,10 @@ impl<F> Connector<'_, F> {
     }
 
     #[cfg(feature = "http")]
-    fn http(&mut self) -> Result<Reqwest, BoxError> {
+    fn http(&mut self) -> Result<DefaultClient, BoxError> {
         match &self.http {
             Some(client) => Ok(client.clone()),
-            None => Ok(self.http.insert(Reqwest::new(CONNECT_TIMEOUT)?).clone()),
+            None => Ok(self.http.insert(DefaultClient::new(CONNECT_TIMEOUT)?).clone()),
         }
     }
 }

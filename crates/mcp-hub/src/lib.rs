@@ -88,6 +88,7 @@
 //!
 //! It does not ask for tokens (give headers), or call a tool twice. It does not merge
 //! resources and prompts: [`Hub::server`] gives the handle on one server for those.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(all(doctest, feature = "sse"))]
 #[doc = include_str!("../README.md")]

@@ -154,6 +154,7 @@
 //! context, progress and questions, layers, tools and what else is registered, the parts of a server, tasks, the functions
 //! that answer requests, [`Server`], dispatch, connections. Registering a resource, prompt or completion names the functions
 //! that answer for it, so that a program without these is linked without their code.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 // Its facade would bring crates that are not needed here. Tests have that, and so the same paths.
 #[cfg(not(test))]

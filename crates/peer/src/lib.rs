@@ -136,6 +136,7 @@
 //! - Dropping [`Cancelled`] or [`WhenClosed`] loses nothing; make another.
 //! - Dropping the future of [`Driver::serve`] or [`Driver::run`] drops the handlers, `main` and the transport with it.
 //!   Messages that were queued and not yet written are lost.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 // Its facade would bring crates that are not needed here. Tests have that, and so the same paths.
 #[cfg(not(test))]

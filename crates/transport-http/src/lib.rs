@@ -56,6 +56,7 @@
 //! - An `EventId` names one event, which is never replayed on another stream.
 //!
 //! The specification is at <https://modelcontextprotocol.io/specification>, under *Transports*.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 // Its facade would bring crates that are not needed here. Tests have that, and so the same paths.
 #[cfg(all(not(test), any(feature = "client", feature = "server")))]
@@ -76,6 +77,6 @@ pub mod client;
 pub mod server;
 
 /// Compiles the examples of the README.
-#[cfg(all(doctest, feature = "hyper", feature = "reqwest"))]
+#[cfg(all(doctest, feature = "hyper", any(feature = "reqwest", feature = "rustls-no-provider")))]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -31,6 +31,7 @@
 //!   names it.
 //!
 //! The specification is at <https://modelcontextprotocol.io/specification/2024-11-05/basic/transports>.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(feature = "client")]
 pub mod client;
@@ -38,6 +39,6 @@ pub mod client;
 pub mod server;
 
 /// Compiles the examples of the README.
-#[cfg(all(doctest, feature = "hyper", feature = "reqwest"))]
+#[cfg(all(doctest, feature = "hyper", feature = "http-client"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -99,6 +99,7 @@
 //!
 //! It understands no message, restarts nothing, runs no shell on your command line, and never touches
 //! `std::io::stdin()` or `std::io::stdout()`: what others print there lands between our lines.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 // Its facade would bring crates that are not needed here. Tests have that, and so the same paths.
 #[cfg(not(test))]

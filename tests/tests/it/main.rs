@@ -28,6 +28,7 @@ mod network;
 mod nobody_there;
 mod peak_memory;
 mod permission_menu;
+mod picture;
 mod plain;
 mod probes;
 mod program;

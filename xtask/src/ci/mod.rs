@@ -33,8 +33,6 @@ enum Run {
     /// Clippy on each crate that has features, without any and with each alone. A build of the whole workspace unites the
     /// features of all members.
     Features,
-    /// `cargo package` of each crate to be published, not compiled again.
-    Package,
 }
 
 const STEPS: &[Step] = &[
@@ -52,7 +50,8 @@ const STEPS: &[Step] = &[
     Step::new("schema", Run::Xtask(&["schema", "--check"])),
     Step::new("test", Run::Cargo(&["test", "--workspace"], None)),
     Step::new("fuzz", Run::Xtask(&["fuzz", "--seconds", "3"])),
-    Step::new("package", Run::Package),
+    // Each crate to be published, in the order of their dependencies, compiled as its users will get it.
+    Step::new("publish", Run::Cargo(&["publish", "--workspace", "--dry-run", "--allow-dirty"], None)),
     Step::new("interop", Run::Xtask(&["interop"])),
     Step::new("conformance", Run::Xtask(&["conformance", "official"])),
     Step::new("upstream", Run::Xtask(&["schema", "--upstream"])),
@@ -151,7 +150,6 @@ impl Step {
                 process::run(Command::new(std::env::current_exe()?).args(arguments).current_dir(root))
             }
             Run::Features => features(root),
-            Run::Package => package(root),
         }
     }
 }
@@ -167,12 +165,4 @@ fn features(root: &Path) -> Result<()> {
         }
     }
     Ok(())
-}
-
-fn package(root: &Path) -> Result<()> {
-    let metadata = MetadataCommand::new().current_dir(root).no_deps().exec()?;
-    let private = metadata.packages.iter().filter(|package| package.publish.as_deref() == Some(&[]));
-    let excluded = private.flat_map(|package| ["--exclude", package.name.as_str()]);
-    let arguments = ["package", "--workspace", "--no-verify", "--allow-dirty"];
-    process::run(cargo::command(root).args(arguments).args(excluded))
 }

@@ -66,7 +66,7 @@ pub(super) fn features(file: &str, package: &Package) -> Vec<Violation> {
 }
 
 /// A crate has the package name of its folder, a description, a README that names its default features, a changelog and
-/// crate docs. No package is named after the project alone, so there is no umbrella crate.
+/// crate docs. On its page every feature is shown.
 pub(super) fn presentation(
     file: &str,
     package: &Package,
@@ -79,7 +79,10 @@ pub(super) fn presentation(
             violations.push(Violation::new(file, "presentation", what));
         }
     };
-    let name = format!("agentwire-{}", folder.trim_start_matches("crates/").trim_end_matches('/'));
+    let name = match folder.trim_start_matches("crates/").trim_end_matches('/') {
+        FACADE => FACADE.to_owned(),
+        folder => format!("agentwire-{folder}"),
+    };
     require(package.name.as_str() == name, format!("the package `{}` is not `{name}`", package.name));
     let description = package.description.as_deref().unwrap_or_default();
     require(
@@ -92,11 +95,30 @@ pub(super) fn presentation(
     let root = ["src/lib.rs", "src/main.rs"].into_iter().find_map(|root| read(&format!("{folder}{root}")));
     let documented = root.as_deref().is_some_and(|text| text.trim_start().starts_with("//!"));
     require(documented, "the crate's root does not begin with `//!` docs".into());
+    if !package.features.is_empty() {
+        let page = &package.metadata["docs"]["rs"];
+        let shown =
+            page["all-features"] == true && page["rustdoc-args"] == serde_json::json!(["--cfg", "docsrs"]);
+        let labelled =
+            root.as_deref().is_some_and(|text| text.contains("#![cfg_attr(docsrs, feature(doc_cfg))]"));
+        require(shown && labelled, "the page on docs.rs does not show each feature".into());
+    }
     for feature in package.features.get("default").into_iter().flatten() {
         let named = readme.as_deref().is_some_and(|readme| readme.contains(&format!("`{feature}`")));
         require(named, format!("the README does not name the default feature `{feature}`"));
     }
     violations
+}
+
+/// The crate that is one name for the others, and its folder.
+const FACADE: &str = "agentwire";
+
+/// The façade holds modules and re-exports alone.
+pub(super) fn facade(file: &str, text: &str) -> Vec<Violation> {
+    let allowed = ["//", "#[", "#![", "pub mod ", "pub use ", "}"];
+    let code = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let other = code.filter(|line| !allowed.iter().any(|start| line.starts_with(start)));
+    other.map(|line| Violation::new(file, "facade", format!("not a re-export: {line}"))).collect()
 }
 
 /// The workspace's manifest forbids `unsafe`, which no crate can allow again.
@@ -155,7 +177,8 @@ mod tests {
         let package = json!({
             "name": "agentwire-x", "version": "0.1.0", "id": "x", "license": null, "license_file": null,
             "description": "what it is for", "source": null, "dependencies": [dependency], "targets": [],
-            "features": features, "manifest_path": "/x/Cargo.toml", "metadata": null, "publish": null, "authors": [],
+            "features": features, "manifest_path": "/x/Cargo.toml",
+            "metadata": { "docs": { "rs": { "all-features": true, "rustdoc-args": ["--cfg", "docsrs"] } } }, "publish": null, "authors": [],
             "categories": [], "keywords": [], "readme": null, "repository": null, "homepage": null,
             "documentation": null, "edition": "2024", "links": null, "default_run": null, "rust_version": null,
         });
@@ -176,18 +199,31 @@ mod tests {
         let good = |path: &str| match path {
             "crates/x/README.md" => Some("On by default: `fast`.".to_owned()),
             "crates/x/CHANGELOG.md" => Some(String::new()),
-            "crates/x/src/lib.rs" => Some("//! What it is.\n".to_owned()),
+            "crates/x/src/lib.rs" => {
+                Some("//! What it is.\n#![cfg_attr(docsrs, feature(doc_cfg))]\n".to_owned())
+            }
             _ => None,
         };
         let mut package = package(json!({ "default": ["fast"], "fast": [] }), &[]);
         assert_eq!(presentation(file, &package, good), []);
         assert_eq!(
             presentation(file, &package, |_| None).len(),
-            4,
-            "README, changelog, docs, the feature's mention"
+            5,
+            "README, changelog, docs, the features on the page, the feature's mention"
         );
-        assert_eq!(presentation("crates/y/Cargo.toml", &package, |_| good("crates/x/README.md")).len(), 2);
+        assert_eq!(presentation("crates/y/Cargo.toml", &package, |_| good("crates/x/README.md")).len(), 3);
+        package.metadata = json!(null);
+        assert_eq!(presentation(file, &package, good).len(), 1, "features that docs.rs does not build");
+        package.metadata =
+            json!({ "docs": { "rs": { "all-features": true, "rustdoc-args": ["--cfg", "docsrs"] } } });
         package.description = Some("TODO".into());
         assert_eq!(presentation(file, &package, good).len(), 1);
+    }
+
+    #[test]
+    fn the_facade_holds_no_code() {
+        let good = "//! What it is.\n#![a]\n\n/// Of ACP.\npub mod acp {\n    #[doc(inline)]\n    pub use x as agent;\n}\n";
+        assert_eq!(facade("f", good), []);
+        assert_eq!(facade("f", &format!("{good}fn main() {{\n}}\n")).len(), 1);
     }
 }

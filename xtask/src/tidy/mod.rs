@@ -15,6 +15,7 @@ mod retired;
 mod sizes;
 mod sources;
 mod violation;
+mod weights;
 
 use std::path::Path;
 
@@ -27,6 +28,7 @@ use self::violation::Violation;
 use crate::cargo;
 
 const DEPENDENCIES: &str = "docs/dependencies.md";
+const FACADE: &str = "crates/agentwire/src/lib.rs";
 
 /// Checks everything, prints a line for each violation and fails when there is one.
 pub(crate) fn run(root: &Path) -> Result<()> {
@@ -35,6 +37,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     let document = read(root, ARCHITECTURE)?;
     let mut violations = check_arrows(root, &metadata, &document, &sources)?;
     violations.extend(check_manifests(root, &metadata)?);
+    violations.extend(check_weights(root)?);
     violations.extend(sources::check(&sources));
     violations.extend(claims::check(&document, &sources));
     violations.extend(claims::limits(&document, &sources));
@@ -86,6 +89,7 @@ fn check_manifests(root: &Path, metadata: &Metadata) -> Result<Vec<Violation>> {
     let reasons = read(root, DEPENDENCIES)?;
     let mut violations = Vec::new();
     violations.extend(manifests::forbids_unsafe("Cargo.toml", &read(root, "Cargo.toml")?));
+    violations.extend(manifests::facade(FACADE, &read(root, FACADE)?));
     for package in &metadata.packages {
         let file = relative(root, package);
         let text = read(root, &file)?;
@@ -101,6 +105,18 @@ fn check_manifests(root: &Path, metadata: &Metadata) -> Result<Vec<Violation>> {
     }
     violations.sort_by(|a, b| (&a.file, a.rule, &a.what).cmp(&(&b.file, b.rule, &b.what)));
     violations.dedup();
+    Ok(violations)
+}
+
+fn check_weights(root: &Path) -> Result<Vec<Violation>> {
+    let mut violations = Vec::new();
+    for weight in weights::WEIGHTS {
+        // Counted for one system, so that the bound is the same on every machine.
+        let target = "x86_64-unknown-linux-gnu";
+        let arguments = ["--edges", "normal,build", "--target", target, "--package", weight.package];
+        let tree = cargo::tree(&mut cargo::command(root), &[&arguments, weight.features].concat())?;
+        violations.extend(weights::check(weight, tree.len()));
+    }
     Ok(violations)
 }
 

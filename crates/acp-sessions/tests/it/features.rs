@@ -59,8 +59,10 @@ fn an_agent_without_mcp_over_http_has_no_http_client_among_its_dependencies() {
         assert_eq!(web(features), [""; 0], "with the features `{features}`");
     }
     let has = |features, name| web(features).iter().any(|found| found == name);
-    assert!(has("http", "reqwest") && !has("http", "agentwire-transport-sse"));
-    assert!(has("sse", "reqwest") && has("sse", "agentwire-transport-sse"));
+    assert!(
+        has("http", "hyper-rustls") && !has("http", "reqwest") && !has("http", "agentwire-transport-sse")
+    );
+    assert!(has("sse", "hyper-rustls") && has("sse", "agentwire-transport-sse"));
 }
 
 /// The agent advertises what it supports, and names what it refuses.

@@ -1,6 +1,6 @@
 //! The session's MCP servers, from `--mcp NAME=TARGET`, `--header` and `--header-file`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use agentwire_acp_schema::v1::{HttpHeader, McpServer, McpServerHttp, McpServerStdio};
 use agentwire_mcp_hub::Target;
@@ -78,8 +78,46 @@ fn local(name: &str, command: &str) -> Result<McpServer> {
     let Some((program, arguments)) = words.split_first() else {
         bail!("--mcp {name}: no command");
     };
-    let program = which::which(program).with_context(|| format!("--mcp {name}: {program}"))?;
+    let program = find(program).with_context(|| format!("--mcp {name}: {program}: no such program"))?;
     let program = std::path::absolute(program)?;
     let program = program.to_str().with_context(|| format!("--mcp {name}: the path is not UTF-8"))?;
     Ok(McpServerStdio::new(name, program).args(arguments.iter().cloned()).into())
+}
+
+/// The path of a program: a name without `/` is looked for in `PATH`, as a shell does it.
+#[cfg(unix)]
+fn find(program: &str) -> Option<PathBuf> {
+    let is_program =
+        |path: &PathBuf| path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok();
+    if program.contains('/') {
+        return Some(PathBuf::from(program)).filter(is_program);
+    }
+    let folders = std::env::var_os("PATH")?;
+    std::env::split_paths(&folders).map(|folder| folder.join(program)).find(is_program)
+}
+
+#[cfg(not(unix))]
+fn find(program: &str) -> Option<PathBuf> {
+    which::which(program).ok()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn only_what_can_be_executed_is_a_program() {
+        assert!(find("sh").is_some_and(|path| path.is_absolute() && path.ends_with("sh")));
+        assert_eq!(find("no-such-program-anywhere"), None);
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(find(folder.path().to_str().unwrap()), None, "a folder");
+        let file = folder.path().join("run");
+        fs::write(&file, "").unwrap();
+        assert_eq!(find(file.to_str().unwrap()), None, "a file");
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(find(file.to_str().unwrap()), Some(file));
+    }
 }

@@ -20,7 +20,6 @@ pub(super) fn server() -> Server {
         .title("About this server")
         .mime_type("text/plain");
     Server::new("agentwire", env!("CARGO_PKG_VERSION"))
-        .validate(true)
         .tasks(Tasks::new(|work| drop(tokio::spawn(work))))
         .instructions("Tools to try a client with. None of them touches anything.")
         .tool("echo", "Give the message back", echo)

@@ -1,10 +1,33 @@
 //! Encrypts text with the server's key, bound to further data.
+//!
+//! XChaCha20-Poly1305: its nonces are long enough to be made by chance, however many machines share a key. The features
+//! `ring` and `chacha20poly1305` choose who computes it, and what one has sealed the other opens.
 
 use std::sync::{Arc, OnceLock};
 
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+#[cfg(all(feature = "chacha20poly1305", any(test, not(feature = "ring"))))]
+mod pure;
+#[cfg(feature = "ring")]
+mod with_ring;
+
+#[cfg(all(feature = "chacha20poly1305", not(feature = "ring")))]
+use pure::{decrypt, encrypt};
+#[cfg(feature = "ring")]
+use with_ring::{decrypt, encrypt};
+
+/// The length of a key, in bytes.
+const KEY: usize = 32;
+/// The length of a nonce, in bytes.
+const NONCE: usize = 24;
+/// The length of a tag, in bytes.
+const TAG: usize = 16;
+
 /// A key, made when it is first needed, which clones share.
 #[derive(Clone, Default)]
-pub(crate) struct Seal(Arc<OnceLock<[u8; 32]>>);
+pub(crate) struct Seal(Arc<OnceLock<[u8; KEY]>>);
 
 /// Why nothing can be sealed.
 #[derive(Debug, thiserror::Error)]
@@ -12,59 +35,73 @@ pub(crate) struct Seal(Arc<OnceLock<[u8; 32]>>);
 pub(crate) struct Unsealed(&'static str);
 
 impl Seal {
-    pub(crate) fn with(key: [u8; 32]) -> Self {
+    pub(crate) fn with(key: [u8; KEY]) -> Self {
         Self(Arc::new(OnceLock::from(key)))
+    }
+
+    /// Encrypts what is only to be opened with the same `about`.
+    pub(crate) fn close(&self, about: &[u8], mut text: Vec<u8>) -> Result<String, Unsealed> {
+        let nonce = random()?;
+        let tag = encrypt(self.key()?, &nonce, about, &mut text)?;
+        Ok(URL_SAFE_NO_PAD.encode([&nonce[..], &tag[..], &text[..]].concat()))
+    }
+
+    /// Gives what was sealed with that `about`; none for anything else.
+    pub(crate) fn open(&self, about: &[u8], sealed: &str) -> Option<Vec<u8>> {
+        let mut sealed = URL_SAFE_NO_PAD.decode(sealed).ok()?;
+        let (nonce, rest) = sealed.split_first_chunk_mut::<NONCE>()?;
+        let (tag, text) = rest.split_first_chunk_mut::<TAG>()?;
+        decrypt(self.key().ok()?, nonce, about, tag, text)?;
+        sealed.drain(..NONCE + TAG);
+        Some(sealed)
+    }
+
+    fn key(&self) -> Result<&[u8; KEY], Unsealed> {
+        match self.0.get() {
+            Some(key) => Ok(key),
+            None => {
+                let key = random()?;
+                Ok(self.0.get_or_init(|| key))
+            }
+        }
     }
 }
 
-/// XChaCha20-Poly1305: its nonces are long enough to be made by chance, however many machines share a key.
-mod sealed {
-    use base64::Engine;
-    use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-    use chacha20poly1305::aead::AeadInOut;
-    use chacha20poly1305::aead::inout::InOutBuf;
-    use chacha20poly1305::{KeyInit, Tag, XChaCha20Poly1305, XNonce};
+fn random<const LENGTH: usize>() -> Result<[u8; LENGTH], Unsealed> {
+    let mut bytes = [0; LENGTH];
+    getrandom::fill(&mut bytes).map_err(|_| Unsealed("the system has no randomness"))?;
+    Ok(bytes)
+}
 
-    use super::{Seal, Unsealed};
+/// Fails: no cipher is built in.
+#[cfg(not(any(feature = "chacha20poly1305", feature = "ring")))]
+fn encrypt(_: &[u8; KEY], _: &[u8; NONCE], _: &[u8], _: &mut [u8]) -> Result<[u8; TAG], Unsealed> {
+    Err(Unsealed("the server is built without the features `chacha20poly1305` and `ring`"))
+}
 
-    const NONCE: usize = 24;
-    const TAG: usize = 16;
+/// Fails: no cipher is built in.
+#[cfg(not(any(feature = "chacha20poly1305", feature = "ring")))]
+fn decrypt(_: &[u8; KEY], _: &[u8; NONCE], _: &[u8], _: &[u8; TAG], _: &mut [u8]) -> Option<()> {
+    None
+}
 
-    impl Seal {
-        /// Encrypts what is only to be opened with the same `about`.
-        pub(crate) fn close(&self, about: &[u8], mut text: Vec<u8>) -> Result<String, Unsealed> {
-            let mut nonce = [0; NONCE];
-            getrandom::fill(&mut nonce).map_err(|_| Unsealed("the system has no randomness"))?;
-            let nonce = XNonce::from(nonce);
-            let tag = self
-                .cipher()?
-                .encrypt_inout_detached(&nonce, about, InOutBuf::from(&mut text[..]))
-                .map_err(|_| Unsealed("it is too long"))?;
-            Ok(URL_SAFE_NO_PAD.encode([&nonce[..], &tag[..], &text[..]].concat()))
-        }
+#[cfg(all(test, feature = "chacha20poly1305", feature = "ring"))]
+mod tests {
+    use super::*;
 
-        /// Gives what was sealed with that `about`; none for anything else.
-        pub(crate) fn open(&self, about: &[u8], sealed: &str) -> Option<Vec<u8>> {
-            let mut text = URL_SAFE_NO_PAD.decode(sealed).ok()?;
-            let (nonce, rest) = text.split_first_chunk_mut::<NONCE>()?;
-            let (tag, rest) = rest.split_first_chunk_mut::<TAG>()?;
-            let (nonce, tag) = (XNonce::from(*nonce), Tag::from(*tag));
-            let cipher = self.cipher().ok()?;
-            cipher.decrypt_inout_detached(&nonce, about, InOutBuf::from(rest), &tag).ok()?;
-            text.drain(..NONCE + TAG);
-            Some(text)
-        }
-
-        fn cipher(&self) -> Result<XChaCha20Poly1305, Unsealed> {
-            let key = match self.0.get() {
-                Some(key) => key,
-                None => {
-                    let mut key = [0; 32];
-                    getrandom::fill(&mut key).map_err(|_| Unsealed("the system has no randomness"))?;
-                    self.0.get_or_init(|| key)
-                }
-            };
-            Ok(XChaCha20Poly1305::new(&(*key).into()))
+    #[test]
+    fn what_one_cipher_has_sealed_the_other_opens() {
+        for length in [0, 1, 63, 64, 65, 1000] {
+            let (key, nonce): ([u8; KEY], [u8; NONCE]) = (random().unwrap(), random().unwrap());
+            let text: Vec<u8> = (0..length).map(|place| place as u8).collect();
+            let [mut by_ring, mut by_pure] = [text.clone(), text.clone()];
+            let tag = with_ring::encrypt(&key, &nonce, b"about", &mut by_ring).unwrap();
+            assert_eq!(tag, pure::encrypt(&key, &nonce, b"about", &mut by_pure).unwrap());
+            assert_eq!(by_ring, by_pure);
+            assert_eq!(with_ring::decrypt(&key, &nonce, b"other", &tag, &mut by_ring.clone()), None);
+            with_ring::decrypt(&key, &nonce, b"about", &tag, &mut by_pure).unwrap();
+            pure::decrypt(&key, &nonce, b"about", &tag, &mut by_ring).unwrap();
+            assert_eq!((&by_ring, &by_pure), (&text, &text));
         }
     }
 }

@@ -271,18 +271,14 @@ impl Http {
 }
 
 impl Config {
-    /// A transport that uses `Reqwest`, or `Hyper` where the feature `reqwest` is off. Nothing is
-    /// sent yet.
+    /// A transport that uses [`DefaultClient`](crate::client::DefaultClient). Nothing is sent yet.
     ///
     /// # Errors
     ///
     /// When TLS cannot be set up.
     #[cfg(any(feature = "reqwest", feature = "rustls-no-provider"))]
     pub fn open(self) -> Result<Http, crate::client::HttpError> {
-        #[cfg(feature = "reqwest")]
-        let client = crate::client::Reqwest::new(self.limits.connect_timeout);
-        #[cfg(not(feature = "reqwest"))]
-        let client = crate::client::Hyper::new(self.limits.connect_timeout);
+        let client = crate::client::DefaultClient::new(self.limits.connect_timeout);
         let client = client.map_err(crate::client::HttpError::Unsent)?;
         Ok(self.open_with(client))
     }

@@ -23,8 +23,24 @@ const KEPT: Duration = Duration::from_secs(90);
 
 /// [`HttpClient`] by hyper: HTTP/1.1 with connections that are kept, HTTP/2 with the feature `http2`, and TLS by rustls.
 ///
-/// It does what [`Reqwest`](crate::client::Reqwest) does, with a third fewer crates: gzip, proxies and the user agent are as
-/// described there. It runs on tokio. A clone shares its connections.
+/// It runs on tokio. A clone shares its connections.
+///
+/// It takes answers that are compressed by gzip, and says so in `Accept-Encoding`, unless
+/// [`Config::header`](crate::client::Config::header) sets that header. The limits of the transport count what
+/// comes out.
+///
+/// # Proxies
+///
+/// The environment may name a proxy: `HTTPS_PROXY` for `https` URLs, `HTTP_PROXY` for `http` URLs (not where
+/// `REQUEST_METHOD` is set, as in a CGI program, whose caller could set it), `ALL_PROXY` for both, each also in
+/// lower case. It is read once, in [`new`](Self::new). `NO_PROXY` lists what is reached directly: hosts with
+/// all their subdomains, IP addresses, networks such as `10.0.0.0/8`, or `*`, with commas between them. Nothing is
+/// exempt by itself: for a server on this machine to be reached directly, `NO_PROXY` must hold `localhost` and
+/// `127.0.0.1`.
+///
+/// # User agent
+///
+/// None is sent. [`Config::header`](crate::client::Config::header) sets one, as any other header.
 ///
 /// # Cryptography
 ///

@@ -114,4 +114,16 @@ pub use hyper::Hyper;
 #[cfg(feature = "reqwest")]
 pub use reqwest::Reqwest;
 
+/// The client that [`Config::open`] uses: `Reqwest` with the feature `reqwest`, and [`Hyper`] without.
+///
+/// Both have `new(connect_timeout)`, and a clone shares its connections.
+#[cfg(feature = "reqwest")]
+pub type DefaultClient = Reqwest;
+
+/// The client that [`Config::open`] uses: `Reqwest` with the feature `reqwest`, and [`Hyper`] without.
+///
+/// Both have `new(connect_timeout)`, and a clone shares its connections.
+#[cfg(all(feature = "rustls-no-provider", not(feature = "reqwest")))]
+pub type DefaultClient = Hyper;
+
 pub use self::http::Http;

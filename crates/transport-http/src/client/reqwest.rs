@@ -14,22 +14,8 @@ use crate::client::{Body, BoxError, HttpClient, inflate};
 ///
 /// It runs on tokio. A clone shares its connections.
 ///
-/// It takes answers that are compressed by gzip, and says so in `Accept-Encoding`, unless
-/// [`Config::header`](crate::client::Config::header) sets that header. The limits of the transport count what
-/// comes out.
-///
-/// # Proxies
-///
-/// The environment may name a proxy: `HTTPS_PROXY` for `https` URLs, `HTTP_PROXY` for `http` URLs (not where
-/// `REQUEST_METHOD` is set, as in a CGI program, whose caller could set it), `ALL_PROXY` for both, each also in
-/// lower case. It is read once, in [`new`](Self::new). `NO_PROXY` lists what is reached directly: hosts with
-/// all their subdomains, IP addresses, networks such as `10.0.0.0/8`, or `*`, with commas between them. Nothing is
-/// exempt by itself: for a server on this machine to be reached directly, `NO_PROXY` must hold `localhost` and
-/// `127.0.0.1`.
-///
-/// # User agent
-///
-/// None is sent. [`Config::header`](crate::client::Config::header) sets one, as any other header.
+/// Compression, proxies and the user agent are as described at `Hyper`, the client without `reqwest`. Plain `http` requests
+/// without a proxy go to hyper directly.
 #[derive(Clone, Debug)]
 pub struct Reqwest {
     client: ::reqwest::Client,

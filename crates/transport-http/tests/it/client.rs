@@ -9,5 +9,5 @@ mod refusals;
 mod session;
 mod stateless;
 mod streams;
-#[cfg(all(feature = "http2", feature = "rustls"))]
+#[cfg(all(feature = "http2", any(feature = "rustls", feature = "rustls-ring")))]
 mod tls;

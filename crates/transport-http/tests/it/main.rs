@@ -1,10 +1,10 @@
 //! The transport from outside: raw sockets against the server, scripted servers against the client.
 
-#[cfg(all(any(feature = "reqwest", feature = "rustls"), feature = "hyper"))]
+#[cfg(all(any(feature = "reqwest", feature = "rustls", feature = "rustls-ring"), feature = "hyper"))]
 mod both;
-#[cfg(all(unix, any(feature = "reqwest", feature = "rustls"), feature = "hyper"))]
+#[cfg(all(unix, any(feature = "reqwest", feature = "rustls", feature = "rustls-ring"), feature = "hyper"))]
 mod bridge;
-#[cfg(any(feature = "reqwest", feature = "rustls"))]
+#[cfg(any(feature = "reqwest", feature = "rustls", feature = "rustls-ring"))]
 mod client;
 #[cfg(feature = "server")]
 mod connections;
@@ -12,7 +12,7 @@ mod connections;
 mod server;
 
 /// What the client is tested for does not depend on what it runs on.
-#[cfg(all(feature = "reqwest", feature = "rustls", feature = "hyper"))]
+#[cfg(all(feature = "reqwest", any(feature = "rustls", feature = "rustls-ring"), feature = "hyper"))]
 #[test]
 fn all_the_same_with_hyper() {
     let mut tests = std::process::Command::new(std::env::current_exe().unwrap());

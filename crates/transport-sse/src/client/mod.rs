@@ -1,7 +1,7 @@
 //! The client: a transport to one server.
 //!
 //! ```no_run
-//! # #[cfg(feature = "reqwest")]
+//! # #[cfg(feature = "http-client")]
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! use agentwire_transport::Packet;
 //! use agentwire_transport_sse::client::Sse;

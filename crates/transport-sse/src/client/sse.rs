@@ -28,7 +28,7 @@ use crate::client::{Config, SseError};
 /// accepted. So these keep their order, also towards later requests. All requests run concurrently.
 ///
 /// ```no_run
-/// # #[cfg(feature = "reqwest")]
+/// # #[cfg(feature = "http-client")]
 /// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
 /// use agentwire_transport::Packet;
 /// use agentwire_transport_sse::client::Sse;
@@ -87,7 +87,7 @@ impl Sse {
     /// # Errors
     ///
     /// When that is no URL of a server, or TLS cannot be set up.
-    #[cfg(feature = "reqwest")]
+    #[cfg(feature = "http-client")]
     pub fn new(url: &str) -> Result<Self, TransportError> {
         Ok(Config::new(url).map_err(TransportError::other)?.open()?)
     }
@@ -261,15 +261,15 @@ impl Sse {
 }
 
 impl Config {
-    /// A transport that uses [`Reqwest`](agentwire_transport_http::client::Reqwest). Nothing is sent before it is
-    /// polled.
+    /// A transport that uses [`DefaultClient`](agentwire_transport_http::client::DefaultClient). Nothing is sent before it
+    /// is polled.
     ///
     /// # Errors
     ///
     /// When TLS cannot be set up.
-    #[cfg(feature = "reqwest")]
+    #[cfg(feature = "http-client")]
     pub fn open(self) -> Result<Sse, SseError> {
-        let client = agentwire_transport_http::client::Reqwest::new(self.http.limits().connect_timeout);
+        let client = agentwire_transport_http::client::DefaultClient::new(self.http.limits().connect_timeout);
         Ok(self.open_with(client.map_err(HttpError::Unsent)?))
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agentwire_transport_http::client::Reqwest;
+use agentwire_transport_http::client::DefaultClient;
 use agentwire_transport_sse::client::{self, SseError};
 use agentwire_transport_sse::server::EndpointConfig;
 use serde_json::{Value, json};
@@ -127,7 +127,7 @@ async fn sse_12_a_server_that_stops_is_heard() {
 #[tokio::test]
 async fn many_clients_at_once_and_again() {
     let server = Server::start(EndpointConfig::new(), Way::Inline).await;
-    let http = Reqwest::new(Duration::from_secs(10)).unwrap();
+    let http = DefaultClient::new(Duration::from_secs(10)).unwrap();
     for _ in 0..3 {
         let mut clients = Vec::new();
         for _ in 0..50 {

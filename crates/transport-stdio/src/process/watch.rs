@@ -56,7 +56,10 @@ impl Watch {
         match self {
             #[cfg(target_os = "linux")]
             Self::Descriptor(_) => self.poll(process, cx),
-            _ => Poll::Pending,
+            _ => {
+                let _ = cx; // looked at with a descriptor only
+                Poll::Pending
+            }
         }
     }
 

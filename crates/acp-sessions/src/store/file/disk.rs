@@ -10,8 +10,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::sync::Arc;
 
-use fs4::TryLockError;
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
+use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use super::system::{Access, FileSystem, LockFile, RawFile, Version};
@@ -127,11 +126,11 @@ impl FileSystem for Disk {
     fn lock(&self, name: &str) -> io::Result<Option<Box<dyn LockFile>>> {
         loop {
             let file = self.open_file(name, OFlags::RDWR | OFlags::CREATE)?;
-            // Named in full, because newer standard libraries have a method of this name, which the MSRV lacks.
-            match fs4::FileExt::try_lock(&file) {
+            // The standard library's method needs a newer version than the MSRV.
+            match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => {}
-                Err(TryLockError::WouldBlock) => return Ok(None),
-                Err(TryLockError::Error(error)) => return Err(error),
+                Err(Errno::WOULDBLOCK) => return Ok(None),
+                Err(error) => return Err(error.into()),
             }
             // The previous owner has removed the file: a lock on a removed file has no effect.
             let ours = rustix::fs::fstat(&file)?;
@@ -183,6 +182,6 @@ impl LockFile for DiskLock {}
 impl Drop for DiskLock {
     fn drop(&mut self) {
         let _ = rustix::fs::unlinkat(self.directory.as_fd(), &*self.name, AtFlags::empty());
-        let _ = fs4::FileExt::unlock(&self.file);
+        let _ = rustix::fs::flock(&self.file, FlockOperation::Unlock);
     }
 }

@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) const QUIET: Duration = Duration::from_millis(80);
 
 /// Set where the tests are to use `Hyper`, although there is `Reqwest` too.
-#[cfg(feature = "rustls")]
+#[cfg(any(feature = "rustls", feature = "rustls-ring"))]
 pub(crate) const HYPER: &str = "AGENTWIRE_TEST_HYPER";
 
 /// A transport that uses the client that is tested.
@@ -29,7 +29,7 @@ pub(crate) fn open(config: Config) -> Http {
 
 /// The same with a limit for the time that a connection takes.
 pub(crate) fn open_within(config: Config, connect_timeout: Duration) -> Http {
-    #[cfg(feature = "rustls")]
+    #[cfg(any(feature = "rustls", feature = "rustls-ring"))]
     if std::env::var_os(HYPER).is_some() {
         let hyper = agentwire_transport_http::client::Hyper::new(connect_timeout).unwrap();
         return config.open_with(hyper);

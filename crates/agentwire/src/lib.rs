@@ -1,0 +1,76 @@
+//! ACP and MCP for Rust, under one name: agents, editors, tool servers and hosts.
+//!
+//! This crate holds no code. Each feature adds a module, which is a crate of its own with its own documentation:
+//!
+//! | you write | features | modules |
+//! |---|---|---|
+//! | an MCP server | `mcp-server`, `stdio` or `http-server` | `mcp::server`, `stdio`, `http` |
+//! | a host of one MCP server | `mcp-client`, `stdio` or `http-client` | `mcp::client`, `stdio`, `http` |
+//! | a host of several | `mcp-hub` | `mcp::hub` |
+//! | an agent | `acp-sessions`, `stdio` | `acp::sessions`, `stdio` |
+//! | an agent that keeps its sessions itself | `acp-agent`, `stdio` | `acp::agent`, `stdio` |
+//! | an editor, or another client of agents | `acp-toolkit`, `stdio` | `acp::toolkit`, `acp::client`, `stdio` |
+//! | a proxy between the two | `acp-proxy` | `acp::proxy` |
+//!
+//! No feature is on by default. `full` is all of them.
+//!
+//! The derive macro of [`schemars`] finds its crate by name: a module that has `use agentwire::schemars;` needs no dependency
+//! on it. The derives of serde need `serde` among your own dependencies.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(docsrs, doc = "", doc = include_str!("../README.md"))]
+
+/// The Agent Client Protocol: between an editor and an agent.
+#[cfg(feature = "acp-schema")]
+pub mod acp {
+    #[cfg(feature = "acp-agent")]
+    #[doc(inline)]
+    pub use agentwire_acp_agent as agent;
+    #[cfg(feature = "acp-client")]
+    #[doc(inline)]
+    pub use agentwire_acp_client as client;
+    #[cfg(feature = "acp-proxy")]
+    #[doc(inline)]
+    pub use agentwire_acp_proxy as proxy;
+    #[doc(inline)]
+    pub use agentwire_acp_schema as schema;
+    #[cfg(feature = "acp-sessions")]
+    #[doc(inline)]
+    pub use agentwire_acp_sessions as sessions;
+    #[cfg(feature = "acp-toolkit")]
+    #[doc(inline)]
+    pub use agentwire_acp_toolkit as toolkit;
+}
+
+/// The Model Context Protocol: between an agent and its tools.
+#[cfg(feature = "mcp-schema")]
+pub mod mcp {
+    #[cfg(feature = "mcp-client")]
+    #[doc(inline)]
+    pub use agentwire_mcp_client as client;
+    #[cfg(feature = "mcp-hub")]
+    #[doc(inline)]
+    pub use agentwire_mcp_hub as hub;
+    #[doc(inline)]
+    pub use agentwire_mcp_schema as schema;
+    #[cfg(feature = "mcp-server")]
+    #[doc(inline)]
+    pub use agentwire_mcp_server as server;
+}
+
+#[doc(inline)]
+pub use agentwire_jsonrpc as jsonrpc;
+#[doc(inline)]
+pub use agentwire_peer as peer;
+#[doc(inline)]
+pub use agentwire_transport as transport;
+#[cfg(any(feature = "http-client", feature = "http-server"))]
+#[doc(inline)]
+pub use agentwire_transport_http as http;
+#[cfg(feature = "sse")]
+#[doc(inline)]
+pub use agentwire_transport_sse as sse;
+#[cfg(feature = "stdio")]
+#[doc(inline)]
+pub use agentwire_transport_stdio as stdio;
+#[doc(no_inline)]
+pub use {schemars, serde_json};

@@ -1,0 +1,34 @@
+//! The cipher in Rust alone, which needs no C compiler.
+
+use chacha20poly1305::aead::AeadInOut;
+use chacha20poly1305::aead::inout::InOutBuf;
+use chacha20poly1305::{KeyInit, Tag, XChaCha20Poly1305, XNonce};
+
+use super::{KEY, NONCE, TAG, Unsealed};
+
+/// Encrypts the text where it is, and returns its tag.
+pub(super) fn encrypt(
+    key: &[u8; KEY],
+    nonce: &[u8; NONCE],
+    about: &[u8],
+    text: &mut [u8],
+) -> Result<[u8; TAG], Unsealed> {
+    let tag = XChaCha20Poly1305::new(&(*key).into())
+        .encrypt_inout_detached(&XNonce::from(*nonce), about, InOutBuf::from(text))
+        .map_err(|_| Unsealed("it is too long"))?;
+    Ok(tag.into())
+}
+
+/// Decrypts the text where it is; none where it, its tag or what it is about is another.
+pub(super) fn decrypt(
+    key: &[u8; KEY],
+    nonce: &[u8; NONCE],
+    about: &[u8],
+    tag: &[u8; TAG],
+    text: &mut [u8],
+) -> Option<()> {
+    let (nonce, tag) = (XNonce::from(*nonce), Tag::from(*tag));
+    XChaCha20Poly1305::new(&(*key).into())
+        .decrypt_inout_detached(&nonce, about, InOutBuf::from(text), &tag)
+        .ok()
+}

@@ -1,0 +1,52 @@
+//! How many crates a package may compile: what a user waits for and has to trust.
+
+use super::violation::Violation;
+
+/// The most crates that building a package compiles on Linux, with itself and what its build scripts and macros need.
+pub(super) struct Weight {
+    pub(super) package: &'static str,
+    /// Arguments of cargo that choose features; without any, the default ones.
+    pub(super) features: &'static [&'static str],
+    pub(super) most: usize,
+}
+
+const fn weight(package: &'static str, features: &'static [&'static str], most: usize) -> Weight {
+    Weight { package, features, most }
+}
+
+/// What is bounded. A number that falls is lowered here; one that rises needs a reason in `docs/dependencies.md`.
+pub(super) const WEIGHTS: &[Weight] = &[
+    weight("agentwire-acp-agent", &[], 35),
+    weight("agentwire-acp-client", &[], 35),
+    weight("agentwire-acp-sessions", &[], 97),
+    weight("agentwire-cli", &[], 155),
+    weight("agentwire-mcp-client", &[], 39),
+    weight("agentwire-mcp-hub", &[], 93),
+    weight("agentwire-mcp-server", &[], 61),
+    weight("agentwire-transport-http", &[], 83),
+    weight("agentwire-transport-stdio", &[], 35),
+    weight("agentwire-mcp-server", &["--no-default-features", "--features", "ring"], 53),
+    weight("agentwire-transport-http", &["--features", "reqwest"], 122),
+];
+
+/// A package that compiles more crates than it may.
+pub(super) fn check(weight: &Weight, crates: usize) -> Option<Violation> {
+    let Weight { package, features, most } = weight;
+    (crates > *most).then(|| {
+        let what = format!("`{package}` {features:?} compiles {crates} crates, at most {most}");
+        Violation::new("xtask/src/tidy/weights.rs", "weight", what)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_crate_too_many_is_a_violation() {
+        let bound = weight("agentwire-x", &[], 3);
+        assert_eq!(check(&bound, 3), None);
+        let violation = check(&bound, 4).unwrap();
+        assert!(violation.what.contains("`agentwire-x` [] compiles 4 crates, at most 3"), "{violation}");
+    }
+}
