@@ -8,31 +8,21 @@ use std::sync::{Arc, OnceLock};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
+mod cipher;
 #[cfg(all(feature = "chacha20poly1305", any(test, not(feature = "ring"))))]
 mod pure;
 #[cfg(feature = "ring")]
 mod with_ring;
 
+use cipher::{KEY, NONCE, TAG, Unsealed};
 #[cfg(all(feature = "chacha20poly1305", not(feature = "ring")))]
 use pure::{decrypt, encrypt};
 #[cfg(feature = "ring")]
 use with_ring::{decrypt, encrypt};
 
-/// The length of a key, in bytes.
-const KEY: usize = 32;
-/// The length of a nonce, in bytes.
-const NONCE: usize = 24;
-/// The length of a tag, in bytes.
-const TAG: usize = 16;
-
 /// A key, made when it is first needed, which clones share.
 #[derive(Clone, Default)]
 pub(crate) struct Seal(Arc<OnceLock<[u8; KEY]>>);
-
-/// Why nothing can be sealed.
-#[derive(Debug, thiserror::Error)]
-#[error("no `requestState` can be made: {0}")]
-pub(crate) struct Unsealed(&'static str);
 
 impl Seal {
     pub(crate) fn with(key: [u8; KEY]) -> Self {

@@ -4,7 +4,7 @@ use chacha20poly1305::aead::AeadInOut;
 use chacha20poly1305::aead::inout::InOutBuf;
 use chacha20poly1305::{KeyInit, Tag, XChaCha20Poly1305, XNonce};
 
-use super::{KEY, NONCE, TAG, Unsealed};
+use super::cipher::{KEY, NONCE, TAG, Unsealed};
 
 /// Encrypts the text where it is, and returns its tag.
 pub(super) fn encrypt(

@@ -5,7 +5,7 @@
 
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
 
-use super::{KEY, NONCE, TAG, Unsealed};
+use super::cipher::{KEY, NONCE, TAG, Unsealed};
 
 /// Encrypts the text where it is, and returns its tag.
 pub(super) fn encrypt(
