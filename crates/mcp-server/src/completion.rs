@@ -6,8 +6,9 @@ use std::future::{Future, ready};
 use agentwire_jsonrpc::ErrorObject;
 use agentwire_mcp_schema::{CompleteRequest, CompleteResult, Completion};
 
-use crate::function::{Argument, StateSlots, kind};
+use crate::function::{Argument, kind};
 use crate::request_future::HandlerFuture;
+use crate::state_slots::StateSlots;
 use crate::{Context, Function};
 
 /// An argument of a prompt, or a variable of a resource template, that a user is typing.

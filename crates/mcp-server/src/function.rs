@@ -1,9 +1,7 @@
-//! The functions that a server calls: which parameters they take, and how they get their state.
+//! The functions that a server calls, and which parameters they take.
 
-use std::any::{Any, TypeId, type_name};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::ops::Deref;
-use std::sync::{Arc, OnceLock};
 
 use agentwire_jsonrpc::RawJson;
 use agentwire_mcp_schema::JsonSchema;
@@ -134,23 +132,31 @@ pub trait Argument<K: Kind + ?Sized>: Send + Sized + 'static {
 pub mod kind {
     /// A tool.
     #[derive(Debug)]
+    #[non_exhaustive]
     pub enum Tool {}
     /// A tool from a definition, whose arguments are JSON text.
     #[derive(Debug)]
+    #[non_exhaustive]
     pub enum RawTool {}
     /// A prompt.
     #[derive(Debug)]
+    #[non_exhaustive]
     pub enum Prompt {}
     /// A resource.
     #[derive(Debug)]
+    #[non_exhaustive]
     pub enum Resource {}
     /// A template of resources.
     #[derive(Debug)]
+    #[non_exhaustive]
     pub enum ResourceTemplate {}
     /// A completion of an argument.
     #[derive(Debug)]
+    #[non_exhaustive]
     pub enum Completion {}
 }
+
+// circle: completion.rs, function.rs: a completion is a function, and its argument is one of those that functions take.
 
 type Texts = BTreeMap<String, String>;
 
@@ -260,75 +266,4 @@ functions! {
     [S] [] [cx]
     [S] [A] []
     [S] [A] [cx]
-}
-
-/// What [`Server::state`](crate::Server::state) was given, by type.
-#[derive(Clone, Default)]
-pub(crate) struct States(HashMap<TypeId, Arc<dyn Any + Send + Sync>>);
-
-impl States {
-    pub(crate) fn insert<S: Send + Sync + 'static>(&mut self, state: S) {
-        self.0.insert(TypeId::of::<S>(), Arc::new(state));
-    }
-
-    fn get<S: Clone + 'static>(&self) -> Option<S> {
-        // A function without state has this one.
-        let none: &dyn Any = &();
-        none.downcast_ref().or_else(|| self.0.get(&TypeId::of::<S>())?.downcast_ref()).cloned()
-    }
-}
-
-/// The state of a function, found when the function is registered.
-pub(crate) struct StateSlot<S>(OnceLock<S>);
-
-impl<S: Clone> StateSlot<S> {
-    pub(crate) fn get(&self) -> S {
-        self.0.get().expect("a function is registered before it is called").clone()
-    }
-}
-
-trait Bind: Send + Sync {
-    /// Finds the state.
-    ///
-    /// # Errors
-    ///
-    /// The name of its type, where there is none.
-    fn bind(&self, states: &States) -> Result<(), &'static str>;
-}
-
-impl<S: Clone + Send + Sync + 'static> Bind for StateSlot<S> {
-    fn bind(&self, states: &States) -> Result<(), &'static str> {
-        let state = states.get().ok_or(type_name::<S>())?;
-        let _has_none = self.0.set(state);
-        Ok(())
-    }
-}
-
-/// The places for the state of what is not registered yet.
-#[derive(Default)]
-pub(crate) struct StateSlots(Vec<Arc<dyn Bind>>);
-
-impl StateSlots {
-    pub(crate) fn add<S: Clone + Send + Sync + 'static>(&mut self) -> Arc<StateSlot<S>> {
-        let slot = Arc::new(StateSlot(OnceLock::new()));
-        self.0.push(slot.clone());
-        slot
-    }
-
-    /// Finds the state of all functions of what is registered.
-    ///
-    /// # Panics
-    ///
-    /// When the server does not have it.
-    #[track_caller]
-    pub(crate) fn bind(&self, states: &States, of: &str, name: &str) {
-        for slot in &self.0 {
-            if let Err(missing) = slot.bind(states) {
-                panic!(
-                    "the {of} `{name}` takes `State<{missing}>`, which the server does not have: \
-                     call `Server::state` with it before the {of} is added"
-                );
-            }
-        }
-    }
 }

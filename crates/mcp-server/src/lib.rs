@@ -199,6 +199,7 @@ mod scope;
 mod server;
 mod session;
 mod settings;
+mod state_slots;
 mod string_args;
 mod subscription;
 mod tasks;

@@ -14,10 +14,11 @@ use serde_json::value::RawValue;
 
 use crate::CallLayer;
 use crate::caching::Caching;
-use crate::function::{Argument, StateSlots, States, kind};
+use crate::function::{Argument, kind};
 use crate::layers::{self, Layers, Next, RawCall, Target};
 use crate::registry::{Definition, Entry};
 use crate::request_future::HandlerFuture;
+use crate::state_slots::{StateSlots, States};
 use crate::{Context, Function};
 
 /// A resource: its definition, which clients see, the function that reads it, and the layers around that.

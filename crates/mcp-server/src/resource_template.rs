@@ -11,11 +11,12 @@ use serde_json::value::RawValue;
 use crate::CallLayer;
 use crate::caching::Caching;
 use crate::completion::{Completable, Completers};
-use crate::function::{Argument, StateSlots, States, kind};
+use crate::function::{Argument, kind};
 use crate::layers::{self, Layers, Next, RawCall, Target};
 use crate::registry::{Definition, Entry};
 use crate::request_future::HandlerFuture;
 use crate::resource::read;
+use crate::state_slots::{StateSlots, States};
 use crate::{Context, Function, IntoCompletion, IntoResourceContents, UriTemplate};
 
 /// A family of resources as the server holds it: the template of their URIs, and the function that reads each.

@@ -11,10 +11,10 @@ use crate::Config;
 use crate::SubscriptionLimits;
 use crate::caching::Caching;
 use crate::capability::Capability;
-use crate::function::States;
 use crate::input::InputConfig;
 use crate::listeners::Listeners;
 use crate::quota::{Holder, Quota};
+use crate::state_slots::States;
 use crate::tasks::Tasks;
 
 /// How many entries a page of a list has unless the server says otherwise.

@@ -11,10 +11,11 @@ use serde_json::value::RawValue;
 
 use crate::CallLayer;
 use crate::checks::Checks;
-use crate::function::{Argument, StateSlots, States, kind};
+use crate::function::{Argument, kind};
 use crate::layers::{self, BoxError, Layers, Next, RawCall, Target};
 use crate::registry::{Definition, Entry};
 use crate::request_future::HandlerFuture;
+use crate::state_slots::{StateSlots, States};
 use crate::{Context, Function, IntoToolResult};
 
 /// A tool: its definition, which clients see, its function, and the layers around that.
