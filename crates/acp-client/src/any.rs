@@ -126,17 +126,18 @@ pub enum AnyAgent {
 /// .await
 /// # }
 /// ```
-pub async fn connect_any<C1, C2, T, R>(
+pub fn connect_any<C1, C2, T, F, R>(
     client: AnyClient<C1, C2>,
     transport: T,
-    main: impl AsyncFnOnce(AnyAgent) -> Result<R, BoxError>,
-) -> Result<R, BoxError>
+    main: impl FnOnce(AnyAgent) -> F,
+) -> impl Future<Output = Result<R, BoxError>>
 where
     C1: Client,
     C2: v2::Client,
     T: Transport,
+    F: Future<Output = Result<R, BoxError>>,
 {
-    connect_any_with(client, transport, Config::new(), main).await
+    connect_any_with(client, transport, Config::new(), main)
 }
 
 /// Connects to an agent of either version while `main` runs.
@@ -144,16 +145,17 @@ where
 /// # Errors
 ///
 /// As for [`connect_any`].
-pub async fn connect_any_with<C1, C2, T, R>(
+pub async fn connect_any_with<C1, C2, T, F, R>(
     client: AnyClient<C1, C2>,
     transport: T,
     config: Config,
-    main: impl AsyncFnOnce(AnyAgent) -> Result<R, BoxError>,
+    main: impl FnOnce(AnyAgent) -> F,
 ) -> Result<R, BoxError>
 where
     C1: Client,
     C2: v2::Client,
     T: Transport,
+    F: Future<Output = Result<R, BoxError>>,
 {
     let AnyClient { v1, v2, info, v1_capabilities, v2_capabilities, timeout } = client;
     let value_limit = config.0.value_limit;

@@ -1,23 +1,47 @@
 //! The functions that connect, for both versions.
 
-/// Defines `connect`, `connect_with` and `start` of a version, named as observers get it. The module has `AgentHandle`, `Client`, `Dispatch` and `ConnectionState`.
+/// Defines `connect`, `connect_with` and `start` of a version, named as observers get it, in the module at `$path`. The module has `AgentHandle`, `Client`, `Dispatch` and `ConnectionState`.
 macro_rules! connection {
-    ($version:literal) => {
+    ($version:literal, $path:literal) => {
         /// Connects to an agent, with the default configuration, until `main` completes.
+        ///
+        /// `main` is an async closure. The future can be spawned where the transport and the future of `main` are `Send`, also
+        /// in code that is generic over them:
+        ///
+        /// ```
+        #[doc = concat!("use agentwire_acp_client::", $path, "{AgentHandle, Client, connect};")]
+        /// use agentwire_acp_client::BoxError;
+        /// use agentwire_transport::Transport;
+        /// use tokio::task::JoinHandle;
+        ///
+        /// fn run<C, T, F>(
+        ///     client: C,
+        ///     transport: T,
+        ///     main: impl FnOnce(AgentHandle) -> F + Send + 'static,
+        /// ) -> JoinHandle<Result<(), BoxError>>
+        /// where
+        ///     C: Client + 'static,
+        ///     T: Transport + Send + 'static,
+        ///     F: Future<Output = Result<(), BoxError>> + Send + 'static,
+        /// {
+        ///     tokio::spawn(connect(client, transport, main))
+        /// }
+        /// ```
         ///
         /// # Errors
         ///
         /// Those of `main`. When the connection ends first, the pending calls of `main` fail with the reason.
-        pub async fn connect<C, T, R>(
+        pub fn connect<C, T, F, R>(
             client: C,
             transport: T,
-            main: impl AsyncFnOnce(AgentHandle) -> Result<R, BoxError>,
-        ) -> Result<R, BoxError>
+            main: impl FnOnce(AgentHandle) -> F,
+        ) -> impl Future<Output = Result<R, BoxError>>
         where
             C: Client,
             T: Transport,
+            F: Future<Output = Result<R, BoxError>>,
         {
-            connect_with(client, transport, Config::new(), main).await
+            connect_with(client, transport, Config::new(), main)
         }
 
         /// Connects to an agent until `main` completes.
@@ -25,15 +49,16 @@ macro_rules! connection {
         /// # Errors
         ///
         /// Those of `main`, as for [`connect`].
-        pub async fn connect_with<C, T, R>(
+        pub async fn connect_with<C, T, F, R>(
             client: C,
             transport: T,
             config: Config,
-            main: impl AsyncFnOnce(AgentHandle) -> Result<R, BoxError>,
+            main: impl FnOnce(AgentHandle) -> F,
         ) -> Result<R, BoxError>
         where
             C: Client,
             T: Transport,
+            F: Future<Output = Result<R, BoxError>>,
         {
             let (agent, dispatch, driver) = prepare(client, config);
             driver.run(dispatch, transport, main(agent)).await.0

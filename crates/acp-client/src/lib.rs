@@ -141,7 +141,7 @@ pub use prompt::{PromptCall, Turn, TurnEvent};
 /// An error of the closure that was given to [`connect`].
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-connection! { "1" }
+connection! { "1", "" }
 
 /// Compiles the examples of the README.
 #[cfg(doctest)]

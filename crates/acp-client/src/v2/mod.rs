@@ -84,7 +84,7 @@ pub(crate) use session::ConnectionState;
 
 crate::list::sessions! { ListSessionsRequest => SessionInfo }
 
-connection! { "2" }
+connection! { "2", "v2::" }
 
 /// Which versions the agent speaks, where it refused `initialize` because it speaks none up to the one that was named.
 pub fn unsupported_version(error: &CallError) -> Option<UnsupportedProtocolVersionErrorData> {

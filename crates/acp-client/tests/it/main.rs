@@ -9,6 +9,7 @@ mod recorder;
 mod requests;
 mod rows;
 mod rules;
+mod spawn;
 mod streams;
 mod turns;
 #[cfg(feature = "unstable")]

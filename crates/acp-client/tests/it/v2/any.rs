@@ -23,7 +23,8 @@ async fn check<R>(
         .v1_capabilities(v1::ClientCapabilities::new().fs(fs))
         .v2_capabilities(v2::ClientCapabilities::new())
         .timeout(std::time::Duration::from_secs(10));
-    let connected = connect_any(client, lines(read.compat(), write.compat_write()), main);
+    let connected =
+        connect_any(client, lines(read.compat(), write.compat_write()), async |agent| main(agent).await);
     let (result, played) = futures::join!(connected, play(transcript, far));
     if let Err(why) = played {
         panic!("{why}\n  main gave {:?}", result.err());

@@ -60,7 +60,7 @@ async fn converse<R>(
         true => Either::Left(checked(wire, Conversation::acp(), Side::Client)),
         false => Either::Right(wire),
     };
-    let connected = connect(client.clone(), wire, main);
+    let connected = connect(client.clone(), wire, async |agent| main(agent).await);
     let (result, played) = futures::join!(connected, play(transcript, far));
     if let Err(why) = played {
         panic!("{why}\n  main gave {:?}\n  heard {:#?}", result.err(), client.heard());
