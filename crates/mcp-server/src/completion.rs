@@ -6,7 +6,7 @@ use std::future::{Future, ready};
 use agentwire_jsonrpc::ErrorObject;
 use agentwire_mcp_schema::{CompleteRequest, CompleteResult, Completion};
 
-use crate::function::{Argument, kind};
+use crate::function::{Argument, Kind, kind};
 use crate::request_future::HandlerFuture;
 use crate::state_slots::StateSlots;
 use crate::{Context, Function};
@@ -26,6 +26,17 @@ impl PartialArgument {
     pub fn among<S: AsRef<str>>(&self, words: impl IntoIterator<Item = S>) -> Vec<String> {
         let begins = |word: &S| word.as_ref().starts_with(&self.value);
         words.into_iter().filter(begins).map(|word| word.as_ref().to_owned()).collect()
+    }
+}
+
+impl Kind for kind::Completion {
+    type Input = PartialArgument;
+    type Absent = PartialArgument;
+}
+
+impl Argument<kind::Completion> for PartialArgument {
+    fn read(input: &Self) -> Result<Self, String> {
+        Ok(input.clone())
     }
 }
 

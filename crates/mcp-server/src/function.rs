@@ -7,9 +7,9 @@ use agentwire_jsonrpc::RawJson;
 use agentwire_mcp_schema::JsonSchema;
 use serde::de::DeserializeOwned;
 
+use crate::Context;
 use crate::arguments::{NoArguments, decode, input_schema};
 use crate::string_args::decode_string_args;
-use crate::{Context, PartialArgument};
 
 /// A parameter for what [`Server::state`](crate::Server::state) was given: a database, a client, a counter.
 ///
@@ -55,7 +55,7 @@ impl<S> Deref for State<S> {
 ///
 /// 1. [`State<S>`](State), where [`Server::state`](crate::Server::state) was given an `S`
 /// 2. the arguments: for a tool or a prompt any type that derives `Deserialize` and `JsonSchema`; for a resource template any
-///    that derives `Deserialize`; for a resource a `String`, its URI; for a completion a [`PartialArgument`]
+///    that derives `Deserialize`; for a resource a `String`, its URI; for a completion a [`PartialArgument`](crate::PartialArgument)
 /// 3. [`Context`]
 ///
 /// A closure names the types of its parameters. It runs many times, so it clones what it captures before its `async move`
@@ -156,8 +156,6 @@ pub mod kind {
     pub enum Completion {}
 }
 
-// circle: completion.rs, function.rs: a completion is a function, and its argument is one of those that functions take.
-
 type Texts = BTreeMap<String, String>;
 
 macro_rules! kinds {
@@ -175,7 +173,6 @@ kinds! {
     Prompt: Texts, NoArguments;
     Resource: String, String;
     ResourceTemplate: Texts, NoArguments;
-    Completion: PartialArgument, PartialArgument;
 }
 
 impl<A: DeserializeOwned + schemars::JsonSchema + Send + 'static> Argument<kind::Tool> for A {
@@ -214,12 +211,6 @@ impl Argument<kind::RawTool> for RawJson {
 impl Argument<kind::Resource> for String {
     fn read(uri: &Self) -> Result<Self, String> {
         Ok(uri.clone())
-    }
-}
-
-impl Argument<kind::Completion> for PartialArgument {
-    fn read(input: &Self) -> Result<Self, String> {
-        Ok(input.clone())
     }
 }
 
