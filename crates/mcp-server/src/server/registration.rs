@@ -14,7 +14,7 @@ use crate::{
 impl Server {
     /// Offers a tool: its name (1 to 128 of `A-Z a-z 0-9 _ - .`), a description for the model, and its function.
     ///
-    /// The function takes [`State`](crate::State), its arguments as one type, which gives the schema, and a [`Context`]:
+    /// The function takes [`State`](crate::State), its arguments as one type, which gives the schema, and a [`Context`](crate::Context):
     /// in this order, and only what it needs. See [`Function`]. [`IntoToolResult`] lists what it may return.
     ///
     /// ```
