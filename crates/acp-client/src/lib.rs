@@ -130,7 +130,7 @@ use session::ConnectionState;
 pub use agent::{AgentHandle, Context};
 pub use agentwire_jsonrpc::{ErrorObject as Error, Skipped, SkippedPart};
 pub use agentwire_peer::observe;
-pub use agentwire_peer::{Call, CallError, Closed, Notify};
+pub use agentwire_peer::{Backoff, Call, CallError, Closed, Notify};
 #[cfg(feature = "v2")]
 pub use any::{AnyAgent, AnyClient, connect_any, connect_any_with};
 pub use client::{Client, DynClient};
