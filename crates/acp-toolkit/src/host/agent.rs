@@ -1,12 +1,10 @@
 use std::fmt;
-use std::path::Path;
 use std::sync::Arc;
 
 use agentwire_acp_client::AgentHandle;
 
 use super::error::HostError;
 use super::link::Link;
-use super::open_session::OpenSession;
 use super::settings::Settings;
 use crate::{Toolkit, Unattended, UserInterface};
 
@@ -33,12 +31,6 @@ pub struct HostAgent<U = Unattended> {
 }
 
 impl<U: UserInterface + 'static> HostAgent<U> {
-    /// Opens a session in a directory: a new one, or one that the agent has stored, by [`OpenSession::load`] or
-    /// [`OpenSession::resume`]. Nothing is sent until it is awaited. A relative directory is one below the program's own.
-    pub fn session(&self, cwd: impl AsRef<Path>) -> OpenSession<U> {
-        OpenSession::new(self.clone(), cwd.as_ref())
-    }
-
     /// Returns the handle of the connection, for calls that a session does not have. Waits while the agent is started again.
     ///
     /// The handle belongs to one connection: ask for it again after a restart.

@@ -13,6 +13,14 @@ use super::error::HostError;
 use super::session::HostSession;
 use crate::{Unattended, UserInterface};
 
+impl<U: UserInterface + 'static> HostAgent<U> {
+    /// Opens a session in a directory: a new one, or one that the agent has stored, by [`OpenSession::load`] or
+    /// [`OpenSession::resume`]. Nothing is sent until it is awaited. A relative directory is one below the program's own.
+    pub fn session(&self, cwd: impl AsRef<Path>) -> OpenSession<U> {
+        OpenSession::new(self.clone(), cwd.as_ref())
+    }
+}
+
 /// A session to open, of [`HostAgent::session`]. Awaiting it opens the session.
 ///
 /// ```no_run
