@@ -133,7 +133,7 @@ pub use agentwire_peer::observe;
 pub use agentwire_peer::{Backoff, Call, CallError, Closed, Notify};
 #[cfg(feature = "v2")]
 pub use any::{AnyAgent, AnyClient, connect_any, connect_any_with};
-pub use client::{Client, DynClient};
+pub use client::Client;
 pub use config::Config;
 pub use list::Sessions;
 pub use prompt::{PromptCall, Turn, TurnEvent};

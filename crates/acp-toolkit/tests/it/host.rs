@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use agentwire_acp_agent::{Agent, Context, DynAgent, serve};
+use agentwire_acp_agent::{Agent, Context, serve};
 use agentwire_acp_client::{BoxError, CallError, Error};
 use agentwire_acp_schema::v1::error_code::AUTH_REQUIRED;
 use agentwire_acp_schema::v1::*;
@@ -281,7 +281,7 @@ where
 async fn a_host_is_spawned_and_its_handles_end_with_it() -> Result<(), BoxError> {
     let kept: Arc<Mutex<Option<HostAgent>>> = Arc::default();
     let keep = kept.clone();
-    let agent: Box<dyn DynAgent> = Box::new(echo_agent::Echo::default());
+    let agent: Box<dyn Agent> = Box::new(echo_agent::Echo::default());
     spawn(start(agent), async move |agent| {
         agent.session("/").await?.prompt("hello").text().await?;
         *keep.lock() = Some(agent);
