@@ -142,6 +142,7 @@
 #[cfg(not(test))]
 extern crate futures_util as futures;
 
+mod box_error;
 mod call;
 mod call_slots;
 mod cancellations;
@@ -174,6 +175,7 @@ mod timer;
 mod waker_slots;
 
 pub use agentwire_connection::{CallId, Dialect};
+pub use box_error::BoxError;
 pub use call::Call;
 pub use clock::Clock;
 #[cfg(feature = "tokio")]
