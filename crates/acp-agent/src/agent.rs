@@ -54,8 +54,8 @@ agentwire_peer::method_trait! {
     /// # Errors
     ///
     /// A method returns the JSON-RPC error that the client gets. `?` makes an internal error of a failed call, of an
-    /// [`io::Error`](std::io::Error) and of a boxed error; [`internal`](agentwire_jsonrpc::OrInternal::internal) makes one of
-    /// any other error:
+    /// [`io::Error`](std::io::Error) and of a [`BoxError`](crate::BoxError); [`internal`](crate::OrInternal::internal) makes
+    /// one of any other error:
     ///
     /// ```
     /// use agentwire_acp_agent::{Error, OrInternal};

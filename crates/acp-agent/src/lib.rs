@@ -92,7 +92,7 @@ pub use absent::Absent;
 pub use agent::Agent;
 pub use agentwire_jsonrpc::ErrorObject as Error;
 pub use agentwire_peer::observe;
-pub use agentwire_peer::{CallError, Closed};
+pub use agentwire_peer::{BoxError, CallError, Closed, OrInternal};
 pub use client::{Context, RemoteClient};
 pub use config::Config;
 #[cfg(feature = "v2")]

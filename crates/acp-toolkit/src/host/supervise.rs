@@ -35,7 +35,7 @@ where
         }
         let reason: Arc<dyn Error + Send + Sync> = match outcome {
             Ok(()) => return,
-            Err(error) => error.into(),
+            Err(error) => error.into_boxed().into(),
         };
         // An agent that never answered is not what it is taken for; another try would not change that.
         let lived = connected_at.map_or(Duration::ZERO, |since: Instant| since.elapsed());
