@@ -1,5 +1,5 @@
 use agentwire_peer::CallError;
-use agentwire_peer::layers::{self, LayerError, FromFn, LayeredCall};
+use agentwire_peer::layers::{self, FromFn, LayerError, LayeredCall};
 use bytestring::ByteString;
 use futures::future::BoxFuture;
 

@@ -83,9 +83,7 @@ async fn can_02_a_handshake_in_vain_times_out_and_is_never_cancelled() {
     let client = client().handshake_timeout(Duration::from_secs(5));
     let (result, ()) = with_mock(client, script, async |_| Ok(())).await;
     let error = result.unwrap_err().downcast::<HandshakeError>().unwrap();
-    assert!(
-        matches!(error, HandshakeError::Call(CallError::TimedOut { after, .. }) if after.as_secs() == 5)
-    );
+    assert!(matches!(error, HandshakeError::Call(CallError::TimedOut { after, .. }) if after.as_secs() == 5));
 }
 
 #[tokio::test(start_paused = true)]
