@@ -38,13 +38,16 @@ pub(crate) fn decode<A: DeserializeOwned>(json: &RawJson) -> Result<A, String> {
 
 /// The schema of what a function takes.
 ///
-/// # Panics
+/// # Errors
 ///
 /// When it is not that of an object: arguments always are one.
-pub(crate) fn input_schema<A: schemars::JsonSchema>() -> JsonSchema {
+pub(crate) fn input_schema<A: schemars::JsonSchema>() -> Result<JsonSchema, String> {
     let schema = object_schema(generator().into_root_schema_for::<A>(), &A::schema_name());
-    schema.unwrap_or_else(|| {
-        panic!("`{}` cannot be an argument type: arguments are an object", A::schema_name())
+    schema.ok_or_else(|| {
+        format!(
+            "`{}` cannot be an argument type: arguments are an object, so give it named members",
+            A::schema_name()
+        )
     })
 }
 

@@ -121,10 +121,10 @@ pub trait Argument<K: Kind + ?Sized>: Send + Sized + 'static {
     #[doc(hidden)]
     fn read(input: &K::Input) -> Result<Self, String>;
 
-    /// The schema that clients see.
+    /// The schema that clients see, or why there is none.
     #[doc(hidden)]
-    fn schema() -> JsonSchema {
-        JsonSchema::any_object()
+    fn schema() -> Result<JsonSchema, String> {
+        Ok(JsonSchema::any_object())
     }
 }
 
@@ -180,7 +180,7 @@ impl<A: DeserializeOwned + schemars::JsonSchema + Send + 'static> Argument<kind:
         decode(input)
     }
 
-    fn schema() -> JsonSchema {
+    fn schema() -> Result<JsonSchema, String> {
         input_schema::<A>()
     }
 }
@@ -190,7 +190,7 @@ impl<A: DeserializeOwned + schemars::JsonSchema + Send + 'static> Argument<kind:
         decode_string_args(input)
     }
 
-    fn schema() -> JsonSchema {
+    fn schema() -> Result<JsonSchema, String> {
         input_schema::<A>()
     }
 }

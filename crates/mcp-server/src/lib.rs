@@ -185,6 +185,7 @@ mod lazy_capabilities;
 mod lazy_json;
 mod lifecycle;
 mod listeners;
+mod names;
 mod params;
 mod progress;
 mod prompt;

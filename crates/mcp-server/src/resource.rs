@@ -14,6 +14,7 @@ use crate::CallLayer;
 use crate::caching::Caching;
 use crate::function::{Argument, kind};
 use crate::layers::{self, Layers, Next, RawCall, Target};
+use crate::names::check_uri;
 use crate::registry::{Definition, Entry};
 use crate::request_future::HandlerFuture;
 use crate::state_slots::{StateSlots, States};
@@ -41,6 +42,11 @@ type Run = dyn Fn(Option<String>, Caching, Context) -> HandlerFuture + Send + Sy
 
 impl ServerResource {
     /// A resource at that URI, with a name for programs, and the function that reads it, which may take the URI.
+    ///
+    /// # Panics
+    ///
+    /// When the URI has no scheme, or holds white space or control characters.
+    #[track_caller]
     pub fn new<F, M>(uri: impl Into<String>, name: impl Into<String>, function: F) -> Self
     where
         F: Function<kind::Resource, M>,
@@ -49,6 +55,7 @@ impl ServerResource {
         let mut states = StateSlots::default();
         let state = states.add();
         let uri = uri.into();
+        check_uri(&uri);
         let definition = Definition::new(Resource::new(uri.clone(), name));
         let run = move |mime_type: Option<String>, caching: Caching, context: Context| -> HandlerFuture {
             let argument = match F::Argument::read(&uri) {
