@@ -6,6 +6,7 @@ use agentwire_mcp_client::{Tasks, Warning};
 use agentwire_mcp_schema::{Implementation, LoggingLevel, LoggingMessageNotification};
 
 use crate::connecting::ConnectOptions;
+use crate::questions::Questions;
 use crate::target::Target;
 
 /// A server to connect to, and its name.
@@ -62,6 +63,7 @@ pub struct HubConfig {
     pub(crate) log_level: Option<LoggingLevel>,
     pub(crate) on_log: Option<Hook<LoggingMessageNotification>>,
     pub(crate) on_warning: Option<Hook<Warning>>,
+    pub(crate) questions: Questions,
 }
 
 /// Receives the name of a server, and a log message or warning.
@@ -83,6 +85,7 @@ impl HubConfig {
             log_level: None,
             on_log: None,
             on_warning: None,
+            questions: Questions::default(),
         }
     }
 

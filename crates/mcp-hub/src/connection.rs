@@ -199,6 +199,7 @@ fn client(name: &str, config: &HubConfig, mut changes: mpsc::Sender<()>, subscri
             let _full = changes.try_send(());
         })
         .on_notification(move |notification| subscribers.add(notification));
+    let client = config.questions.set_up(name, client);
     let client = match config.tasks.clone() {
         Some(tasks) => client.tasks(tasks),
         None => client,

@@ -111,6 +111,7 @@ mod hub;
 mod listening;
 mod memory;
 mod names;
+mod questions;
 mod state;
 mod status;
 mod target;

@@ -8,6 +8,7 @@ mod hub;
 mod listening;
 mod names;
 mod played;
+mod questions;
 mod relisting;
 #[cfg(feature = "sse")]
 mod remote;
