@@ -109,6 +109,7 @@ mod http_failure;
 mod http_target;
 mod hub;
 mod listening;
+mod mcp_config;
 mod memory;
 mod names;
 mod questions;
@@ -130,6 +131,9 @@ pub use error::HubError;
 pub use http_target::{HttpKind, HttpTarget, InvalidHeader, InvalidUrl};
 pub use hub::{Hub, connect};
 pub use listening::Listening;
+pub use mcp_config::{
+    DEFAULT_MCP_CONFIG_LIMIT, McpConfig, McpConfigError, McpConfigFault, McpConfigReader, McpConfigWarning,
+};
 pub use memory::Memory;
 pub use names::HubTool;
 pub use status::{ServerState, ServerStatus};

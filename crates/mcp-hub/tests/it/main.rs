@@ -6,6 +6,7 @@ mod eras;
 mod fallback;
 mod hub;
 mod listening;
+mod mcp_config;
 mod names;
 mod played;
 mod questions;

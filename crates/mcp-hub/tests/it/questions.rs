@@ -6,10 +6,12 @@ use std::time::Duration;
 use agentwire_mcp_client::ProtocolMode;
 use agentwire_mcp_client::schema::{
     CreateMessageRequest, CreateMessageResult, ElicitAction, ElicitFormRequest, ElicitResult,
-    ElicitUrlRequest, Root, TaskSupport,
+    ElicitUrlRequest, Root, SamplingMessage, TaskSupport,
 };
 use agentwire_mcp_hub::{ConnectOptions, CustomTarget, Hub, HubConfig, ServerConfig};
-use agentwire_mcp_server::{Context, Elicited, Form, NoArguments, Page, Server, ServerTool, Tasks, ToolError, field};
+use agentwire_mcp_server::{
+    Context, Elicited, Form, NoArguments, Page, Server, ServerTool, Tasks, ToolError, field,
+};
 use agentwire_transport::duplex;
 use serde::Deserialize;
 
@@ -22,14 +24,15 @@ struct Name {
 
 /// Asks all that a server can ask.
 async fn ask(_: NoArguments, cx: Context) -> Result<String, ToolError> {
-    let form = Form::new("Who?").required("name", field::string()).typed::<Name>();
+    let form = Form::new("Who?").required("name", field::text()).typed::<Name>();
     let Elicited::Accept(Name { name }) = cx.elicit("who", form).await? else {
         return Ok("nobody".into());
     };
     let Elicited::Accept(()) = cx.elicit("page", Page::new("Look", "https://example.com/")).await? else {
         return Ok("not looked at".into());
     };
-    let sampled = cx.sample("greeting", CreateMessageRequest::new(["Greet"], 7)).await?;
+    let sampled =
+        cx.sample("greeting", CreateMessageRequest::new(vec![SamplingMessage::user("Greet")], 7)).await?;
     let roots = cx.list_roots().await?;
     Ok(format!("{name}, {}, {}", sampled.model, roots[0].uri))
 }
@@ -114,14 +117,8 @@ async fn a_server_is_told_only_of_what_is_answered() {
     assert_eq!(states, [[false; 4], [true; 4]]);
     let rows = [
         (none, "{}"),
-        (
-            all,
-            r#"{"elicitation":{"form":{},"url":{}},"roots":{},"sampling":{}}"#,
-        ),
-        (
-            HubConfig::new().elicitation(async |_, _| Ok(ElicitResult::decline())),
-            r#"{"elicitation":{}}"#,
-        ),
+        (all, r#"{"roots":{},"sampling":{},"elicitation":{"form":{},"url":{}}}"#),
+        (HubConfig::new().elicitation(async |_, _| Ok(ElicitResult::decline())), r#"{"elicitation":{}}"#),
     ];
     // It shows what it was told.
     let cases = r#"*'"initialize"'*)
@@ -130,8 +127,8 @@ async fn a_server_is_told_only_of_what_is_answered() {
     for (config, expected) in rows {
         let config = config.tasks(None).connect_options(ConnectOptions::new().mode(ProtocolMode::Stateful));
         with_hub(config, [server("s", "told", cases)], async |hub| {
-            let told = hub.call("told", ()).await.unwrap().text();
-            assert_eq!(told, expected);
+            let told = hub.call("told", ()).await.unwrap();
+            assert_eq!(told.text(), expected);
         })
         .await;
         check_heard();
@@ -180,7 +177,11 @@ async fn a_server_asks_so_much_at_once() {
         .connect_options(ConnectOptions::new().mode(ProtocolMode::Stateful));
     with_hub(config, [asking("s", TaskSupport::Forbidden)], async |hub| {
         let result = hub.call("ask", ()).await.unwrap();
-        assert!(result.is_error && result.text().contains("more than 0 questions at once"), "{}", result.text());
+        assert!(
+            result.is_error && result.text().contains("more than 0 questions at once"),
+            "{}",
+            result.text()
+        );
     })
     .await;
 }
