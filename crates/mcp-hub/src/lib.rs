@@ -101,6 +101,7 @@ mod config;
 mod connecting;
 mod connection;
 mod driver;
+mod entry;
 mod error;
 mod fallback;
 #[cfg(feature = "http")]
@@ -113,6 +114,7 @@ mod mcp_config;
 mod memory;
 mod names;
 mod questions;
+mod selection;
 mod state;
 mod status;
 mod target;
@@ -123,7 +125,9 @@ pub use agentwire_mcp_schema as schema;
 pub use attempt::Attempt;
 pub use call::ToolCall;
 pub use change::Change;
-pub use config::{DEFAULT_RELIST_PAUSE, DEFAULT_SHORT_NAME_LIMIT, HubConfig, ServerConfig};
+pub use config::{
+    DEFAULT_RELIST_PAUSE, DEFAULT_SERVER_LIMIT, DEFAULT_SHORT_NAME_LIMIT, HubConfig, ServerConfig,
+};
 pub use connecting::{ConnectError, ConnectOptions, FailedAttempt, connect_to};
 pub use driver::Driver;
 pub use error::HubError;

@@ -1,6 +1,7 @@
 //! Hubs of real processes, small shell scripts that play servers, and of servers on the network that are played.
 #![cfg(unix)]
 
+mod changing;
 mod eras;
 #[cfg(feature = "sse")]
 mod fallback;
