@@ -131,13 +131,16 @@ mod builder;
 mod call_status;
 mod client;
 mod clock;
+mod elicitation;
 mod error;
 mod list;
 mod log;
 mod message;
+mod questions;
 mod random;
 mod registry;
 mod replay;
+mod responder;
 mod runtime;
 mod session;
 mod settings;
@@ -161,6 +164,7 @@ pub use agentwire_mcp_hub as hub;
 pub use auth::Auth;
 pub use builder::{SessionAgent, agent};
 pub use client::RemoteClient;
+pub use elicitation::{answer_to_mcp, form_from_mcp};
 pub use settings::{DEFAULT_PATH_LIMIT, DEFAULT_SETUP_LIMIT, DEFAULT_UPDATE_LIMIT, PermissionPolicy};
 pub use store::{
     Claim, Claims, DEFAULT_MEMORY_LIMIT, ListQuery, MemoryStore, Position, SessionHeader, SessionStore,

@@ -105,7 +105,7 @@ pub async fn connect_to<R>(
     main: impl AsyncFnOnce(RemoteServer) -> Result<R, BoxError>,
 ) -> Result<R, BoxError> {
     let first = Attempt::first(target, options.mode).ok_or(ConnectError::StatelessOverSse)?;
-    let name = name(target, options.mode);
+    let name = format!("{:?} {}", options.mode, target.key());
     let mut remembered = options.memory.recall(&name);
     let mut attempt = remembered.unwrap_or(first);
     let mut connector = Connector {
@@ -136,17 +136,6 @@ pub async fn connect_to<R>(
             Some(next) => attempt = next,
             None => return Err(ConnectError::of(attempts)),
         }
-    }
-}
-
-/// The key of a server in the memory: its address and the requested mode.
-fn name(target: &Target, mode: ProtocolMode) -> String {
-    match target {
-        // `Debug` of a command leaves out the values of its environment.
-        Target::Stdio(command) => format!("{mode:?} {command:?}"),
-        #[cfg(feature = "http")]
-        Target::Http(target) => format!("{mode:?} {:?} {}", target.transport(), target.url()),
-        Target::Custom(target) => format!("{mode:?} custom {}", target.name()),
     }
 }
 

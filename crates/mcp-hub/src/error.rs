@@ -5,7 +5,7 @@ use agentwire_mcp_client::CallError;
 
 use crate::status::ServerState;
 
-/// Why a call or a subscription failed.
+/// Why a call, a subscription or a change of the servers failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HubError {
@@ -23,6 +23,23 @@ pub enum HubError {
         /// The name.
         name: String,
     },
+    /// The tool is not among those of a handle that [`Hub::only`](crate::Hub::only) gave.
+    #[error("the tool `{name}` is not among those that may be called here")]
+    #[non_exhaustive]
+    NotSelected {
+        /// The name.
+        name: String,
+    },
+    /// The hub has had as many servers as it may have.
+    #[error("the hub has had {limit} servers, removed ones included, which is the limit")]
+    #[non_exhaustive]
+    TooManyServers {
+        /// The limit.
+        limit: usize,
+    },
+    /// The hub is closed.
+    #[error("the hub is closed")]
+    Closed,
     /// The server has dropped or changed the tool since it was looked up. It was not called.
     #[error(
         "the server `{server}` has changed or dropped its tool `{tool}` since it was looked up, so it was not called"

@@ -101,6 +101,7 @@ mod config;
 mod connecting;
 mod connection;
 mod driver;
+mod entry;
 mod error;
 mod fallback;
 #[cfg(feature = "http")]
@@ -109,8 +110,11 @@ mod http_failure;
 mod http_target;
 mod hub;
 mod listening;
+mod mcp_config;
 mod memory;
 mod names;
+mod questions;
+mod selection;
 mod state;
 mod status;
 mod target;
@@ -121,7 +125,9 @@ pub use agentwire_mcp_schema as schema;
 pub use attempt::Attempt;
 pub use call::ToolCall;
 pub use change::Change;
-pub use config::{DEFAULT_RELIST_PAUSE, DEFAULT_SHORT_NAME_LIMIT, HubConfig, ServerConfig};
+pub use config::{
+    DEFAULT_RELIST_PAUSE, DEFAULT_SERVER_LIMIT, DEFAULT_SHORT_NAME_LIMIT, HubConfig, ServerConfig,
+};
 pub use connecting::{ConnectError, ConnectOptions, FailedAttempt, connect_to};
 pub use driver::Driver;
 pub use error::HubError;
@@ -129,6 +135,9 @@ pub use error::HubError;
 pub use http_target::{HttpKind, HttpTarget, InvalidHeader, InvalidUrl};
 pub use hub::{Hub, connect};
 pub use listening::Listening;
+pub use mcp_config::{
+    DEFAULT_MCP_CONFIG_LIMIT, McpConfig, McpConfigError, McpConfigFault, McpConfigReader, McpConfigWarning,
+};
 pub use memory::Memory;
 pub use names::HubTool;
 pub use status::{ServerState, ServerStatus};

@@ -66,6 +66,17 @@ impl Target {
 }
 
 impl Target {
+    /// Identifies the server: its address. Values of headers and of the environment are no part of it.
+    pub(crate) fn key(&self) -> String {
+        match self {
+            // `Debug` of a command leaves out the values of its environment.
+            Self::Stdio(command) => format!("{command:?}"),
+            #[cfg(feature = "http")]
+            Self::Http(target) => format!("{:?} {}", target.transport(), target.url()),
+            Self::Custom(target) => format!("custom {}", target.name()),
+        }
+    }
+
     /// Returns whether the server is spoken to over HTTP+SSE alone.
     pub(crate) fn is_sse(&self) -> bool {
         #[cfg(feature = "sse")]

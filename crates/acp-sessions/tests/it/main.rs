@@ -14,6 +14,7 @@ mod peer;
 mod played;
 #[cfg(feature = "file")]
 mod program;
+mod questions;
 #[cfg(feature = "file")]
 mod rows;
 mod sessions;
