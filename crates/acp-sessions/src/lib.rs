@@ -39,6 +39,9 @@
 //!   `$/cancel_request` abort a load.
 //! - MCP servers are connected to in the background, and only calls of their tools wait for that. A server that fails costs
 //!   its own tools alone.
+//! - What an MCP server asks is answered by the session: its roots are the session's directories. Forms and web pages go to
+//!   the client while a turn runs, if the client advertises them, and the message begins with the server's name. Without a
+//!   turn, and when the turn ends first, the answer is `cancel`. [`SessionAgent::on_sampling`] lends servers a model.
 //! - Slash commands are announced right after the answer that opens the session, because some clients lose updates that
 //!   come before it.
 //!

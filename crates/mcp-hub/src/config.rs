@@ -10,6 +10,14 @@ use crate::questions::Questions;
 use crate::target::Target;
 
 /// A server to connect to, and its name.
+///
+/// ```
+/// use agentwire_mcp_hub::{ServerConfig, Target};
+///
+/// let files = ServerConfig::new("files", Target::parse("file-server --root /repo")?);
+/// assert_eq!(files.name, "files");
+/// # Ok::<(), agentwire_mcp_hub::ParseTargetError>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ServerConfig {
@@ -37,6 +45,18 @@ pub const DEFAULT_SERVER_LIMIT: usize = 1024;
 pub const DEFAULT_RELIST_PAUSE: Duration = Duration::from_secs(1);
 
 /// How a [`Hub`](crate::Hub) treats its servers.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use agentwire_mcp_hub::{Hub, HubConfig};
+///
+/// let config = HubConfig::new()
+///     .timeout(Duration::from_secs(300))
+///     .on_warning(|server, warning| eprintln!("{server}: {warning}"));
+/// let (hub, driver) = Hub::with_config(config, []);
+/// # let _ = (hub, driver);
+/// ```
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct HubConfig {

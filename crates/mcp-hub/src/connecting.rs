@@ -92,6 +92,19 @@ pub struct FailedAttempt {
 /// `server/discover` and then `initialize`; for a URL the same over Streamable HTTP, then HTTP+SSE. The successful attempt is
 /// stored in [`ConnectOptions::memory`], and the next connection begins with it.
 ///
+/// ```no_run
+/// use agentwire_mcp_client::{BoxError, Client};
+/// use agentwire_mcp_hub::{ConnectOptions, Target, connect_to};
+///
+/// # async fn run() -> Result<(), BoxError> {
+/// let target = Target::parse("https://example.com/mcp")?;
+/// let client = Client::new("my-host", "1.0.0");
+/// let revision = connect_to(&target, &ConnectOptions::new(), client, async |server| Ok(server.revision())).await?;
+/// println!("it speaks {revision}");
+/// # Ok(())
+/// # }
+/// ```
+///
 /// Needs a tokio runtime with I/O and time. There is no limit on all attempts together; drop the future to stop.
 ///
 /// # Errors

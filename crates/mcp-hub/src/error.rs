@@ -2,6 +2,7 @@ use std::error::Error;
 use std::sync::Arc;
 
 use agentwire_mcp_client::CallError;
+use agentwire_mcp_schema::code::{MISSING_REQUIRED_CLIENT_CAPABILITY, MissingCapabilities};
 
 use crate::status::ServerState;
 
@@ -60,6 +61,17 @@ pub enum HubError {
         /// Its state.
         state: ServerState,
     },
+    /// The server asks a question that no function of [`HubConfig`](crate::HubConfig) answers, such as a form for the user.
+    #[error("the server `{server}` asks for what cannot be answered here: {}", wanted.join(", "))]
+    #[non_exhaustive]
+    Unanswered {
+        /// The server.
+        server: String,
+        /// What it asks for, in words.
+        wanted: Vec<&'static str>,
+        /// The refusal.
+        source: CallError,
+    },
     /// The call failed.
     #[error("the server `{server}`: {source}")]
     #[non_exhaustive]
@@ -71,7 +83,29 @@ pub enum HubError {
     },
 }
 
+/// The capabilities that a question can need, and what it asks for.
+const WANTED: [(&str, &str); 4] = [
+    ("elicitation.form", "a form for the user to fill in"),
+    ("elicitation.url", "a page for the user to visit"),
+    ("sampling", "an answer of a language model"),
+    ("roots", "the folders that the host works in"),
+];
+
 impl HubError {
+    /// The error of a call that failed.
+    pub(crate) fn of_call(server: String, source: CallError) -> Self {
+        let refusal = source.refusal().filter(|error| error.code == MISSING_REQUIRED_CLIENT_CAPABILITY);
+        let missing = refusal.and_then(|error| error.data.as_ref()?.decode::<MissingCapabilities>().ok());
+        let wanted = WANTED.into_iter().filter(|(capability, _)| {
+            missing.as_ref().is_some_and(|missing| missing.required_capabilities.has(capability))
+        });
+        let wanted: Vec<_> = wanted.map(|(_, words)| words).collect();
+        match wanted.is_empty() {
+            true => Self::Call { server, source },
+            false => Self::Unanswered { server, wanted, source },
+        }
+    }
+
     /// The reason of the death of the server, if that is the error.
     pub fn death(&self) -> Option<&Arc<dyn Error + Send + Sync>> {
         match self {

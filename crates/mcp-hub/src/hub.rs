@@ -38,6 +38,22 @@ pub async fn connect<R>(
 }
 
 /// A handle on all MCP servers of one session. Cloning is cheap.
+///
+/// ```no_run
+/// use agentwire_mcp_hub::{Hub, ServerConfig, Target};
+///
+/// # async fn run(target: Target) {
+/// let (hub, driver) = Hub::new([ServerConfig::new("files", target)]);
+/// let session = async {
+///     match hub.call("read", serde_json::json!({ "path": "notes.txt" })).await {
+///         Ok(result) => println!("{}", result.text()),
+///         Err(error) => eprintln!("{error}"),
+///     }
+///     hub.close().await;
+/// };
+/// futures::join!(driver, session);
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Hub {
     handle: Arc<Handle>,

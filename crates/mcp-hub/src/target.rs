@@ -12,6 +12,16 @@ use futures::{Sink, Stream};
 use crate::http_target::{HttpTarget, InvalidUrl};
 
 /// Where a server is.
+///
+/// ```
+/// use agentwire_mcp_hub::Target;
+/// use agentwire_transport_stdio::Command;
+///
+/// let written_by_a_user = Target::parse("https://example.com/mcp")?;
+/// let process = Target::from(Command::new("file-server").env("LOG", "warn"));
+/// # let _ = (written_by_a_user, process);
+/// # Ok::<(), agentwire_mcp_hub::ParseTargetError>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Target {

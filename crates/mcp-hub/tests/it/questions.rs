@@ -8,7 +8,7 @@ use agentwire_mcp_client::schema::{
     CreateMessageRequest, CreateMessageResult, ElicitAction, ElicitFormRequest, ElicitResult,
     ElicitUrlRequest, Root, SamplingMessage, TaskSupport,
 };
-use agentwire_mcp_hub::{ConnectOptions, CustomTarget, Hub, HubConfig, ServerConfig};
+use agentwire_mcp_hub::{ConnectOptions, CustomTarget, Hub, HubConfig, HubError, ServerConfig};
 use agentwire_mcp_server::{
     Context, Elicited, Form, NoArguments, Page, Server, ServerTool, Tasks, ToolError, field,
 };
@@ -168,6 +168,30 @@ fn on_drop(function: impl FnMut()) -> impl Drop {
         }
     }
     Guard(function)
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_error_of_a_question_that_is_not_answered_says_what_is_asked() {
+    let rows = [
+        (HubConfig::new(), "a form for the user to fill in"),
+        (
+            HubConfig::new().elicitation(async |_, _| {
+                let filled = serde_json::json!({ "name": "Ada" });
+                Ok(ElicitResult::accept(filled.as_object().cloned().unwrap()))
+            }),
+            "a page for the user to visit",
+        ),
+    ];
+    for (config, wanted) in rows {
+        let config = config.connect_options(ConnectOptions::new().mode(ProtocolMode::Stateless));
+        with_hub(config, [asking("s", TaskSupport::Forbidden)], async |hub| {
+            let error = hub.call("ask", ()).await.unwrap_err();
+            assert!(matches!(error, HubError::Unanswered { .. }), "{error:?}");
+            let expected = format!("the server `s` asks for what cannot be answered here: {wanted}");
+            assert_eq!(error.to_string(), expected);
+        })
+        .await;
+    }
 }
 
 #[tokio::test(start_paused = true)]
