@@ -152,6 +152,7 @@ mod shorten;
 mod signal;
 mod state;
 mod store;
+mod tool_call;
 mod turn;
 mod v1;
 #[cfg(feature = "v2")]
@@ -175,7 +176,10 @@ pub use store::{
 };
 #[cfg(feature = "file")]
 pub use store::{Damage, FileStore, Fsync, Repair, SessionCheck};
-pub use turn::{PendingToolCall, Terminal, Turn, TurnError, TurnHandler};
+pub use turn::{
+    AssistantMessage, Message, PendingMessages, PendingToolCall, Terminal, ToolResult, ToolUse, Turn,
+    TurnError, TurnHandler, UserMessage,
+};
 pub use warning::Warning;
 
 /// Compiles the example of the README.

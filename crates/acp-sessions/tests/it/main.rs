@@ -6,6 +6,7 @@ mod features;
 mod hands;
 mod log;
 mod long;
+mod messages;
 mod mishaps;
 #[cfg(feature = "file")]
 mod on_the_wire;
