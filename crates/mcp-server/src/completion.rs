@@ -47,7 +47,7 @@ impl Argument<kind::Completion> for PartialArgument {
 /// No more than [`Completion::MAX_VALUES`] are sent. Where there are more, the result has their number.
 #[diagnostic::on_unimplemented(
     message = "an argument cannot be completed by `{Self}`",
-    note = "give a `Vec<String>`, `Completion`, or a `Result` of one of them and `BoxError`"
+    note = "give a `Vec<String>`, `Completion`, or a `Result` of one of them and an error: `BoxError`, or what implements `std::error::Error`"
 )]
 pub trait IntoCompletion {
     /// The proposals.
@@ -58,6 +58,7 @@ pub trait IntoCompletion {
     fn into_completion(self) -> Result<Completion, ErrorObject>;
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoCompletion for Completion {
     fn into_completion(mut self) -> Result<Completion, ErrorObject> {
         let all = self.values.len();
@@ -70,12 +71,14 @@ impl IntoCompletion for Completion {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<S: Into<String>> IntoCompletion for Vec<S> {
     fn into_completion(self) -> Result<Completion, ErrorObject> {
         Ok(Completion::new(self.into_iter().map(Into::into).collect()))
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: IntoCompletion, E: Into<BoxError>> IntoCompletion for Result<T, E> {
     fn into_completion(self) -> Result<Completion, ErrorObject> {
         self.map_err(Into::into)?.into_completion()
@@ -92,7 +95,7 @@ impl Completers {
     pub(crate) fn add<F, M>(&mut self, argument: String, function: F, states: &mut StateSlots)
     where
         F: Function<kind::Completion, M>,
-        F::Future: Future<Output: IntoCompletion> + Send + 'static,
+        F::Future: Future<Output: IntoCompletion> + Send,
     {
         let state = states.add();
         let run = move |partial: PartialArgument, context: Context| -> HandlerFuture {
