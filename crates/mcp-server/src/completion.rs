@@ -12,6 +12,18 @@ use crate::state_slots::StateSlots;
 use crate::{BoxError, Context, Function};
 
 /// An argument of a prompt, or a variable of a resource template, that a user is typing.
+///
+/// ```
+/// use agentwire_mcp_server::PartialArgument;
+///
+/// async fn file(typed: PartialArgument) -> Vec<String> {
+///     match typed.others.get("language").map(String::as_str) {
+///         Some("rust") => typed.among(["lib.rs", "main.rs"]),
+///         _ => Vec::new(),
+///     }
+/// }
+/// # let _ = file;
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PartialArgument {

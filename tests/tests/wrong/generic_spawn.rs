@@ -2,14 +2,11 @@
 //~ consider adding an explicit lifetime bound
 //~ + 'static
 
-use agentwire::acp::client::{AgentHandle, BoxError, Client, connect};
+use agentwire::acp::client::{AgentHandle, Client, connect};
 use agentwire::stdio::Child;
 
 fn run<C: Client>(client: C, child: Child) {
-    tokio::spawn(connect(client, child, async |agent: AgentHandle| -> Result<(), BoxError> {
-        drop(agent);
-        Ok(())
-    }));
+    tokio::spawn(connect(client, child, async |_: AgentHandle| Ok(())));
 }
 
 fn main() {

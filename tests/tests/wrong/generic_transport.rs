@@ -2,14 +2,11 @@
 //~ consider further restricting type parameter `T` with trait `Send`
 //~ lines: 60, as rustc names each function that the future passes through
 
-use agentwire::acp::client::{AgentHandle, BoxError, Client, connect};
+use agentwire::acp::client::{AgentHandle, Client, connect};
 use agentwire::transport::Transport;
 
 fn run<C: Client + 'static, T: Transport + 'static>(client: C, transport: T) {
-    tokio::spawn(connect(client, transport, async |agent: AgentHandle| -> Result<(), BoxError> {
-        drop(agent);
-        Ok(())
-    }));
+    tokio::spawn(connect(client, transport, async |_: AgentHandle| Ok(())));
 }
 
 fn main() {
