@@ -33,7 +33,7 @@ use crate::{TaskOrResult, TaskState, lists, result};
 /// async fn build(server: &RemoteServer) -> Result<String, BoxError> {
 ///     let call = server
 ///         .call_tool("build", ())
-///         .timeout(Duration::from_secs(60)) // from the last progress on
+///         .timeout(Duration::from_secs(60)) // progress extends it
 ///         .on_progress(|report| println!("{}", report.progress));
 ///     Ok(call.await?.text().into_owned())
 /// }
