@@ -19,10 +19,10 @@ use futures::future::BoxFuture;
 use crate::Context;
 use crate::request_future::HandlerFuture;
 
-pub use agentwire_peer::layers::BoxError;
+pub use agentwire_peer::layers::LayerError;
 
 /// The future of a call through layers: the result as JSON text, in the client's revision.
-pub type RawCallFuture = BoxFuture<'static, Result<RawJson, BoxError>>;
+pub type RawCallFuture = BoxFuture<'static, Result<RawJson, LayerError>>;
 
 /// A call of a tool, a read of a resource or a request for a prompt, on its way through the layers.
 ///
@@ -79,7 +79,7 @@ impl fmt::Debug for RawCall {
 
 impl LayeredCall for RawCall {
     type Answer = RawJson;
-    type Error = BoxError;
+    type Error = LayerError;
     type ErrorContext = ();
     type Future = RawCallFuture;
 
@@ -89,7 +89,7 @@ impl LayeredCall for RawCall {
 
     fn error_context(&self) {}
 
-    fn error_of_layer((): (), error: BoxError) -> BoxError {
+    fn error_of_layer((): (), error: LayerError) -> LayerError {
         error
     }
 }
@@ -104,7 +104,7 @@ pub(crate) trait Target: Send + Sync {
     fn start(&self, call: &RawCall) -> Result<HandlerFuture, ErrorObject>;
 
     /// The answer where a layer failed with anything but an [`ErrorObject`].
-    fn layer_failed(&self, _context: &Context, error: BoxError) -> Result<RawJson, ErrorObject> {
+    fn layer_failed(&self, _context: &Context, error: LayerError) -> Result<RawJson, ErrorObject> {
         Err(ErrorObject::internal_error(error))
     }
 }
@@ -154,7 +154,7 @@ fn start_target(call: RawCall) -> RawCallFuture {
 /// Starts the function of a call.
 fn start_function(call: RawCall) -> RawCallFuture {
     match call.target.start(&call) {
-        Ok(handler) => Box::pin(handler.map_err(BoxError::from)),
+        Ok(handler) => Box::pin(handler.map_err(LayerError::from)),
         Err(error) => Box::pin(ready(Err(error.into()))),
     }
 }
@@ -187,7 +187,7 @@ pub(crate) fn run(next: &Next, call: RawCall) -> HandlerFuture {
 pub fn from_fn<F, O>(function: F) -> FromFn<F>
 where
     F: Fn(RawCall, Next) -> O + Send + Sync + 'static,
-    O: Future<Output = Result<RawJson, BoxError>> + Send + 'static,
+    O: Future<Output = Result<RawJson, LayerError>> + Send + 'static,
 {
     FromFn::new(function)
 }

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use crate::CallLayer;
 use crate::checks::Checks;
 use crate::function::{Argument, kind};
-use crate::layers::{self, BoxError, Layers, Next, RawCall, Target};
+use crate::layers::{self, LayerError, Layers, Next, RawCall, Target};
 use crate::registry::{Definition, Entry};
 use crate::request_future::HandlerFuture;
 use crate::state_slots::{StateSlots, States};
@@ -341,7 +341,7 @@ impl Target for ServerTool {
     }
 
     /// The model reads what went wrong, as with any failure of the tool.
-    fn layer_failed(&self, context: &Context, error: BoxError) -> Result<RawJson, ErrorObject> {
+    fn layer_failed(&self, context: &Context, error: LayerError) -> Result<RawJson, ErrorObject> {
         let name = &self.definition().name;
         context.encode(CallToolResult::from_error(format!("the tool `{name}` failed: {error:#}")))
     }
