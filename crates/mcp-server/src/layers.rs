@@ -11,6 +11,7 @@ use std::future::{Future, ready};
 use std::sync::Arc;
 
 use agentwire_jsonrpc::{ErrorObject, RawJson};
+use agentwire_peer::BoxError;
 use agentwire_peer::layers::{self, CallLayer, FromFn, LayeredCall};
 use bytestring::ByteString;
 use futures::TryFutureExt;
@@ -103,9 +104,9 @@ pub(crate) trait Target: Send + Sync {
     /// Decodes the arguments and starts the function.
     fn start(&self, call: &RawCall) -> Result<HandlerFuture, ErrorObject>;
 
-    /// The answer where a layer failed with anything but an [`ErrorObject`].
-    fn layer_failed(&self, _context: &Context, error: LayerError) -> Result<RawJson, ErrorObject> {
-        Err(ErrorObject::internal_error(error))
+    /// The answer where a layer, or the function below it, failed.
+    fn layer_failed(&self, _context: &Context, error: BoxError) -> Result<RawJson, ErrorObject> {
+        Err(error.into())
     }
 }
 
@@ -167,7 +168,7 @@ pub(crate) fn run(next: &Next, call: RawCall) -> HandlerFuture {
     Box::pin(async move {
         next.call(call).await.or_else(|error| match error.downcast::<ErrorObject>() {
             Ok(error) => Err(*error),
-            Err(error) => target.layer_failed(&context, error),
+            Err(error) => target.layer_failed(&context, error.into()),
         })
     })
 }

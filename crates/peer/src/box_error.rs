@@ -69,6 +69,23 @@ impl BoxError {
         successors(Some(self.as_error() as &(dyn Error + 'static)), |error| (*error).source())
     }
 
+    /// The text of the error and its causes, as `Display` writes it, but without its escapes: for a program or a model, not for a
+    /// terminal.
+    pub fn message(&self) -> String {
+        let mut message = String::new();
+        for error in self.chain() {
+            let cause = error.to_string();
+            if message.contains(&cause) {
+                continue;
+            }
+            if !message.is_empty() {
+                message.push_str(": ");
+            }
+            message.push_str(&cause);
+        }
+        message
+    }
+
     /// Returns the error inside.
     pub fn as_error(&self) -> &(dyn Error + Send + Sync + 'static) {
         &*self.0
@@ -100,7 +117,7 @@ impl From<BoxError> for ErrorObject {
             Some(known) => Some(Some(known.clone())),
             None => error.is::<CallError>().then_some(None),
         });
-        known.flatten().unwrap_or_else(|| Self::internal_error(error))
+        known.flatten().unwrap_or_else(|| Self::internal_error(error.message()))
     }
 }
 
@@ -120,19 +137,8 @@ impl AsRef<dyn Error + Send + Sync> for BoxError {
 
 impl fmt::Display for BoxError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut text = String::new();
-        for error in self.chain() {
-            let cause = error.to_string();
-            if text.contains(&cause) {
-                continue;
-            }
-            if !text.is_empty() {
-                text.push_str(": ");
-            }
-            text.push_str(&cause);
-        }
         // A peer may have written a part of it.
-        fmt::Display::fmt(&Printable::new(&text), f)
+        fmt::Display::fmt(&Printable::new(&self.message()), f)
     }
 }
 
