@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 use crate::Context;
 use crate::arguments::{NoArguments, decode, input_schema};
-use crate::string_args::decode_string_args;
+use crate::string_args::{decode_string_args, decode_strings};
 
 /// A parameter for what [`Server::state`](crate::Server::state) was given: a database, a client, a counter.
 ///
@@ -197,7 +197,7 @@ impl<A: DeserializeOwned + schemars::JsonSchema + Send + 'static> Argument<kind:
 
 impl<A: DeserializeOwned + Send + 'static> Argument<kind::ResourceTemplate> for A {
     fn read(input: &Texts) -> Result<Self, String> {
-        decode_string_args(input)
+        decode_strings(input).map_err(|error| error.to_string())
     }
 }
 

@@ -8,8 +8,6 @@ use agentwire_mcp_schema::{
     Annotations, BlobResourceContents, CacheScope, Icon, ReadResourceRequest, ReadResourceResult, Resource,
     ResourceContents, Revision, TextResourceContents,
 };
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use serde_json::value::RawValue;
 
 use crate::CallLayer;
@@ -254,7 +252,7 @@ impl IntoResourceContents for BlobResourceContents {
 /// They travel in base64.
 impl IntoResourceContents for Vec<u8> {
     fn into_resource_contents(self, uri: &str) -> Result<Vec<ResourceContents>, ErrorObject> {
-        BlobResourceContents::new(uri, STANDARD.encode(self)).into_resource_contents(uri)
+        ResourceContents::bytes(uri, self).into_resource_contents(uri)
     }
 }
 
