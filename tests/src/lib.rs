@@ -24,3 +24,11 @@ struct McpGuide;
 #[cfg(doctest)]
 #[doc = include_str!("../../crates/agentwire/README.md")]
 struct Facade;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/guide/from-rmcp.md")]
+struct FromRmcp;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/guide/from-official-acp.md")]
+struct FromOfficialAcp;
