@@ -1,9 +1,9 @@
 //! The whole program of `agent.md`: `my-agent DIRECTORY`, where the directory is for its sessions.
 
-use agentwire_acp_sessions::schema::*;
-use agentwire_acp_sessions::{Error, FileStore, Turn, TurnError, agent};
-use agentwire_transport_stdio::stdio;
-use serde_json::Value;
+use agentwire::acp::sessions::schema::*;
+use agentwire::acp::sessions::{Error, FileStore, Turn, TurnError, agent};
+use agentwire::serde_json::{self, Value};
+use agentwire::stdio::stdio;
 
 /// What the model wants to happen next.
 enum Step {

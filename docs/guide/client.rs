@@ -3,13 +3,13 @@
 
 use std::path::Path;
 
-use agentwire_acp_client::{AgentHandle, BoxError, Error, connect};
-use agentwire_acp_schema::v1::*;
-use agentwire_acp_toolkit::{
+use agentwire::acp::client::{AgentHandle, BoxError, Error, connect};
+use agentwire::acp::schema::v1::*;
+use agentwire::acp::toolkit::{
     Applied, Change, Conversation, Entry, MessageKind, PermissionPolicy, PermissionPrompt, PermissionRule,
     Permissions, Toolkit, UserInterface,
 };
-use agentwire_transport_stdio::{Child, Command};
+use agentwire::stdio::{Child, Command};
 use tokio::io::{BufReader, Stderr, Stdin, stderr, stdin};
 
 struct Terminal {

@@ -5,19 +5,19 @@
 use std::time::Duration;
 use std::{env, fs, io};
 
-use agentwire_mcp_client::schema::{ElicitFormRequest, ElicitResult, JsonObject};
-use agentwire_mcp_client::{BoxError, Cache, Client, Tasks as FollowTasks};
-use agentwire_mcp_hub::{ConnectOptions, Target, connect_to};
-use agentwire_mcp_server::{
+use agentwire::http::server::{Endpoint, EndpointConfig, serve};
+use agentwire::mcp::client::schema::{ElicitFormRequest, ElicitResult, JsonObject};
+use agentwire::mcp::client::{BoxError, Cache, Client, Tasks as FollowTasks};
+use agentwire::mcp::hub::{ConnectOptions, Target, connect_to};
+use agentwire::mcp::server::{
     Context, Elicited, ErrorObject, Form, NoArguments, PartialArgument, Server, ServerPrompt,
     ServerResourceTemplate, ServerTool, Structured, Tasks, ToolError, field,
     schema::{TaskSupport, ToolAnnotations},
 };
-use agentwire_transport_http::server::{Endpoint, EndpointConfig, serve};
-use agentwire_transport_stdio::stdio;
-use schemars::JsonSchema;
+use agentwire::schemars::{self, JsonSchema};
+use agentwire::serde_json::{self, Value};
+use agentwire::stdio::stdio;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use tokio::net::TcpListener;
 
 const FILE: &str = "notes.txt";

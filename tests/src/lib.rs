@@ -28,3 +28,11 @@ struct Questions;
 #[cfg(doctest)]
 #[doc = include_str!("../../crates/agentwire/README.md")]
 struct Facade;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/guide/from-rmcp.md")]
+struct FromRmcp;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/guide/from-official-acp.md")]
+struct FromOfficialAcp;

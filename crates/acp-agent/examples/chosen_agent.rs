@@ -1,4 +1,4 @@
-//! Agents behind one type, `Arc<dyn DynAgent>`, of which an argument chooses one when the program starts.
+//! Agents behind one type, `Arc<dyn Agent>`, of which an argument chooses one when the program starts.
 //!
 //! To try it by hand, with the example of `acp-client`:
 //!
@@ -9,7 +9,7 @@
 
 use std::sync::Arc;
 
-use agentwire_acp_agent::{Agent, Context, DynAgent, Error, serve};
+use agentwire_acp_agent::{Agent, Context, Error, serve};
 use agentwire_acp_schema::v1::{
     InitializeRequest, InitializeResponse, NewSessionRequest, NewSessionResponse, PromptRequest,
     PromptResponse, SessionNotification, StopReason,
@@ -58,7 +58,7 @@ impl Agent for Backwards {
 }
 
 /// The agent of that name.
-fn choose(name: Option<&str>) -> Option<Arc<dyn DynAgent>> {
+fn choose(name: Option<&str>) -> Option<Arc<dyn Agent>> {
     match name {
         None | Some("echo") => Some(Arc::new(Echo)),
         Some("backwards") => Some(Arc::new(Backwards)),

@@ -18,7 +18,7 @@ use agentwire_acp_schema::v1::{
 use agentwire_transport_stdio::stdio;
 
 #[derive(Default)]
-struct Echo {
+pub(crate) struct Echo {
     sessions: AtomicU32,
 }
 

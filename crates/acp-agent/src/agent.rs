@@ -18,16 +18,57 @@ agentwire_peer::method_trait! {
     /// may call the client and wait for the answer.
     ///
     /// Implement the methods as `async fn`. Their futures are `Send`, so code that is generic over `A: Agent + 'static` can
-    /// spawn what [`serve`](crate::serve) returns. `&A`, `Box<A>` and `Arc<A>` are agents where `A` is one; for an agent that
-    /// is chosen at run time see [`DynAgent`].
+    /// spawn what [`serve`](crate::serve) returns.
+    ///
+    /// # An agent that is chosen at run time
+    ///
+    /// `Box<dyn Agent>` and `Arc<dyn Agent>` are agents, and so are `&A`, `Box<A>` and `Arc<A>` where `A` is one. Each request
+    /// through a pointer costs one allocation more.
+    ///
+    /// ```
+    /// use agentwire_acp_agent::{Agent, Closed, Context, Error, serve};
+    /// use agentwire_acp_schema::v1::*;
+    /// use agentwire_transport::Transport;
+    ///
+    /// struct Greeter(&'static str);
+    ///
+    /// impl Agent for Greeter {
+    ///     async fn initialize(&self, req: InitializeRequest, _: Context) -> Result<InitializeResponse, Error> {
+    ///         Ok(InitializeResponse::new(req.protocol_version))
+    ///     }
+    ///     async fn new_session(&self, _: NewSessionRequest, _: Context) -> Result<NewSessionResponse, Error> {
+    ///         Ok(NewSessionResponse::new("session-1"))
+    ///     }
+    ///     async fn prompt(&self, req: PromptRequest, cx: Context) -> Result<PromptResponse, Error> {
+    ///         cx.client().session_update(SessionNotification::message(&req.session_id, self.0)).await?;
+    ///         Ok(PromptResponse::new(StopReason::EndTurn))
+    ///     }
+    /// }
+    ///
+    /// async fn run(chosen: usize, transport: impl Transport) -> Result<(), Closed> {
+    ///     let mut agents: Vec<Box<dyn Agent>> = vec![Box::new(Greeter("Hello")), Box::new(Greeter("Hi"))];
+    ///     serve(agents.swap_remove(chosen), transport).await
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// A method returns the JSON-RPC error that the client gets. `?` makes an internal error of a failed call, of an
+    /// [`io::Error`](std::io::Error) and of a [`BoxError`](crate::BoxError); [`internal`](crate::OrInternal::internal) makes
+    /// one of any other error:
+    ///
+    /// ```
+    /// use agentwire_acp_agent::{Error, OrInternal};
+    ///
+    /// fn port(path: &str) -> Result<u16, Error> {
+    ///     let text = std::fs::read_to_string(path)?;
+    ///     text.trim().parse().internal()
+    /// }
+    /// # assert_eq!(port("/nowhere").unwrap_err().code, -32603);
+    /// ```
     ///
     /// The [crate's docs](crate) list what the crate does before and after each method.
     pub trait Agent;
-
-    /// The object-safe form of [`Agent`], which every agent has: `Box<dyn DynAgent>` and `Arc<dyn DynAgent>` are agents.
-    ///
-    /// Each request through it costs one allocation more. The example `chosen_agent` chooses an agent at run time.
-    dyn DynAgent;
 
     requests:
 

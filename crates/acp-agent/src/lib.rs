@@ -89,10 +89,10 @@ use agentwire_transport::Transport;
 
 #[cfg(feature = "v2")]
 pub use absent::Absent;
-pub use agent::{Agent, DynAgent};
+pub use agent::Agent;
 pub use agentwire_jsonrpc::ErrorObject as Error;
 pub use agentwire_peer::observe;
-pub use agentwire_peer::{CallError, Closed};
+pub use agentwire_peer::{BoxError, CallError, Closed, OrInternal};
 pub use client::{Context, RemoteClient};
 pub use config::Config;
 #[cfg(feature = "v2")]

@@ -18,14 +18,59 @@ agentwire_peer::method_trait! {
     /// and wait for the answer.
     ///
     /// Implement the methods as `async fn`. Their futures are `Send`, so code that is generic over `C: Client + 'static` can
-    /// spawn what [`connect`](crate::connect) or [`start`](crate::start) returns. `&C`, `Box<C>` and `Arc<C>` are clients
-    /// where `C` is one; for a client that is chosen at run time see [`DynClient`].
-    pub trait Client;
-
-    /// The object-safe form of [`Client`], which every client has: `Box<dyn DynClient>` and `Arc<dyn DynClient>` are clients.
+    /// spawn what [`connect`](crate::connect) or [`start`](crate::start) returns.
     ///
-    /// Each request through it costs one allocation more.
-    dyn DynClient;
+    /// # A client that is chosen at run time
+    ///
+    /// `Box<dyn Client>` and `Arc<dyn Client>` are clients, and so are `&C`, `Box<C>` and `Arc<C>` where `C` is one. Each
+    /// request through a pointer costs one allocation more.
+    ///
+    /// ```
+    /// use agentwire_acp_client::{BoxError, Client, Context, Error, connect};
+    /// use agentwire_acp_schema::v1::*;
+    /// use agentwire_transport::Transport;
+    ///
+    /// struct Allow;
+    ///
+    /// impl Client for Allow {
+    ///     fn session_update(&self, note: SessionNotification) {
+    ///         println!("{:?}", note.update);
+    ///     }
+    ///     async fn request_permission(
+    ///         &self,
+    ///         req: RequestPermissionRequest,
+    ///         _: Context,
+    ///     ) -> Result<RequestPermissionResponse, Error> {
+    ///         Ok(req.allow())
+    ///     }
+    /// }
+    ///
+    /// async fn run(chosen: usize, transport: impl Transport) -> Result<(), BoxError> {
+    ///     let mut clients: Vec<Box<dyn Client>> = vec![Box::new(Allow)];
+    ///     connect(clients.swap_remove(chosen), transport, async |agent| {
+    ///         agent.initialize(InitializeRequest::new(ProtocolVersion::V1)).await?;
+    ///         Ok(())
+    ///     })
+    ///     .await
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// A method returns the JSON-RPC error that the agent gets. `?` makes an internal error of a failed call, of an
+    /// [`io::Error`](std::io::Error) and of a [`BoxError`](crate::BoxError); [`internal`](crate::OrInternal::internal) makes
+    /// one of any other error:
+    ///
+    /// ```
+    /// use agentwire_acp_client::{Error, OrInternal};
+    ///
+    /// fn lines(text: Vec<u8>) -> Result<usize, Error> {
+    ///     let text = String::from_utf8(text).internal()?;
+    ///     Ok(text.lines().count())
+    /// }
+    /// # assert_eq!(lines(vec![0xff]).unwrap_err().code, -32603);
+    /// ```
+    pub trait Client;
 
     requests:
 

@@ -130,16 +130,13 @@ use session::ConnectionState;
 pub use agent::{AgentHandle, Context};
 pub use agentwire_jsonrpc::{ErrorObject as Error, Skipped, SkippedPart};
 pub use agentwire_peer::observe;
-pub use agentwire_peer::{Call, CallError, Closed, Notify};
+pub use agentwire_peer::{Backoff, BoxError, Call, CallError, Closed, Notify, OrInternal};
 #[cfg(feature = "v2")]
 pub use any::{AnyAgent, AnyClient, connect_any, connect_any_with};
-pub use client::{Client, DynClient};
+pub use client::Client;
 pub use config::Config;
 pub use list::Sessions;
 pub use prompt::{PromptCall, Turn, TurnEvent};
-
-/// An error of the closure that was given to [`connect`].
-pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 connection! { "1", "" }
 

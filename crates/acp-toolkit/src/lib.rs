@@ -79,6 +79,7 @@
 mod conversation;
 mod elicitation;
 mod files;
+mod host;
 mod permissions;
 mod roots;
 mod terminals;
@@ -91,6 +92,10 @@ pub use conversation::{
 };
 pub use elicitation::{FieldError, FieldFault, Form, FormError, UrlConsent, UrlError, UrlWarning};
 pub use files::{BufferFuture, Buffers, Files};
+pub use host::{
+    Host, HostAgent, HostError, HostEvent, HostSession, HostTurn, OpenSession, Restored, RestoredSession,
+    Unattended,
+};
 pub use permissions::{
     CancelGuard, Choices, DecisionScope, PermissionPolicy, PermissionPrompt, PermissionRule, Permissions,
 };

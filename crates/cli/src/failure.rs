@@ -5,7 +5,7 @@ use std::fmt;
 use agentwire_jsonrpc::ErrorObject;
 use agentwire_mcp_client::HandshakeError;
 use agentwire_mcp_hub::ConnectError;
-use agentwire_peer::CallError;
+use agentwire_peer::{BoxError, CallError};
 use agentwire_transport_http::client::HttpError;
 use serde::Serialize;
 
@@ -52,18 +52,18 @@ impl std::error::Error for ErrorWithHint {
 }
 
 /// Converts a boxed error. The known types are unboxed first, so that `downcast_ref` finds them later.
-pub(crate) fn to_anyhow(error: Box<dyn std::error::Error + Send + Sync>) -> anyhow::Error {
+pub(crate) fn to_anyhow(error: BoxError) -> anyhow::Error {
     fn known<E: std::error::Error + Send + Sync + 'static>(
-        error: Box<dyn std::error::Error + Send + Sync>,
-    ) -> Result<anyhow::Error, Box<dyn std::error::Error + Send + Sync>> {
-        error.downcast::<E>().map(|error| anyhow::Error::new(*error))
+        error: BoxError,
+    ) -> Result<anyhow::Error, BoxError> {
+        error.downcast::<E>().map(anyhow::Error::new)
     }
     known::<CallError>(error)
         .or_else(known::<ErrorWithHint>)
         .or_else(known::<HandshakeError>)
         .or_else(known::<ConnectError>)
         .or_else(known::<ToolFailed>)
-        .unwrap_or_else(anyhow::Error::from_boxed)
+        .unwrap_or_else(|error| anyhow::Error::from_boxed(error.into_boxed()))
 }
 
 /// How many bytes of an error's text are shown.

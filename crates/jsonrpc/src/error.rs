@@ -96,6 +96,13 @@ impl fmt::Display for ErrorObject {
     }
 }
 
+/// The answer of a handler that failed to read or write: an internal error with the text of this one.
+impl From<std::io::Error> for ErrorObject {
+    fn from(error: std::io::Error) -> Self {
+        Self::internal_error(error)
+    }
+}
+
 /// Only an object is an error. Derived code would also take an array of the members.
 impl<'de> Deserialize<'de> for ErrorObject {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -140,9 +140,9 @@ mod warning;
 pub use agentwire_mcp_schema as schema;
 
 pub use agentwire_jsonrpc::ErrorObject;
-pub use agentwire_peer::layers::{BoxError, CallLayer, FromFn, FromFnService};
+pub use agentwire_peer::layers::{CallLayer, FromFn, FromFnService, LayerError};
 pub use agentwire_peer::observe;
-pub use agentwire_peer::{CallError, Clock, Closed, TokioClock};
+pub use agentwire_peer::{Backoff, BoxError, CallError, Clock, Closed, TokioClock};
 pub use cache::Cache;
 pub use call::{Call, CallFuture};
 pub use client::Client;

@@ -47,7 +47,8 @@ pub struct HubConfig {
     /// The maximum number of consecutive restarts of a process that crashes (default 3). The count starts anew after a minute
     /// without a crash.
     pub restarts: u32,
-    /// The pause before the first restart (default 1 s). It doubles for each next one, up to 30 s.
+    /// The longest pause before the first restart (default 1 s). It doubles for each next one, up to 30 s. Each is shortened
+    /// by a random part of at most half.
     pub restart_pause: Duration,
     /// How to follow the tasks that servers create for calls (default: the defaults of [`Tasks`]). With `None`, the hub does not
     /// advertise support for tasks.

@@ -50,7 +50,7 @@ pub(crate) async fn run(
             Ok(()) => break Ok(()),
             Err(error) if is_expired(&*error) && shared.begins_again(place, TokioClock::default().now()) => {}
             Err(error) => {
-                let reason = Arc::<dyn Error + Send + Sync>::from(error);
+                let reason = Arc::<dyn Error + Send + Sync>::from(error.into_boxed());
                 if !restarts(&shared, place, &server, &config, &reason).await {
                     break Err(reason);
                 }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use agentwire_mcp_client::RemoteServer;
 use agentwire_mcp_schema::Tool;
+use agentwire_peer::Backoff;
 use agentwire_sync::Monitor;
 
 use crate::change::Subscribers;
@@ -117,19 +118,20 @@ impl Shared {
             let entry = &mut state.servers[place];
             // One that could never be called is not what it is taken for; another try would not change that.
             let since = entry.since?;
-            let (ever, in_a_row) = entry.restarts;
-            let ran = !entry.is_connecting() && now.saturating_duration_since(since) >= LONG;
-            let in_a_row = if ran { 0 } else { in_a_row };
-            if closing || in_a_row >= config.restarts {
+            let ran =
+                if entry.is_connecting() { Duration::ZERO } else { now.saturating_duration_since(since) };
+            let longest = MAX_PAUSE.max(config.restart_pause);
+            let backoff =
+                Backoff::new(config.restarts).pauses(config.restart_pause, longest).reset_after(LONG);
+            if closing {
                 return None;
             }
-            entry.restarts = (ever + 1, in_a_row + 1);
+            let (ever, in_a_row) = &mut entry.restarts;
+            let pause = backoff.after_failure(in_a_row, ran)?;
+            *ever += 1;
             entry.server = None;
             entry.state = ServerState::Restarting(reason.clone());
-            let doubled =
-                2_u32.checked_pow(in_a_row).and_then(|times| config.restart_pause.checked_mul(times));
-            let longest = MAX_PAUSE.max(config.restart_pause);
-            Some(doubled.map_or(MAX_PAUSE, |pause| pause.min(longest)))
+            Some(pause)
         })
     }
 

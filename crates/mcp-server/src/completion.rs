@@ -9,7 +9,7 @@ use agentwire_mcp_schema::{CompleteRequest, CompleteResult, Completion};
 use crate::function::{Argument, Kind, kind};
 use crate::request_future::HandlerFuture;
 use crate::state_slots::StateSlots;
-use crate::{Context, Function};
+use crate::{BoxError, Context, Function};
 
 /// An argument of a prompt, or a variable of a resource template, that a user is typing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,13 +40,14 @@ impl Argument<kind::Completion> for PartialArgument {
     }
 }
 
-/// The return types of a function that completes: strings, best first, a whole [`Completion`], or a `Result` of these and an
-/// [`ErrorObject`].
+/// The return types of a function that completes: strings, best first, a whole [`Completion`], or a `Result` of these and any
+/// error. An [`ErrorObject`] is the answer, also as the source of an error; any other error is answered as an internal error with
+/// its text.
 ///
 /// No more than [`Completion::MAX_VALUES`] are sent. Where there are more, the result has their number.
 #[diagnostic::on_unimplemented(
     message = "an argument cannot be completed by `{Self}`",
-    note = "give a `Vec<String>`, `Completion`, or a `Result` of one of them and `ErrorObject`"
+    note = "give a `Vec<String>`, `Completion`, or a `Result` of one of them and `BoxError`"
 )]
 pub trait IntoCompletion {
     /// The proposals.
@@ -75,9 +76,9 @@ impl<S: Into<String>> IntoCompletion for Vec<S> {
     }
 }
 
-impl<T: IntoCompletion> IntoCompletion for Result<T, ErrorObject> {
+impl<T: IntoCompletion, E: Into<BoxError>> IntoCompletion for Result<T, E> {
     fn into_completion(self) -> Result<Completion, ErrorObject> {
-        self?.into_completion()
+        self.map_err(Into::into)?.into_completion()
     }
 }
 

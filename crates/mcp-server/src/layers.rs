@@ -11,6 +11,7 @@ use std::future::{Future, ready};
 use std::sync::Arc;
 
 use agentwire_jsonrpc::{ErrorObject, RawJson};
+use agentwire_peer::BoxError;
 use agentwire_peer::layers::{self, CallLayer, FromFn, LayeredCall};
 use bytestring::ByteString;
 use futures::TryFutureExt;
@@ -19,10 +20,10 @@ use futures::future::BoxFuture;
 use crate::Context;
 use crate::request_future::HandlerFuture;
 
-pub use agentwire_peer::layers::BoxError;
+pub use agentwire_peer::layers::LayerError;
 
 /// The future of a call through layers: the result as JSON text, in the client's revision.
-pub type RawCallFuture = BoxFuture<'static, Result<RawJson, BoxError>>;
+pub type RawCallFuture = BoxFuture<'static, Result<RawJson, LayerError>>;
 
 /// A call of a tool, a read of a resource or a request for a prompt, on its way through the layers.
 ///
@@ -79,7 +80,7 @@ impl fmt::Debug for RawCall {
 
 impl LayeredCall for RawCall {
     type Answer = RawJson;
-    type Error = BoxError;
+    type Error = LayerError;
     type ErrorContext = ();
     type Future = RawCallFuture;
 
@@ -89,7 +90,7 @@ impl LayeredCall for RawCall {
 
     fn error_context(&self) {}
 
-    fn error_of_layer((): (), error: BoxError) -> BoxError {
+    fn error_of_layer((): (), error: LayerError) -> LayerError {
         error
     }
 }
@@ -103,9 +104,9 @@ pub(crate) trait Target: Send + Sync {
     /// Decodes the arguments and starts the function.
     fn start(&self, call: &RawCall) -> Result<HandlerFuture, ErrorObject>;
 
-    /// The answer where a layer failed with anything but an [`ErrorObject`].
+    /// The answer where a layer, or the function below it, failed.
     fn layer_failed(&self, _context: &Context, error: BoxError) -> Result<RawJson, ErrorObject> {
-        Err(ErrorObject::internal_error(error))
+        Err(error.into())
     }
 }
 
@@ -154,7 +155,7 @@ fn start_target(call: RawCall) -> RawCallFuture {
 /// Starts the function of a call.
 fn start_function(call: RawCall) -> RawCallFuture {
     match call.target.start(&call) {
-        Ok(handler) => Box::pin(handler.map_err(BoxError::from)),
+        Ok(handler) => Box::pin(handler.map_err(LayerError::from)),
         Err(error) => Box::pin(ready(Err(error.into()))),
     }
 }
@@ -167,7 +168,7 @@ pub(crate) fn run(next: &Next, call: RawCall) -> HandlerFuture {
     Box::pin(async move {
         next.call(call).await.or_else(|error| match error.downcast::<ErrorObject>() {
             Ok(error) => Err(*error),
-            Err(error) => target.layer_failed(&context, error),
+            Err(error) => target.layer_failed(&context, error.into()),
         })
     })
 }
@@ -187,7 +188,7 @@ pub(crate) fn run(next: &Next, call: RawCall) -> HandlerFuture {
 pub fn from_fn<F, O>(function: F) -> FromFn<F>
 where
     F: Fn(RawCall, Next) -> O + Send + Sync + 'static,
-    O: Future<Output = Result<RawJson, BoxError>> + Send + 'static,
+    O: Future<Output = Result<RawJson, LayerError>> + Send + 'static,
 {
     FromFn::new(function)
 }

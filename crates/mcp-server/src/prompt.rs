@@ -17,7 +17,7 @@ use crate::layers::{self, Layers, Next, RawCall, Target};
 use crate::registry::{Definition, Entry};
 use crate::request_future::HandlerFuture;
 use crate::state_slots::{StateSlots, States};
-use crate::{Context, Function, IntoCompletion};
+use crate::{BoxError, Context, Function, IntoCompletion};
 
 /// A prompt: its definition, which clients see, the function that fills it in, and the layers around that.
 ///
@@ -237,10 +237,11 @@ impl fmt::Debug for ServerPrompt {
 }
 
 /// What a prompt may give: text that the user says, one or more messages, a whole [`GetPromptResult`], or a
-/// `Result` of these and an [`ErrorObject`].
+/// `Result` of these and any error. An [`ErrorObject`] is the answer, also as the source of an error; any other error is answered
+/// as an internal error with its text.
 #[diagnostic::on_unimplemented(
     message = "a prompt cannot give `{Self}`",
-    note = "give a `String`, `Vec<PromptMessage>`, `GetPromptResult`, or a `Result` of one of them and `ErrorObject`"
+    note = "give a `String`, `Vec<PromptMessage>`, `GetPromptResult`, or a `Result` of one of them and `BoxError`"
 )]
 pub trait IntoPromptResult {
     /// The prompt, filled in.
@@ -281,8 +282,8 @@ impl IntoPromptResult for &str {
     }
 }
 
-impl<T: IntoPromptResult> IntoPromptResult for Result<T, ErrorObject> {
+impl<T: IntoPromptResult, E: Into<BoxError>> IntoPromptResult for Result<T, E> {
     fn into_prompt_result(self) -> Result<GetPromptResult, ErrorObject> {
-        self?.into_prompt_result()
+        self.map_err(Into::into)?.into_prompt_result()
     }
 }

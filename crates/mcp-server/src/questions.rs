@@ -114,7 +114,7 @@ impl Context {
         let claim = self.keys().claim(key)?;
         let revision = self.revision();
         if let Some(capability) = lacking(&question, revision, self.client_context().capabilities()) {
-            return Err(AskError(AskErrorKind::Missing { capability, has_code: revision.is_stateless() }));
+            return Err(AskErrorKind::Missing { capability, has_code: revision.is_stateless() }.into());
         }
         question.downgrade(revision);
         if let Err(unsupported) = question.fits(revision) {
@@ -137,11 +137,13 @@ impl Context {
         let for_task = self.task_handle().map(|_| question.clone());
         let answer = match self.round() {
             Some(round) => round.ask(key, question).await,
-            None => Err(AskError(AskErrorKind::Nowhere)),
+            None => Err(AskErrorKind::Nowhere.into()),
         };
         // The call may have become a task while the question waited, which closes the round.
         match (answer, self.task(), for_task) {
-            (Err(AskError(AskErrorKind::Over | AskErrorKind::Nowhere)), Some(task), Some(question)) => {
+            (Err(error), Some(task), Some(question))
+                if matches!(error.kind(), AskErrorKind::Over | AskErrorKind::Nowhere) =>
+            {
                 task.ask(key, question).await
             }
             (answer, ..) => answer,

@@ -19,7 +19,7 @@ use crate::layers::{self, Layers, Next, RawCall, Target};
 use crate::registry::{Definition, Entry};
 use crate::request_future::HandlerFuture;
 use crate::state_slots::{StateSlots, States};
-use crate::{Context, Function};
+use crate::{BoxError, Context, Function};
 
 /// A resource: its definition, which clients see, the function that reads it, and the layers around that.
 ///
@@ -212,10 +212,11 @@ impl fmt::Debug for ServerResource {
     }
 }
 
-/// What reading a resource may give: text, bytes, contents of any kind, or a `Result` of these and an [`ErrorObject`].
+/// What reading a resource may give: text, bytes, contents of any kind, or a `Result` of these and any error. An [`ErrorObject`]
+/// is the answer, also as the source of an error; any other error is answered as an internal error with its text.
 #[diagnostic::on_unimplemented(
     message = "a resource cannot be read as `{Self}`",
-    note = "give a `String`, a `Vec<u8>`, `ResourceContents`, or a `Result` of one of them and `ErrorObject`"
+    note = "give a `String`, a `Vec<u8>`, `ResourceContents`, or a `Result` of one of them and `BoxError`"
 )]
 pub trait IntoResourceContents {
     /// The contents of the resource at `uri`.
@@ -269,8 +270,8 @@ impl IntoResourceContents for &str {
     }
 }
 
-impl<T: IntoResourceContents> IntoResourceContents for Result<T, ErrorObject> {
+impl<T: IntoResourceContents, E: Into<BoxError>> IntoResourceContents for Result<T, E> {
     fn into_resource_contents(self, uri: &str) -> Result<Vec<ResourceContents>, ErrorObject> {
-        self?.into_resource_contents(uri)
+        self.map_err(Into::into)?.into_resource_contents(uri)
     }
 }

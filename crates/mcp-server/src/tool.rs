@@ -12,11 +12,12 @@ use serde_json::value::RawValue;
 use crate::CallLayer;
 use crate::checks::Checks;
 use crate::function::{Argument, kind};
-use crate::layers::{self, BoxError, Layers, Next, RawCall, Target};
+use crate::layers::{self, Layers, Next, RawCall, Target};
 use crate::registry::{Definition, Entry};
 use crate::request_future::HandlerFuture;
 use crate::state_slots::{StateSlots, States};
-use crate::{Context, Function, IntoToolResult};
+use crate::tool_error::answer_of;
+use crate::{BoxError, Context, Function, IntoToolResult};
 
 /// A tool: its definition, which clients see, its function, and the layers around that.
 ///
@@ -343,7 +344,9 @@ impl Target for ServerTool {
     /// The model reads what went wrong, as with any failure of the tool.
     fn layer_failed(&self, context: &Context, error: BoxError) -> Result<RawJson, ErrorObject> {
         let name = &self.definition().name;
-        context.encode(CallToolResult::from_error(format!("the tool `{name}` failed: {error:#}")))
+        let text = || format!("the tool `{name}` failed: {}", error.message());
+        let result = answer_of(&error).unwrap_or_else(|| Ok(CallToolResult::from_error(text())))?;
+        context.encode(result)
     }
 }
 

@@ -1,18 +1,19 @@
 use agentwire_jsonrpc::ErrorObject;
 use agentwire_mcp_schema::{CallToolResult, ContentBlock, JsonSchema};
+use agentwire_peer::BoxError;
 use serde::Serialize;
 
 use crate::ToolError;
 use crate::arguments::output_schema;
-use crate::tool_error::ToolErrorKind;
 
 /// What a tool may give.
 ///
 /// Text (`String`, `&str`), nothing (`()`), one or more [`ContentBlock`]s, a value in [`Structured`], a whole
-/// [`CallToolResult`], or a `Result` of any of these and what becomes a [`ToolError`].
+/// [`CallToolResult`], or a `Result` of any of these and any error. What becomes a [`BoxError`] is an error: the model reads its
+/// text, with its causes, unless it is or holds a [`ToolError`], an [`AskError`](crate::AskError) or an [`ErrorObject`].
 #[diagnostic::on_unimplemented(
     message = "a tool cannot give `{Self}`",
-    note = "give a `String`, `()`, `Structured<T>`, `CallToolResult`, or a `Result` of one of them and `ToolError`"
+    note = "give a `String`, `()`, `Structured<T>`, `CallToolResult`, or a `Result` of one of them and `BoxError`"
 )]
 pub trait IntoToolResult {
     /// The schema of the structured content, if there always is one.
@@ -85,16 +86,15 @@ impl IntoToolResult for Vec<ContentBlock> {
     }
 }
 
-impl<T: IntoToolResult, E: Into<ToolError>> IntoToolResult for Result<T, E> {
+impl<T: IntoToolResult, E: Into<BoxError>> IntoToolResult for Result<T, E> {
     fn output_schema() -> Option<JsonSchema> {
         T::output_schema()
     }
 
     fn into_tool_result(self) -> Result<CallToolResult, ErrorObject> {
-        match self.map_err(Into::into) {
+        match self {
             Ok(value) => value.into_tool_result(),
-            Err(ToolError(ToolErrorKind::Result(result))) => Ok(result),
-            Err(ToolError(ToolErrorKind::Protocol(error))) => Err(error),
+            Err(error) => ToolError::from(error.into()).into_answer(),
         }
     }
 }

@@ -16,15 +16,15 @@ use futures::future::BoxFuture;
 use tower_layer::Layer;
 use tower_service::Service;
 
-/// The error of a layer.
-pub type BoxError = Box<dyn Error + Send + Sync>;
+/// The error of a layer: the `BoxError` of tower, whose middleware cannot take a [`BoxError`](crate::BoxError) of ours.
+pub type LayerError = Box<dyn Error + Send + Sync>;
 
 /// A call that can pass through layers.
 pub trait LayeredCall: Send + Sized + 'static {
     /// The successful answer.
     type Answer: Send + 'static;
     /// The error of the call.
-    type Error: Into<BoxError> + Send + 'static;
+    type Error: Into<LayerError> + Send + 'static;
     /// What an error keeps of its call.
     type ErrorContext: Send + 'static;
     /// The future of the call below a layer.
@@ -37,7 +37,7 @@ pub trait LayeredCall: Send + Sized + 'static {
     fn error_context(&self) -> Self::ErrorContext;
 
     /// Turns the error of a layer into the error of a call.
-    fn error_of_layer(context: Self::ErrorContext, error: BoxError) -> Self::Error;
+    fn error_of_layer(context: Self::ErrorContext, error: LayerError) -> Self::Error;
 }
 
 /// A layer that fits around the calls `C`: any [`tower_layer::Layer`] whose service takes a `C`, returns its answer, and is
@@ -46,7 +46,7 @@ pub trait LayeredCall: Send + Sized + 'static {
 /// Of tower's own middleware, `RateLimit` is not `Clone`. Put `BufferLayer` in front of it, in one `tower::ServiceBuilder`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a layer for `{C}`",
-    note = "its service must be `Clone` and a `Service<{C}>` with the answer of such a call and an error that becomes a `BoxError`"
+    note = "its service must be `Clone` and a `Service<{C}>` with the answer of such a call and an error that becomes a `LayerError`"
 )]
 pub trait CallLayer<C: LayeredCall>: Send + Sync + 'static {
     #[doc(hidden)]
@@ -57,8 +57,11 @@ impl<C, L> CallLayer<C> for L
 where
     C: LayeredCall,
     L: Layer<Next<C>> + Send + Sync + 'static,
-    L::Service:
-        Service<C, Response = C::Answer, Error: Into<BoxError>, Future: Send> + Clone + Send + Sync + 'static,
+    L::Service: Service<C, Response = C::Answer, Error: Into<LayerError>, Future: Send>
+        + Clone
+        + Send
+        + Sync
+        + 'static,
 {
     fn on(&self, next: Next<C>) -> Next<C> {
         Next(Arc::new(Layered(self.layer(next))))
@@ -128,14 +131,18 @@ struct Layered<S>(S);
 impl<C, S> StartCall<C> for Layered<S>
 where
     C: LayeredCall,
-    S: Service<C, Response = C::Answer, Error: Into<BoxError>, Future: Send> + Clone + Send + Sync + 'static,
+    S: Service<C, Response = C::Answer, Error: Into<LayerError>, Future: Send>
+        + Clone
+        + Send
+        + Sync
+        + 'static,
 {
     fn start(&self, call: C) -> C::Future {
         // A service may reserve something for a call when it becomes ready, so each call has a clone.
         let mut service = self.0.clone();
         let context = call.error_context();
         C::boxed(Box::pin(async move {
-            let outcome: Result<_, BoxError> =
+            let outcome: Result<_, LayerError> =
                 match poll_fn(|cx| service.poll_ready(cx).map_err(Into::into)).await {
                     Ok(()) => service.call(call).await.map_err(Into::into),
                     Err(error) => Err(error),

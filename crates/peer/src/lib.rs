@@ -142,6 +142,8 @@
 #[cfg(not(test))]
 extern crate futures_util as futures;
 
+mod backoff;
+mod box_error;
 mod call;
 mod call_slots;
 mod cancellations;
@@ -158,6 +160,7 @@ pub mod layers;
 mod method_trait;
 mod notify;
 pub mod observe;
+mod or_internal;
 mod panics;
 mod peer;
 mod peer_inner;
@@ -174,6 +177,8 @@ mod timer;
 mod waker_slots;
 
 pub use agentwire_connection::{CallId, Dialect};
+pub use backoff::Backoff;
+pub use box_error::BoxError;
 pub use call::Call;
 pub use clock::Clock;
 #[cfg(feature = "tokio")]
@@ -183,6 +188,7 @@ pub use driver::{Driver, driver};
 pub use error::{CallError, Closed};
 pub use handler::{Cancelled, Handler, RequestContext};
 pub use notify::Notify;
+pub use or_internal::OrInternal;
 pub use peer::{Peer, WhenClosed};
 
 /// Compiles the example of the README.

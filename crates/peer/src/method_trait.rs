@@ -1,10 +1,10 @@
-//! The macro that generates a protocol's handler trait and its object-safe form from a table of methods.
+//! The macro that generates a protocol's handler trait, which trait objects implement too, from a table of methods.
 
-/// For protocol runtimes: defines the trait that authors of agents or clients implement, and its object-safe form. **Exempt
-/// from semver**, as [`runtime`](crate::runtime) is.
+/// For protocol runtimes: defines the trait that authors of agents or clients implement. **Exempt from semver**, as
+/// [`runtime`](crate::runtime) is.
 ///
 /// The input is a table of the methods, in the order of their kinds. A method with a default has its value behind `=`. The
-/// names `RawJson` and `Error` must be in scope, and a module has one such table, because the macro defines a module `erased`.
+/// names `RawJson` and `Error` must be in scope, and a module has one such table, because the macro defines a module `dynamic`.
 ///
 /// ```
 /// use agentwire_jsonrpc::{ErrorObject as Error, RawJson};
@@ -15,8 +15,6 @@
 /// agentwire_peer::method_trait! {
 ///     /// Adds and subtracts.
 ///     pub trait Calculator;
-///     /// The object-safe form of [`Calculator`].
-///     dyn DynCalculator;
 ///
 ///     requests:
 ///     /// Adds.
@@ -42,42 +40,35 @@
 /// fn main() {
 ///     use futures::FutureExt;
 ///
-///     let erased: std::sync::Arc<dyn DynCalculator> = std::sync::Arc::new(Mine);
-///     assert_eq!(erased.add((2, 3), Context).now_or_never(), Some(Ok(5)));
-///     assert_eq!(erased.subtract((2, 3), Context).now_or_never(), Some(Ok(-1)));
+///     let any: std::sync::Arc<dyn Calculator> = std::sync::Arc::new(Mine);
+///     assert_eq!(any.add((2, 3), Context).now_or_never(), Some(Ok(5)));
+///     assert_eq!(any.subtract((2, 3), Context).now_or_never(), Some(Ok(-1)));
 /// }
 /// ```
 ///
 /// The futures of all methods are `Send`, so the trait's implementations are `Send + Sync`. References, `Box` and `Arc` of an
-/// implementation implement the trait, also those of the object-safe form, which every implementation has.
+/// implementation implement the trait, also those of a trait object: `Box<dyn Calculator>` is a calculator.
+///
+/// A method that returns a future of its own type cannot be called on a trait object, so it is bound to `Self: Sized`, and a
+/// supertrait that every implementation has, `AsDyn`, leads to the same methods with boxed futures. Pointers call those.
 #[macro_export]
 macro_rules! method_trait {
     (
         $(#[$doc:meta])* pub trait $Trait:ident;
-        $(#[$dyn_doc:meta])* dyn $Dyn:ident;
         $($methods:tt)*
     ) => {
-        $crate::method_trait! { @trait [$(#[$doc])* pub trait $Trait: Send + Sync] $($methods)* }
-        $crate::method_trait! { @impl [impl<T: $Trait + ?Sized> $Trait for &T] [T: $Trait] $($methods)* }
-        $crate::method_trait! { @impl [impl<T: $Trait + ?Sized> $Trait for Box<T>] [T: $Trait] $($methods)* }
+        $crate::method_trait! { @trait [$(#[$doc])* pub trait $Trait: Send + Sync + dynamic::AsDyn] $($methods)* }
+        $crate::method_trait! { @pointer [impl<T: $Trait + ?Sized> $Trait for &T] [T: $Trait] $($methods)* }
+        $crate::method_trait! { @pointer [impl<T: $Trait + ?Sized> $Trait for Box<T>] [T: $Trait] $($methods)* }
         $crate::method_trait! {
-            @impl [impl<T: $Trait + ?Sized> $Trait for ::std::sync::Arc<T>] [T: $Trait] $($methods)*
+            @pointer [impl<T: $Trait + ?Sized> $Trait for ::std::sync::Arc<T>] [T: $Trait] $($methods)*
         }
 
-        $(#[$dyn_doc])*
-        pub trait $Dyn: erased::Methods {}
-
-        impl<T: $Trait> $Dyn for T {}
-
-        $crate::method_trait! {
-            @impl [impl $Trait for dyn $Dyn + '_] [Self: erased::Methods] $($methods)*
-        }
-
-        /// The methods of the object-safe form. They are not in scope elsewhere, so a call names those of the trait.
-        mod erased {
+        /// The methods with boxed futures. They are not in scope elsewhere, so a call names those of the trait.
+        mod dynamic {
             use super::*;
 
-            $crate::method_trait! { @erased $Trait $($methods)* }
+            $crate::method_trait! { @dynamic $Trait $($methods)* }
         }
     };
 
@@ -94,7 +85,7 @@ macro_rules! method_trait {
         $($header)* {
             $($crate::method_trait! {
                 @item [$(#[$doc])* fn $method(&self, $request: $Request, $context: $Context)
-                    -> impl ::std::future::Future<Output = $Answer> + Send]
+                    -> impl ::std::future::Future<Output = $Answer> + Send where Self: Sized]
                 [$request $context] $(= ::std::future::ready($default))?
             })*
 
@@ -110,7 +101,10 @@ macro_rules! method_trait {
                 method: &str,
                 params: Option<RawJson>,
                 context: $ExtensionContext,
-            ) -> impl ::std::future::Future<Output = Result<RawJson, Error>> + Send {
+            ) -> impl ::std::future::Future<Output = Result<RawJson, Error>> + Send
+            where
+                Self: Sized,
+            {
                 let _ = (params, context);
                 ::std::future::ready(Err(Error::method_not_found(method)))
             }
@@ -129,9 +123,9 @@ macro_rules! method_trait {
         }
     };
 
-    // An implementation that calls another.
+    // The implementation of a pointer.
     (
-        @impl [$($header:tt)*] [$Target:ident: $Via:path]
+        @pointer [$($header:tt)*] [$Target:ident: $Trait:ident]
         requests: $($(#[$doc:meta])*
             async fn $method:ident($request:ident: $Request:ty, $context:ident: $Context:ty) -> $Answer:ty
             $(= $default:expr)?;)*
@@ -142,11 +136,11 @@ macro_rules! method_trait {
         $($header)* {
             $(fn $method(&self, $request: $Request, $context: $Context)
                 -> impl ::std::future::Future<Output = $Answer> + Send {
-                <$Target as $Via>::$method(self, $request, $context)
+                dynamic::Methods::$method(<$Target as dynamic::AsDyn>::as_dyn(self), $request, $context)
             })*
 
             $(fn $notify(&self, $($arg: $Arg),*) $(-> $Value)? {
-                <$Target as $Via>::$notify(self, $($arg),*)
+                <$Target as $Trait>::$notify(self, $($arg),*)
             })*
 
             fn extension_request(
@@ -156,18 +150,21 @@ macro_rules! method_trait {
                 context: $ExtensionContext,
             ) -> impl ::std::future::Future<Output = Result<RawJson, Error>> + Send {
                 // A block, because the future borrows from two places, for whose shorter life there is no name.
-                async move { <$Target as $Via>::extension_request(self, method, params, context).await }
+                async move {
+                    let methods = <$Target as dynamic::AsDyn>::as_dyn(self);
+                    dynamic::Methods::extension_request(methods, method, params, context).await
+                }
             }
 
             fn extension_notification(&self, method: &str, params: Option<RawJson>, $peer: $Peer) {
-                <$Target as $Via>::extension_notification(self, method, params, $peer)
+                <$Target as $Trait>::extension_notification(self, method, params, $peer)
             }
         }
     };
 
-    // The same methods with boxed futures.
+    // The same methods with boxed futures. Notifications need none.
     (
-        @erased $Trait:ident
+        @dynamic $Trait:ident
         requests: $($(#[$doc:meta])*
             async fn $method:ident($request:ident: $Request:ty, $context:ident: $Context:ty) -> $Answer:ty
             $(= $default:expr)?;)*
@@ -180,23 +177,17 @@ macro_rules! method_trait {
         #[allow(unnameable_types, unreachable_pub, missing_docs, reason = "no code names it outside of this module")]
         pub trait Methods: Send + Sync {
             $(fn $method(&self, $request: $Request, $context: $Context) -> Boxed<'_, $Answer>;)*
-            $(fn $notify(&self, $($arg: $Arg),*) $(-> $Value)?;)*
             fn extension_request<'a>(
                 &'a self,
                 method: &'a str,
                 params: Option<RawJson>,
                 context: $ExtensionContext,
             ) -> Boxed<'a, Result<RawJson, Error>>;
-            fn extension_notification(&self, method: &str, params: Option<RawJson>, $peer: $Peer);
         }
 
         impl<T: $Trait> Methods for T {
             $(fn $method(&self, $request: $Request, $context: $Context) -> Boxed<'_, $Answer> {
                 Box::pin($Trait::$method(self, $request, $context))
-            })*
-
-            $(fn $notify(&self, $($arg: $Arg),*) $(-> $Value)? {
-                $Trait::$notify(self, $($arg),*)
             })*
 
             fn extension_request<'a>(
@@ -207,9 +198,17 @@ macro_rules! method_trait {
             ) -> Boxed<'a, Result<RawJson, Error>> {
                 Box::pin($Trait::extension_request(self, method, params, context))
             }
+        }
 
-            fn extension_notification(&self, method: &str, params: Option<RawJson>, $peer: $Peer) {
-                $Trait::extension_notification(self, method, params, $peer)
+        #[allow(unnameable_types, unreachable_pub, missing_docs, reason = "no code names it outside of this module")]
+        pub trait AsDyn {
+            #[doc(hidden)]
+            fn as_dyn<'a>(&'a self) -> &'a (dyn Methods + 'a);
+        }
+
+        impl<T: $Trait> AsDyn for T {
+            fn as_dyn<'a>(&'a self) -> &'a (dyn Methods + 'a) {
+                self
             }
         }
     };

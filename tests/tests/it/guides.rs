@@ -27,7 +27,12 @@ fn the_lines_of_cargo_toml_are_all_that_is_needed() {
         let manifest = project.join("Cargo.toml");
         let [lines] = &blocks(&guide(name), "toml")[..] else { panic!("there is one block of lines") };
         let text = fs::read_to_string(&manifest).expect("cargo has made it");
-        fs::write(&manifest, text.replace("[dependencies]\n", lines)).expect("it can be written");
+        // From the repository, because what is here is not released yet.
+        let lines = lines.replace(
+            "agentwire = { version = \"0.1\"",
+            "agentwire = { path = \"../agentwire/crates/agentwire\"",
+        );
+        fs::write(&manifest, text.replace("[dependencies]\n", &lines)).expect("it can be written");
         // With the versions that are used here, and for this platform alone: cargo has fetched no others.
         fs::copy(Path::new(REPOSITORY).join("Cargo.lock"), project.join("Cargo.lock")).expect("it is there");
         let resolve = "host=$(rustc -vV | sed -n 's/^host: //p')
@@ -229,8 +234,10 @@ fn blocks(text: &str, language: &str) -> Vec<String> {
 fn crates(block: &str) -> impl Iterator<Item = String> {
     let words = block.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':'));
     let first = words.filter_map(|word| Some(word.split_once("::")?.0));
-    let others = ["futures", "schemars", "serde", "serde_json", "tokio"];
-    let foreign = move |name: &&str| name.starts_with("agentwire") || others.contains(name);
+    let others = ["futures", "schemars", "serde", "serde_json", "tokio", "tower"];
+    let passed_on = |name: &str| block.contains(&format!("use agentwire::{name}::"));
+    let foreign =
+        move |name: &&str| name.starts_with("agentwire") || others.contains(name) && !passed_on(name);
     first.filter(foreign).map(|name| match name.starts_with("agentwire") {
         true => name.replace('_', "-"),
         false => name.to_owned(),

@@ -127,7 +127,7 @@ impl Programs {
         let rival = || Package::at(root.join(RIVALS).join("Cargo.toml"), "rival-minimal");
         subjects.push(Subject {
             side: Side::Rival,
-            label: "agent-client-protocol 5.0.0",
+            label: "agent-client-protocol 5.2.0",
             service: Launch::new(self.rivals.join("acp_rival_agent")),
             client: Some(Launch::new(self.rivals.join("acp_rival_client"))),
             package: with_minimal.then(rival),
@@ -152,7 +152,7 @@ impl Programs {
         let others = [
             server(
                 Side::Rival,
-                "rmcp 3.9.0 stdio",
+                "rmcp 3.11.0 stdio",
                 Launch::new(self.rivals.join("mcp_rival_server_default")),
             ),
             server(Side::Rival, "rmcp pipes", best.clone()),
@@ -171,7 +171,7 @@ impl Programs {
         let own =
             self.own().map(|(side, label, examples)| server(side, label, examples.join("bench_http_server")));
         let others = [
-            server(Side::Rival, "rmcp 3.9.0", self.rivals.join("mcp_rival_http_server")),
+            server(Side::Rival, "rmcp 3.11.0", self.rivals.join("mcp_rival_http_server")),
             server(Side::Limit, "limit", self.rivals.join("rival-http-limit")),
         ];
         self.wanted(own.chain(others))
@@ -189,7 +189,7 @@ impl Programs {
         let own =
             self.own().map(|(side, label, examples)| client(side, label, examples.join("bench_http_client")));
         let rival = self.rivals.join("mcp_rival_http_client");
-        self.wanted(own.chain([client(Side::Rival, "rmcp 3.9.0, pooled", rival)]))
+        self.wanted(own.chain([client(Side::Rival, "rmcp 3.11.0, pooled", rival)]))
     }
 }
 

@@ -50,6 +50,7 @@ const STEPS: &[Step] = &[
     Step::new("schema", Run::Xtask(&["schema", "--check"])),
     Step::new("site", Run::Xtask(&["site"])),
     Step::new("test", Run::Cargo(&["test", "--workspace"], None)),
+    Step::new("migration", Run::Cargo(MIGRATION, None)),
     Step::new("fuzz", Run::Xtask(&["fuzz", "--seconds", "3"])),
     // Each crate to be published, in the order of their dependencies, compiled as its users will get it.
     Step::new("publish", Run::Cargo(&["publish", "--workspace", "--dry-run", "--allow-dirty"], None)),
@@ -57,6 +58,17 @@ const STEPS: &[Step] = &[
     Step::new("conformance", Run::Xtask(&["conformance", "official"])),
     Step::new("upstream", Run::Xtask(&["schema", "--upstream"])),
     Step { name: "long", run: Run::Cargo(LONG, None), full: true },
+];
+
+/// Compiles the code of other libraries in `docs/guide`, in the workspace that has these libraries.
+const MIGRATION: &[&str] = &[
+    "check",
+    "--manifest-path",
+    "xtask/rivals/Cargo.toml",
+    "--package",
+    "rival-migration",
+    "--tests",
+    "--locked",
 ];
 
 /// The ignored tests, one after the other. Each takes minutes; one measures the command's peak memory over hundreds of

@@ -21,16 +21,12 @@ agentwire_peer::method_trait! {
     /// concurrently, also those of one session. Each may call the client and wait for the answer.
     ///
     /// Implement the methods as `async fn`. Their futures are `Send`, so code that is generic over `A: Agent + 'static` can
-    /// spawn what [`serve`](super::serve) returns. `&A`, `Box<A>` and `Arc<A>` are agents where `A` is one; for an agent that
-    /// is chosen at run time see [`DynAgent`].
+    /// spawn what [`serve`](super::serve) returns. `&A`, `Box<A>` and `Arc<A>` are agents where `A` is one, and so are
+    /// `Box<dyn Agent>` and `Arc<dyn Agent>`, for an agent that is chosen at run time. Each request through a pointer costs one
+    /// allocation more.
     ///
     /// The [module's docs](super) list what the crate does before and after each method.
     pub trait Agent;
-
-    /// The object-safe form of [`Agent`], which every agent has: `Box<dyn DynAgent>` and `Arc<dyn DynAgent>` are agents.
-    ///
-    /// Each request through it costs one allocation more.
-    dyn DynAgent;
 
     requests:
 

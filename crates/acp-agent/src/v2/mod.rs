@@ -93,7 +93,7 @@ use agentwire_transport::Transport;
 
 use crate::{Closed, Config};
 
-pub use agent::{Agent, DynAgent};
+pub use agent::Agent;
 pub use client::RemoteClient;
 pub use foreground::ForegroundWork;
 pub use question::Question;

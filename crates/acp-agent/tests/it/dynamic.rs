@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agentwire_acp_agent::{Agent, Closed, Context, DynAgent, Error, RemoteClient, serve};
+use agentwire_acp_agent::{Agent, Closed, Context, Error, RemoteClient, serve};
 use agentwire_acp_schema::v1::*;
 use agentwire_jsonrpc::RawJson;
 use agentwire_transport::{Packet, Transport, duplex};
@@ -105,9 +105,9 @@ async fn pointers_to_agents_are_agents_and_can_be_spawned() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_agent_is_chosen_at_run_time() {
     for name in ["one", "two"] {
-        let shared: Arc<dyn DynAgent> = Arc::new(Named(name));
+        let shared: Arc<dyn Agent> = Arc::new(Named(name));
         check(shared, name).await;
-        let boxed: Box<dyn DynAgent> = Box::new(Arc::new(Named(name)));
+        let boxed: Box<dyn Agent> = Box::new(Arc::new(Named(name)));
         check(boxed, name).await;
     }
 }

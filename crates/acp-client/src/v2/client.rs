@@ -16,13 +16,9 @@ agentwire_peer::method_trait! {
     ///
     /// Implement the methods as `async fn`. Their futures are `Send`, so code that is generic over `C: Client + 'static` can
     /// spawn what [`connect`](super::connect) or [`start`](super::start) returns. `&C`, `Box<C>` and `Arc<C>` are clients
-    /// where `C` is one; for a client that is chosen at run time see [`DynClient`].
+    /// where `C` is one, and so are `Box<dyn Client>` and `Arc<dyn Client>`, for a client that is chosen at run time. Each
+    /// request through a pointer costs one allocation more.
     pub trait Client;
-
-    /// The object-safe form of [`Client`], which every client has: `Box<dyn DynClient>` and `Arc<dyn DynClient>` are clients.
-    ///
-    /// Each request through it costs one allocation more.
-    dyn DynClient;
 
     requests:
 

@@ -76,7 +76,7 @@ use crate::connection::connection;
 use crate::{BoxError, Config};
 
 pub use agent::{AgentHandle, Context};
-pub use client::{Client, DynClient};
+pub use client::Client;
 pub use close::CloseCall;
 pub(crate) use dispatch::Dispatch;
 pub use prompt::{PromptCall, Turn, TurnEnd, TurnEvent};

@@ -1,7 +1,7 @@
 //! Generic code that spawns a connection.
 
-use agentwire_acp_agent::{Agent, Context, DynAgent, Error, serve};
-use agentwire_acp_client::{AgentHandle, BoxError, Client, DynClient, connect};
+use agentwire_acp_agent::{Agent, Context, Error, serve};
+use agentwire_acp_client::{AgentHandle, BoxError, Client, connect};
 use agentwire_acp_schema::v1::*;
 use agentwire_transport::{Transport, duplex};
 use tokio::task::JoinHandle;
@@ -63,10 +63,10 @@ impl Agent for Echo {
 #[tokio::test(flavor = "multi_thread")]
 async fn boxed_ends_that_generic_code_spawns() {
     let (near, far) = duplex(64);
-    let agent: Box<dyn DynAgent> = Box::new(Echo);
+    let agent: Box<dyn Agent> = Box::new(Echo);
     spawn_agent(agent, far);
     let recorder = Recorder::default();
-    let client: Box<dyn DynClient> = Box::new(recorder.clone());
+    let client: Box<dyn Client> = Box::new(recorder.clone());
     converse(client, near).await.unwrap().unwrap();
     assert_eq!(recorder.heard(), ["s agent_message_chunk hello"]);
 }

@@ -26,6 +26,9 @@ macro_rules! serve {
 
 impl<U: UserInterface> Client for Toolkit<U> {
     fn session_update(&self, notification: SessionNotification) {
+        if self.sessions.replays.leaves_out(&notification.session_id, &notification.update) {
+            return;
+        }
         if let Some(notification) = self.user_interface.intercept_update(notification) {
             self.apply(&notification.session_id, notification.update);
         }

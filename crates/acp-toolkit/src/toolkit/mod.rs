@@ -1,4 +1,5 @@
 mod client;
+mod replay;
 mod turn;
 mod user_interface;
 #[cfg(feature = "v2")]
@@ -20,6 +21,8 @@ use agentwire_sync::Mutex;
 
 use crate::{Conversation, ConversationLimits, Permissions, Update, Workspace, Workspaces};
 
+use replay::Replays;
+pub(crate) use turn::Turn as ConversationTurn;
 pub use user_interface::UserInterface;
 #[cfg(feature = "v2")]
 pub use v2::permission_question;
@@ -64,17 +67,27 @@ struct Services {
 struct Sessions {
     conversations: Arc<Mutex<HashMap<SessionId, Conversation>>>,
     limits: Option<ConversationLimits>,
+    /// The sessions that are loaded again.
+    replays: Replays,
 }
 
 impl Sessions {
     /// Begins a conversation with these settings, in place of an earlier one of the session.
     fn open(&self, session: &SessionId) {
+        self.conversations.lock().insert(session.clone(), self.conversation());
+    }
+
+    /// Begins a conversation, unless the session has one.
+    fn open_if_closed(&self, session: &SessionId) {
+        self.conversations.lock().entry(session.clone()).or_insert_with(|| self.conversation());
+    }
+
+    fn conversation(&self) -> Conversation {
         let conversation = Conversation::new();
-        let conversation = match self.limits {
+        match self.limits {
             Some(limits) => conversation.limits(limits),
             None => conversation,
-        };
-        self.conversations.lock().insert(session.clone(), conversation);
+        }
     }
 
     /// Takes the settings of an answer that opened a session.
@@ -98,7 +111,7 @@ impl<U: UserInterface> Toolkit<U> {
             workspaces: Workspaces::new(),
             permissions: Arc::default(),
             services: Services { reads: true, writes: true, terminals: true, forms: true, urls: true },
-            sessions: Sessions { conversations: Arc::default(), limits: None },
+            sessions: Sessions { conversations: Arc::default(), limits: None, replays: Replays::default() },
         }
     }
 
@@ -251,14 +264,36 @@ impl<U: UserInterface> Toolkit<U> {
         })
     }
 
-    /// `session/resume`. The session is open before the call is sent.
+    /// `session/load` of a session that is open here, on a new connection to its agent. The conversation stays as it is:
+    /// messages, tool calls and plans of the replay are left out of it, and [`UserInterface::intercept_update`] does not get
+    /// them. What holds for the session now, such as its mode, options, commands and title, is taken from the replay.
+    ///
+    /// The conversation stays open where the call fails.
+    pub fn reload_session(
+        &self,
+        agent: &AgentHandle,
+        request: LoadSessionRequest,
+    ) -> Call<LoadSessionResponse> {
+        let (sessions, session) = (self.sessions.clone(), request.session_id.clone());
+        let replay = self.sessions.replays.begin(&session);
+        self.workspaces.open(&session, &request);
+        agent.load_session(request).on_answer(move |loaded| {
+            // What follows the answer is no replay.
+            drop(replay);
+            sessions.set(&session, loaded.modes.clone(), loaded.config_options.clone());
+        })
+    }
+
+    /// `session/resume`. The session is open before the call is sent. Nothing is replayed, so a conversation of the session
+    /// that is open stays as it is.
     pub fn resume_session(
         &self,
         agent: &AgentHandle,
         request: ResumeSessionRequest,
     ) -> Call<ResumeSessionResponse> {
         let (sessions, session) = (self.sessions.clone(), request.session_id.clone());
-        self.open(&session, &request);
+        self.workspaces.open(&session, &request);
+        self.sessions.open_if_closed(&session);
         agent.resume_session(request).on_answer(move |resumed| {
             sessions.set(&session, resumed.modes.clone(), resumed.config_options.clone());
         })

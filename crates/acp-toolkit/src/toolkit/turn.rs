@@ -3,30 +3,30 @@ use agentwire_acp_schema::v1::{ContentBlock, SessionId, StopReason};
 use super::{Toolkit, UserInterface};
 use crate::{Applied, Change, ChangedFields};
 
-/// A turn of a conversation. Dropping it ends the turn.
-pub(super) struct Turn<'a, U: UserInterface> {
-    toolkit: &'a Toolkit<U>,
+/// The turn of a conversation. Dropping it ends the turn.
+pub(crate) struct Turn<U: UserInterface> {
+    toolkit: Toolkit<U>,
     session: SessionId,
     /// The stop reason: cancelled, unless the agent reports another.
-    pub(super) stop_reason: StopReason,
+    pub(crate) stop_reason: StopReason,
 }
 
 impl<U: UserInterface> Toolkit<U> {
     /// Shows a prompt in its conversation. `content` is called only if there is one.
-    pub(super) fn begin_turn(
+    pub(crate) fn begin_turn(
         &self,
         session: &SessionId,
         content: impl FnOnce() -> Vec<ContentBlock>,
-    ) -> Turn<'_, U> {
+    ) -> Turn<U> {
         if let Some(conversation) = self.sessions.conversations.lock().get_mut(session) {
             let applied = conversation.prompt(content());
             self.user_interface.show(session, conversation, &applied);
         }
-        Turn { toolkit: self, session: session.clone(), stop_reason: StopReason::Cancelled }
+        Turn { toolkit: self.clone(), session: session.clone(), stop_reason: StopReason::Cancelled }
     }
 }
 
-impl<U: UserInterface> Drop for Turn<'_, U> {
+impl<U: UserInterface> Drop for Turn<U> {
     fn drop(&mut self) {
         let Self { toolkit, session, stop_reason } = self;
         if let Some(conversation) = toolkit.sessions.conversations.lock().get_mut(session) {

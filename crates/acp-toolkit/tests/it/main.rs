@@ -2,12 +2,20 @@
 #![cfg(unix)]
 
 mod conversations;
+#[path = "../../../acp-agent/examples/echo_agent.rs"]
+#[allow(dead_code, unreachable_pub, reason = "an example has a main function")]
+mod echo_agent;
 mod elicitations;
 mod files;
 #[path = "../../examples/full_client.rs"]
 #[allow(dead_code, unreachable_pub, reason = "an example has a main function")]
 mod full_client;
+mod host;
+#[path = "../../examples/host.rs"]
+#[allow(dead_code, unreachable_pub, reason = "an example has a main function")]
+mod host_example;
 mod permissions;
+mod supervised;
 mod terminals;
 mod toolkit;
 #[cfg(feature = "v2")]

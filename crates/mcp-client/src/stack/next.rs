@@ -1,5 +1,5 @@
 use agentwire_peer::CallError;
-use agentwire_peer::layers::{self, BoxError, FromFn, LayeredCall};
+use agentwire_peer::layers::{self, FromFn, LayerError, LayeredCall};
 use bytestring::ByteString;
 use futures::future::BoxFuture;
 
@@ -23,7 +23,7 @@ impl LayeredCall for RawCall {
         self.method.clone()
     }
 
-    fn error_of_layer(method: ByteString, error: BoxError) -> CallError {
+    fn error_of_layer(method: ByteString, error: LayerError) -> CallError {
         match error.downcast::<CallError>() {
             Ok(error) => *error,
             Err(error) => CallError::failed(method, error),

@@ -1,6 +1,4 @@
-use std::collections::hash_map::RandomState;
 use std::fmt;
-use std::hash::{BuildHasher, Hasher};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -13,7 +11,7 @@ use agentwire_mcp_schema::{
     CompleteRequest, GetPromptRequest, ListPromptsRequest, ListResourceTemplatesRequest,
     ListResourcesRequest, ListToolsRequest, PingRequest, ReadResourceRequest,
 };
-use agentwire_peer::{CallError, Clock, TokioClock};
+use agentwire_peer::{Backoff, CallError, Clock, TokioClock};
 use futures::future::BoxFuture;
 use tower_layer::Layer;
 use tower_service::Service;
@@ -69,9 +67,8 @@ impl RawCall {
 /// An answer of the server is never a reason, and neither is the end of the connection. [`when`](Self::when) narrows that
 /// further. Each repetition has the whole [time limit](crate::Call::timeout) of the call.
 ///
-/// The pause before a repetition doubles each time, up to the longest. Each pause is shortened by a random part of at most
-/// half, so that clients which failed together do not repeat their calls together: with the defaults, the first pause is
-/// between 250 and 500 ms.
+/// The pause before a repetition doubles each time, with jitter, as a [`Backoff`] has it: with the defaults, the first pause
+/// is between 250 and 500 ms.
 ///
 /// ```
 /// use std::time::Duration;
@@ -89,9 +86,7 @@ type Condition = Arc<dyn Fn(&CallError) -> bool + Send + Sync>;
 
 #[derive(Clone)]
 struct Settings {
-    retries: u32,
-    first_pause: Duration,
-    longest_pause: Duration,
+    backoff: Backoff,
     when: Option<Condition>,
     clock: Arc<dyn Clock>,
 }
@@ -100,9 +95,7 @@ impl Retry {
     /// Repeats idempotent calls up to `retries` times, after pauses of up to 500 ms, 1 s, 2 s and so on up to 30 s.
     pub fn idempotent(retries: u32) -> Self {
         Self(Arc::new(Settings {
-            retries,
-            first_pause: Duration::from_millis(500),
-            longest_pause: Duration::from_secs(30),
+            backoff: Backoff::new(retries),
             when: None,
             clock: Arc::new(TokioClock::default()),
         }))
@@ -112,10 +105,7 @@ impl Retry {
     /// of its length and all of it, at random.
     #[must_use]
     pub fn pauses(self, first: Duration, longest: Duration) -> Self {
-        self.with(|settings| {
-            settings.first_pause = first;
-            settings.longest_pause = longest;
-        })
+        self.with(|settings| settings.backoff = settings.backoff.pauses(first, longest))
     }
 
     /// Repeats a call only where the function returns true for its error too, for example by the status of an HTTP answer.
@@ -140,21 +130,9 @@ impl Settings {
     /// The pause before a repetition; `None` where there is none.
     fn pause(&self, call: &RawCall, retried: u32, error: &CallError) -> Option<Duration> {
         let is_lost = matches!(error, CallError::Failed { .. } | CallError::TimedOut { .. });
-        let may = retried < self.retries
-            && is_lost
-            && call.is_idempotent()
-            && self.when.as_ref().is_none_or(|when| when(error));
-        let factor = 2_u32.saturating_pow(retried);
-        may.then(|| jittered(self.first_pause.saturating_mul(factor).min(self.longest_pause)))
+        let may = is_lost && call.is_idempotent() && self.when.as_ref().is_none_or(|when| when(error));
+        if may { self.backoff.pause(retried) } else { None }
     }
-}
-
-/// Shortens a pause by a random part of at most half.
-fn jittered(pause: Duration) -> Duration {
-    // The keys of a hash map are random enough to spread clients, and need no further crate.
-    let random = RandomState::new().build_hasher().finish();
-    let part = u32::try_from(random >> 32).unwrap_or_default();
-    pause - pause.mul_f64(f64::from(part) / f64::from(u32::MAX) / 2.0)
 }
 
 impl Layer<Next> for Retry {
@@ -167,7 +145,7 @@ impl Layer<Next> for Retry {
 
 impl fmt::Debug for Retry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Retry").field("retries", &self.0.retries).finish_non_exhaustive()
+        f.debug_struct("Retry").field("backoff", &self.0.backoff).finish_non_exhaustive()
     }
 }
 

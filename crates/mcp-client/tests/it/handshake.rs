@@ -55,7 +55,7 @@ async fn lif_11_another_version_ends_the_connection() {
         let (result, ()) = with_mock(client(), script, never).await;
         let error = result.unwrap_err().downcast::<HandshakeError>().unwrap();
         assert!(
-            matches!(&*error, HandshakeError::UnknownVersion { answered, .. } if answered.as_str() == version)
+            matches!(&error, HandshakeError::UnknownVersion { answered, .. } if answered.as_str() == version)
         );
         assert!(error.to_string().contains(version));
     }
@@ -83,9 +83,7 @@ async fn can_02_a_handshake_in_vain_times_out_and_is_never_cancelled() {
     let client = client().handshake_timeout(Duration::from_secs(5));
     let (result, ()) = with_mock(client, script, async |_| Ok(())).await;
     let error = result.unwrap_err().downcast::<HandshakeError>().unwrap();
-    assert!(
-        matches!(*error, HandshakeError::Call(CallError::TimedOut { after, .. }) if after.as_secs() == 5)
-    );
+    assert!(matches!(error, HandshakeError::Call(CallError::TimedOut { after, .. }) if after.as_secs() == 5));
 }
 
 #[tokio::test(start_paused = true)]

@@ -27,7 +27,7 @@ async fn revision(server: RemoteServer) -> Result<Revision, agentwire_mcp_client
 
 async fn refused(client: Client, script: impl AsyncFnOnce(Mock)) -> HandshakeError {
     let (result, ()) = with_mock(client, script, revision).await;
-    *result.unwrap_err().downcast().unwrap()
+    result.unwrap_err().downcast().unwrap()
 }
 
 fn versions(code: i64, supported: &[&str]) -> Value {
@@ -291,7 +291,7 @@ async fn a_fault_of_the_transport_is_no_reason_for_a_session() {
     };
     let (result, ()) = tokio::join!(auto().connect(near, revision), script);
     let error = result.unwrap_err().downcast::<HandshakeError>().unwrap();
-    assert!(matches!(*error, HandshakeError::Call(CallError::Failed { .. })), "{error}");
+    assert!(matches!(error, HandshakeError::Call(CallError::Failed { .. })), "{error}");
 
     let error = refused(auto(), async |mut mock: Mock| {
         mock.expect("server/discover").await;

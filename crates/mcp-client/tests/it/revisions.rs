@@ -12,7 +12,7 @@ async fn revision(server: RemoteServer) -> Result<Revision, BoxError> {
 
 async fn fails(client: Client, script: impl AsyncFnOnce(Mock)) -> HandshakeError {
     let (result, ()) = with_mock(client, script, revision).await;
-    *result.unwrap_err().downcast().unwrap()
+    result.unwrap_err().downcast().unwrap()
 }
 
 #[tokio::test(start_paused = true)]

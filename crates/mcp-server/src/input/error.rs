@@ -1,4 +1,4 @@
-use std::borrow::Cow;
+use std::error::Error;
 use std::fmt;
 
 use agentwire_jsonrpc::ErrorObject;
@@ -6,19 +6,32 @@ use agentwire_mcp_schema::code::MissingCapabilities;
 use agentwire_mcp_schema::{
     ClientCapabilities, ElicitationCapability, JsonObject, RootsCapability, SamplingCapability,
 };
-use agentwire_peer::CallError;
-
-use crate::ToolError;
+use agentwire_peer::{BoxError, CallError};
 
 /// Why a question to the client has no answer.
 ///
-/// `?` makes what belongs on the wire of it, in tools, prompts and resources alike: a missing capability is the error
-/// `-32021` where the revision has that, an answer that does not fit is invalid params where it came as params. Anything
-/// else a tool's model reads.
+/// A function that returns it, in whichever error, has it answered: a missing capability by the error `-32021` where the revision
+/// has that, an answer that does not fit by invalid params where it came as params. That [`ErrorObject`] is its
+/// [source](Error::source). Anything else a tool's model reads.
 ///
-/// Like [`ToolError`] it is not itself an [`Error`](std::error::Error), because then `?` would make plain text of it.
-/// [`message`](Self::message) is that text.
-pub struct AskError(pub(crate) AskErrorKind);
+/// ```
+/// use agentwire_mcp_server::{BoxError, Context, Form, field};
+///
+/// async fn name(cx: Context) -> Result<String, BoxError> {
+///     let form = Form::new("Who are you?").required("name", field::string());
+///     match cx.elicit("name", form).await {
+///         Ok(answer) => Ok(format!("accepted: {}", answer.is_accepted())),
+///         Err(error) if error.is_missing_capability() => Ok("a stranger".into()),
+///         Err(error) => Err(error.into()),
+///     }
+/// }
+/// # let _ = name;
+/// ```
+pub struct AskError {
+    kind: AskErrorKind,
+    /// The error of the protocol for this, if there is one.
+    answer: Option<Box<ErrorObject>>,
+}
 
 pub(crate) enum AskErrorKind {
     /// The client lacks the capability.
@@ -38,49 +51,53 @@ pub(crate) enum AskErrorKind {
 impl AskError {
     /// The answer under that key does not fit. It came in the params of the request, or in an answer.
     pub(crate) fn wrong(key: &str, why: String, in_params: bool) -> Self {
-        Self(AskErrorKind::Wrong { key: key.to_owned(), why, in_params })
+        AskErrorKind::Wrong { key: key.to_owned(), why, in_params }.into()
+    }
+
+    pub(crate) fn kind(&self) -> &AskErrorKind {
+        &self.kind
     }
 
     /// Whether the client lacks the capability for this question. Another kind of question may work.
     pub fn is_missing_capability(&self) -> bool {
-        matches!(self.0, AskErrorKind::Missing { .. })
+        matches!(self.kind, AskErrorKind::Missing { .. })
     }
 
     /// Why the request failed that the client was sent in a session: it refused, or did not answer in time.
     pub fn call_error(&self) -> Option<&CallError> {
-        match &self.0 {
+        match &self.kind {
             AskErrorKind::Call(error) => Some(error),
             _ => None,
         }
     }
+}
 
-    /// The text of the error.
-    pub fn message(&self) -> Cow<'static, str> {
-        match &self.0 {
-            AskErrorKind::Missing { capability, .. } => {
-                format!("the client did not say that it has the capability `{capability}`").into()
-            }
-            AskErrorKind::Wrong { key, why, .. } => {
-                format!("the client's answer to `{key}` does not fit: {why}").into()
-            }
-            AskErrorKind::Reused { key } => {
-                format!("the key `{key}` was used already: each question of a call has a key of its own")
-                    .into()
-            }
-            AskErrorKind::Over => "the request that this was asked for is answered".into(),
-            AskErrorKind::Nowhere => "this kind of request cannot be answered by a question".into(),
-            AskErrorKind::Call(error) => error.to_string().into(),
-        }
-    }
-
+impl AskErrorKind {
     /// The error of the protocol for this, if there is one.
-    fn on_the_wire(&self) -> Option<ErrorObject> {
-        match &self.0 {
-            AskErrorKind::Missing { capability, has_code: true } => {
+    fn answer(&self) -> Option<ErrorObject> {
+        match self {
+            Self::Missing { capability, has_code: true } => {
                 Some(MissingCapabilities::new(capabilities(capability)).into())
             }
-            AskErrorKind::Wrong { in_params: true, .. } => Some(ErrorObject::invalid_params(self.message())),
+            Self::Wrong { in_params: true, .. } => Some(ErrorObject::invalid_params(self)),
             _ => None,
+        }
+    }
+}
+
+impl fmt::Display for AskErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing { capability, .. } => {
+                write!(f, "the client did not say that it has the capability `{capability}`")
+            }
+            Self::Wrong { key, why, .. } => write!(f, "the client's answer to `{key}` does not fit: {why}"),
+            Self::Reused { key } => {
+                write!(f, "the key `{key}` was used already: each question of a call has a key of its own")
+            }
+            Self::Over => f.write_str("the request that this was asked for is answered"),
+            Self::Nowhere => f.write_str("this kind of request cannot be answered by a question"),
+            Self::Call(error) => error.fmt(f),
         }
     }
 }
@@ -98,29 +115,42 @@ fn capabilities(path: &str) -> ClientCapabilities {
     }
 }
 
-impl From<CallError> for AskError {
-    fn from(error: CallError) -> Self {
-        Self(AskErrorKind::Call(error))
+impl From<AskErrorKind> for AskError {
+    fn from(kind: AskErrorKind) -> Self {
+        Self { answer: kind.answer().map(Box::new), kind }
     }
 }
 
-impl From<AskError> for ToolError {
-    fn from(error: AskError) -> Self {
-        match error.on_the_wire() {
-            Some(object) => Self::protocol(object),
-            None => Self::new(error.message()),
-        }
+impl From<CallError> for AskError {
+    fn from(error: CallError) -> Self {
+        AskErrorKind::Call(error).into()
     }
 }
 
 impl From<AskError> for ErrorObject {
     fn from(error: AskError) -> Self {
-        error.on_the_wire().unwrap_or_else(|| Self::internal_error(error.message()))
+        BoxError::from(error).into()
+    }
+}
+
+impl Error for AskError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match (&self.answer, &self.kind) {
+            (Some(answer), _) => Some(&**answer),
+            (None, AskErrorKind::Call(error)) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for AskError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.kind.fmt(f)
     }
 }
 
 impl fmt::Debug for AskError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("AskError").field(&self.message()).finish()
+        f.debug_tuple("AskError").field(&self.to_string()).finish()
     }
 }

@@ -13,7 +13,7 @@ impl Keys {
     /// so it is refused in both.
     pub(crate) fn claim(&self, key: &str) -> Result<Claim<'_>, AskError> {
         if !self.lock().insert(key.to_owned()) {
-            return Err(AskError(AskErrorKind::Reused { key: key.to_owned() }));
+            return Err(AskErrorKind::Reused { key: key.to_owned() }.into());
         }
         Ok(Claim { keys: self, key: Some(key.to_owned()) })
     }

@@ -126,7 +126,7 @@ impl InputRound {
     fn open<'a>(&'a self, key: &'a str, request: InputRequest) -> Result<OpenQuestion<'a>, AskError> {
         self.questions.with(|questions| {
             if questions.is_over {
-                return Err(AskError(AskErrorKind::Over));
+                return Err(AskError::from(AskErrorKind::Over));
             }
             questions.open.insert(key.to_owned(), request);
             Ok(())
@@ -147,7 +147,7 @@ impl Questioner for InputRound {
         let _withdrawn_when_dropped = self.open(key, question.into())?;
         // Only a future that has left its function is still polled then.
         self.questions.wait_until(|questions| questions.is_over.then_some(())).await;
-        Err(AskError(AskErrorKind::Over))
+        Err(AskError::from(AskErrorKind::Over))
     }
 }
 

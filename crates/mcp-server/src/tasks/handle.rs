@@ -179,10 +179,10 @@ impl TaskHandle {
     pub(super) async fn ask_raw(&self, key: &str, request: InputRequest) -> Result<RawJson, AskError> {
         self.state.update(|state| {
             if state.record.is_final() {
-                return Err(AskError(AskErrorKind::Over));
+                return Err(AskError::from(AskErrorKind::Over));
             }
             if !state.used.insert(key.to_owned()) {
-                return Err(AskError(AskErrorKind::Reused { key: key.to_owned() }));
+                return Err(AskError::from(AskErrorKind::Reused { key: key.to_owned() }));
             }
             state.record.input_requests.insert(key.to_owned(), request);
             state.record.status = TaskStatus::InputRequired;
@@ -192,7 +192,7 @@ impl TaskHandle {
         let _withdrawn_when_dropped = OpenQuestion { handle: self, key };
         let answer = self.state.wait_until(|state| match state.answers.remove(key) {
             Some(answer) => Some(answer.map_err(AskError::from)),
-            None => state.record.is_final().then_some(Err(AskError(AskErrorKind::Over))),
+            None => state.record.is_final().then_some(Err(AskError::from(AskErrorKind::Over))),
         });
         answer.await
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use agentwire_mcp_server::schema::TaskSupport;
 use agentwire_mcp_server::{
-    BoxError, Context, Elicited, ErrorObject, Form, Next, NoArguments, RawCall, Server, ServerPrompt,
+    Context, Elicited, ErrorObject, Form, LayerError, Next, NoArguments, RawCall, Server, ServerPrompt,
     ServerResource, ServerResourceTemplate, ServerTool, Tasks, ToolError, from_fn,
 };
 use schemars::JsonSchema;
@@ -239,7 +239,7 @@ async fn layers_of_a_server_are_around_everything_and_the_first_one_is_the_outer
 #[tokio::test]
 async fn the_error_of_a_layer_is_one_of_the_tool_unless_it_is_one_of_the_protocol() {
     let refuse = from_fn(async |call: RawCall, _: Next| match call.name() {
-        "hello" | "memo:///a" | "plan" => Err(BoxError::from("not today")),
+        "hello" | "memo:///a" | "plan" => Err(LayerError::from("not today")),
         _ => Err(ErrorObject::new(-32042, "sign in first").into()),
     });
     let server = Server::new("s", "1")

@@ -21,7 +21,7 @@ macro_rules! subjects {
         vec![
             Subject::new::<ours::$name>("ours"),
             Subject::new::<limit::$name>("limit"),
-            Subject::new::<rival::$rival>("rmcp 3.9.0"),
+            Subject::new::<rival::$rival>("rmcp 3.11.0"),
         ]
     };
 }

@@ -147,8 +147,11 @@ impl Program {
             .then(|| Package::generate(root, self.ours, self.dependencies, self.source))
             .transpose()?;
         let ours = ours.map(|package| subject(Side::Ours, "ours", package));
-        let rival =
-            subject(Side::Rival, "rmcp 3.9.0", Package::at(root.join(RIVALS).join("Cargo.toml"), self.rival));
+        let rival = subject(
+            Side::Rival,
+            "rmcp 3.11.0",
+            Package::at(root.join(RIVALS).join("Cargo.toml"), self.rival),
+        );
         Ok(ours.into_iter().chain([rival]).collect())
     }
 }

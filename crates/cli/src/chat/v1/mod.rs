@@ -207,7 +207,7 @@ impl AgentAdapter for Adapter {
             return error.into();
         }
         let names: Vec<_> = methods.iter().filter_map(|method| method.id()).collect();
-        Box::new(ErrorWithHint::new(error, format!("it offers: {}", names.join(", "))))
+        ErrorWithHint::new(error, format!("it offers: {}", names.join(", "))).into()
     }
 
     async fn close(&self, session: &SessionId) {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use agentwire_mcp_server::schema::{CreateMessageRequest, SamplingContent, SamplingMessage};
 use agentwire_mcp_server::{
-    Context, Elicited, ErrorObject, Form, InputConfig, NoArguments, Page, Server, ToolError, field,
+    BoxError, Context, Elicited, ErrorObject, Form, InputConfig, NoArguments, Page, Server, ToolError, field,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -92,15 +92,13 @@ async fn patient(_: NoArguments, cx: Context) -> Result<String, ToolError> {
 }
 
 /// A question that another task asks.
-async fn elsewhere(_: NoArguments, cx: Context) -> Result<String, ToolError> {
+async fn elsewhere(_: NoArguments, cx: Context) -> Result<String, BoxError> {
     let asked = tokio::spawn(async move { cx.elicit("person", person()).await });
-    Ok(asked
-        .await?
-        .map_or_else(|error| error.message().into_owned(), |answer| answer.is_accepted().to_string()))
+    Ok(asked.await?.map_or_else(|error| error.to_string(), |answer| answer.is_accepted().to_string()))
 }
 
 /// A question that comes after the answer. What became of it, the next call tells.
-async fn leave(_: NoArguments, cx: Context) -> Result<String, ToolError> {
+async fn leave(_: NoArguments, cx: Context) -> Result<String, BoxError> {
     let left = LEFT.lock().unwrap().take();
     if let Some(left) = left {
         return Ok(left.await?);
@@ -108,7 +106,7 @@ async fn leave(_: NoArguments, cx: Context) -> Result<String, ToolError> {
     *LEFT.lock().unwrap() = Some(tokio::spawn(async move {
         tokio::task::yield_now().await;
         tokio::time::sleep(Duration::from_secs(1)).await;
-        cx.elicit("person", person()).await.map_or_else(|error| error.message().into_owned(), |_| "?".into())
+        cx.elicit("person", person()).await.map_or_else(|error| error.to_string(), |_| "?".into())
     }));
     Ok("left".into())
 }

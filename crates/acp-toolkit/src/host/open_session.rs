@@ -1,0 +1,154 @@
+use std::fmt;
+use std::future::{Future, IntoFuture};
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+
+use agentwire_acp_client::{AgentHandle, CallError};
+use agentwire_acp_schema::v1::{
+    LoadSessionRequest, McpServer, NewSessionRequest, ResumeSessionRequest, SessionId,
+};
+
+use super::agent::HostAgent;
+use super::error::HostError;
+use super::session::HostSession;
+use crate::{Unattended, UserInterface};
+
+impl<U: UserInterface + 'static> HostAgent<U> {
+    /// Opens a session in a directory: a new one, or one that the agent has stored, by [`OpenSession::load`] or
+    /// [`OpenSession::resume`]. Nothing is sent until it is awaited. A relative directory is one below the program's own.
+    pub fn session(&self, cwd: impl AsRef<Path>) -> OpenSession<U> {
+        OpenSession::new(self.clone(), cwd.as_ref())
+    }
+}
+
+/// A session to open, of [`HostAgent::session`]. Awaiting it opens the session.
+///
+/// ```no_run
+/// # use agentwire_acp_client::BoxError;
+/// # use agentwire_acp_schema::v1::McpServerStdio;
+/// # use agentwire_acp_toolkit::HostAgent;
+/// # async fn run(agent: HostAgent) -> Result<(), BoxError> {
+/// let files = McpServerStdio::new("files", "/usr/bin/files-server");
+/// let new = agent.session("/repo").mcp_servers([files]).await?;
+/// let old = agent.session("/repo").load("session-1").await?;
+/// # let _ = (new, old);
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "a session is not opened until it is awaited"]
+pub struct OpenSession<U = Unattended> {
+    agent: HostAgent<U>,
+    cwd: PathBuf,
+    additional_directories: Vec<PathBuf>,
+    mcp_servers: Vec<McpServer>,
+    stored: Stored,
+}
+
+/// What to open.
+#[derive(Clone, Debug)]
+enum Stored {
+    No,
+    Load(SessionId),
+    Resume(SessionId),
+}
+
+impl<U: UserInterface + 'static> OpenSession<U> {
+    pub(super) fn new(agent: HostAgent<U>, cwd: &Path) -> Self {
+        let mcp_servers = agent.settings.mcp_servers.clone();
+        let (additional_directories, stored) = (Vec::new(), Stored::No);
+        Self { agent, cwd: cwd.to_owned(), additional_directories, mcp_servers, stored }
+    }
+
+    /// Opens a stored session by `session/load`, which replays its updates into the conversation.
+    pub fn load(mut self, session: impl Into<SessionId>) -> Self {
+        self.stored = Stored::Load(session.into());
+        self
+    }
+
+    /// Opens a stored session by `session/resume`, which replays nothing.
+    pub fn resume(mut self, session: impl Into<SessionId>) -> Self {
+        self.stored = Stored::Resume(session.into());
+        self
+    }
+
+    /// Adds MCP servers to those of the host. The agent connects to them.
+    pub fn mcp_servers(mut self, servers: impl IntoIterator<Item = impl Into<McpServer>>) -> Self {
+        self.mcp_servers.extend(servers.into_iter().map(Into::into));
+        self
+    }
+
+    /// Adds directories in which the agent may read and write files, beside the working directory.
+    pub fn additional_directories(
+        mut self,
+        directories: impl IntoIterator<Item = impl Into<PathBuf>>,
+    ) -> Self {
+        self.additional_directories.extend(directories.into_iter().map(Into::into));
+        self
+    }
+
+    async fn open(self) -> Result<HostSession<U>, HostError> {
+        let cwd = std::path::absolute(&self.cwd).map_err(HostError::Directory)?;
+        let setup = NewSessionRequest::new(cwd)
+            .additional_directories(self.additional_directories)
+            .mcp_servers(self.mcp_servers);
+        let host = self.agent;
+        let agent = host.link.connected().await?;
+        let call = || open(&host, &agent, &setup, &self.stored);
+        let id = host.settings.authenticated(&agent, call).await?;
+        host.link.opened(id.clone(), setup);
+        Ok(HostSession::new(host, id))
+    }
+}
+
+async fn open<U: UserInterface + 'static>(
+    host: &HostAgent<U>,
+    agent: &AgentHandle,
+    setup: &NewSessionRequest,
+    stored: &Stored,
+) -> Result<SessionId, CallError> {
+    let HostAgent { toolkit, settings, .. } = host;
+    match stored {
+        Stored::No => {
+            let opened = toolkit.new_session(agent, setup.clone()).timeout(settings.timeout).await?;
+            Ok(opened.session_id)
+        }
+        Stored::Load(id) => {
+            toolkit.load_session(agent, load(id, setup)).timeout(settings.timeout).await?;
+            Ok(id.clone())
+        }
+        Stored::Resume(id) => {
+            toolkit.resume_session(agent, resume(id, setup)).timeout(settings.timeout).await?;
+            Ok(id.clone())
+        }
+    }
+}
+
+/// Loads a session with the directories and servers that it was opened with.
+pub(super) fn load(id: &SessionId, setup: &NewSessionRequest) -> LoadSessionRequest {
+    LoadSessionRequest::new(id, &setup.cwd)
+        .additional_directories(setup.additional_directories.clone())
+        .mcp_servers(setup.mcp_servers.clone())
+}
+
+/// Resumes a session with the directories and servers that it was opened with.
+pub(super) fn resume(id: &SessionId, setup: &NewSessionRequest) -> ResumeSessionRequest {
+    ResumeSessionRequest::new(id, &setup.cwd)
+        .additional_directories(setup.additional_directories.clone())
+        .mcp_servers(setup.mcp_servers.clone())
+}
+
+impl<U: UserInterface + 'static> IntoFuture for OpenSession<U> {
+    type Output = Result<HostSession<U>, HostError>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.open())
+    }
+}
+
+impl<U> fmt::Debug for OpenSession<U> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { cwd, stored, .. } = self;
+        f.debug_struct("OpenSession").field("cwd", cwd).field("stored", stored).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,190 @@
+use std::fmt;
+use std::time::Duration;
+
+use agentwire_acp_client::{Turn, TurnEvent};
+use agentwire_acp_schema::v1::{PromptRequest, SessionId, SessionUpdate, StopReason};
+
+use super::agent::HostAgent;
+use super::error::HostError;
+use crate::toolkit::ConversationTurn;
+use crate::{Unattended, UserInterface};
+
+/// The default limit of the updates of a turn that wait to be read, and of the text of its answer.
+const BYTES: usize = 64 << 20;
+
+/// A turn of a session: updates as they arrive, then the stop reason.
+///
+/// Read it in one of three ways: [`next_text`](Self::next_text) or [`next`](Self::next) in a loop,
+/// [`on_update`](Self::on_update), or [`text`](Self::text) for the whole answer. Dropping it cancels the turn.
+///
+/// ```no_run
+/// # use agentwire_acp_client::BoxError;
+/// # use agentwire_acp_schema::v1::SessionUpdate;
+/// # use agentwire_acp_toolkit::HostSession;
+/// # async fn run(session: HostSession) -> Result<(), BoxError> {
+/// let minute = std::time::Duration::from_secs(60);
+/// let show = |update| if let SessionUpdate::ToolCall(call) = update { println!("{:?}", call.title) };
+/// let stop_reason = session.prompt("Fix the bug").timeout(minute).on_update(show).await?;
+/// println!("{stop_reason}");
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "a prompt is not sent until its turn is read"]
+pub struct HostTurn<U: UserInterface = Unattended> {
+    agent: HostAgent<U>,
+    state: State<U>,
+    timeout: Option<Duration>,
+    updates_limit: Option<usize>,
+    byte_limit: usize,
+}
+
+enum State<U: UserInterface> {
+    Unsent(PromptRequest),
+    // The turn at the agent is dropped before the one of the conversation, which then ends.
+    Running(Box<(Turn, ConversationTurn<U>)>),
+    Ended(Option<StopReason>),
+}
+
+impl<U: UserInterface + 'static> HostTurn<U> {
+    pub(super) fn new(agent: HostAgent<U>, request: PromptRequest) -> Self {
+        let state = State::Unsent(request);
+        Self { agent, state, timeout: None, updates_limit: None, byte_limit: BYTES }
+    }
+
+    /// Sets the time limit of the turn, counted from when it is sent (default: none). After it the turn is cancelled and
+    /// fails.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// Sets how many updates may wait to be read (default 65,536). Over the limit the turn is cancelled and fails.
+    pub fn limit(mut self, updates: usize) -> Self {
+        self.updates_limit = Some(updates);
+        self
+    }
+
+    /// Sets how many bytes of updates may wait to be read, and how long the text of [`text`](Self::text) may be (default 64
+    /// MiB each). Over the limit the turn is cancelled and fails.
+    pub fn byte_limit(mut self, bytes: usize) -> Self {
+        self.byte_limit = bytes;
+        self
+    }
+
+    /// Returns the next update, or none after the end. Dropping the future loses nothing.
+    pub async fn next(&mut self) -> Option<Result<SessionUpdate, HostError>> {
+        loop {
+            let running = match &mut self.state {
+                State::Ended(_) => return None,
+                State::Running(running) => running,
+                State::Unsent(request) => {
+                    let session = request.session_id.clone();
+                    if let Err(error) = self.send(&session).await {
+                        self.state = State::Ended(None);
+                        return Some(Err(error));
+                    }
+                    continue;
+                }
+            };
+            match running.0.next().await {
+                Some(Ok(TurnEvent::Update(update))) => return Some(Ok(update)),
+                Some(Ok(TurnEvent::Stopped(answer))) => {
+                    running.1.stop_reason = answer.stop_reason.clone();
+                    self.state = State::Ended(Some(answer.stop_reason));
+                }
+                Some(Ok(_)) => {}
+                Some(Err(error)) => {
+                    self.state = State::Ended(None);
+                    return Some(Err(error.into()));
+                }
+                None => self.state = State::Ended(None),
+            }
+        }
+    }
+
+    /// Sends the prompt as soon as there is a connection.
+    async fn send(&mut self, session: &SessionId) -> Result<(), HostError> {
+        let agent = self.agent.link.connected_to(session).await?;
+        let State::Unsent(request) = std::mem::replace(&mut self.state, State::Ended(None)) else {
+            return Ok(());
+        };
+        let shown = self.agent.toolkit.begin_turn(session, || request.prompt.clone());
+        let mut call = agent.prompt(request);
+        if let Some(timeout) = self.timeout {
+            call = call.timeout(timeout);
+        }
+        let mut turn = call.updates().byte_limit(self.byte_limit);
+        if let Some(updates) = self.updates_limit {
+            turn = turn.limit(updates);
+        }
+        self.state = State::Running(Box::new((turn, shown)));
+        Ok(())
+    }
+
+    /// Returns the next text of the agent's message, or none after the end. Skips all other updates.
+    ///
+    /// # Errors
+    ///
+    /// Those of the turn. No text follows.
+    pub async fn next_text(&mut self) -> Result<Option<String>, HostError> {
+        while let Some(update) = self.next().await {
+            if let SessionUpdate::AgentMessageChunk(chunk) = update?
+                && let Some(text) = chunk.content.as_text()
+            {
+                return Ok(Some(text.to_owned()));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Reads the turn to its end. Returns the text of the agent's message.
+    ///
+    /// # Errors
+    ///
+    /// Those of the turn, and [`HostError::TextTooLong`].
+    pub async fn text(mut self) -> Result<String, HostError> {
+        let mut whole = String::new();
+        while let Some(text) = self.next_text().await? {
+            if text.len() > self.byte_limit - whole.len() {
+                return Err(HostError::TextTooLong(self.byte_limit));
+            }
+            whole.push_str(&text);
+        }
+        Ok(whole)
+    }
+
+    /// Reads the turn to its end, and calls the function for each update. Returns the stop reason.
+    ///
+    /// # Errors
+    ///
+    /// Those of the turn.
+    pub async fn on_update(
+        mut self,
+        mut function: impl FnMut(SessionUpdate),
+    ) -> Result<StopReason, HostError> {
+        while let Some(update) = self.next().await {
+            function(update?);
+        }
+        // A stream that ends without an error ends with a stop reason.
+        Ok(self.stop_reason().unwrap_or(StopReason::EndTurn))
+    }
+
+    /// Returns why the turn ended. None while it has not, and where it failed.
+    pub fn stop_reason(&self) -> Option<StopReason> {
+        match &self.state {
+            State::Ended(stop_reason) => stop_reason.clone(),
+            _ => None,
+        }
+    }
+}
+
+impl<U: UserInterface> fmt::Debug for HostTurn<U> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = match &self.state {
+            State::Unsent(_) => "unsent",
+            State::Running(_) => "running",
+            State::Ended(_) => "ended",
+        };
+        f.debug_struct("HostTurn").field("state", &state).finish_non_exhaustive()
+    }
+}
