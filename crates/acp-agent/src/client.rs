@@ -20,6 +20,17 @@ use crate::outgoing;
 /// The client at the other end: the methods that an agent calls.
 ///
 /// A method that the client did not advertise fails without being sent, and so does a path that is not absolute.
+///
+/// ```
+/// use agentwire_acp_agent::{Error, RemoteClient};
+/// use agentwire_acp_schema::v1::{ReadTextFileRequest, SessionId, SessionNotification};
+///
+/// async fn quote(client: &RemoteClient, session: &SessionId, path: &str) -> Result<(), Error> {
+///     let file = client.read_text_file(ReadTextFileRequest::new(session, path)).await?;
+///     client.session_update(SessionNotification::message(session, file.content)).await?;
+///     Ok(())
+/// }
+/// ```
 #[derive(Clone, Debug)]
 pub struct RemoteClient {
     pub(crate) peer: Peer,
@@ -183,6 +194,20 @@ fn not_advertised(method: &'static str, capability: &str) -> CallError {
 }
 
 /// The context of one request: its client and its cancellation.
+///
+/// ```
+/// use agentwire_acp_agent::Context;
+/// use agentwire_acp_schema::v1::{PromptResponse, StopReason};
+///
+/// /// Works until it is done or the turn is cancelled.
+/// async fn turn(context: Context, work: impl Future<Output = ()> + Unpin) -> PromptResponse {
+///     use futures::future::{Either, select};
+///     match select(work, std::pin::pin!(context.cancelled())).await {
+///         Either::Left(_) => PromptResponse::new(StopReason::EndTurn),
+///         Either::Right(_) => PromptResponse::new(StopReason::Cancelled),
+///     }
+/// }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Context {
     pub(crate) client: RemoteClient,

@@ -100,6 +100,17 @@ pub use router::Router;
 
 /// Serves a client until it closes the connection, with the defaults.
 ///
+/// The future can be spawned, also by generic code:
+///
+/// ```
+/// use agentwire_acp_agent::{Agent, serve};
+/// use agentwire_transport::Transport;
+///
+/// fn spawn<A: Agent + 'static>(agent: A, transport: impl Transport + Send + 'static) {
+///     tokio::spawn(serve(agent, transport));
+/// }
+/// ```
+///
 /// # Errors
 ///
 /// When the transport fails.
@@ -108,6 +119,16 @@ pub async fn serve<A: Agent, T: Transport>(agent: A, transport: T) -> Result<(),
 }
 
 /// Serves a client until it closes the connection.
+///
+/// ```
+/// use agentwire_acp_agent::{Agent, serve_with};
+/// use agentwire_acp_agent::{Closed, Config};
+/// use agentwire_transport::Transport;
+///
+/// async fn run(agent: impl Agent, transport: impl Transport) -> Result<(), Closed> {
+///     serve_with(agent, transport, Config::new().request_limit(64)).await
+/// }
+/// ```
 ///
 /// # Errors
 ///

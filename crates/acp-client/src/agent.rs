@@ -24,6 +24,25 @@ handle! {
     ///
     /// A call that the agent did not advertise, or that breaks a rule of the protocol, fails with an error that names
     /// the rule, and is not sent.
+    ///
+    /// A call is sent when it is first awaited. Dropping it cancels it at the agent. Clones are handles on the same
+    /// connection.
+    ///
+    /// ```no_run
+    /// use std::time::Duration;
+    ///
+    /// use agentwire_acp_client::{AgentHandle, CallError};
+    /// use agentwire_acp_schema::v1::*;
+    ///
+    /// async fn newest(agent: &AgentHandle) -> Result<Option<SessionInfo>, CallError> {
+    ///     let hello = InitializeRequest::new(ProtocolVersion::V1);
+    ///     agent.initialize(hello).timeout(Duration::from_secs(30)).await?;
+    ///     match agent.capabilities().is_some_and(|agent| agent.session_capabilities.list.is_some()) {
+    ///         true => agent.sessions(ListSessionsRequest::new()).try_next().await,
+    ///         false => Ok(None),
+    ///     }
+    /// }
+    /// ```
     pub struct AgentHandle: ProtocolVersion::V1, agent_capabilities
 }
 

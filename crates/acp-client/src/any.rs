@@ -142,6 +142,24 @@ where
 
 /// Connects to an agent of either version while `main` runs.
 ///
+/// The future can be spawned, as that of [`connect`](crate::connect):
+///
+/// ```
+/// use agentwire_acp_client::{AnyClient, BoxError, Client, Config, connect_any_with, v2};
+/// use agentwire_transport::Transport;
+/// use tokio::task::JoinHandle;
+///
+/// fn run<C1, C2, T>(client: AnyClient<C1, C2>, transport: T) -> JoinHandle<Result<bool, BoxError>>
+/// where
+///     C1: Client + 'static,
+///     C2: v2::Client + 'static,
+///     T: Transport + Send + 'static,
+/// {
+///     let main = async |agent| Ok(matches!(agent, agentwire_acp_client::AnyAgent::V2(_)));
+///     tokio::spawn(connect_any_with(client, transport, Config::new(), main))
+/// }
+/// ```
+///
 /// # Errors
 ///
 /// As for [`connect_any`].

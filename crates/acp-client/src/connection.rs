@@ -46,6 +46,21 @@ macro_rules! connection {
 
         /// Connects to an agent until `main` completes.
         ///
+        /// ```
+        #[doc = concat!("use agentwire_acp_client::", $path, "{Client, connect_with};")]
+        /// use agentwire_acp_client::{BoxError, Config};
+        /// use agentwire_transport::Transport;
+        ///
+        /// async fn run(client: impl Client, transport: impl Transport) -> Result<(), BoxError> {
+        ///     let config = Config::new().request_limit(16);
+        ///     connect_with(client, transport, config, async |agent| {
+        ///         agent.closed().await;
+        ///         Ok(())
+        ///     })
+        ///     .await
+        /// }
+        /// ```
+        ///
         /// # Errors
         ///
         /// Those of `main`, as for [`connect`].
@@ -68,6 +83,23 @@ macro_rules! connection {
         ///
         /// For programs in which the connection outlives a function. Nothing happens unless the future is polled; dropping
         /// it ends the connection.
+        ///
+        /// ```
+        #[doc = concat!("use agentwire_acp_client::", $path, "{AgentHandle, Client, start};")]
+        /// use agentwire_acp_client::Config;
+        /// use agentwire_transport::Transport;
+        ///
+        /// /// Connects in a task of its own.
+        /// fn connected<C, T>(client: C, transport: T) -> AgentHandle
+        /// where
+        ///     C: Client + 'static,
+        ///     T: Transport + Send + 'static,
+        /// {
+        ///     let (agent, connection) = start(client, transport, Config::new());
+        ///     tokio::spawn(connection);
+        ///     agent
+        /// }
+        /// ```
         pub fn start<C, T>(
             client: C,
             transport: T,

@@ -39,6 +39,22 @@ impl<R> PromptCall<R> {
     }
 
     /// Returns the turn as a stream: every update of its session until the turn ends, then the answer.
+    ///
+    /// ```no_run
+    /// use agentwire_acp_client::{AgentHandle, CallError, TurnEvent};
+    /// use agentwire_acp_schema::v1::{PromptRequest, SessionId, SessionUpdate};
+    ///
+    /// async fn text(agent: &AgentHandle, session: &SessionId, prompt: &str) -> Result<String, CallError> {
+    ///     let mut turn = agent.prompt(PromptRequest::new(session, prompt)).updates();
+    ///     let mut text = String::new();
+    ///     while let Some(event) = turn.next().await {
+    ///         if let TurnEvent::Update(SessionUpdate::AgentMessageChunk(chunk)) = event? {
+    ///             text.push_str(chunk.content.as_text().unwrap_or_default());
+    ///         }
+    ///     }
+    ///     Ok(text)
+    /// }
+    /// ```
     pub fn updates(self) -> Turn<R> {
         let Self { call, guard } = self;
         let limit = Limit::default();

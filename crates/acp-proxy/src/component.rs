@@ -25,6 +25,16 @@ use crate::split::{Role, split};
 /// # Errors
 ///
 /// The error that the transport reported as it ended.
+///
+/// ```no_run
+/// use agentwire_acp_proxy::{Proxy, serve};
+/// use agentwire_transport_stdio::stdio;
+///
+/// /// The main function of a proxy that a conductor starts.
+/// async fn run(proxy: impl Proxy) -> Result<(), Box<dyn std::error::Error>> {
+///     Ok(serve(proxy, stdio()?).await?)
+/// }
+/// ```
 pub async fn serve<P: Proxy, T: Transport>(proxy: P, conductor: T) -> Result<(), ProxyError> {
     serve_with(proxy, conductor, Config::new()).await
 }

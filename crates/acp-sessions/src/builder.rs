@@ -2,20 +2,23 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agentwire_acp_agent::Closed;
+use agentwire_acp_agent::{Closed, Error};
 use agentwire_acp_schema::v1::{
     AvailableCommand, Implementation, PromptCapabilities, SessionConfigOption, SessionModeState,
 };
 use agentwire_mcp_hub::ServerConfig;
+use agentwire_mcp_hub::schema::{CreateMessageRequest, CreateMessageResult};
 use agentwire_transport::Transport;
+use futures::FutureExt;
 use futures::future::{join, join_all, select};
 
 use crate::auth::Auth;
 use crate::clock::sleep;
+use crate::questions::OnSampling;
 use crate::runtime::Runtime;
 use crate::settings::{PermissionPolicy, Settings};
 use crate::store::SessionStore;
-use crate::turn::TurnHandler;
+use crate::turn::{Turn, TurnHandler};
 use crate::v1::V1Agent;
 #[cfg(feature = "v2")]
 use crate::v2::V2Agent;
@@ -27,7 +30,7 @@ use crate::warning::Warning;
 /// its result is the answer to the prompt. Turns of different sessions run concurrently, within the one future of
 /// [`serve`](SessionAgent::serve), which can be spawned. A handler with state of its own implements [`TurnHandler`].
 pub fn agent<F: TurnHandler>(turn: F) -> SessionAgent<F> {
-    SessionAgent { turn, settings: Settings::new() }
+    SessionAgent { turn, settings: Settings::new(), on_sampling: None }
 }
 
 /// See [`agent`].
@@ -35,6 +38,7 @@ pub fn agent<F: TurnHandler>(turn: F) -> SessionAgent<F> {
 pub struct SessionAgent<F> {
     turn: F,
     settings: Settings,
+    on_sampling: Option<OnSampling>,
 }
 
 impl<F: TurnHandler> SessionAgent<F> {
@@ -87,8 +91,41 @@ impl<F: TurnHandler> SessionAgent<F> {
     }
 
     /// Sets the configuration of the MCP hub: time limits, logs, memory of servers.
+    ///
+    /// Where it does not answer a kind of question of servers itself, the session does: roots are the session's directories,
+    /// and forms and web pages go to the client while a turn runs, if the client advertises them. The message of such a
+    /// question begins with the server's name.
     pub fn hub(self, config: agentwire_mcp_hub::HubConfig) -> Self {
         self.set(|settings| settings.hub = config)
+    }
+
+    /// Lends the agent's language model to MCP servers (default: not, and servers are told so).
+    ///
+    /// While a turn runs, a server can ask for a message. The hook gets that turn, the server's name and the request. It
+    /// decides whether to ask the user first. Its future is dropped when the turn is cancelled or over, or the server
+    /// withdraws the request.
+    ///
+    /// ```
+    /// use agentwire_acp_sessions::hub::schema::{CreateMessageRequest, CreateMessageResult};
+    /// use agentwire_acp_sessions::schema::StopReason;
+    /// use agentwire_acp_sessions::{Turn, agent};
+    ///
+    /// # async fn complete(_: CreateMessageRequest) -> String { String::new() }
+    /// let agent = agent(async |_: Turn| Ok(StopReason::EndTurn)).on_sampling(
+    ///     async |turn: Turn, server: String, request: CreateMessageRequest| {
+    ///         turn.say(format!("{server} uses the model")).await?;
+    ///         Ok(CreateMessageResult::new("my-model", complete(request).await))
+    ///     },
+    /// );
+    /// # let _ = agent;
+    /// ```
+    pub fn on_sampling<H, O>(mut self, hook: H) -> Self
+    where
+        H: Fn(Turn, String, CreateMessageRequest) -> O + Send + Sync + 'static,
+        O: Future<Output = Result<CreateMessageResult, Error>> + Send + 'static,
+    {
+        self.on_sampling = Some(Arc::new(move |turn, server, request| hook(turn, server, request).boxed()));
+        self
     }
 
     /// Adds an MCP server to every session, before the servers of the client.
@@ -181,7 +218,7 @@ impl<F: TurnHandler> SessionAgent<F> {
         config: agentwire_acp_agent::Config,
     ) -> Result<(), Closed> {
         let grace = self.settings.grace;
-        let (runtime, mut tasks) = Runtime::new(self.turn, self.settings);
+        let (runtime, mut tasks) = Runtime::new(self.turn, self.settings, self.on_sampling);
         let runtime = Arc::new(runtime);
         let served = tasks.beside(serve_versions(runtime.clone(), transport, config)).await;
         let open = runtime.sessions.drain();

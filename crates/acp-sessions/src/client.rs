@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use agentwire_acp_agent::CallError;
 use agentwire_acp_schema::v1::{
-    ClientCapabilities, Implementation, PermissionOption, ProtocolVersion, RequestPermissionOutcome,
-    RequestPermissionRequest, SessionId, SessionNotification, SessionUpdate, ToolCallUpdate,
+    ClientCapabilities, CreateElicitationRequest, CreateElicitationResponse, Implementation,
+    PermissionOption, ProtocolVersion, RequestPermissionOutcome, RequestPermissionRequest, SessionId,
+    SessionNotification, SessionUpdate, ToolCallUpdate,
 };
 use agentwire_peer::{Call, Notify};
 use serde::Serialize;
@@ -174,6 +175,22 @@ impl RemoteClient {
             }
             #[cfg(feature = "v2")]
             Version::V2(client) => client.request_permission(session, call, options).await,
+        }
+    }
+
+    /// Asks the user for input.
+    ///
+    /// # Errors
+    ///
+    /// When the client did not advertise the mode, or the request fails.
+    pub(crate) async fn create_elicitation(
+        &self,
+        request: CreateElicitationRequest,
+    ) -> Result<CreateElicitationResponse, CallError> {
+        match &self.0 {
+            Version::V1(client) => client.create_elicitation(request).await,
+            #[cfg(feature = "v2")]
+            Version::V2(client) => client.create_elicitation(&request).await,
         }
     }
 }

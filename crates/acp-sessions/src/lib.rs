@@ -39,6 +39,9 @@
 //!   `$/cancel_request` abort a load.
 //! - MCP servers are connected to in the background, and only calls of their tools wait for that. A server that fails costs
 //!   its own tools alone.
+//! - What an MCP server asks is answered by the session: its roots are the session's directories. Forms and web pages go to
+//!   the client while a turn runs, if the client advertises them, and the message begins with the server's name. Without a
+//!   turn, and when the turn ends first, the answer is `cancel`. [`SessionAgent::on_sampling`] lends servers a model.
 //! - Slash commands are announced right after the answer that opens the session, because some clients lose updates that
 //!   come before it.
 //!
@@ -131,13 +134,16 @@ mod builder;
 mod call_status;
 mod client;
 mod clock;
+mod elicitation;
 mod error;
 mod list;
 mod log;
 mod message;
+mod questions;
 mod random;
 mod registry;
 mod replay;
+mod responder;
 mod runtime;
 mod session;
 mod settings;
@@ -146,6 +152,7 @@ mod shorten;
 mod signal;
 mod state;
 mod store;
+mod tool_call;
 mod turn;
 mod v1;
 #[cfg(feature = "v2")]
@@ -161,6 +168,7 @@ pub use agentwire_mcp_hub as hub;
 pub use auth::Auth;
 pub use builder::{SessionAgent, agent};
 pub use client::RemoteClient;
+pub use elicitation::{answer_to_mcp, form_from_mcp};
 pub use settings::{DEFAULT_PATH_LIMIT, DEFAULT_SETUP_LIMIT, DEFAULT_UPDATE_LIMIT, PermissionPolicy};
 pub use store::{
     Claim, Claims, DEFAULT_MEMORY_LIMIT, ListQuery, MemoryStore, Position, SessionHeader, SessionStore,
@@ -168,7 +176,10 @@ pub use store::{
 };
 #[cfg(feature = "file")]
 pub use store::{Damage, FileStore, Fsync, Repair, SessionCheck};
-pub use turn::{PendingToolCall, Terminal, Turn, TurnError, TurnHandler};
+pub use turn::{
+    AssistantMessage, Message, PendingMessages, PendingToolCall, Terminal, ToolResult, ToolUse, Turn,
+    TurnError, TurnHandler, UserMessage,
+};
 pub use warning::Warning;
 
 /// Compiles the example of the README.

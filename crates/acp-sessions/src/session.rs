@@ -15,6 +15,7 @@ use futures::future::join;
 use crate::error::busy;
 use crate::log::UpdateLog;
 use crate::random::random;
+use crate::responder::Responder;
 use crate::signal::Signal;
 #[cfg(feature = "v2")]
 use crate::v2::workspace::LocalWorkspace;
@@ -27,6 +28,8 @@ pub(crate) struct Session {
     pub(crate) roots: Vec<PathBuf>,
     pub(crate) hub: Hub,
     pub(crate) log: Arc<UpdateLog>,
+    /// Answers the MCP servers while a turn runs.
+    pub(crate) responder: Responder,
     running: Mutex<Option<RunningTurn>>,
     rules: Mutex<HashMap<ToolName, Rule>>,
     /// A random prefix of generated ids. A session that is opened again has another prefix, so ids never repeat.
@@ -70,12 +73,14 @@ impl Session {
         roots: Vec<PathBuf>,
         hub: Hub,
         log: Arc<UpdateLog>,
+        responder: Responder,
     ) -> Result<Self, Error> {
         Ok(Self {
             id,
             roots,
             hub,
             log,
+            responder,
             running: Mutex::default(),
             rules: Mutex::default(),
             prefix: random::<8>()?,
@@ -164,6 +169,7 @@ pub(crate) struct TurnGuard {
 
 impl Drop for TurnGuard {
     fn drop(&mut self) {
+        self.session.responder.clear();
         self.session.log.end_turn();
         let running = self.session.running.lock().take();
         if let Some(running) = running {

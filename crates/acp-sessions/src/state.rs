@@ -8,8 +8,8 @@ use agentwire_acp_schema::v1::{
     SessionModeState, SessionUpdate, ToolCallId, ToolCallStatus, UsageUpdate,
 };
 
-use crate::call_status::PAUSED;
 use crate::client::RemoteClient;
+use crate::tool_call::is_open;
 
 /// The id of the option that shows the mode to clients of version 2, where the agent has no option for that itself.
 const MODE_OPTION: &str = "mode";
@@ -259,12 +259,7 @@ impl SessionState {
 
     fn set_call_status(&mut self, id: &ToolCallId, status: &ToolCallStatus) {
         self.open_calls.retain(|open| open != id);
-        let is_open = match status {
-            ToolCallStatus::Pending | ToolCallStatus::InProgress => true,
-            ToolCallStatus::Other(word) => word == PAUSED,
-            _ => false,
-        };
-        if is_open {
+        if is_open(status) {
             self.open_calls.push(id.clone());
         }
     }

@@ -97,7 +97,8 @@ pub use host::{
     Unattended,
 };
 pub use permissions::{
-    CancelGuard, Choices, DecisionScope, PermissionPolicy, PermissionPrompt, PermissionRule, Permissions,
+    CancelGuard, Choices, DecisionScope, InvalidRule, PermissionPolicy, PermissionPrompt, PermissionRule,
+    Permissions,
 };
 pub use terminals::Terminals;
 #[cfg(feature = "v2")]

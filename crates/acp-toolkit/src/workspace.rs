@@ -18,6 +18,14 @@ use crate::roots::Roots;
 use crate::{Buffers, Files, Terminals};
 
 /// The files and terminals of one session.
+///
+/// ```
+/// use agentwire_acp_toolkit::{Files, Terminals, Workspace};
+///
+/// let workspace = Workspace::new("/repo", ["/notes"]);
+/// let small = Workspace::from_parts(Files::new(["/repo"]).limit(1 << 20), Terminals::new(["/repo"]).limit(4));
+/// # let _ = (workspace, small);
+/// ```
 #[derive(Debug)]
 pub struct Workspace {
     files: Files,
@@ -76,6 +84,28 @@ impl From<&ResumeSessionRequest> for Workspace {
 /// "resource not found".
 ///
 /// The ids of terminals are unique among all sessions.
+///
+/// ```
+/// use agentwire_acp_client::{Client, Context, Error};
+/// use agentwire_acp_schema::v1::*;
+/// use agentwire_acp_toolkit::Workspaces;
+///
+/// struct Reader(Workspaces);
+///
+/// impl Client for Reader {
+///     fn session_update(&self, _: SessionNotification) {}
+///     async fn request_permission(
+///         &self,
+///         _: RequestPermissionRequest,
+///         _: Context,
+///     ) -> Result<RequestPermissionResponse, Error> {
+///         Ok(RequestPermissionResponse::cancelled())
+///     }
+///     async fn read_text_file(&self, req: ReadTextFileRequest, _: Context) -> Result<ReadTextFileResponse, Error> {
+///         self.0.read_text_file(req).await
+///     }
+/// }
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Workspaces {
     shared: Arc<Shared>,

@@ -2,15 +2,19 @@
 
 use std::collections::BTreeMap;
 use std::future::Future;
+use std::pin::pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use agentwire_jsonrpc::{ErrorObject, RawJson, RequestMethod};
 use agentwire_mcp_schema::{
     Downgrade, ElicitAction, ElicitFormRequest, ElicitRequest, ElicitResult, ElicitSchema, ElicitUrlRequest,
     Revision,
 };
+use agentwire_peer::{Clock, TokioClock};
 use futures::FutureExt;
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, Either, select};
 use serde::{Deserialize, Serialize};
 
 use crate::result::{DEFAULT_VALUE_LIMIT, check};
@@ -36,6 +40,9 @@ pub(crate) struct Question {
     pub(crate) params: Option<RawJson>,
 }
 
+/// How long the answer to a question may take by default: 1 h, as long as `agentwire-mcp-server` waits for one.
+const TIME_LIMIT: Duration = Duration::from_secs(3600);
+
 /// The functions that a client answers with, and their limits.
 #[derive(Clone)]
 pub(crate) struct Answers {
@@ -44,8 +51,12 @@ pub(crate) struct Answers {
     url: Option<Elicit<ElicitUrlRequest>>,
     /// How often a call is made again with answers.
     pub(crate) round_limit: usize,
-    /// How many questions a result may have.
+    /// How many questions a server may ask at once.
     pub(crate) request_limit: usize,
+    /// How long the answer to a question may take; `None` for ever.
+    pub(crate) time_limit: Option<Duration>,
+    /// The questions of one connection that wait for their answers.
+    open: OpenQuestions,
     /// How many bytes of memory one decoded message of the server may take.
     pub(crate) value_limit: usize,
 }
@@ -58,6 +69,8 @@ impl Default for Answers {
             url: None,
             round_limit: 10,
             request_limit: 100,
+            time_limit: Some(TIME_LIMIT),
+            open: OpenQuestions::default(),
             value_limit: DEFAULT_VALUE_LIMIT,
         }
     }
@@ -132,8 +145,64 @@ impl Answers {
         agreed: &Agreed,
     ) -> Option<AnswerFuture> {
         let answer = self.by_method.get(method)?;
+        Some(self.begin(answer, params, agreed))
+    }
+
+    fn begin(&self, answer: &Answer, params: Option<&RawJson>, agreed: &Agreed) -> AnswerFuture {
+        let open = self.open.add(self.request_limit)?;
         let checked = params.map_or(Ok(()), |params| check(params, self.value_limit));
-        Some(checked.map_err(ErrorObject::invalid_params).and_then(|()| answer(params, agreed)))
+        checked.map_err(ErrorObject::invalid_params)?;
+        let (answer, limit) = (answer(params, agreed)?, self.time_limit);
+        let answer = async move {
+            let _open = open;
+            match limit {
+                Some(limit) => within(limit, answer).await,
+                None => answer.await,
+            }
+        };
+        Ok(answer.boxed())
+    }
+
+    /// Replaces what belongs to one connection, which clones of a client must not share.
+    pub(crate) fn for_connection(&mut self) {
+        self.open = OpenQuestions::default();
+    }
+}
+
+/// Drops an answer that takes too long.
+async fn within(limit: Duration, answer: BoxFuture<'static, Outcome>) -> Outcome {
+    let clock = TokioClock::default();
+    let Some(end) = clock.now().checked_add(limit) else { return answer.await };
+    match select(answer, pin!(clock.sleep_until(end))).await {
+        Either::Left((outcome, _)) => outcome,
+        Either::Right(_) => {
+            Err(ErrorObject::internal_error(format_args!("there was no answer within {limit:?}, the limit")))
+        }
+    }
+}
+
+/// Counts the questions that wait for their answers. Clones share the count.
+#[derive(Clone, Debug, Default)]
+struct OpenQuestions(Arc<AtomicUsize>);
+
+impl OpenQuestions {
+    fn add(&self, limit: usize) -> Result<OpenQuestion, ErrorObject> {
+        let question = OpenQuestion(self.0.clone());
+        if question.0.fetch_add(1, Ordering::Relaxed) < limit {
+            return Ok(question);
+        }
+        Err(ErrorObject::internal_error(format_args!(
+            "the server asks more than {limit} questions at once, which is the limit"
+        )))
+    }
+}
+
+/// A question that counts until this is dropped.
+struct OpenQuestion(Arc<AtomicUsize>);
+
+impl Drop for OpenQuestion {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -12,31 +12,72 @@ use crate::{BoxError, Client, HandshakeError, RemoteServer};
 
 /// Connects to a server, with the defaults, for as long as `main` runs.
 ///
+/// `main` is an async closure. The future can be spawned where the transport and the future of `main` are `Send`, also in code
+/// that is generic over them:
+///
+/// ```
+/// use agentwire_mcp_client::{BoxError, RemoteServer, connect};
+/// use agentwire_transport::Transport;
+/// use tokio::task::JoinHandle;
+///
+/// fn run<T, F>(
+///     transport: T,
+///     main: impl FnOnce(RemoteServer) -> F + Send + 'static,
+/// ) -> JoinHandle<Result<(), BoxError>>
+/// where
+///     T: Transport + Send + 'static,
+///     F: Future<Output = Result<(), BoxError>> + Send + 'static,
+/// {
+///     tokio::spawn(connect(transport, main))
+/// }
+/// ```
+///
 /// # Errors
 ///
 /// A [`HandshakeError`], or those of `main`. When the connection ends first, the calls that `main` waits for fail with the
 /// reason.
-pub async fn connect<T: Transport, R>(
+pub fn connect<T, F, R>(
     transport: T,
-    main: impl AsyncFnOnce(RemoteServer) -> Result<R, BoxError>,
-) -> Result<R, BoxError> {
-    Client::default().connect(transport, main).await
+    main: impl FnOnce(RemoteServer) -> F,
+) -> impl Future<Output = Result<R, BoxError>>
+where
+    T: Transport,
+    F: Future<Output = Result<R, BoxError>>,
+{
+    Client::default().connect(transport, main)
 }
 
 impl Client {
     /// Connects to a server for as long as `main` runs.
     ///
-    /// The future needs the clock of a tokio runtime. Dropping it ends the connection.
+    /// The future needs the clock of a tokio runtime. Dropping it ends the connection. It can be spawned as that of [`connect`].
+    ///
+    /// ```no_run
+    /// # use agentwire_mcp_client::{BoxError, Client};
+    /// # async fn run(transport: impl agentwire_transport::Transport) -> Result<(), BoxError> {
+    /// let client = Client::new("my-agent", "1.0.0");
+    /// let names = client.connect(transport, async |server| {
+    ///     let tools = server.tools().collect().await?;
+    ///     Ok(tools.into_iter().map(|tool| tool.name).collect::<Vec<_>>())
+    /// });
+    /// println!("{:?}", names.await?);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
     /// A [`HandshakeError`], or those of `main`. When the connection ends first, the calls that `main` waits for fail with
     /// the reason.
-    pub async fn connect<T: Transport, R>(
+    pub async fn connect<T, F, R>(
         self,
         transport: T,
-        main: impl AsyncFnOnce(RemoteServer) -> Result<R, BoxError>,
-    ) -> Result<R, BoxError> {
+        main: impl FnOnce(RemoteServer) -> F,
+    ) -> Result<R, BoxError>
+    where
+        T: Transport,
+        F: Future<Output = Result<R, BoxError>>,
+    {
         let Self { handshake, connection, handler } = self;
         let (peer, driver) = driver(connection.into(), TokioClock::default());
         let (handler, mut queue) = for_connection(handler);

@@ -64,6 +64,7 @@ impl ClientHandler {
     /// Replaces what belongs to one connection, which clones of a client must not share.
     pub(crate) fn for_connection(mut self) -> Self {
         self.agreed = Agreed::default();
+        self.answers.for_connection();
         self.subscriptions = Subscriptions::default();
         self.tools = Arc::default();
         self.progress_hooks = ProgressHooks::default();

@@ -77,7 +77,7 @@ impl IntoFuture for ToolCall {
             let Ready { shared, tool, call, answered } = self.0?;
             // The list may have changed since the call was made; it is not sent before this is polled.
             shared.callable(&tool)?;
-            let result = call.await.map_err(|source| HubError::Call { server: tool.server, source })?;
+            let result = call.await.map_err(|source| HubError::of_call(tool.server, source))?;
             answered.store(true, Ordering::Relaxed);
             Ok(result)
         }

@@ -6,9 +6,18 @@ use agentwire_mcp_client::{Tasks, Warning};
 use agentwire_mcp_schema::{Implementation, LoggingLevel, LoggingMessageNotification};
 
 use crate::connecting::ConnectOptions;
+use crate::questions::Questions;
 use crate::target::Target;
 
 /// A server to connect to, and its name.
+///
+/// ```
+/// use agentwire_mcp_hub::{ServerConfig, Target};
+///
+/// let files = ServerConfig::new("files", Target::parse("file-server --root /repo")?);
+/// assert_eq!(files.name, "files");
+/// # Ok::<(), agentwire_mcp_hub::ParseTargetError>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ServerConfig {
@@ -28,11 +37,26 @@ impl ServerConfig {
 /// How many bytes of short names are recorded for each server unless [`HubConfig::short_name_limit`] says otherwise: 256 KiB.
 pub const DEFAULT_SHORT_NAME_LIMIT: usize = 256 << 10;
 
+/// How many servers a hub may have over its life unless [`HubConfig::server_limit`] says otherwise: 1024.
+pub const DEFAULT_SERVER_LIMIT: usize = 1024;
+
 /// How long the pause between two listings of a server's tools is at least, unless [`HubConfig::relist_pause`] says otherwise:
 /// 1 s.
 pub const DEFAULT_RELIST_PAUSE: Duration = Duration::from_secs(1);
 
 /// How a [`Hub`](crate::Hub) treats its servers.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use agentwire_mcp_hub::{Hub, HubConfig};
+///
+/// let config = HubConfig::new()
+///     .timeout(Duration::from_secs(300))
+///     .on_warning(|server, warning| eprintln!("{server}: {warning}"));
+/// let (hub, driver) = Hub::with_config(config, []);
+/// # let _ = (hub, driver);
+/// ```
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct HubConfig {
@@ -57,12 +81,16 @@ pub struct HubConfig {
     /// [`DEFAULT_SHORT_NAME_LIMIT`]). Each name counts as its length and 64 bytes. Tools that a server lists beyond that
     /// are called by their full names, `server__tool`.
     pub short_name_limit: usize,
+    /// How many servers a hub may have over its life, removed ones included, because their names are not given out again
+    /// (default [`DEFAULT_SERVER_LIMIT`]). Those that it is made with are not refused.
+    pub server_limit: usize,
     /// How long the pause is before the tools of a server that has told of a change twice are listed once more (default
     /// [`DEFAULT_RELIST_PAUSE`]). Each next pause is twice as long, up to 30 s, until the server is silent for one.
     pub relist_pause: Duration,
     pub(crate) log_level: Option<LoggingLevel>,
     pub(crate) on_log: Option<Hook<LoggingMessageNotification>>,
     pub(crate) on_warning: Option<Hook<Warning>>,
+    pub(crate) questions: Questions,
 }
 
 /// Receives the name of a server, and a log message or warning.
@@ -80,10 +108,12 @@ impl HubConfig {
             restart_pause: Duration::from_secs(1),
             tasks: Some(Tasks::new()),
             short_name_limit: DEFAULT_SHORT_NAME_LIMIT,
+            server_limit: DEFAULT_SERVER_LIMIT,
             relist_pause: DEFAULT_RELIST_PAUSE,
             log_level: None,
             on_log: None,
             on_warning: None,
+            questions: Questions::default(),
         }
     }
 
@@ -144,6 +174,13 @@ impl HubConfig {
         self
     }
 
+    /// Sets how many servers a hub may have over its life; [`Hub::add`](crate::Hub::add) refuses more.
+    #[must_use]
+    pub fn server_limit(mut self, servers: usize) -> Self {
+        self.server_limit = servers;
+        self
+    }
+
     /// Sets how long the pause is between two listings of a server's tools.
     #[must_use]
     pub fn relist_pause(mut self, pause: Duration) -> Self {
@@ -191,6 +228,7 @@ impl fmt::Debug for HubConfig {
             .field("restart_pause", &self.restart_pause)
             .field("tasks", &self.tasks)
             .field("short_name_limit", &self.short_name_limit)
+            .field("server_limit", &self.server_limit)
             .field("relist_pause", &self.relist_pause)
             .finish_non_exhaustive()
     }

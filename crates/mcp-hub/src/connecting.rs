@@ -92,6 +92,19 @@ pub struct FailedAttempt {
 /// `server/discover` and then `initialize`; for a URL the same over Streamable HTTP, then HTTP+SSE. The successful attempt is
 /// stored in [`ConnectOptions::memory`], and the next connection begins with it.
 ///
+/// ```no_run
+/// use agentwire_mcp_client::{BoxError, Client};
+/// use agentwire_mcp_hub::{ConnectOptions, Target, connect_to};
+///
+/// # async fn run() -> Result<(), BoxError> {
+/// let target = Target::parse("https://example.com/mcp")?;
+/// let client = Client::new("my-host", "1.0.0");
+/// let revision = connect_to(&target, &ConnectOptions::new(), client, async |server| Ok(server.revision())).await?;
+/// println!("it speaks {revision}");
+/// # Ok(())
+/// # }
+/// ```
+///
 /// Needs a tokio runtime with I/O and time. There is no limit on all attempts together; drop the future to stop.
 ///
 /// # Errors
@@ -105,7 +118,7 @@ pub async fn connect_to<R>(
     main: impl AsyncFnOnce(RemoteServer) -> Result<R, BoxError>,
 ) -> Result<R, BoxError> {
     let first = Attempt::first(target, options.mode).ok_or(ConnectError::StatelessOverSse)?;
-    let name = name(target, options.mode);
+    let name = format!("{:?} {}", options.mode, target.key());
     let mut remembered = options.memory.recall(&name);
     let mut attempt = remembered.unwrap_or(first);
     let mut connector = Connector {
@@ -136,17 +149,6 @@ pub async fn connect_to<R>(
             Some(next) => attempt = next,
             None => return Err(ConnectError::of(attempts)),
         }
-    }
-}
-
-/// The key of a server in the memory: its address and the requested mode.
-fn name(target: &Target, mode: ProtocolMode) -> String {
-    match target {
-        // `Debug` of a command leaves out the values of its environment.
-        Target::Stdio(command) => format!("{mode:?} {command:?}"),
-        #[cfg(feature = "http")]
-        Target::Http(target) => format!("{mode:?} {:?} {}", target.transport(), target.url()),
-        Target::Custom(target) => format!("{mode:?} custom {}", target.name()),
     }
 }
 

@@ -34,30 +34,39 @@ struct TooSlow(Duration);
 /// How long a server may at most be silent to `server/discover`, before `initialize` is tried.
 const DISCOVER_LIMIT: Duration = Duration::from_secs(5);
 
-/// Connects to a server and stays connected until the hub closes or the server goes.
-pub(crate) async fn run(
-    shared: Arc<Shared>,
+/// Connects to a server and stays connected until the hub closes, the server goes, or it is removed.
+pub(crate) async fn run(shared: Arc<Shared>, place: usize, config: HubConfig) {
+    loop {
+        let outcome = run_once(&shared, place, &config).await;
+        if !shared.ended(place, outcome) {
+            return;
+        }
+    }
+}
+
+/// Connects to a server, and again after a crash or an expired session.
+async fn run_once(
+    shared: &Shared,
     place: usize,
-    name: String,
-    server: ServerConfig,
-    config: HubConfig,
-) {
-    let outcome = loop {
+    config: &HubConfig,
+) -> Result<(), Arc<dyn Error + Send + Sync>> {
+    let server = shared.config(place);
+    while !shared.stops(place) {
         let (changes, changed) = mpsc::channel(0);
-        let connection = Connection { shared: &shared, place, changed };
-        let client = client(&name, &config, changes, shared.subscribers(place));
-        match connection.run(&server, &config, client).await {
-            Ok(()) => break Ok(()),
+        let connection = Connection { shared, place, changed };
+        let client = client(&server.name, config, changes, shared.subscribers(place));
+        match connection.run(&server, config, client).await {
+            Ok(()) => break,
             Err(error) if is_expired(&*error) && shared.begins_again(place, TokioClock::default().now()) => {}
             Err(error) => {
                 let reason = Arc::<dyn Error + Send + Sync>::from(error.into_boxed());
-                if !restarts(&shared, place, &server, &config, &reason).await {
-                    break Err(reason);
+                if !restarts(shared, place, &server, config, &reason).await {
+                    return Err(reason);
                 }
             }
         }
-    };
-    shared.ended(place, outcome);
+    }
+    Ok(())
 }
 
 /// Waits until a server that has crashed is to be started again. False if it is not.
@@ -75,7 +84,7 @@ async fn restarts(
     let now = clock.now();
     let Some(pause) = shared.restarts(place, now, config, reason) else { return false };
     select_biased! {
-        () = pin!(shared.until_closing().fuse()) => false,
+        () = pin!(shared.until_stopping(place).fuse()) => false,
         () = clock.sleep_until(now + pause).fuse() => true,
     }
 }
@@ -112,7 +121,7 @@ impl Connection<'_> {
         loop {
             select_biased! {
                 closed = pin!(server.closed().fuse()) => return Err(closed.into()),
-                () = pin!(shared.until_closing().fuse()) => return Ok(()),
+                () = pin!(shared.until_stopping(place).fuse()) => return Ok(()),
                 () = pin!(self.list_again(&mut relisting, &clock).fuse()) => {}
             }
             // Where that fails, the old list is the best there is; if the connection is over, the next round tells.
@@ -120,7 +129,7 @@ impl Connection<'_> {
                 tools = pin!(list(&server).fuse()) => if let Ok(tools) = tools {
                     shared.tools_changed(place, tools);
                 },
-                () = pin!(shared.until_closing().fuse()) => {}
+                () = pin!(shared.until_stopping(place).fuse()) => {}
             }
             relisting.listed(clock.now());
         }
@@ -177,7 +186,7 @@ impl Relisting {
 async fn too_slow(shared: &Shared, place: usize, limit: Duration) {
     let clock = TokioClock::default();
     clock.sleep_until(clock.now() + limit).await;
-    if !shared.is_connecting(place) {
+    if shared.is_established(place) {
         pending::<()>().await;
     }
 }
@@ -199,6 +208,7 @@ fn client(name: &str, config: &HubConfig, mut changes: mpsc::Sender<()>, subscri
             let _full = changes.try_send(());
         })
         .on_notification(move |notification| subscribers.add(notification));
+    let client = config.questions.set_up(name, client);
     let client = match config.tasks.clone() {
         Some(tasks) => client.tasks(tasks),
         None => client,

@@ -5,31 +5,49 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use futures::future::BoxFuture;
-use futures::stream::FuturesUnordered;
+use futures::stream::{BoxStream, FuturesUnordered, unfold};
 use futures::{FutureExt, StreamExt};
 
+use crate::config::HubConfig;
+use crate::connection;
 use crate::state::Shared;
 
-/// What runs the connections of a [`Hub`](crate::Hub), all in one future.
+/// What runs the connections of a [`Hub`](crate::Hub), all in one future, also those to servers that are added later.
 ///
 /// It completes when the hub is closed, or all handles on it are dropped, and every server has ended. Dropping
 /// it before kills them. It needs a tokio runtime with I/O and time enabled.
 #[must_use = "nothing happens unless the driver is polled"]
 pub struct Driver {
     shared: Arc<Shared>,
-    /// One future for each connection, and one that completes when the hub is closed.
+    config: HubConfig,
+    /// The servers to begin with; none when the hub is closed.
+    starting: Option<BoxStream<'static, usize>>,
+    /// One future for each server.
     running: FuturesUnordered<BoxFuture<'static, ()>>,
 }
 
 impl Driver {
-    pub(crate) fn new(
-        shared: Arc<Shared>,
-        connections: impl Iterator<Item = BoxFuture<'static, ()>>,
-    ) -> Self {
-        let closing = shared.clone();
-        let running: FuturesUnordered<_> = connections.collect();
-        running.push(async move { closing.until_closing().await }.boxed());
-        Self { shared, running }
+    pub(crate) fn new(shared: Arc<Shared>, config: HubConfig) -> Self {
+        let starts = unfold(shared.clone(), async |shared| Some((shared.next_start().await?, shared)));
+        Self { shared, config, starting: Some(starts.boxed()), running: FuturesUnordered::new() }
+    }
+
+    /// Begins with the servers that wait for it. Returns whether there was one.
+    fn start(&mut self, cx: &mut Context<'_>) -> bool {
+        let mut started = false;
+        while let Some(starting) = &mut self.starting
+            && let Poll::Ready(next) = starting.poll_next_unpin(cx)
+        {
+            match next {
+                Some(place) => {
+                    let connections = connection::run(self.shared.clone(), place, self.config.clone());
+                    self.running.push(connections.boxed());
+                    started = true;
+                }
+                None => self.starting = None,
+            }
+        }
+        started
     }
 }
 
@@ -37,8 +55,14 @@ impl Future for Driver {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        while let Poll::Ready(Some(())) = self.running.poll_next_unpin(cx) {}
-        if self.running.is_empty() { Poll::Ready(()) } else { Poll::Pending }
+        loop {
+            let started = self.start(cx);
+            while let Poll::Ready(Some(())) = self.running.poll_next_unpin(cx) {}
+            if !started {
+                break;
+            }
+        }
+        if self.starting.is_none() && self.running.is_empty() { Poll::Ready(()) } else { Poll::Pending }
     }
 }
 

@@ -2,10 +2,11 @@ use std::error::Error;
 use std::sync::Arc;
 
 use agentwire_mcp_client::CallError;
+use agentwire_mcp_schema::code::{MISSING_REQUIRED_CLIENT_CAPABILITY, MissingCapabilities};
 
 use crate::status::ServerState;
 
-/// Why a call or a subscription failed.
+/// Why a call, a subscription or a change of the servers failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HubError {
@@ -23,6 +24,23 @@ pub enum HubError {
         /// The name.
         name: String,
     },
+    /// The tool is not among those of a handle that [`Hub::only`](crate::Hub::only) gave.
+    #[error("the tool `{name}` is not among those that may be called here")]
+    #[non_exhaustive]
+    NotSelected {
+        /// The name.
+        name: String,
+    },
+    /// The hub has had as many servers as it may have.
+    #[error("the hub has had {limit} servers, removed ones included, which is the limit")]
+    #[non_exhaustive]
+    TooManyServers {
+        /// The limit.
+        limit: usize,
+    },
+    /// The hub is closed.
+    #[error("the hub is closed")]
+    Closed,
     /// The server has dropped or changed the tool since it was looked up. It was not called.
     #[error(
         "the server `{server}` has changed or dropped its tool `{tool}` since it was looked up, so it was not called"
@@ -43,6 +61,17 @@ pub enum HubError {
         /// Its state.
         state: ServerState,
     },
+    /// The server asks a question that no function of [`HubConfig`](crate::HubConfig) answers, such as a form for the user.
+    #[error("the server `{server}` asks for what cannot be answered here: {}", wanted.join(", "))]
+    #[non_exhaustive]
+    Unanswered {
+        /// The server.
+        server: String,
+        /// What it asks for, in words.
+        wanted: Vec<&'static str>,
+        /// The refusal.
+        source: CallError,
+    },
     /// The call failed.
     #[error("the server `{server}`: {source}")]
     #[non_exhaustive]
@@ -54,7 +83,29 @@ pub enum HubError {
     },
 }
 
+/// The capabilities that a question can need, and what it asks for.
+const WANTED: [(&str, &str); 4] = [
+    ("elicitation.form", "a form for the user to fill in"),
+    ("elicitation.url", "a page for the user to visit"),
+    ("sampling", "an answer of a language model"),
+    ("roots", "the folders that the host works in"),
+];
+
 impl HubError {
+    /// The error of a call that failed.
+    pub(crate) fn of_call(server: String, source: CallError) -> Self {
+        let refusal = source.refusal().filter(|error| error.code == MISSING_REQUIRED_CLIENT_CAPABILITY);
+        let missing = refusal.and_then(|error| error.data.as_ref()?.decode::<MissingCapabilities>().ok());
+        let wanted = WANTED.into_iter().filter(|(capability, _)| {
+            missing.as_ref().is_some_and(|missing| missing.required_capabilities.has(capability))
+        });
+        let wanted: Vec<_> = wanted.map(|(_, words)| words).collect();
+        match wanted.is_empty() {
+            true => Self::Call { server, source },
+            false => Self::Unanswered { server, wanted, source },
+        }
+    }
+
     /// The reason of the death of the server, if that is the error.
     pub fn death(&self) -> Option<&Arc<dyn Error + Send + Sync>> {
         match self {

@@ -3,17 +3,16 @@ use std::sync::Arc;
 
 use agentwire_mcp_client::RemoteServer;
 use agentwire_mcp_schema::SubscriptionFilter;
-use futures::FutureExt;
 use futures::future::{Either, select};
 use serde::Serialize;
 
 use crate::call::ToolCall;
 use crate::config::{HubConfig, ServerConfig};
-use crate::connection;
 use crate::driver::Driver;
 use crate::error::HubError;
 use crate::listening::Listening;
-use crate::names::{HubTool, server_names};
+use crate::names::HubTool;
+use crate::selection::Selection;
 use crate::state::{Callable, Shared};
 use crate::status::ServerStatus;
 
@@ -39,8 +38,28 @@ pub async fn connect<R>(
 }
 
 /// A handle on all MCP servers of one session. Cloning is cheap.
+///
+/// ```no_run
+/// use agentwire_mcp_hub::{Hub, ServerConfig, Target};
+///
+/// # async fn run(target: Target) {
+/// let (hub, driver) = Hub::new([ServerConfig::new("files", target)]);
+/// let session = async {
+///     match hub.call("read", serde_json::json!({ "path": "notes.txt" })).await {
+///         Ok(result) => println!("{}", result.text()),
+///         Err(error) => eprintln!("{error}"),
+///     }
+///     hub.close().await;
+/// };
+/// futures::join!(driver, session);
+/// # }
+/// ```
 #[derive(Clone, Debug)]
-pub struct Hub(Arc<Handle>);
+pub struct Hub {
+    handle: Arc<Handle>,
+    /// The tools of this handle, if they are not all.
+    selection: Option<Arc<Selection>>,
+}
 
 /// What all handles have in common: when the last one goes, so do the servers.
 #[derive(Debug)]
@@ -54,15 +73,73 @@ impl Hub {
 
     /// A hub for these servers, and the future that connects to them and runs it.
     pub fn with_config(config: HubConfig, servers: impl IntoIterator<Item = ServerConfig>) -> (Self, Driver) {
-        let servers: Vec<_> = servers.into_iter().collect();
-        let names = server_names(servers.iter().map(|server| &*server.name));
-        let named: Vec<_> = names.iter().cloned().zip(servers).collect();
-        let shared = Arc::new(Shared::new(names, config.short_name_limit));
-        let connections = named.into_iter().enumerate().map(|(place, (name, server))| {
-            connection::run(shared.clone(), place, name, server, config.clone()).boxed()
-        });
-        let driver = Driver::new(shared.clone(), connections);
-        (Self(Arc::new(Handle(shared))), driver)
+        let shared = Arc::new(Shared::new(servers.into_iter().collect(), &config));
+        let driver = Driver::new(shared.clone(), config);
+        (Self { handle: Arc::new(Handle(shared)), selection: None }, driver)
+    }
+
+    /// A handle that lists and calls only these tools, such as those that a model is to have. The names are those that
+    /// [`tools`](Self::tools) gives, or `server__tool`, or `server__*` for all tools of a server.
+    ///
+    /// ```no_run
+    /// # use agentwire_mcp_hub::Hub;
+    /// # async fn run(hub: Hub) {
+    /// let for_model = hub.only(["search", "files__*"]);
+    /// for tool in for_model.tools().await {
+    ///     println!("{}", tool.name);
+    /// }
+    /// # }
+    /// ```
+    ///
+    /// A call of another tool fails with [`HubError::NotSelected`]. A tool that a server lists later is of the handle too if it
+    /// is named. A selection of a selection is what both have. [`server`](Self::server) gives only servers that are selected as
+    /// a whole, because its handle calls any tool. All else is as with the handle that this one is made of.
+    #[must_use]
+    pub fn only(&self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        let selection = Selection::new(names, self.selection.clone());
+        Self { handle: self.handle.clone(), selection: Some(Arc::new(selection)) }
+    }
+
+    /// Adds a server while the hub runs, and returns the name that it has in the hub. The driver connects to it;
+    /// [`ready`](Self::ready) waits for that.
+    ///
+    /// ```no_run
+    /// # use agentwire_mcp_hub::{Hub, HubError, ServerConfig, Target};
+    /// # async fn run(hub: Hub, target: Target) -> Result<(), HubError> {
+    /// let name = hub.add(ServerConfig::new("web", target))?;
+    /// hub.ready().await;
+    /// hub.remove(&name)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// The name is the server's own, or has a number where another server has it, or has had it. A server that was removed gets
+    /// the name that it had if its name and its address are the same, and so do its tools.
+    ///
+    /// # Errors
+    ///
+    /// [`HubError::Closed`], and [`HubError::TooManyServers`] over [`HubConfig::server_limit`].
+    pub fn add(&self, server: ServerConfig) -> Result<String, HubError> {
+        self.shared().add(server)
+    }
+
+    /// Removes a server. Its tools are gone at once, calls that are under way fail, and the driver ends it in good order.
+    ///
+    /// # Errors
+    ///
+    /// [`HubError::NoSuchServer`].
+    pub fn remove(&self, name: &str) -> Result<(), HubError> {
+        self.shared().remove(name)
+    }
+
+    /// Connects to a server anew, whatever its state: one that failed or died gets another chance, and the connection to one
+    /// that is connected is ended first. Its tools keep their names, and [`listen`](Self::listen) goes on.
+    ///
+    /// # Errors
+    ///
+    /// [`HubError::NoSuchServer`], [`HubError::Closed`].
+    pub fn reconnect(&self, name: &str) -> Result<(), HubError> {
+        self.shared().reconnect(name)
     }
 
     /// All tools that can be called, once every server has told its own or has failed.
@@ -70,7 +147,9 @@ impl Hub {
     /// The list is that of this moment: servers may change theirs, and die.
     pub async fn tools(&self) -> Vec<HubTool> {
         self.ready().await;
-        self.shared().tools()
+        let mut tools = self.shared().tools();
+        tools.retain(|tool| self.has(tool));
+        tools
     }
 
     /// Waits until every server is connected or has failed.
@@ -96,10 +175,13 @@ impl Hub {
     /// Awaiting the call fails with [`HubError::ToolChanged`] if the server has dropped the tool or describes it in another
     /// way by then: whoever agreed to the call agreed to something else.
     pub fn call_tool<A: Serialize>(&self, tool: &HubTool, arguments: A) -> ToolCall {
+        if !self.has(tool) {
+            return ToolCall::failed(HubError::NotSelected { name: tool.name.clone() });
+        }
         match self.shared().callable(tool) {
             Ok(Callable { server, answered }) => {
                 let call = server.call_tool(&*tool.tool.name, arguments);
-                ToolCall::new(self.0.0.clone(), tool.clone(), call, answered)
+                ToolCall::new(self.handle.0.clone(), tool.clone(), call, answered)
             }
             Err(error) => ToolCall::failed(error),
         }
@@ -108,16 +190,21 @@ impl Hub {
     /// The tool of that name, one that [`tools`](Self::tools) gave or `server__tool`, also while its server is gone.
     /// Like [`call`](Self::call), this does not wait for servers.
     pub fn tool(&self, name: &str) -> Option<HubTool> {
-        self.shared().find(name)
+        self.shared().find(name).filter(|tool| self.has(tool))
     }
 
     /// As [`tool`](Self::tool), with an error to pass on.
     ///
     /// # Errors
     ///
-    /// [`HubError::NoSuchTool`] when no server lists such a tool.
+    /// [`HubError::NoSuchTool`] when no server lists such a tool, and [`HubError::NotSelected`] when this handle does not have
+    /// it.
     pub fn resolve(&self, name: &str) -> Result<HubTool, HubError> {
-        self.tool(name).ok_or_else(|| HubError::NoSuchTool { name: name.to_owned() })
+        match self.shared().find(name) {
+            Some(tool) if self.has(&tool) => Ok(tool),
+            Some(_) => Err(HubError::NotSelected { name: name.to_owned() }),
+            None => Err(HubError::NoSuchTool { name: name.to_owned() }),
+        }
     }
 
     /// How every server is, in the order of the configuration.
@@ -140,15 +227,15 @@ impl Hub {
     ///
     /// When there is no such server, it cannot be connected to, or it refuses.
     pub async fn listen(&self, server: &str, filter: SubscriptionFilter) -> Result<Listening, HubError> {
-        let no_such_server = || HubError::NoSuchServer { name: server.to_owned() };
-        let place = self.shared().place(server).ok_or_else(no_such_server)?;
-        Listening::open(self.0.0.clone(), place, filter).await
+        let place = self.shared().place(server)?;
+        Listening::open(self.handle.0.clone(), place, filter).await
     }
 
     /// The handle on one server, for what is not merged. None while it cannot be called. It is one connection's: what is
     /// asked through it ends when that does. To listen for longer, there is [`listen`](Self::listen).
     pub fn server(&self, name: &str) -> Option<RemoteServer> {
-        self.shared().server(name)
+        let is_selected = self.selection.as_ref().is_none_or(|selection| selection.has_server(name));
+        self.shared().server(name).filter(|_| is_selected)
     }
 
     /// Ends all servers in good order: the stdin of processes is closed, and those that do not end by that are
@@ -160,7 +247,12 @@ impl Hub {
     }
 
     fn shared(&self) -> &Shared {
-        &self.0.0
+        &self.handle.0
+    }
+
+    /// Whether a tool is among those of this handle.
+    fn has(&self, tool: &HubTool) -> bool {
+        self.selection.as_ref().is_none_or(|selection| selection.has(tool))
     }
 }
 

@@ -43,6 +43,11 @@
 //! tool to somebody before it is called keeps the [`HubTool`] and calls that, by [`Hub::call_tool`]: if the server has
 //! dropped it or describes it in another way by then, the call fails.
 //!
+//! Servers can be [added](Hub::add), [removed](Hub::remove) and [connected to anew](Hub::reconnect) while the hub runs. An added
+//! server gets a name that no server has had, and with which no name of a tool begins. Only the server that was removed
+//! gets its name back, by which tools of the same server are called what they were called. [`Hub::only`] gives a handle on
+//! some tools, for a model.
+//!
 //! Calling a tool of a dead server fails with the reason of its death. A server that goes on telling of changes is listed
 //! after pauses that grow: see [`HubConfig::relist_pause`].
 //!
@@ -78,6 +83,16 @@
 //! under way fail, and the server is connected to anew: once in any case, and again if the session before has answered
 //! a call or lived for ten seconds. Without a session there is nothing to lose: each call fails or succeeds by itself.
 //!
+//! # Questions of servers
+//!
+//! A server may ask for a form or a visit of a page by the user, for an answer of the host's model, and for the host's
+//! folders. [`HubConfig`](HubConfig#questions-of-servers) has a function for each. A server is told of those that are set, and
+//! a call that needs another one fails with [`HubError::Unanswered`].
+//!
+//! # Configuration files
+//!
+//! [`McpConfig`] reads the servers that `.mcp.json`, or VS Code's `mcp.json`, names.
+//!
 //! # Who drives it
 //!
 //! Nothing is spawned. [`connect`] runs everything for as long as a closure runs. [`Hub::new`] gives the parts: a
@@ -94,6 +109,7 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+mod answering;
 mod attempt;
 mod call;
 mod change;
@@ -101,6 +117,7 @@ mod config;
 mod connecting;
 mod connection;
 mod driver;
+mod entry;
 mod error;
 mod fallback;
 #[cfg(feature = "http")]
@@ -109,8 +126,11 @@ mod http_failure;
 mod http_target;
 mod hub;
 mod listening;
+mod mcp_config;
 mod memory;
 mod names;
+mod questions;
+mod selection;
 mod state;
 mod status;
 mod target;
@@ -121,7 +141,9 @@ pub use agentwire_mcp_schema as schema;
 pub use attempt::Attempt;
 pub use call::ToolCall;
 pub use change::Change;
-pub use config::{DEFAULT_RELIST_PAUSE, DEFAULT_SHORT_NAME_LIMIT, HubConfig, ServerConfig};
+pub use config::{
+    DEFAULT_RELIST_PAUSE, DEFAULT_SERVER_LIMIT, DEFAULT_SHORT_NAME_LIMIT, HubConfig, ServerConfig,
+};
 pub use connecting::{ConnectError, ConnectOptions, FailedAttempt, connect_to};
 pub use driver::Driver;
 pub use error::HubError;
@@ -129,6 +151,9 @@ pub use error::HubError;
 pub use http_target::{HttpKind, HttpTarget, InvalidHeader, InvalidUrl};
 pub use hub::{Hub, connect};
 pub use listening::Listening;
+pub use mcp_config::{
+    DEFAULT_MCP_CONFIG_LIMIT, McpConfig, McpConfigError, McpConfigFault, McpConfigReader, McpConfigWarning,
+};
 pub use memory::Memory;
 pub use names::HubTool;
 pub use status::{ServerState, ServerStatus};

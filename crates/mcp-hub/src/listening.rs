@@ -26,6 +26,20 @@ const TRIES: usize = 5;
 
 /// The changes of one server, over all connections to it. Created by [`Hub::listen`](crate::Hub::listen).
 ///
+/// ```no_run
+/// use agentwire_mcp_hub::schema::SubscriptionFilter;
+/// use agentwire_mcp_hub::{Hub, HubError};
+/// use futures::StreamExt;
+///
+/// # async fn run(hub: Hub) -> Result<(), HubError> {
+/// let mut changes = hub.listen("files", SubscriptionFilter::default().tools_list_changed(true)).await?;
+/// while let Some(change) = changes.next().await {
+///     println!("{:?}", change?);
+/// }
+/// # Ok(())
+/// # }
+/// ```
+///
 /// Up to 1024 different changes are queued. After an overflow or a new subscription the stream yields [`Change::Missed`].
 ///
 /// The stream ends with an error when the server refuses the subscription after a restart, or has died for good. It ends

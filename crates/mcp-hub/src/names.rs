@@ -35,6 +35,8 @@ pub(crate) struct Names {
     short: HashMap<String, Option<usize>>,
     /// How many bytes of short names may still be recorded for each server.
     room: Vec<usize>,
+    /// How many of them there are for a server at first.
+    limit: usize,
     /// Whether every server has told its tools or failed. Before that, no short name is given.
     settled: bool,
 }
@@ -42,8 +44,20 @@ pub(crate) struct Names {
 impl Names {
     /// For servers of these names, which [`server_names`] has made, with room for so many bytes of short names each.
     pub(crate) fn new(servers: Vec<String>, room: usize) -> Self {
-        let room = vec![room; servers.len()];
-        Self { servers, short: HashMap::new(), room, settled: false }
+        let (limit, room) = (room, vec![room; servers.len()]);
+        Self { servers, short: HashMap::new(), room, limit, settled: false }
+    }
+
+    /// Adds a server, and returns its name: one that no server has had, and that no name of a tool so far begins with, so
+    /// that all of these go on to mean what they meant.
+    pub(crate) fn add_server(&mut self, wanted: &str) -> String {
+        let begins = |name: &String| name.split_once(SEPARATOR).map(|(server, _)| server.to_owned());
+        let mut taken: HashSet<_> = self.short.keys().filter_map(begins).collect();
+        taken.extend(self.servers.iter().cloned());
+        let name = unique(escape(wanted), &taken);
+        self.servers.push(name.clone());
+        self.room.push(self.limit);
+        name
     }
 
     pub(crate) fn is_settled(&self) -> bool {
@@ -84,7 +98,7 @@ impl Names {
     pub(crate) fn name(&self, place: usize, tool: &str) -> String {
         match self.short.get(tool) {
             Some(Some(owner)) if *owner == place => tool.to_owned(),
-            _ => format!("{}{SEPARATOR}{tool}", self.servers[place]),
+            _ => full_name(&self.servers[place], tool),
         }
     }
 
@@ -102,6 +116,11 @@ impl Names {
         let place = self.servers.iter().position(|name| name == server)?;
         Some((place, tool))
     }
+}
+
+/// The full name of a server's tool.
+pub(crate) fn full_name(server: &str, tool: &str) -> String {
+    format!("{server}{SEPARATOR}{tool}")
 }
 
 /// The names of servers in the form that can be part of a tool's, all different, in the order of `wanted`. A server whose
@@ -228,6 +247,18 @@ mod tests {
         // A name of the form of a full one is never short.
         names.note(0, "b__z");
         assert_eq!((names.find("b__z"), names.name(0, "b__z")), (Some((1, "z")), "a__b__z".into()));
+    }
+
+    #[test]
+    fn a_server_that_is_added_takes_no_name_that_has_a_meaning() {
+        let mut names = Names::new(server_names(["a"]), ROOM);
+        names.settle([(0, "b__x"), (0, "y")].into_iter());
+        assert_eq!(names.find("b__x"), Some((0, "b__x")));
+        assert_eq!(["a", "b", "c"].map(|wanted| names.add_server(wanted)), ["a_2", "b_2", "c"]);
+        names.note(2, "x");
+        names.note(3, "y");
+        assert_eq!((names.name(2, "x"), names.name(3, "y")), ("x".into(), "c__y".into()));
+        assert_eq!(["b__x", "b_2__x"].map(|name| names.find(name)), [Some((0, "b__x")), Some((2, "x"))]);
     }
 
     #[test]

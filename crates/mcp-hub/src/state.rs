@@ -1,31 +1,21 @@
 //! What the handles and the driver share.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::error::Error;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use agentwire_mcp_client::RemoteServer;
 use agentwire_mcp_schema::Tool;
-use agentwire_peer::Backoff;
 use agentwire_sync::Monitor;
 
 use crate::change::Subscribers;
-use crate::config::HubConfig;
+use crate::config::{HubConfig, ServerConfig};
+use crate::entry::{Entry, Stop};
 use crate::error::HubError;
-use crate::names::{HubTool, Names};
+use crate::names::{HubTool, Names, server_names};
 use crate::status::{ServerState, ServerStatus};
-
-/// How long a process must have run before its crashes are counted anew.
-const LONG: Duration = Duration::from_secs(60);
-
-/// The longest pause before a process is started again.
-const MAX_PAUSE: Duration = Duration::from_secs(30);
-
-/// How long a session must have lived, or else answered a call, before it is begun again when the server has ended
-/// it: a server that ends every session at once is not asked for ever.
-const WHILE: Duration = Duration::from_secs(10);
 
 #[derive(Debug)]
 pub(crate) struct Shared(Monitor<State>);
@@ -34,30 +24,13 @@ pub(crate) struct Shared(Monitor<State>);
 struct State {
     servers: Vec<Entry>,
     names: Names,
+    /// The servers that the driver has to begin with.
+    starting: VecDeque<usize>,
+    /// How many servers there may be, removed ones included.
+    server_limit: usize,
     closing: bool,
     /// How often something has changed.
     changes: u64,
-}
-
-#[derive(Debug)]
-struct Entry {
-    name: String,
-    state: ServerState,
-    server: Option<RemoteServer>,
-    /// How many connections to it there were.
-    connections: u64,
-    /// Who listens to its sessions.
-    subscribers: Subscribers,
-    /// When its session began, if one ever did.
-    since: Option<Instant>,
-    /// Whether that has answered a call.
-    answered: Arc<AtomicBool>,
-    /// Whether a session was begun again at once already.
-    begun_again: bool,
-    /// How often its process was started again, ever and in a row.
-    restarts: (u32, u32),
-    /// What it listed last, also when it is dead: calling one of these fails with the reason of its death.
-    tools: Vec<Tool>,
 }
 
 /// A server that can be called.
@@ -69,15 +42,90 @@ pub(crate) struct Callable {
 }
 
 impl Shared {
-    pub(crate) fn new(names: Vec<String>, short_name_limit: usize) -> Self {
-        let servers = names.iter().cloned().map(Entry::new).collect();
-        let names = Names::new(names, short_name_limit);
-        Self(Monitor::new(State { servers, names, closing: false, changes: 0 }))
+    pub(crate) fn new(servers: Vec<ServerConfig>, config: &HubConfig) -> Self {
+        let names = server_names(servers.iter().map(|server| &*server.name));
+        let entries = names.iter().cloned().zip(servers).map(|(name, server)| Entry::new(name, server));
+        let servers: Vec<_> = entries.collect();
+        Self(Monitor::new(State {
+            starting: (0..servers.len()).collect(),
+            servers,
+            names: Names::new(names, config.short_name_limit),
+            server_limit: config.server_limit,
+            closing: false,
+            changes: 0,
+        }))
+    }
+
+    /// Adds a server, and returns its name.
+    pub(crate) fn add(&self, server: ServerConfig) -> Result<String, HubError> {
+        self.change(|state| {
+            if state.closing {
+                return Err(HubError::Closed);
+            }
+            let known = state.servers.iter().position(|entry| entry.was(&server));
+            let place = known.unwrap_or(state.servers.len());
+            let begins = match known {
+                Some(place) => state.servers[place].revive(server),
+                None if state.servers.len() >= state.server_limit => {
+                    return Err(HubError::TooManyServers { limit: state.server_limit });
+                }
+                None => {
+                    let name = state.names.add_server(&server.name);
+                    state.servers.push(Entry::new(name, server));
+                    true
+                }
+            };
+            state.starting.extend(begins.then_some(place));
+            Ok(state.servers[place].name.clone())
+        })
+    }
+
+    /// Removes a server. The driver ends its connection.
+    pub(crate) fn remove(&self, name: &str) -> Result<(), HubError> {
+        self.change(|state| {
+            let place = state.place_of(name)?;
+            state.servers[place].remove();
+            Ok(())
+        })
+    }
+
+    /// Ends the connection to a server, if there is one, and begins another.
+    pub(crate) fn reconnect(&self, name: &str) -> Result<(), HubError> {
+        self.change(|state| {
+            let place = state.place_of(name)?;
+            if state.closing {
+                return Err(HubError::Closed);
+            }
+            let begins = state.servers[place].begin();
+            state.starting.extend(begins.then_some(place));
+            Ok(())
+        })
+    }
+
+    /// Waits for a server that the driver has to begin with. None when the hub is closing.
+    pub(crate) async fn next_start(&self) -> Option<usize> {
+        let next = |state: &mut State| match state.starting.pop_front() {
+            None => state.closing.then_some(None),
+            place => Some(place),
+        };
+        self.0.wait_until(next).await
+    }
+
+    /// The name of a server, and where it is.
+    pub(crate) fn config(&self, place: usize) -> ServerConfig {
+        self.0.with(|state| {
+            let entry = &state.servers[place];
+            ServerConfig::new(&*entry.name, entry.target.clone())
+        })
     }
 
     pub(crate) fn connected(&self, place: usize, server: RemoteServer, tools: Vec<Tool>, now: Instant) {
         self.change(|state| {
             let entry = &mut state.servers[place];
+            entry.is_established = true;
+            if entry.stop.is_some() {
+                return;
+            }
             entry.server = Some(server);
             entry.connections += 1;
             entry.state = ServerState::Connected;
@@ -89,20 +137,7 @@ impl Shared {
 
     /// Whether a server that has ended its session shall be connected to anew, which then begins.
     pub(crate) fn begins_again(&self, place: usize, now: Instant) -> bool {
-        self.change(|state| {
-            let closing = state.closing;
-            let entry = &mut state.servers[place];
-            let lived = |since| now.saturating_duration_since(since) >= WHILE;
-            let was_used = entry.answered.load(Ordering::Relaxed) || entry.since.is_some_and(lived);
-            let is_first = entry.since.is_some() && !entry.begun_again;
-            let begins = !closing && !entry.is_connecting() && (was_used || is_first);
-            if begins {
-                entry.begun_again = true;
-                entry.server = None;
-                entry.state = ServerState::Connecting;
-            }
-            begins
-        })
+        self.change(|state| !state.closing && state.servers[place].begins_again(now))
     }
 
     /// Whether a process that has crashed shall be started again, and after which pause. It is no longer callable then.
@@ -113,47 +148,36 @@ impl Shared {
         config: &HubConfig,
         reason: &Arc<dyn Error + Send + Sync>,
     ) -> Option<Duration> {
-        self.change(|state| {
-            let closing = state.closing;
-            let entry = &mut state.servers[place];
-            // One that could never be called is not what it is taken for; another try would not change that.
-            let since = entry.since?;
-            let ran =
-                if entry.is_connecting() { Duration::ZERO } else { now.saturating_duration_since(since) };
-            let longest = MAX_PAUSE.max(config.restart_pause);
-            let backoff =
-                Backoff::new(config.restarts).pauses(config.restart_pause, longest).reset_after(LONG);
-            if closing {
-                return None;
-            }
-            let (ever, in_a_row) = &mut entry.restarts;
-            let pause = backoff.after_failure(in_a_row, ran)?;
-            *ever += 1;
-            entry.server = None;
-            entry.state = ServerState::Restarting(reason.clone());
-            Some(pause)
+        self.change(|state| match state.closing {
+            true => None,
+            false => state.servers[place].restarts(now, config, reason),
         })
     }
 
     pub(crate) fn tools_changed(&self, place: usize, tools: Vec<Tool>) {
         // A server that tells of changes without any wakes nobody.
-        if self.0.with(|state| state.servers[place].tools != tools) {
+        let is_new = |entry: &Entry| entry.stop.is_none() && entry.tools != tools;
+        if self.0.with(|state| is_new(&state.servers[place])) {
             self.change(|state| state.set_tools(place, tools));
         }
     }
 
-    /// A connection is over: by an error, or because we closed it.
-    pub(crate) fn ended(&self, place: usize, outcome: Result<(), Arc<dyn Error + Send + Sync>>) {
+    /// A connection is over: by an error, or because we closed it. Returns whether there is to be another one.
+    pub(crate) fn ended(&self, place: usize, outcome: Result<(), Arc<dyn Error + Send + Sync>>) -> bool {
         self.change(|state| {
             let entry = &mut state.servers[place];
-            entry.server = None;
+            (entry.server, entry.is_established) = (None, false);
+            let stop = entry.stop.take();
+            entry.is_running = stop == Some(Stop::Again) && !state.closing;
             entry.state = match outcome {
-                _ if state.closing => ServerState::Closed,
+                _ if entry.is_running => ServerState::Connecting,
+                _ if state.closing || stop.is_some() => ServerState::Closed,
                 Ok(()) => ServerState::Closed,
                 Err(reason) if entry.since.is_some() => ServerState::Died(reason),
                 Err(reason) => ServerState::Failed(reason),
             };
-        });
+            entry.is_running
+        })
     }
 
     pub(crate) fn close(&self) {
@@ -164,8 +188,9 @@ impl Shared {
     pub(crate) fn over(&self) {
         self.change(|state| {
             state.closing = true;
+            state.starting.clear();
             for entry in &mut state.servers {
-                entry.server = None;
+                (entry.server, entry.is_running, entry.stop) = (None, false, None);
                 if !matches!(entry.state, ServerState::Failed(_) | ServerState::Died(_)) {
                     entry.state = ServerState::Closed;
                 }
@@ -179,16 +204,16 @@ impl Shared {
             state: entry.state.clone(),
             restarts: entry.restarts.0,
         };
-        self.0.with(|state| state.servers.iter().map(status).collect())
+        self.0.with(|state| state.servers.iter().filter(|entry| !entry.is_removed).map(status).collect())
     }
 
     pub(crate) fn server(&self, name: &str) -> Option<RemoteServer> {
-        self.0.with(|state| state.servers.iter().find(|entry| entry.name == name)?.server.clone())
+        self.0.with(|state| state.servers[state.place_of(name).ok()?].server.clone())
     }
 
     /// Where a server of that name is.
-    pub(crate) fn place(&self, name: &str) -> Option<usize> {
-        self.0.with(|state| state.servers.iter().position(|entry| entry.name == name))
+    pub(crate) fn place(&self, name: &str) -> Result<usize, HubError> {
+        self.0.with(|state| state.place_of(name))
     }
 
     pub(crate) fn name(&self, place: usize) -> String {
@@ -229,8 +254,7 @@ impl Shared {
     /// The server of a tool, if that is still listed as it was then.
     pub(crate) fn callable(&self, tool: &HubTool) -> Result<Callable, HubError> {
         self.0.with(|state| {
-            let entry = state.servers.iter().find(|entry| entry.name == tool.server);
-            let entry = entry.ok_or_else(|| HubError::NoSuchServer { name: tool.server.clone() })?;
+            let entry = &state.servers[state.place_of(&tool.server)?];
             if !entry.tools.contains(&tool.tool) {
                 let (server, tool) = (tool.server.clone(), tool.tool.name.clone());
                 return Err(HubError::ToolChanged { server, tool });
@@ -242,8 +266,13 @@ impl Shared {
         })
     }
 
-    pub(crate) fn is_connecting(&self, place: usize) -> bool {
-        self.0.with(|state| state.servers[place].is_connecting())
+    pub(crate) fn is_established(&self, place: usize) -> bool {
+        self.0.with(|state| state.servers[place].is_established)
+    }
+
+    /// Whether the connection to a server is to end.
+    pub(crate) fn stops(&self, place: usize) -> bool {
+        self.0.with(|state| state.stops(place))
     }
 
     pub(crate) async fn until_settled(&self) {
@@ -269,17 +298,18 @@ impl Shared {
         self.0.wait_until(callable).await
     }
 
-    pub(crate) async fn until_closing(&self) {
-        self.until(|state| state.closing).await;
+    /// Waits until the connection to a server is to end.
+    pub(crate) async fn until_stopping(&self, place: usize) {
+        self.until(|state| state.stops(place)).await;
     }
 
-    /// Waits until the hub closes while a server is not connected yet.
+    /// Waits until the connection to a server is to end before it is established.
     pub(crate) async fn until_abandoned(&self, place: usize) {
-        self.until(|state| state.closing && state.servers[place].is_connecting()).await;
+        self.until(|state| state.stops(place) && !state.servers[place].is_established).await;
     }
 
     pub(crate) async fn until_ended(&self) {
-        self.until(|state| state.servers.iter().all(Entry::is_over)).await;
+        self.until(|state| !state.servers.iter().any(|entry| entry.is_running)).await;
     }
 
     /// Waits until there have been other than so many changes, and tells how many.
@@ -303,6 +333,15 @@ impl Shared {
 }
 
 impl State {
+    fn place_of(&self, name: &str) -> Result<usize, HubError> {
+        let place = self.servers.iter().position(|entry| entry.name == name && !entry.is_removed);
+        place.ok_or_else(|| HubError::NoSuchServer { name: name.to_owned() })
+    }
+
+    fn stops(&self, place: usize) -> bool {
+        self.closing || self.servers[place].stop.is_some()
+    }
+
     fn set_tools(&mut self, place: usize, tools: Vec<Tool>) {
         let mut listed = HashSet::new();
         // A second tool of the same name could not be called on its server either.
@@ -327,35 +366,5 @@ impl State {
     fn tool(&self, place: usize, tool: &Tool) -> HubTool {
         let (name, server) = (self.names.name(place, &tool.name), self.servers[place].name.clone());
         HubTool { name, server, tool: tool.clone() }
-    }
-}
-
-impl Entry {
-    fn new(name: String) -> Self {
-        Self {
-            name,
-            state: ServerState::Connecting,
-            server: None,
-            connections: 0,
-            subscribers: Subscribers::default(),
-            since: None,
-            answered: Arc::default(),
-            begun_again: false,
-            restarts: (0, 0),
-            tools: Vec::new(),
-        }
-    }
-
-    fn is_connecting(&self) -> bool {
-        matches!(self.state, ServerState::Connecting | ServerState::Restarting(_))
-    }
-
-    /// Whether it has ever told its tools, or never will.
-    fn has_settled(&self) -> bool {
-        self.since.is_some() || self.is_over()
-    }
-
-    fn is_over(&self) -> bool {
-        !self.is_connecting() && !self.state.is_connected()
     }
 }

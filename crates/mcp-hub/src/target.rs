@@ -12,6 +12,16 @@ use futures::{Sink, Stream};
 use crate::http_target::{HttpTarget, InvalidUrl};
 
 /// Where a server is.
+///
+/// ```
+/// use agentwire_mcp_hub::Target;
+/// use agentwire_transport_stdio::Command;
+///
+/// let written_by_a_user = Target::parse("https://example.com/mcp")?;
+/// let process = Target::from(Command::new("file-server").env("LOG", "warn"));
+/// # let _ = (written_by_a_user, process);
+/// # Ok::<(), agentwire_mcp_hub::ParseTargetError>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Target {
@@ -66,6 +76,17 @@ impl Target {
 }
 
 impl Target {
+    /// Identifies the server: its address. Values of headers and of the environment are no part of it.
+    pub(crate) fn key(&self) -> String {
+        match self {
+            // `Debug` of a command leaves out the values of its environment.
+            Self::Stdio(command) => format!("{command:?}"),
+            #[cfg(feature = "http")]
+            Self::Http(target) => format!("{:?} {}", target.transport(), target.url()),
+            Self::Custom(target) => format!("custom {}", target.name()),
+        }
+    }
+
     /// Returns whether the server is spoken to over HTTP+SSE alone.
     pub(crate) fn is_sse(&self) -> bool {
         #[cfg(feature = "sse")]

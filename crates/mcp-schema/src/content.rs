@@ -2,6 +2,8 @@
 
 use agentwire_jsonrpc::RawObject;
 use agentwire_wire_derive::Wire;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 
 use crate::wire::number;
 use crate::{Meta, ResourceContents};
@@ -45,9 +47,26 @@ impl ContentBlock {
         Self::Image(ImageContent::new(data, mime_type))
     }
 
+    /// A picture: its bytes, which travel as base64, and its media type.
+    ///
+    /// ```
+    /// use agentwire_mcp_schema::ContentBlock;
+    ///
+    /// let png = b"\x89PNG\r\n";
+    /// assert_eq!(ContentBlock::image_bytes(png, "image/png"), ContentBlock::image("iVBORw0K", "image/png"));
+    /// ```
+    pub fn image_bytes(bytes: impl AsRef<[u8]>, mime_type: impl Into<String>) -> Self {
+        Self::image(STANDARD.encode(bytes), mime_type)
+    }
+
     /// A sound: base64 data and its media type.
     pub fn audio(data: impl Into<String>, mime_type: impl Into<String>) -> Self {
         Self::Audio(AudioContent::new(data, mime_type))
+    }
+
+    /// A sound: its bytes, which travel as base64, and its media type.
+    pub fn audio_bytes(bytes: impl AsRef<[u8]>, mime_type: impl Into<String>) -> Self {
+        Self::audio(STANDARD.encode(bytes), mime_type)
     }
 
     /// Where a resource can be read, and its name.

@@ -85,8 +85,8 @@
 //!
 //! # What it does not do
 //!
-//! No I/O, no JSON-RPC envelope (that is `agentwire-jsonrpc`), no handshake, no validation of schemas, no
-//! base64.
+//! No I/O, no JSON-RPC envelope (that is `agentwire-jsonrpc`), no handshake, no validation of schemas. Base64 is
+//! written and not read: data of a peer stays the text that it sent.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(doctest)]

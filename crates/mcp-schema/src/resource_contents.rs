@@ -2,6 +2,8 @@
 //! and bytes.
 
 use agentwire_wire_derive::Wire;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -27,6 +29,11 @@ impl ResourceContents {
     /// Bytes at that URI, in base64.
     pub fn blob(uri: impl Into<String>, blob: impl Into<String>) -> Self {
         Self::Blob(BlobResourceContents::new(uri, blob))
+    }
+
+    /// Bytes at that URI, which travel as base64.
+    pub fn bytes(uri: impl Into<String>, bytes: impl AsRef<[u8]>) -> Self {
+        Self::blob(uri, STANDARD.encode(bytes))
     }
 
     /// Where it is.

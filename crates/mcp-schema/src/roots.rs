@@ -1,5 +1,7 @@
 //! The params and result of `roots/list`, the `Root` type, and `notifications/roots/list_changed`.
 
+use std::path::Path;
+
 use agentwire_wire_derive::Wire;
 
 use crate::Meta;
@@ -62,6 +64,26 @@ impl Root {
     pub fn new(uri: impl Into<String>) -> Self {
         Self { uri: uri.into(), name: None, meta: None }
     }
+
+    /// The folder or file at an absolute path. Its URI is the path, percent-encoded.
+    pub fn at(path: impl AsRef<Path>) -> Self {
+        let mut uri = String::from("file://");
+        // Paths of Windows begin with a drive and have backslashes.
+        if cfg!(windows) {
+            uri.push('/');
+        }
+        for byte in path.as_ref().as_os_str().as_encoded_bytes() {
+            match byte {
+                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => {
+                    uri.push(char::from(*byte));
+                }
+                b'\\' if cfg!(windows) => uri.push('/'),
+                b':' if cfg!(windows) => uri.push(':'),
+                _ => uri.push_str(&format!("%{byte:02X}")),
+            }
+        }
+        Self::new(uri)
+    }
 }
 
 setters!(Root {
@@ -75,3 +97,13 @@ bare_notification! {
 }
 
 has_meta!(ListRootsRequest, ListRootsResult, Root);
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_percent_encoded() {
+        assert_eq!(Root::at("/work/a b/é%").uri, "file:///work/a%20b/%C3%A9%25");
+    }
+}

@@ -3,13 +3,14 @@
 use std::borrow::Cow;
 
 use agentwire_jsonrpc::RawJson;
-use agentwire_jsonrpc::runtime::readable;
 use agentwire_mcp_schema::JsonSchema;
 use schemars::Schema;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
+
+use crate::faults;
 
 /// For tools and prompts that take no arguments.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -30,29 +31,23 @@ impl schemars::JsonSchema for NoArguments {
 ///
 /// # Errors
 ///
-/// What is wrong, and where.
+/// All faults, in the order in which the type declares its members.
 pub(crate) fn decode<A: DeserializeOwned>(json: &RawJson) -> Result<A, String> {
-    json.decode().map_err(|error| locate::<A>(json.as_str()).unwrap_or_else(|| error.to_string()))
-}
-
-/// Reads once more, keeping track of the place, which would be too slow for arguments that are right.
-#[cold]
-fn locate<A: DeserializeOwned>(json: &str) -> Option<String> {
-    let text = readable(json).ok()?;
-    // read: the text is what `read` would decode.
-    let mut reader = serde_json::Deserializer::from_str(&text);
-    serde_path_to_error::deserialize::<_, A>(&mut reader).err().map(|error| error.to_string())
+    json.decode().map_err(|error| faults::of_json::<A>(json.as_str(), &error))
 }
 
 /// The schema of what a function takes.
 ///
-/// # Panics
+/// # Errors
 ///
 /// When it is not that of an object: arguments always are one.
-pub(crate) fn input_schema<A: schemars::JsonSchema>() -> JsonSchema {
+pub(crate) fn input_schema<A: schemars::JsonSchema>() -> Result<JsonSchema, String> {
     let schema = object_schema(generator().into_root_schema_for::<A>(), &A::schema_name());
-    schema.unwrap_or_else(|| {
-        panic!("`{}` cannot be an argument type: arguments are an object", A::schema_name())
+    schema.ok_or_else(|| {
+        format!(
+            "`{}` cannot be an argument type: arguments are an object, so give it named members",
+            A::schema_name()
+        )
     })
 }
 

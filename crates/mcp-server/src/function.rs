@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 use crate::Context;
 use crate::arguments::{NoArguments, decode, input_schema};
-use crate::string_args::decode_string_args;
+use crate::string_args::{decode_string_args, decode_strings};
 
 /// A parameter for what [`Server::state`](crate::Server::state) was given: a database, a client, a counter.
 ///
@@ -121,10 +121,10 @@ pub trait Argument<K: Kind + ?Sized>: Send + Sized + 'static {
     #[doc(hidden)]
     fn read(input: &K::Input) -> Result<Self, String>;
 
-    /// The schema that clients see.
+    /// The schema that clients see, or why there is none.
     #[doc(hidden)]
-    fn schema() -> JsonSchema {
-        JsonSchema::any_object()
+    fn schema() -> Result<JsonSchema, String> {
+        Ok(JsonSchema::any_object())
     }
 }
 
@@ -180,7 +180,7 @@ impl<A: DeserializeOwned + schemars::JsonSchema + Send + 'static> Argument<kind:
         decode(input)
     }
 
-    fn schema() -> JsonSchema {
+    fn schema() -> Result<JsonSchema, String> {
         input_schema::<A>()
     }
 }
@@ -190,14 +190,14 @@ impl<A: DeserializeOwned + schemars::JsonSchema + Send + 'static> Argument<kind:
         decode_string_args(input)
     }
 
-    fn schema() -> JsonSchema {
+    fn schema() -> Result<JsonSchema, String> {
         input_schema::<A>()
     }
 }
 
 impl<A: DeserializeOwned + Send + 'static> Argument<kind::ResourceTemplate> for A {
     fn read(input: &Texts) -> Result<Self, String> {
-        decode_string_args(input)
+        decode_strings(input).map_err(|error| error.to_string())
     }
 }
 

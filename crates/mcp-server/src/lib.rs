@@ -132,7 +132,8 @@
 //! - Discovery for clients of 2026-07-28. A stateless request that lacks a required member of `_meta`, or names an unknown
 //!   version, gets the error of the protocol for that. Every result names the server.
 //! - A request that is neither of a session nor stateless is answered with an error. No message of a client ends the server.
-//! - Arguments of the wrong shape do not reach the function; the error names the wrong member. With the feature and the
+//! - Arguments of the wrong shape do not reach the function; the error names each wrong and each missing
+//!   member. With the feature and the
 //!   method `validate` of [`Server`], arguments that the tool's schema forbids do not reach it either, and structured
 //!   content that the output schema forbids is not sent.
 //! - A cancelled call is dropped where it waits, and not answered. Destructors run.
@@ -175,6 +176,7 @@ mod completion;
 mod config;
 mod context;
 mod dispatch;
+mod faults;
 mod function;
 mod handler;
 mod input;
@@ -183,6 +185,7 @@ mod lazy_capabilities;
 mod lazy_json;
 mod lifecycle;
 mod listeners;
+mod names;
 mod params;
 mod progress;
 mod prompt;
@@ -200,6 +203,7 @@ mod server;
 mod session;
 mod settings;
 mod state_slots;
+mod string_arg;
 mod string_args;
 mod subscription;
 mod tasks;
@@ -238,5 +242,5 @@ pub use tasks::{MemoryTasks, TaskCursor, TaskOwner, TaskRecord, TaskStore, TaskS
 pub use template::{UriTemplate, UriTemplateError};
 pub use tool::ServerTool;
 pub use tool_error::ToolError;
-pub use tool_result::{IntoToolResult, Structured};
+pub use tool_result::{IntoToolResult, Structured, StructuredWith};
 pub use watch_list::SubscriptionLimits;

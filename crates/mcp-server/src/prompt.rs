@@ -14,6 +14,7 @@ use crate::CallLayer;
 use crate::completion::{Completable, Completers};
 use crate::function::{Argument, kind};
 use crate::layers::{self, Layers, Next, RawCall, Target};
+use crate::names::check_name;
 use crate::registry::{Definition, Entry};
 use crate::request_future::HandlerFuture;
 use crate::state_slots::{StateSlots, States};
@@ -54,13 +55,20 @@ impl ServerPrompt {
     ///
     /// # Panics
     ///
-    /// When the argument type is not one whose JSON is an object.
+    /// When the name is not 1 to 128 of `A-Z a-z 0-9 _ - .`, or the argument type is not one whose JSON is an object.
+    #[track_caller]
     pub fn new<F, M>(name: impl Into<String>, description: impl Into<String>, function: F) -> Self
     where
         F: Function<kind::Prompt, M>,
         F::Future: Future<Output: IntoPromptResult> + Send + 'static,
     {
-        let prompt = Prompt::new(name).description(description).arguments(arguments(&F::Argument::schema()));
+        let name = name.into();
+        check_name("prompt", &name);
+        let arguments = match F::Argument::schema() {
+            Ok(schema) => arguments(&schema),
+            Err(wrong) => panic!("the prompt `{name}`: {wrong}"),
+        };
+        let prompt = Prompt::new(name).description(description).arguments(arguments);
         let mut states = StateSlots::default();
         let state = states.add();
         let run =

@@ -83,6 +83,17 @@ impl<E: Entry> Registry<E> {
         entries.in_order.insert(number, Arc::new(entry));
     }
 
+    /// Refuses a key that is taken: `what` names the kind of entry, `add` the method that replaces one.
+    ///
+    /// # Panics
+    ///
+    /// When there is an entry with this key.
+    #[track_caller]
+    pub(crate) fn check_is_new(&self, key: &str, what: &str, add: &str) {
+        let is_new = !self.read().by_key.contains_key(key);
+        assert!(is_new, "the {what} `{key}` is registered twice: use `Server::{add}` to replace the first");
+    }
+
     /// Takes an entry out. False if there is none.
     pub(crate) fn remove(&self, key: &str) -> bool {
         let mut entries = self.write();

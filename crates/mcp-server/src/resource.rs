@@ -8,14 +8,13 @@ use agentwire_mcp_schema::{
     Annotations, BlobResourceContents, CacheScope, Icon, ReadResourceRequest, ReadResourceResult, Resource,
     ResourceContents, Revision, TextResourceContents,
 };
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use serde_json::value::RawValue;
 
 use crate::CallLayer;
 use crate::caching::Caching;
 use crate::function::{Argument, kind};
 use crate::layers::{self, Layers, Next, RawCall, Target};
+use crate::names::check_uri;
 use crate::registry::{Definition, Entry};
 use crate::request_future::HandlerFuture;
 use crate::state_slots::{StateSlots, States};
@@ -43,6 +42,11 @@ type Run = dyn Fn(Option<String>, Caching, Context) -> HandlerFuture + Send + Sy
 
 impl ServerResource {
     /// A resource at that URI, with a name for programs, and the function that reads it, which may take the URI.
+    ///
+    /// # Panics
+    ///
+    /// When the URI has no scheme, or holds white space or control characters.
+    #[track_caller]
     pub fn new<F, M>(uri: impl Into<String>, name: impl Into<String>, function: F) -> Self
     where
         F: Function<kind::Resource, M>,
@@ -51,6 +55,7 @@ impl ServerResource {
         let mut states = StateSlots::default();
         let state = states.add();
         let uri = uri.into();
+        check_uri(&uri);
         let definition = Definition::new(Resource::new(uri.clone(), name));
         let run = move |mime_type: Option<String>, caching: Caching, context: Context| -> HandlerFuture {
             let argument = match F::Argument::read(&uri) {
@@ -254,7 +259,7 @@ impl IntoResourceContents for BlobResourceContents {
 /// They travel in base64.
 impl IntoResourceContents for Vec<u8> {
     fn into_resource_contents(self, uri: &str) -> Result<Vec<ResourceContents>, ErrorObject> {
-        BlobResourceContents::new(uri, STANDARD.encode(self)).into_resource_contents(uri)
+        ResourceContents::bytes(uri, self).into_resource_contents(uri)
     }
 }
 

@@ -24,8 +24,9 @@ pub(crate) use parts::ServerParts;
 /// An MCP server: what it offers, for any number of connections.
 ///
 /// Cloning is cheap, and clones share what is registered: keep one to [add](Self::add_tool) and
-/// [remove](Self::remove_tool) things while another serves. A name that is registered again replaces what had
-/// it, in its place in the list.
+/// [remove](Self::remove_tool) things while another serves. [`add_tool`](Self::add_tool) replaces a tool of the
+/// same name, in its place in the list; [`tool`](Self::tool) and [`with_tool`](Self::with_tool) refuse a name that is taken. So do
+/// their like for resources and prompts.
 ///
 /// Capabilities are sent at the handshake. So a server that starts without tools and gets some later has to
 /// [advertise](Self::advertise) them.

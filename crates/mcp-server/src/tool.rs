@@ -13,6 +13,7 @@ use crate::CallLayer;
 use crate::checks::Checks;
 use crate::function::{Argument, kind};
 use crate::layers::{self, Layers, Next, RawCall, Target};
+use crate::names::check_name;
 use crate::registry::{Definition, Entry};
 use crate::request_future::HandlerFuture;
 use crate::state_slots::{StateSlots, States};
@@ -89,7 +90,11 @@ impl ServerTool {
         F::Future: Future<Output: IntoToolResult> + Send + 'static,
     {
         let name = name.into();
-        check_name(&name);
+        check_name("tool", &name);
+        let input = match F::Argument::schema() {
+            Ok(input) => input,
+            Err(wrong) => panic!("the tool `{name}`: {wrong}"),
+        };
         let mut states = StateSlots::default();
         let state = states.add();
         let run = move |arguments: &RawJson, checks: &Arc<Checks>, context: Context| {
@@ -99,7 +104,7 @@ impl ServerTool {
             Ok(answer(future, checks.clone(), context))
         };
         let output = <F::Future as Future>::Output::output_schema();
-        Self::of_function(name, description.into(), F::Argument::schema(), output, states, Box::new(run))
+        Self::of_function(name, description.into(), input, output, states, Box::new(run))
     }
 
     fn of_function(
@@ -176,8 +181,16 @@ impl ServerTool {
     /// let tool = ServerTool::new("contact", "Call or write", contact).input_schema(schema);
     /// let server = Server::new("directory", "1.0.0").with_tool(tool);
     /// ```
+    ///
+    /// # Panics
+    ///
+    /// When its `type` is not `object`: arguments always are one.
     #[must_use]
+    #[track_caller]
     pub fn input_schema(self, schema: JsonSchema) -> Self {
+        let name = &self.definition().name;
+        let is_object = schema.as_map().get("type").is_some_and(|kind| kind == "object");
+        assert!(is_object, "the tool `{name}`: the `type` of its input schema is not `object`");
         self.edit(|tool| tool.input_schema = schema)
     }
 
@@ -288,17 +301,6 @@ impl ServerTool {
         }
         (self.run)(arguments, &self.checks, context)
     }
-}
-
-/// Refuses a name that the [specification](https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-names)
-/// does not allow. A definition that was written elsewhere keeps the name it has.
-#[track_caller]
-fn check_name(name: &str) {
-    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
-    assert!(
-        (1..=128).contains(&name.len()) && name.bytes().all(is_allowed),
-        "the tool {name:?}: a name is 1 to 128 of `A-Z a-z 0-9 _ - .`"
-    );
 }
 
 /// Makes the function's future one that gives the text to send.

@@ -66,7 +66,7 @@ impl Case {
         client: Client,
         main: impl AsyncFnOnce(RemoteServer) -> Result<(), BoxError>,
     ) -> Result<(), BoxError> {
-        client.connect(self.transport()?, main).await
+        client.connect(self.transport()?, async |server| main(server).await).await
     }
 
     fn transport(&self) -> Result<Http, BoxError> {

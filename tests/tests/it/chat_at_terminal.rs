@@ -228,3 +228,31 @@ fn a_question_between_turns_keeps_what_is_typed() {
     chat.signal(Signal::INT);
     leaves(chat, &terminal, 0);
 }
+
+/// The form of an MCP server goes by our agent to the person, who need not be asked for a permission here.
+#[test]
+fn a_server_asks_the_person_by_the_agent() {
+    for version in ["1", "2"] {
+        let terminal = Terminal::new();
+        let arguments = ["chat", "--yes", "--protocol", version, "/call order {}"];
+        let mut chat = Program::start_at(&terminal, &arguments);
+        let mut seen = 0;
+        next(&chat, &mut seen, "The MCP server `demo` asks: What may it be?");
+        next(&chat, &mut seen, "Cups * [1]: ");
+        chat.write(b"2\r");
+        next(&chat, &mut seen, "coffee");
+        next(&chat, &mut seen, "Drink *: ");
+        chat.write(b"tea\r");
+        next(&chat, &mut seen, SEND);
+        answer(&mut chat, &mut seen, SEND, "y", "ordered: 2 × tea");
+        leaves(chat, &terminal, 0);
+    }
+    let terminal = Terminal::new();
+    let arguments = ["chat", "--yes", "/call visit {\"url\": \"https://login.example.com/x\"}"];
+    let mut chat = Program::start_at(&terminal, &arguments);
+    let mut seen = 0;
+    next(&chat, &mut seen, "The MCP server `demo` asks: Please look at this page");
+    next(&chat, &mut seen, VISIT);
+    answer(&mut chat, &mut seen, VISIT, "n", "the user declined");
+    leaves(chat, &terminal, 0);
+}

@@ -90,7 +90,7 @@ fn the_server_does_what_its_guide_says() {
             "{\"notes\":[\"Buy milk\"]}",
             "{\"notes\":[\"Call Ann\"]}", // in a session
             "{\"notes\":[\"Call Ann\"]}", // by requests that stand alone
-            "missing field `text`",
+            "`text` is missing",
             "and why it failed",
             "2 are left.", // a task, after its question
             "Removed.",    // after a question

@@ -72,3 +72,19 @@ fn what_is_rejected_for_want_of_a_person_is_told() {
         .words("rejected, because nobody is at a terminal to be asked, and there is no --yes: Run echo hi");
     leaves(chat, &terminal, 0);
 }
+
+#[test]
+fn a_server_that_would_ask_a_person_gets_an_answer_that_says_why_not() {
+    let order = ["chat", "--mode", "auto", "/call order {}"];
+    for more in [&[][..], &["--json"], &["--yes"], &["--protocol", "2"]] {
+        let ended = Program::run(&[&order[..], more].concat(), SOON);
+        ended.exits(0).prints(
+            "the server `demo` asks for what cannot be answered here: a form for the user to fill in",
+        );
+    }
+    let folder = tempfile::tempdir().expect("there is room");
+    let path = folder.path().to_str().expect("it is UTF-8");
+    Program::run(&["chat", "--mode", "auto", "--cwd", path, "/call roots {}"], SOON)
+        .exits(0)
+        .prints(&format!("file://{path}"));
+}

@@ -17,6 +17,7 @@ use crate::clock::sleep;
 use crate::error::{busy, not_open, unreadable, unwritable};
 use crate::list;
 use crate::log::Change;
+use crate::questions::{OnSampling, TurnResponder};
 use crate::registry::{Registry, SlotGuard};
 use crate::session::{Session, TurnGuard};
 use crate::settings::Settings;
@@ -31,15 +32,16 @@ pub(crate) struct Runtime<F> {
     pub(crate) sessions: Registry,
     pub(crate) background: Background,
     pub(crate) auth: AuthState,
+    pub(crate) on_sampling: Option<OnSampling>,
 }
 
 impl<F> Runtime<F> {
-    pub(crate) fn new(handler: F, mut settings: Settings) -> (Self, Tasks) {
+    pub(crate) fn new(handler: F, mut settings: Settings, on_sampling: Option<OnSampling>) -> (Self, Tasks) {
         let auth = AuthState::new(settings.auth.take());
         let sessions = Registry::new(settings.session_limit);
         let (background, tasks) = Background::new();
         settings.warn_of_store();
-        (Self { handler, settings: Arc::new(settings), sessions, background, auth }, tasks)
+        (Self { handler, settings: Arc::new(settings), sessions, background, auth, on_sampling }, tasks)
     }
 
     /// Returns one page of the stored sessions, and the cursor of the next page, if there is one.
@@ -96,9 +98,16 @@ impl<F> Runtime<F> {
         }
     }
 
-    /// Returns the turn that `guard` has begun.
+    /// Returns the turn that `guard` has begun. The session's MCP servers can ask from now on, until the guard is dropped.
     pub(crate) fn turn(&self, guard: &TurnGuard, prompt: Vec<ContentBlock>, context: PromptContext) -> Turn {
-        Turn::new(guard, prompt, context, self.background.clone(), self.settings.clone())
+        let turn = Turn::new(guard, prompt, context, self.background.clone(), self.settings.clone());
+        guard.session.responder.set(Arc::new(TurnResponder {
+            turn: turn.clone(),
+            session: guard.session.clone(),
+            on_sampling: self.on_sampling.clone(),
+            limit: self.settings.update_limit,
+        }));
+        turn
     }
 
     /// Cancels the turn that runs in a session, before its future is polled again.

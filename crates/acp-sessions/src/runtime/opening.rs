@@ -18,9 +18,11 @@ use super::Runtime;
 use crate::client::RemoteClient;
 use crate::error::{unreadable, unwritable};
 use crate::log::{UpdateLog, ended_call};
+use crate::questions::answering;
 use crate::random::random;
 use crate::registry::SlotGuard;
 use crate::replay::Replay;
+use crate::responder::Responder;
 use crate::session::Session;
 use crate::settings::Settings;
 use crate::setup::Setup;
@@ -67,10 +69,13 @@ impl<F> Runtime<F> {
         client: &RemoteClient,
     ) -> Result<Arc<Session>, Error> {
         let id = header.session_id.clone();
-        let (hub, hub_driver) = Hub::with_config(self.settings.hub.clone(), setup.servers);
+        let responder = Responder::default();
+        let samples = self.on_sampling.is_some();
+        let config = answering(self.settings.hub.clone(), &responder, client, &setup.roots, samples);
+        let (hub, hub_driver) = Hub::with_config(config, setup.servers);
         let (store, limit) = (self.settings.store.clone(), self.settings.update_limit);
         let (log, log_driver) = UpdateLog::new(store, client.clone(), header, state, limit);
-        let session = Arc::new(Session::new(id.clone(), setup.roots, hub.clone(), log)?);
+        let session = Arc::new(Session::new(id.clone(), setup.roots, hub.clone(), log, responder)?);
         self.background.run(hub_driver);
         self.background.run(log_driver);
         if self.settings.on_warning.is_some() {

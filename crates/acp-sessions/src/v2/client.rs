@@ -3,13 +3,16 @@
 use agentwire_acp_agent::{CallError, v2::RemoteClient};
 use agentwire_acp_schema::v1::{
     AuthCapabilities, BooleanConfigOptionCapabilities, ClientCapabilities, ClientSessionCapabilities,
-    CompactionCapabilities, FileSystemCapabilities, MessageId, NoticeCapabilities, PermissionOption,
-    RequestPermissionOutcome, SessionConfigOptionsCapabilities, SessionId, SessionUpdate, ToolCallUpdate,
+    CompactionCapabilities, CreateElicitationRequest, CreateElicitationResponse, FileSystemCapabilities,
+    MessageId, NoticeCapabilities, PermissionOption, RequestPermissionOutcome,
+    SessionConfigOptionsCapabilities, SessionId, SessionUpdate, ToolCallUpdate,
 };
 use agentwire_acp_schema::v2::{
     self, RequestPermissionRequest, ToolCallPermissionSubject, UpdateSessionNotification,
 };
-use agentwire_jsonrpc::{NotificationMethod, RequestMethod};
+use agentwire_jsonrpc::{NotificationMethod, RawJson, RequestMethod};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use super::update;
 use crate::message::MessageIds;
@@ -91,6 +94,25 @@ impl V2Client {
             _ => Ok(RequestPermissionOutcome::Cancelled),
         }
     }
+
+    /// Asks the user for input.
+    ///
+    /// # Errors
+    ///
+    /// When the question or its answer has no form in the other version, or the request fails.
+    pub(crate) async fn create_elicitation(
+        &self,
+        request: &CreateElicitationRequest,
+    ) -> Result<CreateElicitationResponse, CallError> {
+        convert(&self.client.create_elicitation(convert(request)?).await?)
+    }
+}
+
+/// Converts between the questions of both versions, whose JSON is the same.
+fn convert<T: DeserializeOwned>(value: &impl Serialize) -> Result<T, CallError> {
+    RawJson::encode(value)
+        .and_then(|value| value.decode())
+        .map_err(|why| CallError::not_allowed(CreateElicitationRequest::NAME, why.to_string()))
 }
 
 /// Returns an update as version 2 spells it, or none where version 2 has no such update.

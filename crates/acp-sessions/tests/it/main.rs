@@ -6,6 +6,7 @@ mod features;
 mod hands;
 mod log;
 mod long;
+mod messages;
 mod mishaps;
 #[cfg(feature = "file")]
 mod on_the_wire;
@@ -14,6 +15,7 @@ mod peer;
 mod played;
 #[cfg(feature = "file")]
 mod program;
+mod questions;
 #[cfg(feature = "file")]
 mod rows;
 mod sessions;

@@ -16,6 +16,16 @@ use agentwire_jsonrpc::ErrorObject;
 /// on the host can be used to deceive the user.
 ///
 /// See <https://agentclientprotocol.com/protocol/v1/elicitation#url-security>.
+///
+/// ```
+/// use agentwire_acp_schema::v1::ElicitationUrlMode;
+/// use agentwire_acp_toolkit::{UrlConsent, UrlError};
+///
+/// fn question(mode: &ElicitationUrlMode) -> Result<String, UrlError> {
+///     let consent = UrlConsent::new(mode)?;
+///     Ok(format!("Visit {}? It leads to {}.", consent.url(), consent.host()))
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UrlConsent {
     id: ElicitationId,

@@ -68,6 +68,18 @@ const UNIT: u64 = 1024;
 /// Each error names the path and the rule. It does not reveal whether a file exists outside of the directories.
 ///
 /// See <https://agentclientprotocol.com/protocol/v1/file-system>.
+///
+/// ```
+/// use agentwire_acp_schema::v1::ReadTextFileRequest;
+/// use agentwire_acp_toolkit::Files;
+///
+/// # async fn run() {
+/// let files = Files::new(["/repo"]).limit(1 << 20);
+/// let outside = files.read(&ReadTextFileRequest::new("session-1", "/repo/../etc/passwd")).await;
+/// assert!(outside.is_err_and(|error| error.message.contains("/etc/passwd")));
+/// # }
+/// # tokio::runtime::Builder::new_current_thread().build().expect("a runtime").block_on(run());
+/// ```
 #[derive(Clone, Debug)]
 pub struct Files {
     roots: Arc<Roots>,

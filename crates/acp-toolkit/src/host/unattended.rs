@@ -13,7 +13,7 @@ use crate::{Applied, Conversation, PermissionPolicy, UserInterface};
 /// # let _ = toolkit;
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
-#[non_exhaustive]
+#[allow(clippy::exhaustive_structs, reason = "a program names the value")]
 pub struct Unattended;
 
 impl UserInterface for Unattended {

@@ -1,5 +1,8 @@
 mod cancel_guard;
 mod choices;
+mod command_line;
+mod invalid_rule;
+mod path_pattern;
 mod policy;
 mod prompt;
 mod rule;
@@ -18,6 +21,7 @@ use agentwire_sync::{Mutex, MutexGuard};
 
 pub use cancel_guard::CancelGuard;
 pub use choices::Choices;
+pub use invalid_rule::InvalidRule;
 pub use policy::PermissionPolicy;
 pub use prompt::PermissionPrompt;
 pub use rule::PermissionRule;

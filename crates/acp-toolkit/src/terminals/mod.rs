@@ -77,6 +77,19 @@ const RELEASED_LIMIT: usize = 4 * 1024 * 1024;
 /// An unknown or released terminal is answered with "resource not found".
 ///
 /// See <https://agentclientprotocol.com/protocol/v1/terminals>.
+///
+/// ```no_run
+/// use agentwire_acp_schema::v1::{CreateTerminalRequest, TerminalOutputRequest, WaitForTerminalExitRequest};
+/// use agentwire_acp_toolkit::Terminals;
+///
+/// # async fn run() -> Result<(), agentwire_acp_client::Error> {
+/// let terminals = Terminals::new(["/repo"]).output_limit(64 << 10);
+/// let id = terminals.create(&CreateTerminalRequest::new("session-1", "cargo test")).await?.terminal_id;
+/// terminals.wait_for_exit(&WaitForTerminalExitRequest::new("session-1", &id)).await?;
+/// println!("{:?}", terminals.output(&TerminalOutputRequest::new("session-1", &id)).await?.output);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Terminals {
     roots: Arc<Roots>,

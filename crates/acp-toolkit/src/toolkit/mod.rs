@@ -43,7 +43,27 @@ pub use v2::permission_question;
 /// | elicitations | the methods of [`UserInterface`] | [`without_forms`](Self::without_forms), [`without_urls`](Self::without_urls) |
 /// | conversations | [`with_limits`](Self::with_limits) | [`UserInterface::intercept_update`] |
 ///
-/// The example `full_client` is a whole program.
+/// ```no_run
+/// use agentwire_acp_client::{BoxError, connect};
+/// use agentwire_acp_schema::v1::{InitializeRequest, NewSessionRequest, PromptRequest, ProtocolVersion};
+/// use agentwire_acp_toolkit::{Toolkit, Unattended};
+/// use agentwire_transport::Transport;
+///
+/// async fn run(agent: impl Transport) -> Result<(), BoxError> {
+///     let toolkit = Toolkit::new(Unattended).without_terminals().without_forms().without_urls();
+///     connect(toolkit.clone(), agent, async |agent| {
+///         let hello = InitializeRequest::new(ProtocolVersion::V1).client_capabilities(toolkit.capabilities());
+///         agent.initialize(hello).await?;
+///         let session = toolkit.new_session(&agent, NewSessionRequest::new("/repo")).await?.session_id;
+///         toolkit.prompt(&agent, PromptRequest::new(&session, "Fix the bug")).await?;
+///         println!("{:?}", toolkit.conversation(&session, |conversation| conversation.entries().count()));
+///         Ok(())
+///     })
+///     .await
+/// }
+/// ```
+///
+/// [`Host`](crate::Host) makes these calls for you. The example `full_client` is a whole program.
 pub struct Toolkit<U> {
     user_interface: Arc<U>,
     workspaces: Workspaces,

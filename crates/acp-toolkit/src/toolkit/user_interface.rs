@@ -10,6 +10,27 @@ use crate::{Applied, Conversation, Form, UrlConsent};
 
 /// The user's decisions, and the view. A [`Toolkit`](crate::Toolkit) calls it.
 ///
+/// ```
+/// use agentwire_acp_client::Error;
+/// use agentwire_acp_schema::v1::{RequestPermissionRequest, RequestPermissionResponse, SessionId};
+/// use agentwire_acp_toolkit::{Applied, Conversation, PermissionPrompt, UserInterface};
+/// use tokio::io::{BufReader, Stderr, Stdin};
+///
+/// struct Console(PermissionPrompt<BufReader<Stdin>, Stderr>);
+///
+/// impl UserInterface for Console {
+///     async fn choose_permission(
+///         &self,
+///         request: &RequestPermissionRequest,
+///     ) -> Result<RequestPermissionResponse, Error> {
+///         self.0.ask(request).await
+///     }
+///     fn show(&self, session: &SessionId, _: &Conversation, applied: &Applied) {
+///         eprintln!("{session:?}: {:?}", applied.change);
+///     }
+/// }
+/// ```
+///
 /// The first four methods are the interface. The others report events that a program may want to log; their defaults do
 /// nothing.
 pub trait UserInterface: Send + Sync {

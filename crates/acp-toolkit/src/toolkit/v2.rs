@@ -1,5 +1,7 @@
 //! The same client in version 2 of the protocol, where files and terminals are on the agent's machine.
 
+use std::collections::BTreeMap;
+
 use agentwire_acp_client::v2::{AgentHandle, Client, Context, TurnEnd};
 use agentwire_acp_client::{Call, CallError, Error};
 use agentwire_acp_schema::v1::{self, SessionId, StopReason};
@@ -93,7 +95,8 @@ impl<U: UserInterface> Client for Toolkit<U> {
         let ask = async |request: &v1::RequestPermissionRequest| {
             self.user_interface.choose_permission(request).await
         };
-        let answer = self.permissions.answer(&permission_question(request), ask).await?;
+        let question = self.with_earlier_fields(permission_question(request));
+        let answer = self.permissions.answer(&question, ask).await?;
         Ok(RequestPermissionResponse::new(match answer.outcome {
             v1::RequestPermissionOutcome::Selected(selected) => RequestPermissionOutcome::from(selected),
             _ => RequestPermissionResponse::cancelled().outcome,
@@ -136,28 +139,33 @@ impl<U: UserInterface> Client for Toolkit<U> {
 }
 
 /// Converts a permission request of version 2 into one of version 1, for [`Permissions`](crate::Permissions) and
-/// [`Choices`](crate::Choices). Its description, command, paths, texts and patches become text content of the call.
+/// [`Choices`](crate::Choices). Its description, texts and patches become text content of the call, its paths and those of its
+/// diffs locations, and its command the input.
 ///
 /// Texts are whole, because a choice for always is remembered by them. They are moved and not copied, because a question
 /// may wait for long.
 pub fn permission_question(request: RequestPermissionRequest) -> v1::RequestPermissionRequest {
     let mut call = v1::ToolCallUpdate::new("");
-    let mut texts: Vec<_> = request.description.into_iter().collect();
+    let (mut texts, mut paths): (Vec<_>, _) = (request.description.into_iter().collect(), Vec::new());
     match request.subject {
         Some(RequestPermissionSubject::ToolCall(subject)) => {
             let about = subject.tool_call;
             call = v1::ToolCallUpdate::new(about.tool_call_id);
             about.name.apply(&mut call.name);
+            about.kind.apply(&mut call.kind);
             about.raw_input.apply(&mut call.raw_input);
-            if let Patch::Set(locations) = about.locations {
-                texts.extend(locations.into_iter().map(|location| location.path.to_string()));
-            }
             if let Patch::Set(content) = about.content {
+                paths.extend(content.iter().flat_map(diff_paths));
                 texts.extend(content.into_iter().flat_map(content_texts));
+            }
+            if let Patch::Set(locations) = about.locations {
+                paths.extend(locations.into_iter().map(|location| location.path.to_string()));
             }
         }
         Some(RequestPermissionSubject::Command(subject)) => {
-            texts.push(format!("{} (in {})", subject.command, subject.cwd));
+            let input = BTreeMap::from([("command", subject.command), ("cwd", subject.cwd.to_string())]);
+            call.raw_input = RawJson::encode(&input).ok();
+            call.kind = Some(v1::ToolKind::Execute);
         }
         _ => {}
     }
@@ -167,7 +175,28 @@ pub fn permission_question(request: RequestPermissionRequest) -> v1::RequestPerm
     if !content.is_empty() {
         call = call.content(content);
     }
+    if !paths.is_empty() {
+        call = call.locations(paths.into_iter().map(v1::ToolCallLocation::new));
+    }
     v1::RequestPermissionRequest::new(request.session_id, call, request.options)
+}
+
+/// Returns the paths that a diff changes. A path that is not known is one that no rule can allow.
+fn diff_paths(content: &ToolCallContent) -> Vec<String> {
+    const UNKNOWN: &str = "(unknown path)";
+    let ToolCallContent::Diff(diff) = content else { return Vec::new() };
+    if diff.changes.is_empty() {
+        return vec![UNKNOWN.to_owned()];
+    }
+    let paths = diff.changes.iter().flat_map(|change| match &change.operation {
+        DiffOperation::Add(change) => vec![change.path.to_string()],
+        DiffOperation::Delete(change) => vec![change.path.to_string()],
+        DiffOperation::Modify(change) => vec![change.path.to_string()],
+        DiffOperation::Move(change) => vec![change.old_path.to_string(), change.path.to_string()],
+        DiffOperation::Copy(change) => vec![change.old_path.to_string(), change.path.to_string()],
+        _ => vec![UNKNOWN.to_owned()],
+    });
+    paths.collect()
 }
 
 /// Returns the texts of a tool call's content.

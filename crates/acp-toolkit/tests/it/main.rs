@@ -2,6 +2,7 @@
 #![cfg(unix)]
 
 mod conversations;
+mod earlier_fields;
 #[path = "../../../acp-agent/examples/echo_agent.rs"]
 #[allow(dead_code, unreachable_pub, reason = "an example has a main function")]
 mod echo_agent;

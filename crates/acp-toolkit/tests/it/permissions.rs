@@ -322,3 +322,67 @@ fn what_is_remembered_is_bounded() {
     permissions.record(&about("c"), &selected("allow_always"));
     assert!(known("c") && !known("a"));
 }
+
+/// A decision as one letter: allowed, rejected or asked.
+fn letter(rules: &[PermissionRule], call: ToolCallUpdate) -> char {
+    let add = |permissions: Permissions, rule: &PermissionRule| permissions.rule(rule.clone());
+    let permissions = rules.iter().fold(Permissions::new(PermissionPolicy::Ask), add);
+    match permissions.decide(&with(call, ALL)) {
+        Some(answer) if answer == selected("allow_once") => 'a',
+        Some(answer) if answer == selected("reject_once") => 'r',
+        None => '?',
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_rule_for_paths_allows_calls_that_stay_within_and_rejects_those_that_reach_in() {
+    let path = |pattern, policy| PermissionRule::path(pattern, policy).expect("it is a pattern");
+    let rules = [
+        path("**/.env", PermissionPolicy::RejectAll),
+        path("/etc/**", PermissionPolicy::RejectAll),
+        path("/repo/**", PermissionPolicy::AllowAll),
+    ];
+    let call = |paths: &[&str]| {
+        ToolCallUpdate::new("call").locations(paths.iter().map(|path| ToolCallLocation::new(*path)))
+    };
+    let diff = |call: ToolCallUpdate, path: &str| call.content([Diff::new(path, "new")]);
+    assert_eq!(letter(&rules, call(&["/repo/a"])), 'a');
+    assert_eq!(letter(&rules, call(&["/repo/a", "/home/b"])), '?');
+    assert_eq!(letter(&rules, call(&["/repo/a", "/repo/../etc/passwd"])), 'r');
+    assert_eq!(letter(&rules, call(&["/repo/../home/b"])), '?');
+    assert_eq!(letter(&rules, call(&["/repo/x/.env"])), 'r');
+    assert_eq!(letter(&rules, call(&["repo/a"])), 'r', "no path that can be compared");
+    assert_eq!(letter(&rules, call(&[])), '?');
+    assert_eq!(letter(&rules, ToolCallUpdate::new("call")), '?');
+    assert_eq!(letter(&rules, diff(call(&["/repo/a"]), "/repo/b")), 'a');
+    assert_eq!(letter(&rules, diff(call(&["/repo/a"]), "/home/b")), '?');
+    assert_eq!(letter(&rules, diff(call(&["/repo/a"]), "/etc/b")), 'r');
+}
+
+#[test]
+fn a_rule_for_commands_allows_one_command_and_rejects_it_among_others() {
+    let command = |prefix, policy| PermissionRule::command(prefix, policy).expect("it is a command");
+    let rules = [
+        command("rm", PermissionPolicy::RejectAll),
+        command("git push", PermissionPolicy::Ask),
+        command("git", PermissionPolicy::AllowAll),
+    ];
+    let call = |command: &str| {
+        ToolCallUpdate::new("call").kind(ToolKind::Execute).raw_input(json!({ "command": command }))
+    };
+    assert_eq!(letter(&rules, call("git status")), 'a');
+    assert_eq!(letter(&rules, call("git push --force")), '?');
+    assert_eq!(letter(&rules, call("git status; rm -rf x")), 'r');
+    assert_eq!(letter(&rules, call("git status && ls")), '?');
+    assert_eq!(letter(&rules, call("github status")), '?');
+    assert_eq!(letter(&rules, call("sudo /bin/rm x")), 'r');
+    assert_eq!(letter(&rules, call("git status").kind(ToolKind::Other)), '?');
+    for (prefix, why) in [
+        ("", "a command has a word"),
+        ("git;", "the words of a command have no operators, expansions and escapes"),
+    ] {
+        let error = PermissionRule::command(prefix, PermissionPolicy::AllowAll).expect_err("it is none");
+        assert_eq!(error.to_string(), format!("{prefix:?} is no rule: {why}"));
+    }
+}

@@ -3,17 +3,12 @@
 use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 
-use agentwire_acp_schema::v1::{
-    CreateElicitationResponse, ElicitationSchema, ElicitationSessionScope, ElicitationUrlMode,
-};
+use agentwire_acp_schema::v1::{CreateElicitationResponse, ElicitationSessionScope, ElicitationUrlMode};
+use agentwire_acp_sessions::{answer_to_mcp, form_from_mcp};
 use agentwire_acp_toolkit::{Form, UrlConsent};
 use agentwire_jsonrpc::ErrorObject;
 use agentwire_mcp_client::Client;
-use agentwire_mcp_client::schema::{
-    ElicitFormRequest, ElicitRequest, ElicitResult, ElicitSchema, ElicitUrlRequest, PrimitiveSchema,
-};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use agentwire_mcp_client::schema::{ElicitFormRequest, ElicitRequest, ElicitResult, ElicitUrlRequest};
 use tokio::sync::{Notify, mpsc, oneshot};
 
 use crate::terminal::{User, View};
@@ -113,7 +108,7 @@ impl Responder {
             ElicitRequest::Url(url) => visit(user, url).await,
             _ => Err(ErrorObject::invalid_params("this client knows no such mode of elicitation")),
         };
-        convert(&response?)
+        answer_to_mcp(response?)
     }
 }
 
@@ -127,9 +122,9 @@ fn declined_note(request: &ElicitRequest) -> String {
 }
 
 async fn fill_in(user: &User, form: ElicitFormRequest) -> Result<CreateElicitationResponse, ErrorObject> {
-    let ElicitFormRequest { message, mut requested_schema, .. } = form;
+    let ElicitFormRequest { message, requested_schema, .. } = form;
     let order: Vec<_> = requested_schema.properties.iter().map(|(name, _)| name.clone()).collect();
-    let form = Form::new(to_acp_schema(&mut requested_schema)?)?;
+    let form = Form::new(form_from_mcp(requested_schema)?)?;
     user.fill_in(&message, form, &order).await
 }
 
@@ -140,24 +135,9 @@ async fn visit(user: &User, url: ElicitUrlRequest) -> Result<CreateElicitationRe
     user.visit(&message, UrlConsent::new(&mode)?).await
 }
 
-/// An MCP form as an ACP form. The JSON is the same but for the titles that older servers send.
-fn to_acp_schema(schema: &mut ElicitSchema) -> Result<ElicitationSchema, ErrorObject> {
-    for (_, field) in &mut schema.properties {
-        if let PrimitiveSchema::SingleSelect(select) = field {
-            select.legacy_titles = false;
-        }
-    }
-    convert(schema)
-}
-
-/// Converts between the types of the two protocols, whose JSON is the same.
-fn convert<T: DeserializeOwned>(value: &impl Serialize) -> Result<T, ErrorObject> {
-    let value = serde_json::to_value(value).map_err(ErrorObject::internal_error)?;
-    serde_json::from_value(value).map_err(ErrorObject::invalid_params)
-}
-
 #[cfg(test)]
 mod tests {
+    use agentwire_mcp_client::schema::ElicitSchema;
     use serde_json::json;
 
     use super::*;
@@ -165,22 +145,21 @@ mod tests {
     #[test]
     fn every_kind_of_field_can_be_filled_in() {
         let titled = json!([{ "const": "r", "title": "Red" }, { "const": "b" }]);
-        let mut schema: ElicitSchema =
-            serde_json::from_value(json!({ "type": "object", "required": ["name"],
-                "properties": {
-                    "name": { "type": "string", "minLength": 1, "title": "Name" },
-                    "age": { "type": "integer", "minimum": 0, "default": 7 },
-                    "height": { "type": "number" },
-                    "sure": { "type": "boolean", "default": true },
-                    "plain": { "type": "string", "enum": ["a", "b"] },
-                    "titled": { "type": "string", "oneOf": titled },
-                    "legacy": { "type": "string", "enum": ["a", "b"], "enumNames": ["Ah", "Be"] },
-                    "several": { "type": "array", "items": { "type": "string", "enum": ["x", "y"] } },
-                    "some": { "type": "array", "items": { "anyOf": titled } },
-                },
-            }))
-            .unwrap();
-        let mut form = Form::new(to_acp_schema(&mut schema).unwrap()).unwrap();
+        let schema: ElicitSchema = serde_json::from_value(json!({ "type": "object", "required": ["name"],
+            "properties": {
+                "name": { "type": "string", "minLength": 1, "title": "Name" },
+                "age": { "type": "integer", "minimum": 0, "default": 7 },
+                "height": { "type": "number" },
+                "sure": { "type": "boolean", "default": true },
+                "plain": { "type": "string", "enum": ["a", "b"] },
+                "titled": { "type": "string", "oneOf": titled },
+                "legacy": { "type": "string", "enum": ["a", "b"], "enumNames": ["Ah", "Be"] },
+                "several": { "type": "array", "items": { "type": "string", "enum": ["x", "y"] } },
+                "some": { "type": "array", "items": { "anyOf": titled } },
+            },
+        }))
+        .unwrap();
+        let mut form = Form::new(form_from_mcp(schema).unwrap()).unwrap();
         assert_eq!(form.fields().count(), 9, "{:?}", form.schema());
         assert_eq!(form.choices("legacy"), Some(vec![("a", "Ah"), ("b", "Be")]));
         let entries =
@@ -188,7 +167,7 @@ mod tests {
         for (field, text) in entries {
             form.enter(field, text).unwrap();
         }
-        let answer: ElicitResult = convert(&form.accept().unwrap()).unwrap();
+        let answer = answer_to_mcp(form.accept().unwrap()).unwrap();
         let content = json!({ "name": "Ada", "age": 7, "sure": true, "titled": "r", "legacy": "b",
             "several": ["x", "y"], "some": ["b"] });
         assert_eq!(serde_json::to_value(answer).unwrap(), json!({ "action": "accept", "content": content }));

@@ -72,7 +72,8 @@ pub(crate) async fn run(arguments: arguments::Chat, json: bool, notes: &Notes) -
     } else {
         let client = v2::Client::new(view.clone(), user, policy, console.completions.clone());
         let any = AnyClient::new(client_info(), toolkit.clone(), client.clone())
-            .v1_capabilities(toolkit.capabilities());
+            .v1_capabilities(toolkit.capabilities())
+            .v2_capabilities(client.capabilities());
         let initialized = Cell::new(false);
         let main = async |agent: AnyAgent| {
             initialized.set(true);

@@ -8,6 +8,7 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use agentwire_acp_schema::v1::{EmbeddedResource, EmbeddedResourceResource};
+use agentwire_mcp_client::schema::Root;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
@@ -115,7 +116,7 @@ fn path(text: &str) -> (&str, &str) {
 fn piece(path: &Path, takes: PromptSupport) -> io::Result<Piece> {
     let path = std::path::absolute(path)?;
     let about = fs::metadata(&path)?;
-    let uri = file_uri(&path);
+    let uri = Root::at(&path).uri;
     let link = |uri| {
         let name = path.file_name().unwrap_or(path.as_os_str());
         Piece::Link { uri, name: name.to_string_lossy().into_owned() }
@@ -155,20 +156,6 @@ fn image_type(bytes: &[u8]) -> Option<&'static str> {
         [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
         _ => None,
     }
-}
-
-/// The URI of a file: its path, percent-encoded.
-fn file_uri(path: &Path) -> String {
-    let mut uri = String::from("file://");
-    for byte in path.as_os_str().as_encoded_bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => {
-                uri.push(char::from(*byte));
-            }
-            _ => uri.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    uri
 }
 
 /// The URI of an embedded resource.
@@ -214,7 +201,7 @@ mod tests {
     #[test]
     fn files_are_taken_as_what_they_are() {
         let folder = tempfile::tempdir().unwrap();
-        let place = file_uri(folder.path());
+        let place = Root::at(folder.path()).uri;
         fs::write(folder.path().join("a b.txt"), "text").unwrap();
         fs::write(folder.path().join("pixel"), b"\x89PNG\r\n\x1a\nrest").unwrap();
         fs::write(folder.path().join("raw"), b"\xff\x00").unwrap();

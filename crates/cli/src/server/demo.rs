@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use agentwire_mcp_server::{Context, NoArguments, Server, ServerResource, Structured, Tasks, ToolError};
+use agentwire_mcp_server::{
+    AskError, Context, NoArguments, Server, ServerResource, Structured, Tasks, ToolError,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
@@ -114,9 +116,10 @@ struct Folder {
 
 /// Asks the client for its roots. Fails where the client has not declared the capability.
 async fn roots(_: NoArguments, cx: Context) -> Result<Structured<Roots>, ToolError> {
-    let answer = cx.client().list_roots().await;
-    let answer = answer.map_err(|error| ToolError::new(format!("cannot ask for the folders: {error}")))?;
-    let folders = answer.roots.into_iter().map(|root| Folder { uri: root.uri, name: root.name });
+    let answer = cx.list_roots().await;
+    let unknown =
+        |error: AskError| ToolError::new(format!("cannot ask for the folders: {}", error.message()));
+    let folders = answer.map_err(unknown)?.into_iter().map(|root| Folder { uri: root.uri, name: root.name });
     Ok(Structured(Roots { roots: folders.collect() }))
 }
 

@@ -253,10 +253,20 @@ impl Client {
         self
     }
 
-    /// Sets how many questions a stateless server may ask at once (default 100). They are answered concurrently.
+    /// Sets how many questions a server may ask at once on one connection (default 100). They are answered concurrently.
+    ///
+    /// In a session each question over the limit is refused with an error that names it. A stateless server's call fails.
     #[must_use]
     pub fn input_requests(mut self, requests: usize) -> Self {
         self.handler.answers.request_limit = requests;
+        self
+    }
+
+    /// Sets how long the answer to a question may take (default 1 h); `None` for ever. Then its function's future is dropped,
+    /// and the server gets an error, or a stateless server's call fails.
+    #[must_use]
+    pub fn input_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
+        self.handler.answers.time_limit = timeout.into();
         self
     }
 

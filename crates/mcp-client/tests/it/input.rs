@@ -12,7 +12,7 @@ use agentwire_mcp_client::{CallError, Client, ErrorObject, RemoteServer};
 use serde_json::{Value, json};
 use tokio::sync::Barrier;
 
-use crate::mock::{Mock, with_stateless};
+use crate::mock::{Mock, with_server, with_stateless};
 
 fn form(properties: Value) -> Value {
     let schema = json!({ "type": "object", "properties": properties });
@@ -313,4 +313,43 @@ async fn progress_is_heard_in_every_round() {
     .await;
     result.unwrap();
     assert_eq!(*reports.lock().unwrap(), [0.0, 1.0]);
+}
+
+fn ask(id: u64) -> Value {
+    let question = form(json!({}));
+    json!({ "jsonrpc": "2.0", "id": id, "method": question["method"], "params": question["params"] })
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_has_so_many_questions_at_once_each_for_so_long() {
+    let client = Client::default()
+        .input_requests(2)
+        .input_timeout(Duration::from_secs(30))
+        .elicitation(async |_| std::future::pending().await);
+    let script = async |mut mock: Mock| {
+        for round in [0, 10] {
+            for id in round..round + 3 {
+                mock.send(ask(id)).await;
+            }
+            let began = tokio::time::Instant::now();
+            let refused = mock.next().await.unwrap();
+            assert_eq!(refused["id"], round + 2, "{refused}");
+            let why = "internal error: the server asks more than 2 questions at once, which is the limit";
+            assert_eq!(refused["error"]["message"], why);
+            assert!(began.elapsed() < Duration::from_secs(1));
+            for id in [round, round + 1] {
+                let late = mock.next().await.unwrap();
+                assert_eq!(late["id"], id, "{late}");
+                let why = "internal error: there was no answer within 30s, the limit";
+                assert_eq!(late["error"]["message"], why);
+            }
+            assert_eq!(began.elapsed().as_secs(), 30);
+        }
+    };
+    let (result, ()) = with_server(client, script, async |server: RemoteServer| {
+        server.closed().await;
+        Ok(())
+    })
+    .await;
+    result.unwrap();
 }

@@ -15,6 +15,7 @@ mod output;
 mod peers;
 mod revisions;
 mod sloppy_tasks;
+mod spawn;
 mod stateless;
 mod subscriptions;
 mod task_extension;

@@ -25,7 +25,7 @@ pub(crate) async fn with_mock<R, S>(
 ) -> (Result<R, BoxError>, S) {
     let (near, far) = duplex(16);
     let near = checked(near, Conversation::mcp(), Side::Client);
-    tokio::join!(client.connect(near, main), script(Mock::new(far)))
+    tokio::join!(client.connect(near, async |server| main(server).await), script(Mock::new(far)))
 }
 
 /// The same, with a server that answers the handshake and offers everything.

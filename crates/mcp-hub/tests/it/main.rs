@@ -1,13 +1,16 @@
 //! Hubs of real processes, small shell scripts that play servers, and of servers on the network that are played.
 #![cfg(unix)]
 
+mod changing;
 mod eras;
 #[cfg(feature = "sse")]
 mod fallback;
 mod hub;
 mod listening;
+mod mcp_config;
 mod names;
 mod played;
+mod questions;
 mod relisting;
 #[cfg(feature = "sse")]
 mod remote;

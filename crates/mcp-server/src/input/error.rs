@@ -18,7 +18,7 @@ use agentwire_peer::{BoxError, CallError};
 /// use agentwire_mcp_server::{BoxError, Context, Form, field};
 ///
 /// async fn name(cx: Context) -> Result<String, BoxError> {
-///     let form = Form::new("Who are you?").required("name", field::string());
+///     let form = Form::new("Who are you?").required("name", field::text());
 ///     match cx.elicit("name", form).await {
 ///         Ok(answer) => Ok(format!("accepted: {}", answer.is_accepted())),
 ///         Err(error) if error.is_missing_capability() => Ok("a stranger".into()),

@@ -34,7 +34,7 @@ impl Server {
     ///
     /// # Panics
     ///
-    /// When the name is invalid, the server lacks the function's state, the argument type is not one whose JSON is an object, or a mark
+    /// When the name is invalid or taken, the server lacks the function's state, the argument type is not one whose JSON is an object, or a mark
     /// `x-mcp-header` in it is wrong.
     #[must_use]
     #[track_caller]
@@ -50,15 +50,20 @@ impl Server {
     ///
     /// # Panics
     ///
-    /// When a mark `x-mcp-header` in its schema is wrong.
+    /// When its name is taken, the server lacks its function's state, or a mark `x-mcp-header` in its schema is wrong.
     #[must_use]
     #[track_caller]
     pub fn with_tool(self, tool: ServerTool) -> Self {
+        self.parts.registries.tools.check_is_new(&tool.definition().name, "tool", "add_tool");
         self.add_tool(tool);
         self
     }
 
     /// Offers a resource: its URI, its name for programs, and the function that reads it, which may take the URI.
+    ///
+    /// # Panics
+    ///
+    /// When the URI is invalid or taken, or the server lacks the function's state.
     #[must_use]
     #[track_caller]
     pub fn resource<F, M>(self, uri: impl Into<String>, name: impl Into<String>, function: F) -> Self
@@ -70,9 +75,14 @@ impl Server {
     }
 
     /// Offers a resource with further properties.
+    ///
+    /// # Panics
+    ///
+    /// When the URI is taken, or the server lacks the function's state.
     #[must_use]
     #[track_caller]
     pub fn with_resource(self, resource: ServerResource) -> Self {
+        self.parts.registries.resources.check_is_new(&resource.definition().uri, "resource", "add_resource");
         self.add_resource(resource);
         self
     }
@@ -82,7 +92,7 @@ impl Server {
     ///
     /// # Panics
     ///
-    /// When the template is none that [`UriTemplate`](crate::UriTemplate) takes.
+    /// When the template is none that [`UriTemplate`](crate::UriTemplate) takes or is taken, or the server lacks the function's state.
     #[must_use]
     #[track_caller]
     pub fn resource_template<F, M>(
@@ -99,9 +109,18 @@ impl Server {
     }
 
     /// Offers a resource template with further properties.
+    ///
+    /// # Panics
+    ///
+    /// When the template is taken, or the server lacks the state of its functions.
     #[must_use]
     #[track_caller]
     pub fn with_resource_template(self, template: ServerResourceTemplate) -> Self {
+        self.parts.registries.resource_templates.check_is_new(
+            &template.definition().uri_template,
+            "resource template",
+            "add_resource_template",
+        );
         self.add_resource_template(template);
         self
     }
@@ -110,7 +129,8 @@ impl Server {
     ///
     /// # Panics
     ///
-    /// When the argument type is not one whose JSON is an object.
+    /// When the name is invalid or taken, the server lacks the function's state, or the argument type is not one whose JSON is an
+    /// object.
     #[must_use]
     #[track_caller]
     pub fn prompt<F, M>(self, name: impl Into<String>, description: impl Into<String>, function: F) -> Self
@@ -122,14 +142,19 @@ impl Server {
     }
 
     /// Offers a prompt with further properties.
+    ///
+    /// # Panics
+    ///
+    /// When the name is taken, or the server lacks the state of its functions.
     #[must_use]
     #[track_caller]
     pub fn with_prompt(self, prompt: ServerPrompt) -> Self {
+        self.parts.registries.prompts.check_is_new(&prompt.definition().name, "prompt", "add_prompt");
         self.add_prompt(prompt);
         self
     }
 
-    /// Adds a tool and notifies clients.
+    /// Adds a tool, in the place of the one with the same name if there is one, and notifies clients.
     ///
     /// # Panics
     ///
@@ -150,7 +175,11 @@ impl Server {
         removed
     }
 
-    /// Adds a resource and notifies clients.
+    /// Adds a resource, in the place of the one with the same URI if there is one, and notifies clients.
+    ///
+    /// # Panics
+    ///
+    /// When the server lacks its function's state.
     #[track_caller]
     pub fn add_resource(&self, resource: ServerResource) {
         resource.prepare(&self.parts.settings.states);
@@ -168,7 +197,11 @@ impl Server {
         removed
     }
 
-    /// Adds a resource template and notifies clients.
+    /// Adds a resource template, in the place of the one with the same text if there is one, and notifies clients.
+    ///
+    /// # Panics
+    ///
+    /// When the server lacks the state of its functions.
     #[track_caller]
     pub fn add_resource_template(&self, template: ServerResourceTemplate) {
         template.prepare(&self.parts.settings.states);
@@ -187,7 +220,11 @@ impl Server {
         removed
     }
 
-    /// Adds a prompt and notifies clients.
+    /// Adds a prompt, in the place of the one with the same name if there is one, and notifies clients.
+    ///
+    /// # Panics
+    ///
+    /// When the server lacks the state of its functions.
     #[track_caller]
     pub fn add_prompt(&self, prompt: ServerPrompt) {
         prompt.prepare(&self.parts.settings.states);

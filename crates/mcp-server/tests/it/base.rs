@@ -104,7 +104,7 @@ async fn wrong_arguments_name_the_member_and_are_for_the_model_since_2025_11_25(
 }
 
 fn names_b(text: &Value) -> bool {
-    text.as_str().is_some_and(|text| text.contains("b: invalid type"))
+    text.as_str().is_some_and(|text| text.contains("`b`: expected i64"))
 }
 
 #[tokio::test(start_paused = true)]

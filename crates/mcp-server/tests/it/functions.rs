@@ -1,6 +1,5 @@
 //! The parameters that functions have, and the state that they take.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -146,24 +145,10 @@ async fn the_schema_says_what_a_function_takes() {
     }
 }
 
-/// The message of the panic, and the line of this file that it names.
+/// The message of the panic of a registration, and its line if it is in this file.
 fn panic_of(register: impl FnOnce()) -> (String, Option<u32>) {
-    static ONE_AT_A_TIME: std::sync::Mutex<()> = std::sync::Mutex::new(());
-    let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let place = Arc::new(std::sync::Mutex::new(None));
-    let (here, thread) = (place.clone(), std::thread::current().id());
-    let before = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |info| {
-        if std::thread::current().id() == thread {
-            let location = info.location().filter(|location| location.file().ends_with("functions.rs"));
-            *here.lock().expect("no panic holds it") = location.map(std::panic::Location::line);
-        }
-    }));
-    let panic = catch_unwind(AssertUnwindSafe(register)).expect_err("it is refused");
-    std::panic::set_hook(before);
-    let message = panic.downcast::<String>().map_or_else(|_| String::new(), |text| *text);
-    let line = *place.lock().expect("no panic holds it");
-    (message, line)
+    let (message, file, line) = crate::registration::panic_of(register);
+    (message, file.ends_with("functions.rs").then_some(line))
 }
 
 #[test]

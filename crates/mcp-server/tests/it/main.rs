@@ -13,6 +13,7 @@ mod lists;
 mod observing;
 mod probes;
 mod raw;
+mod registration;
 mod results;
 mod schemas;
 mod stateless;

@@ -39,7 +39,7 @@ fn measure<R>(
                     }
                 }
             };
-            tokio::join!(Client::default().connect(near, main), server).0
+            tokio::join!(Client::default().connect(near, async |server| main(server).await), server).0
         })
     })
 }

@@ -2,7 +2,7 @@
 
 mod any;
 mod races;
-mod recorder;
+pub(crate) mod recorder;
 mod rules;
 mod setup;
 mod turns;

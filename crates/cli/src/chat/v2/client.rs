@@ -1,4 +1,4 @@
-//! Our client for an agent of version 2: it shows the conversation, and answers permission requests. Files and terminals are
+//! Our client for an agent of version 2: it shows the conversation, and answers the agent's questions. Files and terminals are
 //! the agent's own.
 
 use std::io;
@@ -9,15 +9,16 @@ use agentwire_acp_client::Error;
 use agentwire_acp_client::v2::{self, Context};
 use agentwire_acp_schema::v1;
 use agentwire_acp_schema::v2::{
-    AvailableCommand, NewSessionResponse, RequestPermissionOutcome, RequestPermissionRequest,
-    RequestPermissionResponse, SessionConfigOption, SessionConfigOptionCategory, SessionUpdate,
-    UpdateSessionNotification,
+    AvailableCommand, ClientCapabilities, CreateElicitationRequest, CreateElicitationResponse,
+    NewSessionResponse, RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse,
+    SessionConfigOption, SessionConfigOptionCategory, SessionUpdate, UpdateSessionNotification,
 };
 use agentwire_acp_toolkit::{PermissionPolicy, Permissions, memory_estimate, permission_question};
-use agentwire_jsonrpc::{RawJson, Skipped};
+use agentwire_jsonrpc::{RawJson, RequestMethod, Skipped};
 use agentwire_sync::Mutex;
 
 use super::draw::Renderer;
+use super::elicitation;
 use super::settings::current_value;
 use crate::chat::complete::Completions;
 use crate::chat::setup::{SessionSetup, ignore_output_error};
@@ -68,6 +69,13 @@ impl Client {
             renderer: Mutex::default(),
             in_turn: AtomicBool::default(),
         }))
+    }
+
+    /// Its capabilities: elicitations where a person can answer.
+    pub(in crate::chat) fn capabilities(&self) -> ClientCapabilities {
+        let mut capabilities = ClientCapabilities::new();
+        capabilities.elicitation = self.0.user.is_some().then(elicitation::capabilities);
+        capabilities
     }
 
     /// Where the answer that opens the session is kept.
@@ -216,6 +224,17 @@ impl v2::Client for Client {
             self.0.view.permission(request, outcome.clone()).map_err(Error::internal_error)?;
         }
         Ok(RequestPermissionResponse::new(outcome))
+    }
+
+    async fn create_elicitation(
+        &self,
+        request: CreateElicitationRequest,
+        _: Context,
+    ) -> Result<CreateElicitationResponse, Error> {
+        match &self.0.user {
+            Some(user) => elicitation::answer(user, request).await,
+            None => Err(Error::method_not_found(CreateElicitationRequest::NAME)),
+        }
     }
 }
 

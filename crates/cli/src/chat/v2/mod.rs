@@ -2,6 +2,7 @@
 
 mod client;
 mod draw;
+mod elicitation;
 mod settings;
 
 use std::io;

@@ -1,0 +1,70 @@
+//! The turn that answers what a session's MCP servers ask.
+
+use std::fmt;
+use std::sync::Arc;
+
+use agentwire_acp_agent::Error;
+use agentwire_mcp_hub::schema::{CreateMessageRequest, CreateMessageResult, ElicitRequest, ElicitResult};
+use agentwire_sync::Mutex;
+use futures::FutureExt;
+use futures::future::{BoxFuture, ready};
+
+/// A future answer to a question.
+pub(crate) type Answer<A> = BoxFuture<'static, Result<A, Error>>;
+
+/// Answers the questions of MCP servers, each with the name of its server.
+pub(crate) trait Respond: Send + Sync {
+    /// Asks the user.
+    fn elicit(&self, server: String, request: ElicitRequest) -> Answer<ElicitResult>;
+
+    /// Uses the agent's language model.
+    fn sample(&self, server: String, request: CreateMessageRequest) -> Answer<CreateMessageResult>;
+}
+
+/// The turn that answers questions, while one runs. Clones share it.
+#[derive(Clone, Default)]
+pub(crate) struct Responder(Arc<Mutex<Option<Arc<dyn Respond>>>>);
+
+impl Responder {
+    /// Sets the turn that has begun.
+    pub(crate) fn set(&self, turn: Arc<dyn Respond>) {
+        *self.0.lock() = Some(turn);
+    }
+
+    /// Removes the turn that has ended.
+    pub(crate) fn clear(&self) {
+        let ended = self.0.lock().take();
+        // The turn holds the session, which must not be dropped under this lock.
+        drop(ended);
+    }
+
+    /// Asks the user through the turn that runs. Without one the user gets no question, and the answer is `cancel`.
+    pub(crate) fn elicit(&self, server: String, request: ElicitRequest) -> Answer<ElicitResult> {
+        match self.turn() {
+            Some(turn) => turn.elicit(server, request),
+            None => ready(Ok(ElicitResult::cancel())).boxed(),
+        }
+    }
+
+    /// Uses the language model for the turn that runs. Fails without one.
+    pub(crate) fn sample(
+        &self,
+        server: String,
+        request: CreateMessageRequest,
+    ) -> Answer<CreateMessageResult> {
+        match self.turn() {
+            Some(turn) => turn.sample(server, request),
+            None => ready(Err(Error::internal_error("no turn runs, and only a turn uses the model"))).boxed(),
+        }
+    }
+
+    fn turn(&self) -> Option<Arc<dyn Respond>> {
+        self.0.lock().clone()
+    }
+}
+
+impl fmt::Debug for Responder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Responder").field("runs", &self.turn().is_some()).finish()
+    }
+}

@@ -1,0 +1,33 @@
+//! A tool call with its updates.
+
+use agentwire_acp_schema::v1::{ToolCall, ToolCallStatus, ToolCallUpdate};
+
+use crate::call_status::PAUSED;
+
+/// Applies an update of a tool call: a member that is missing keeps its value.
+pub(crate) fn apply(call: &mut ToolCall, update: ToolCallUpdate) {
+    set(&mut call.title, update.title);
+    set(&mut call.kind, update.kind);
+    set(&mut call.status, update.status);
+    set(&mut call.content, update.content);
+    set(&mut call.locations, update.locations);
+    call.name = update.name.or(call.name.take());
+    call.raw_input = update.raw_input.or(call.raw_input.take());
+    call.raw_output = update.raw_output.or(call.raw_output.take());
+    call.meta = update.meta.or(call.meta.take());
+}
+
+/// Returns whether a call with this status has neither succeeded nor failed.
+pub(crate) fn is_open(status: &ToolCallStatus) -> bool {
+    match status {
+        ToolCallStatus::Pending | ToolCallStatus::InProgress => true,
+        ToolCallStatus::Other(word) => word == PAUSED,
+        _ => false,
+    }
+}
+
+fn set<T>(member: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *member = value;
+    }
+}

@@ -1,0 +1,172 @@
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why a configuration file cannot be read. Its text names the file, the server and the member, and no value.
+#[derive(Debug)]
+pub struct McpConfigError {
+    file: Option<PathBuf>,
+    server: Option<String>,
+    member: Option<String>,
+    fault: McpConfigFault,
+}
+
+/// What is wrong with a configuration file.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum McpConfigFault {
+    /// The file cannot be read.
+    #[error(transparent)]
+    Io(io::Error),
+    /// The file, or what its variables became, is too long.
+    #[error("it is longer than {limit} bytes, the limit, before or after its variables are replaced")]
+    #[non_exhaustive]
+    TooLong {
+        /// The limit, in bytes.
+        limit: usize,
+    },
+    /// It is not UTF-8.
+    #[error("it is not UTF-8")]
+    NotUtf8,
+    /// It is no JSON.
+    #[error("it is no JSON: line {line}, column {column}")]
+    #[non_exhaustive]
+    Syntax {
+        /// The line, from 1.
+        line: usize,
+        /// The column, from 1.
+        column: usize,
+    },
+    /// It has neither `mcpServers` nor `servers`.
+    #[error("it has neither `mcpServers` nor `servers`")]
+    NoServers,
+    /// A member has another type than this.
+    #[error("it must be {0}")]
+    Type(&'static str),
+    /// A server has neither a command nor a URL.
+    #[error("it has neither `command` nor `url`")]
+    NoTarget,
+    /// A server has a command and a URL.
+    #[error("it has both `command` and `url`")]
+    TwoTargets,
+    /// The type of the server is not known, is not that of its other members, or is not compiled in.
+    #[error("the type {0:?} does not fit the server, or is not supported")]
+    ServerType(String),
+    /// It is no URL of a server.
+    #[error("it is no URL of an MCP server, such as `https://host/path`")]
+    Url,
+    /// HTTP does not carry such a header.
+    #[error("HTTP does not carry such a header")]
+    Header,
+    /// A variable of the environment is not set.
+    #[error("the variable {0:?} is not set, and has no default, as in `${{NAME:-default}}`")]
+    Unset(String),
+    /// `${workspaceFolder}` is used, and there is none.
+    #[error("`${{workspaceFolder}}` is used, and this program has set none")]
+    NoWorkspaceFolder,
+    /// An input of VS Code is used, which nobody is asked for here.
+    #[error(
+        "the input {0:?} is used: nobody is asked for inputs here, so write a variable of the environment instead"
+    )]
+    Input(String),
+    /// A variable that is not known.
+    #[error("`${{…}}` names {0:?}, which is no variable that is known here")]
+    UnknownVariable(String),
+    /// `${` without `}`.
+    #[error("it has `${{` without `}}`")]
+    Unclosed,
+}
+
+impl McpConfigFault {
+    pub(super) fn at(self, member: &str) -> McpConfigError {
+        McpConfigError { file: None, server: None, member: Some(member.to_owned()), fault: self }
+    }
+}
+
+impl McpConfigError {
+    /// The file, if it was read from one.
+    pub fn file(&self) -> Option<&Path> {
+        self.file.as_deref()
+    }
+
+    /// The name of the server in the file, if the error is about one.
+    pub fn server(&self) -> Option<&str> {
+        self.server.as_deref()
+    }
+
+    /// The member, if the error is about one, such as `url` or `env.TOKEN`.
+    pub fn member(&self) -> Option<&str> {
+        self.member.as_deref()
+    }
+
+    /// What is wrong.
+    pub fn fault(&self) -> &McpConfigFault {
+        &self.fault
+    }
+
+    pub(super) fn in_file(mut self, path: &Path) -> Self {
+        self.file = Some(path.to_owned());
+        self
+    }
+
+    pub(super) fn in_server(mut self, server: &str) -> Self {
+        self.server = Some(server.to_owned());
+        self
+    }
+}
+
+impl From<McpConfigFault> for McpConfigError {
+    fn from(fault: McpConfigFault) -> Self {
+        Self { file: None, server: None, member: None, fault }
+    }
+}
+
+impl fmt::Display for McpConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(file) = &self.file {
+            write!(f, "{file:?}: ")?;
+        }
+        if let Some(server) = &self.server {
+            write!(f, "server {server:?}: ")?;
+        }
+        if let Some(member) = &self.member {
+            write!(f, "member {member:?}: ")?;
+        }
+        self.fault.fmt(f)
+    }
+}
+
+impl Error for McpConfigError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match &self.fault {
+            McpConfigFault::Io(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+/// A member of a configuration file that is not known, and was left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct McpConfigWarning {
+    /// The name of the server; none for a member of the file itself.
+    pub server: Option<String>,
+    /// The member.
+    pub member: String,
+}
+
+impl McpConfigWarning {
+    pub(super) fn new(server: Option<&str>, member: &str) -> Self {
+        Self { server: server.map(str::to_owned), member: member.to_owned() }
+    }
+}
+
+impl fmt::Display for McpConfigWarning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(server) = &self.server {
+            write!(f, "server {server:?}: ")?;
+        }
+        write!(f, "the member {:?} is not known, and is left out", self.member)
+    }
+}

@@ -1,0 +1,272 @@
+//! Files that name MCP servers, as coding agents and editors have them.
+
+mod comments;
+mod entry;
+mod error;
+mod variables;
+
+use std::fmt;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use agentwire_jsonrpc::{RawJson, RawObject};
+
+use self::comments::without_comments;
+use self::entry::read_entry;
+pub use self::error::{McpConfigError, McpConfigFault, McpConfigWarning};
+use self::variables::Variables;
+use crate::config::ServerConfig;
+
+/// How long a configuration file may be, unless [`McpConfigReader::size_limit`] says otherwise: 1 MiB.
+pub const DEFAULT_MCP_CONFIG_LIMIT: usize = 1 << 20;
+
+/// The servers of a configuration file.
+///
+/// It reads the object `mcpServers` of `.mcp.json`, and `servers` of VS Code's `mcp.json`, which may have comments:
+///
+/// ```
+/// use agentwire_mcp_hub::McpConfig;
+///
+/// let text = r#"{ "mcpServers": {
+///     "files": { "command": "file-server", "args": ["--root", "${ROOT:-/repo}"] },
+///     "web": { "url": "https://example.com/mcp", "headers": { "Authorization": "Bearer ${TOKEN}" } }
+/// } }"#;
+/// let config = McpConfig::from_str(text, |name| (name == "TOKEN").then(|| "secret".into()))?;
+/// let names: Vec<_> = config.servers().iter().map(|server| &*server.name).collect();
+/// assert_eq!(names, ["files", "web"]);
+/// # Ok::<(), agentwire_mcp_hub::McpConfigError>(())
+/// ```
+///
+/// # Servers
+///
+/// An entry has `command`, with `args`, `env` and `cwd`, or `url`, with `headers`. `type` may be `stdio`, `http` (also
+/// `streamable-http`) or `sse`. A server at a `url` of the type `http`, or of none, may speak HTTP+SSE instead, which is
+/// found out. An entry with `"disabled": true` is left out. Other members are left out, and [reported](Self::warnings).
+///
+/// # Variables
+///
+/// | in a string | becomes |
+/// |---|---|
+/// | `${NAME}`, `${env:NAME}` | the variable of the environment, which must be set |
+/// | `${NAME:-text}` | the same, or the text where the variable is not set or empty |
+/// | `${workspaceFolder}`, `${workspaceFolderBasename}` | [`McpConfigReader::workspace_folder`], and the last part of it |
+/// | `${userHome}`, `${pathSeparator}`, `${/}` | the home directory, and `/` or `\` |
+///
+/// Any other, such as `${input:token}`, is an error that names it.
+///
+/// # Secrets
+///
+/// Neither errors nor `Debug` show a value of `env` or `headers`, or what a variable has become.
+///
+/// A file of a repository was written by somebody else, and its servers are programs: ask the user before they are started.
+pub struct McpConfig {
+    servers: Vec<ServerConfig>,
+    disabled: Vec<String>,
+    warnings: Vec<McpConfigWarning>,
+}
+
+impl McpConfig {
+    /// Reads a file, with the variables of this process. [`McpConfigReader`] has settings.
+    ///
+    /// # Errors
+    ///
+    /// [`McpConfigError`], which names the file, and the server and the member where it is about one.
+    pub fn read(path: impl AsRef<Path>) -> Result<Self, McpConfigError> {
+        McpConfigReader::new().read(path)
+    }
+
+    /// Reads the text of a file, with variables that a function looks up.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read), without a file.
+    pub fn from_str(
+        text: &str,
+        variables: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
+    ) -> Result<Self, McpConfigError> {
+        McpConfigReader::new().variables(variables).parse(text)
+    }
+
+    /// The servers, in the order of the file.
+    pub fn servers(&self) -> &[ServerConfig] {
+        &self.servers
+    }
+
+    /// The servers, to connect to.
+    pub fn into_servers(self) -> Vec<ServerConfig> {
+        self.servers
+    }
+
+    /// The names of the servers that the file disables.
+    pub fn disabled(&self) -> &[String] {
+        &self.disabled
+    }
+
+    /// The members that were left out because they are not known.
+    pub fn warnings(&self) -> &[McpConfigWarning] {
+        &self.warnings
+    }
+}
+
+impl IntoIterator for McpConfig {
+    type Item = ServerConfig;
+    type IntoIter = std::vec::IntoIter<ServerConfig>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.servers.into_iter()
+    }
+}
+
+/// Shows names alone: arguments and URLs may have secrets from variables.
+impl fmt::Debug for McpConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.servers.iter().map(|server| &server.name).collect();
+        f.debug_struct("McpConfig")
+            .field("servers", &names)
+            .field("disabled", &self.disabled)
+            .field("warnings", &self.warnings)
+            .finish()
+    }
+}
+
+/// Reads a [`McpConfig`]: where variables come from, and the limit of a file.
+///
+/// ```no_run
+/// use agentwire_mcp_hub::McpConfigReader;
+///
+/// let config = McpConfigReader::new().workspace_folder("/repo").read("/repo/.vscode/mcp.json")?;
+/// for warning in config.warnings() {
+///     eprintln!("{warning}");
+/// }
+/// # Ok::<(), agentwire_mcp_hub::McpConfigError>(())
+/// ```
+#[derive(Clone)]
+pub struct McpConfigReader {
+    lookup: Arc<dyn Fn(&str) -> Option<String> + Send + Sync>,
+    workspace_folder: Option<PathBuf>,
+    size_limit: usize,
+}
+
+impl McpConfigReader {
+    /// A reader with the variables of this process, no workspace folder and the default limit.
+    pub fn new() -> Self {
+        Self {
+            lookup: Arc::new(|name| std::env::var(name).ok()),
+            workspace_folder: None,
+            size_limit: DEFAULT_MCP_CONFIG_LIMIT,
+        }
+    }
+
+    /// Sets the function that looks up variables of the environment (default: those of this process).
+    #[must_use]
+    pub fn variables(mut self, lookup: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
+        self.lookup = Arc::new(lookup);
+        self
+    }
+
+    /// Sets what `${workspaceFolder}` is (default: using it is an error).
+    #[must_use]
+    pub fn workspace_folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.workspace_folder = Some(folder.into());
+        self
+    }
+
+    /// Sets how long a file, and all texts from variables together, may be in bytes (default
+    /// [`DEFAULT_MCP_CONFIG_LIMIT`]).
+    #[must_use]
+    pub fn size_limit(mut self, bytes: usize) -> Self {
+        self.size_limit = bytes;
+        self
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    ///
+    /// As [`McpConfig::read`].
+    pub fn read(&self, path: impl AsRef<Path>) -> Result<McpConfig, McpConfigError> {
+        let path = path.as_ref();
+        self.read_text(path).and_then(|text| self.parse(&text)).map_err(|error| error.in_file(path))
+    }
+
+    fn read_text(&self, path: &Path) -> Result<String, McpConfigError> {
+        let mut bytes = Vec::new();
+        let file = File::open(path).map_err(McpConfigFault::Io)?;
+        let limit = u64::try_from(self.size_limit).unwrap_or(u64::MAX).saturating_add(1);
+        file.take(limit).read_to_end(&mut bytes).map_err(McpConfigFault::Io)?;
+        self.check_size(bytes.len())?;
+        Ok(String::from_utf8(bytes).map_err(|_| McpConfigFault::NotUtf8)?)
+    }
+
+    /// Reads the text of a file.
+    ///
+    /// # Errors
+    ///
+    /// As [`McpConfig::read`], without a file.
+    pub fn parse(&self, text: &str) -> Result<McpConfig, McpConfigError> {
+        self.check_size(text.len())?;
+        // Some editors write a byte order mark.
+        let text = without_comments(text.strip_prefix('\u{feff}').unwrap_or(text));
+        // The text of the error may show a value.
+        let value: RawJson = agentwire_jsonrpc::read(&text)
+            .map_err(|why| McpConfigFault::Syntax { line: why.line(), column: why.column() })?;
+        let object = RawObject::try_from(value).map_err(|_| McpConfigFault::Type("an object"))?;
+        let variables = Variables::new(&*self.lookup, self.workspace_folder.as_deref(), self.size_limit);
+        let mut config = McpConfig { servers: Vec::new(), disabled: Vec::new(), warnings: Vec::new() };
+        let mut has_servers = false;
+        for (member, value) in object.iter() {
+            match &*member {
+                "mcpServers" | "servers" => {
+                    has_servers = true;
+                    let not_object = |_| McpConfigFault::Type("an object").at(&member);
+                    let servers = RawObject::try_from(value).map_err(not_object)?;
+                    read_servers(&servers, &variables, &mut config)?;
+                }
+                // Inputs are asked for where they are used, which is an error.
+                "inputs" | "$schema" => {}
+                _ => config.warnings.push(McpConfigWarning::new(None, &member)),
+            }
+        }
+        if has_servers { Ok(config) } else { Err(McpConfigFault::NoServers.into()) }
+    }
+
+    fn check_size(&self, bytes: usize) -> Result<(), McpConfigFault> {
+        let limit = self.size_limit;
+        if bytes > limit { Err(McpConfigFault::TooLong { limit }) } else { Ok(()) }
+    }
+}
+
+fn read_servers(
+    servers: &RawObject,
+    variables: &Variables<'_>,
+    config: &mut McpConfig,
+) -> Result<(), McpConfigError> {
+    for (name, entry) in servers.iter() {
+        let not_object = |_| McpConfigError::from(McpConfigFault::Type("an object")).in_server(&name);
+        let entry = RawObject::try_from(entry).map_err(not_object)?;
+        match read_entry(&name, &entry, variables, &mut config.warnings)
+            .map_err(|error| error.in_server(&name))?
+        {
+            Some(server) => config.servers.push(server),
+            None => config.disabled.push(name.into_owned()),
+        }
+    }
+    Ok(())
+}
+
+impl Default for McpConfigReader {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for McpConfigReader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("McpConfigReader")
+            .field("workspace_folder", &self.workspace_folder)
+            .field("size_limit", &self.size_limit)
+            .finish_non_exhaustive()
+    }
+}

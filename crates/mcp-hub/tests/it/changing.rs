@@ -1,0 +1,213 @@
+//! Servers that are added, removed and connected to anew while a hub runs, and handles with a selection of tools.
+
+use std::time::Duration;
+
+use agentwire_mcp_client::schema::SubscriptionFilter;
+use agentwire_mcp_hub::{Change, Driver, Hub, HubConfig, HubError, ServerConfig, ServerState};
+use futures::StreamExt;
+use futures::future::join;
+
+use crate::played::Played;
+use crate::script::{heard, server};
+
+async fn names(hub: &Hub) -> Vec<String> {
+    hub.tools().await.into_iter().map(|tool| tool.name).collect()
+}
+
+fn states(hub: &Hub) -> Vec<String> {
+    hub.status().into_iter().map(|status| format!("{} {}", status.name, status.state)).collect()
+}
+
+/// Runs a hub until `main` is done, and closes it.
+async fn run(hub: (Hub, Driver), main: impl AsyncFnOnce(&Hub)) {
+    let (hub, driver) = hub;
+    let main = async {
+        main(&hub).await;
+        hub.close().await;
+    };
+    let both = tokio::time::timeout(Duration::from_secs(20), join(driver, main));
+    both.await.expect("it ends in time");
+}
+
+fn played(name: &str, tools: &[&str]) -> (Played, ServerConfig) {
+    let played = Played::default();
+    played.set_tools(tools.iter().map(|tool| (*tool, 1)));
+    let config = played.config(name);
+    (played, config)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_is_added_and_removed_takes_no_name_of_another() {
+    let (_, first) = played("a", &["x", "b__z"]);
+    run(Hub::new([first]), async |hub| {
+        assert_eq!(names(hub).await, ["x", "b__z"]);
+        // What one server's tool is called is not the beginning of another's.
+        let (other, config) = played("b", &["x", "y", "z"]);
+        assert_eq!(hub.clone().add(config.clone()).unwrap(), "b_2");
+        assert_eq!(states(hub), ["a connected", "b_2 connecting"]);
+        assert_eq!(names(hub).await, ["x", "b__z", "b_2__x", "y", "z"]);
+        assert_eq!(hub.call("y", ()).await.unwrap().text(), "y");
+
+        let tool = hub.tool("y").unwrap();
+        hub.remove("b_2").unwrap();
+        assert_eq!(states(hub), ["a connected"]);
+        assert_eq!(names(hub).await, ["x", "b__z"]);
+        let error = hub.call("y", ()).await.unwrap_err();
+        assert!(matches!(error, HubError::NoSuchTool { .. }), "{error}");
+        let error = hub.call_tool(&tool, ()).await.unwrap_err();
+        assert!(matches!(error, HubError::NoSuchServer { .. }), "{error}");
+        for error in [hub.remove("b_2"), hub.reconnect("b_2")] {
+            assert_eq!(error.unwrap_err().to_string(), "there is no server `b_2`");
+        }
+        assert!(hub.server("b_2").is_none());
+        // Another server of that name is another one, and its tools get other names. It may be removed before it is begun with.
+        let (_, another) = played("b_2", &["y"]);
+        assert_eq!(hub.add(another).unwrap(), "b_2_2");
+        assert_eq!(names(hub).await, ["x", "b__z", "b_2_2__y"]);
+        hub.remove("b_2_2").unwrap();
+        // The same server is called what it was called, also when it comes back before it has gone.
+        for _ in 0..2 {
+            assert_eq!(hub.add(config.clone()).unwrap(), "b_2");
+            assert_eq!(names(hub).await, ["x", "b__z", "b_2__x", "y", "z"]);
+            assert_eq!(hub.call("y", ()).await.unwrap().text(), "y");
+            hub.remove("b_2").unwrap();
+        }
+        drop(other);
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_is_removed_before_it_answers_is_dropped() {
+    let (slow, config) = played("slow", &["x"]);
+    slow.delay(10_000);
+    run(Hub::new([]), async |hub| {
+        hub.add(config).unwrap();
+        tokio::task::yield_now().await;
+        hub.remove("slow").unwrap();
+        assert!(names(hub).await.is_empty());
+        let (_, other) = played("other", &["x"]);
+        hub.add(other).unwrap();
+        assert_eq!(names(hub).await, ["x"]);
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_servers_of_a_hub_are_bounded_with_those_that_it_had() {
+    let hub = Hub::with_config(HubConfig::new().server_limit(2), []);
+    let outside = hub.0.clone();
+    run(hub, async |hub| {
+        let configs = ["a", "b", "c"].map(|name| played(name, &[]).1);
+        let [a, b, c] = configs;
+        hub.add(a.clone()).unwrap();
+        hub.remove("a").unwrap();
+        hub.add(b).unwrap();
+        let error = hub.add(c).unwrap_err();
+        assert_eq!(error.to_string(), "the hub has had 2 servers, removed ones included, which is the limit");
+        assert_eq!(hub.add(a).unwrap(), "a");
+    })
+    .await;
+    assert!(matches!(outside.add(played("d", &[]).1), Err(HubError::Closed)));
+    assert!(matches!(outside.reconnect("a"), Err(HubError::Closed)));
+    outside.remove("a").unwrap();
+    assert_eq!(states(&outside), ["b closed"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_is_connected_to_anew_in_any_state() {
+    let (server, config) = played("s", &["x"]);
+    run(Hub::new([config]), async |hub| {
+        assert_eq!(names(hub).await, ["x"]);
+        let mut listening =
+            hub.listen("s", SubscriptionFilter::default().tools_list_changed(true)).await.unwrap();
+        let handle = hub.server("s").unwrap();
+        hub.reconnect("s").unwrap();
+        assert_eq!(states(hub), ["s connecting"]);
+        assert_eq!(names(hub).await, ["x"]);
+        assert!(handle.call_tool("x", ()).await.is_err(), "the connection before has ended");
+        assert_eq!(hub.call("x", ()).await.unwrap().text(), "x");
+        assert_eq!(listening.next().await.unwrap().unwrap(), Change::Missed);
+        // Also while it is connecting, and after it has died.
+        hub.reconnect("s").unwrap();
+        hub.reconnect("s").unwrap();
+        assert_eq!(names(hub).await, ["x"]);
+        let mut seen = 0;
+        while !matches!(hub.status()[0].state, ServerState::Died(_)) {
+            server.hang_up();
+            hub.changed(&mut seen).await;
+        }
+        hub.reconnect("s").unwrap();
+        assert_eq!(names(hub).await, ["x"]);
+        assert_eq!(states(hub), ["s connected"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_process_is_ended_in_good_order_and_started_again() {
+    let dying = r#"*'"tools/call"'*) exit 7 ;;"#;
+    let config = HubConfig::new().restarts(0);
+    run(Hub::with_config(config, [server("s", "die", dying)]), async |hub| {
+        hub.ready().await;
+        assert!(hub.call("die", ()).await.is_err());
+        let mut seen = 0;
+        while hub.status()[0].state.is_connected() {
+            hub.changed(&mut seen).await;
+        }
+        for _ in 0..2 {
+            hub.reconnect("s").unwrap();
+            assert_eq!(names(hub).await, ["die"]);
+        }
+        assert_eq!(hub.status()[0].restarts, 0, "only crashes count");
+        hub.remove("s").unwrap();
+    })
+    .await;
+    let listed = heard().into_iter().filter(|method| method == "tools/list").count();
+    assert_eq!(listed, 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_handle_may_have_some_tools_only() {
+    let (one, first) = played("one", &["x", "a"]);
+    let (_, second) = played("two", &["x", "b"]);
+    run(Hub::new([first, second]), async |hub| {
+        hub.ready().await;
+        let rows: [(&[&str], &[&str]); 6] = [
+            (&["a"], &["a"]),
+            (&["one__a", "two__x"], &["a", "two__x"]),
+            (&["x"], &[]),
+            (&["one__*", "b"], &["one__x", "a", "b"]),
+            (&["two__*"], &["two__x", "b"]),
+            (&["nothing", "none__*"], &[]),
+        ];
+        for (selected, expected) in rows {
+            assert_eq!(names(&hub.only(selected.iter().copied())).await, expected, "{selected:?}");
+        }
+        let some = hub.only(["one__*"]);
+        assert_eq!(some.call("a", ()).await.unwrap().text(), "a");
+        assert_eq!(some.clone().call("one__x", ()).await.unwrap().text(), "x");
+        let other = hub.tool("b").unwrap();
+        for call in [some.call("b", ()), some.call("two__b", ()), some.call_tool(&other, ())] {
+            let error = call.await.unwrap_err();
+            assert!(matches!(error, HubError::NotSelected { .. }), "{error}");
+            assert!(error.to_string().ends_with("is not among those that may be called here"), "{error}");
+        }
+        assert!(some.tool("b").is_none());
+        let error = some.call("none", ()).await.unwrap_err();
+        assert!(matches!(error, HubError::NoSuchTool { .. }), "{error}");
+        assert_eq!([some.server("one").is_some(), some.server("two").is_some()], [true, false]);
+        assert!(hub.only(["a"]).server("one").is_none(), "its handle would call any tool");
+        // A selection of a selection is what both have.
+        assert_eq!(names(&some.only(["a", "b"])).await, ["a"]);
+        assert!(names(&hub.only(["b"]).only(["one__*", "two__x"])).await.is_empty());
+        // A tool that comes later is selected by the same words.
+        one.set_tools([("x", 1), ("new", 1)]);
+        let mut seen = 0;
+        while hub.tool("new").is_none() {
+            hub.changed(&mut seen).await;
+        }
+        assert_eq!(names(&some).await, ["one__x", "new"]);
+    })
+    .await;
+}

@@ -1,0 +1,202 @@
+//! Configuration files of other programs.
+
+use agentwire_mcp_hub::{
+    DEFAULT_MCP_CONFIG_LIMIT, McpConfig, McpConfigFault, McpConfigReader, Target, connect,
+};
+use serde_json::json;
+
+use crate::script::server;
+
+fn variables(name: &str) -> Option<String> {
+    match name {
+        "TOKEN" => Some("hunter2".into()),
+        "EMPTY" => Some(String::new()),
+        "HOME" => Some("/home/me".into()),
+        _ => None,
+    }
+}
+
+fn parse(text: &str) -> Result<McpConfig, String> {
+    McpConfig::from_str(text, variables).map_err(|error| {
+        assert!(!format!("{error:?} {error}").contains("hunter2"), "{error:?}");
+        error.to_string()
+    })
+}
+
+/// Each server: its name, and its command line or URL.
+fn shown(config: &McpConfig) -> Vec<String> {
+    let target = |target: &Target| match target {
+        Target::Stdio(command) => {
+            let words =
+                std::iter::once(command.program()).chain(command.arguments().iter().map(|word| &**word));
+            words.map(|word| word.to_str().unwrap()).collect::<Vec<_>>().join(" ")
+        }
+        Target::Http(target) => target.url().to_owned(),
+        other => format!("{other:?}"),
+    };
+    config.servers().iter().map(|server| format!("{}: {}", server.name, target(&server.target))).collect()
+}
+
+#[test]
+fn servers_of_every_kind_are_read_in_order() {
+    let config = parse(
+        r#"{ "mcpServers": {
+            "z": { "command": "files", "args": ["--root", "${ROOT:-/repo}", "${EMPTY:-x}", "${EMPTY}", "$ROOT"] },
+            "web": { "url": "https://example.com/${env:TOKEN}", "headers": { "Authorization": "Bearer ${TOKEN}" } },
+            "off": { "command": "${UNSET}", "disabled": true },
+            "old": { "type": "sse", "url": "http://127.0.0.1:1/sse", "disabled": false },
+            "new": { "type": "streamable-http", "url": "http://127.0.0.1:1/mcp", "args": null }
+        }, "$schema": "x" }"#,
+    )
+    .unwrap();
+    let expected = [
+        "z: files --root /repo x  $ROOT",
+        "web: https://example.com/hunter2",
+        "old: http://127.0.0.1:1/sse",
+        "new: http://127.0.0.1:1/mcp",
+    ];
+    assert_eq!(shown(&config), expected);
+    assert_eq!(config.disabled(), ["off"]);
+    assert!(config.warnings().is_empty());
+    let debug = format!("{config:?} {:?}", config.servers()[1].target).replace("example.com/hunter2", "");
+    assert!(!debug.contains("hunter2"), "{debug}");
+}
+
+#[test]
+fn the_file_of_vs_code_is_read_with_its_comments() {
+    let text = r#"{
+        // What it is asked for.
+        "inputs": [{ "id": "token", "type": "promptString" }],
+        "servers": {
+            "a": { "type": "stdio", "command": "${workspaceFolder}/run", "args": ["${workspaceFolderBasename}", "${userHome}${/}x"],
+                "envFile": "${workspaceFolder}/.env", "env": { "N": 1, "GONE": null }, }, /* the last */
+        },
+        "other": 1,
+    }"#;
+    let reader = McpConfigReader::new().variables(variables).workspace_folder("/work/repo");
+    let config = reader.parse(text).unwrap();
+    assert_eq!(shown(&config), ["a: /work/repo/run repo /home/me/x"]);
+    let warnings: Vec<_> = config.warnings().iter().map(ToString::to_string).collect();
+    let expected = [
+        "server \"a\": the member \"envFile\" is not known, and is left out",
+        "the member \"other\" is not known, and is left out",
+    ];
+    assert_eq!(warnings, expected);
+}
+
+#[test]
+fn an_error_names_the_server_and_the_member_and_no_value() {
+    let rows = [
+        ("[]", "it must be an object"),
+        ("{\n  \"mcpServers\": {,", "it is no JSON: line 2, column 18"),
+        ("{}", "it has neither `mcpServers` nor `servers`"),
+        (r#"{"servers": 1}"#, "member \"servers\": it must be an object"),
+        (r#"{"servers": {"a": "hunter2"}}"#, "server \"a\": it must be an object"),
+    ];
+    for (text, expected) in rows {
+        assert_eq!(parse(text).unwrap_err(), expected, "{text}");
+    }
+    let unset = "the variable \"UNSET\" is not set, and has no default, as in `${NAME:-default}`";
+    let rows = [
+        (json!({}), "it has neither `command` nor `url`".to_owned()),
+        (json!({ "command": "a", "url": "b" }), "it has both `command` and `url`".into()),
+        (json!({ "command": ["hunter2"] }), "member \"command\": it must be a string".into()),
+        (json!({ "command": "a", "args": "hunter2" }), "member \"args\": it must be a list of strings".into()),
+        (json!({ "command": "a", "args": [1] }), "member \"args\": it must be a string".into()),
+        (json!({ "command": "a", "disabled": "hunter2" }), "member \"disabled\": it must be true or false".into()),
+        (json!({ "command": "a", "env": ["hunter2"] }), "member \"env\": it must be an object of strings".into()),
+        (json!({ "command": "a", "env": { "A": ["hunter2"] } }), "member \"env.A\": it must be a string".into()),
+        (json!({ "command": "a", "env": { "A": "${UNSET}" } }), format!("member \"env.A\": {unset}")),
+        (
+            json!({ "command": "a", "type": "${TOKEN}" }),
+            "member \"type\": the type \"${TOKEN}\" does not fit the server, or is not supported".into(),
+        ),
+        (
+            json!({ "url": "http://x/", "type": "stdio" }),
+            "member \"type\": the type \"stdio\" does not fit the server, or is not supported".into(),
+        ),
+        (
+            json!({ "url": "${TOKEN}" }),
+            "member \"url\": it is no URL of an MCP server, such as `https://host/path`".into(),
+        ),
+        (
+            json!({ "url": "http://x/", "headers": { "A": "${TOKEN}\n" , "B": "a\nb" } }),
+            "member \"headers.B\": HTTP does not carry such a header".into(),
+        ),
+        (
+            json!({ "url": "http://x/", "headers": { "A": "Bearer ${input:token}" } }),
+            "member \"headers.A\": the input \"token\" is used: nobody is asked for inputs here, so write a variable of the environment instead".into(),
+        ),
+        (
+            json!({ "command": "${workspaceFolder}/x" }),
+            "member \"command\": `${workspaceFolder}` is used, and this program has set none".into(),
+        ),
+        (
+            json!({ "command": "${command:pick:-hunter2}" }),
+            "member \"command\": `${…}` names \"command:pick\", which is no variable that is known here".into(),
+        ),
+        (json!({ "command": "a ${TOKEN" }), "member \"command\": it has `${` without `}`".into()),
+    ];
+    for (entry, expected) in rows {
+        let error = parse(&json!({ "mcpServers": { "a\u{1b}": entry } }).to_string()).unwrap_err();
+        assert_eq!(error, format!("server \"a\\u{{1b}}\": {expected}"), "{entry}");
+    }
+}
+
+#[test]
+fn a_file_is_named_and_has_a_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(".mcp.json");
+    let error = McpConfig::read(&path).unwrap_err();
+    assert!(matches!(error.fault(), McpConfigFault::Io(_)), "{error}");
+    assert!(error.to_string().starts_with(&format!("{path:?}: ")), "{error}");
+
+    let text = r#"{ "mcpServers": { "a": { "command": "b", "args": ["${TOKEN}${TOKEN}"] } } }"#;
+    std::fs::write(&path, text).unwrap();
+    let reader = McpConfigReader::new().variables(|_| Some("x".repeat(40)));
+    assert_eq!(reader.read(&path).unwrap().servers().len(), 1);
+    // Once for the file, and once for what its variables become.
+    for limit in [text.len() - 1, 79] {
+        let error = reader.clone().size_limit(limit).read(&path).unwrap_err();
+        assert!(
+            matches!(error.fault(), McpConfigFault::TooLong { limit: named, .. } if *named == limit),
+            "{error}"
+        );
+        assert_eq!(error.file(), Some(&*path));
+    }
+    std::fs::write(&path, " ".repeat(DEFAULT_MCP_CONFIG_LIMIT + 1)).unwrap();
+    let error = McpConfig::read(&path).unwrap_err();
+    assert!(matches!(error.fault(), McpConfigFault::TooLong { .. }), "{error}");
+    std::fs::write(&path, b"\xff").unwrap();
+    assert!(matches!(McpConfig::read(&path).unwrap_err().fault(), McpConfigFault::NotUtf8));
+}
+
+#[tokio::test]
+async fn a_process_gets_its_environment_and_its_directory() {
+    let Target::Stdio(command) =
+        server("s", "where", r#"*'"tools/call"'*) text "$WORD ${GONE-gone} $PWD" ;;"#).target
+    else {
+        panic!("it is a process");
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().canonicalize().unwrap();
+    let heard = folder.join("heard");
+    std::fs::create_dir(&heard).unwrap();
+    let entry = json!({
+        "command": command.program().to_str().unwrap(),
+        "args": ["-c", "${PROGRAM}"],
+        "env": { "WORD": "${TOKEN}", "HEARD": heard, "GONE": null },
+        "cwd": folder,
+    });
+    let program = command.arguments()[1].to_str().unwrap().to_owned();
+    let config = McpConfigReader::new()
+        .variables(move |name| if name == "PROGRAM" { Some(program.clone()) } else { variables(name) })
+        .parse(&json!({ "servers": { "s": entry } }).to_string())
+        .unwrap();
+    connect(config, async |hub| {
+        hub.ready().await;
+        let result = hub.call("where", ()).await.unwrap();
+        assert_eq!(result.text(), format!("hunter2 gone {}", folder.display()));
+    })
+    .await;
+}
