@@ -1,6 +1,7 @@
 //! The project's own checks and measurements, run with `cargo xtask`. Plain code with few dependencies builds in seconds.
 //!
-//! The commands are modules of their own. They share `process` (starting programs), `cargo`, and `packages` (npm and PyPI).
+//! The commands are modules of their own. They share `process` (starting programs), `cargo`, and `packages` (npm, PyPI and
+//! crates.io).
 #![allow(clippy::print_stdout, reason = "a command's result is what it prints")]
 
 #[cfg(target_os = "linux")]
@@ -30,6 +31,7 @@ mod interop {
 mod packages;
 mod process;
 mod schema;
+mod site;
 mod tidy;
 
 use std::path::Path;
@@ -45,6 +47,7 @@ cargo xtask COMMAND
   schema       write, check or compare the JSON Schemas and the reference; see `cargo xtask schema --help`
   conformance  run the official MCP suite against our server and client
   fuzz         run the fuzzers, on mutations or by libFuzzer; see `cargo xtask fuzz --help`
+  site         build the site of the documentation and check its links; see `cargo xtask site --help`
   interop      test our programs against programs built on other libraries
   bench        compare with the rivals and with a hand-written loop; see `cargo xtask bench`";
 
@@ -73,6 +76,7 @@ fn run() -> Result<()> {
         "schema" => schema::run(root, arguments),
         "conformance" => conformance::run(root, arguments),
         "fuzz" => fuzz::run(root, arguments),
+        "site" => site::run(root, arguments),
         "interop" => interop::run(root, arguments),
         "bench" => bench::run(root, arguments),
         _ => bail!("no command `{command}`\n\n{USAGE}"),

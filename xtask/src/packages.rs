@@ -1,4 +1,4 @@
-//! Packages from npm and PyPI, in the versions of a lock file, and a Node to run them.
+//! Packages from npm and PyPI, in the versions of a lock file, a Node to run them, and programs from crates.io.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
 
-use crate::process;
+use crate::{cargo, process};
 
 /// Installs the packages of the lock file in `source` into `target`, which may be the same folder. The other files of
 /// `source` are copied there, because programs find packages beside themselves. Install scripts do not run.
@@ -45,6 +45,24 @@ pub(crate) fn pip(source: &Path, target: &Path, python: &str) -> Result<()> {
         pip.arg("--requirement").arg(&requirements).arg("--target").arg(target);
         Ok(pip)
     })
+}
+
+/// Installs a program from crates.io into `target`, with its own lock file and only the features named.
+pub(crate) fn cargo(target: &Path, name: &str, version: &str, features: &[&str]) -> Result<()> {
+    let features = features.join(",");
+    let lock = format!("{name} {version} {features}");
+    fs::create_dir_all(target)?;
+    install_once(target, &target.join(".installed"), &lock, || {
+        let mut cargo = cargo::command(target);
+        cargo.args(["install", name, "--version", version, "--locked", "--force"]);
+        cargo.args(["--no-default-features", "--features", &features, "--root"]).arg(target);
+        // The program is no part of the workspace's build.
+        cargo.arg("--target-dir").arg(target.join("build"));
+        Ok(cargo)
+    })?;
+    // What it was built from is many times the program.
+    let build = target.join("build");
+    if build.exists() { Ok(fs::remove_dir_all(build)?) } else { Ok(()) }
 }
 
 /// Runs an installation unless the stamp says that the same lock is installed.

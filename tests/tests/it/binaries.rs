@@ -22,6 +22,11 @@ pub(crate) fn guide_program(guide: &str) -> &'static Path {
     built(&format!("guide_{guide}"))
 }
 
+/// The agent around a model's endpoint, an example of the façade.
+pub(crate) fn openai_agent() -> &'static Path {
+    built("openai_agent")
+}
+
 /// The command line of a scripted peer; `script` is what its `main.rs` says.
 pub(crate) fn scripted(script: &str) -> String {
     format!("'{}' {script}", env!("CARGO_BIN_EXE_scripted_peer"))
@@ -40,7 +45,7 @@ pub(crate) fn recorded(protocol: &str, arguments: &str) -> String {
 }
 
 /// The programs, in cargo's words. What is an example makes cargo take the features of tests too.
-const PROGRAMS: [&str; 10] = [
+const PROGRAMS: [&str; 12] = [
     "--bin",
     "agentwire",
     "--bin",
@@ -51,6 +56,8 @@ const PROGRAMS: [&str; 10] = [
     "guide_client",
     "--example",
     "guide_mcp",
+    "--example",
+    "openai_agent",
 ];
 
 /// Where a program is. The first call builds them all, with this test's profile and in its target folder, and with the

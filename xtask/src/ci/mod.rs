@@ -48,6 +48,7 @@ const STEPS: &[Step] = &[
     Step::new("features", Run::Features),
     Step::new("tidy", Run::Xtask(&["tidy"])),
     Step::new("schema", Run::Xtask(&["schema", "--check"])),
+    Step::new("site", Run::Xtask(&["site"])),
     Step::new("test", Run::Cargo(&["test", "--workspace"], None)),
     Step::new("migration", Run::Cargo(MIGRATION, None)),
     Step::new("fuzz", Run::Xtask(&["fuzz", "--seconds", "3"])),

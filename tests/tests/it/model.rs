@@ -1,0 +1,130 @@
+//! An endpoint for chat completions in the form of OpenAI's API, whose answers a test has written.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+
+use serde_json::{Value, json};
+
+use crate::program::SOON;
+
+/// What the endpoint answers to a request.
+pub(crate) enum Answer {
+    /// A stream of these events, to its end.
+    Stream(Vec<Value>),
+    /// A stream of these events that goes on and says nothing more.
+    Hang(Vec<Value>),
+    /// A stream of these events whose connection breaks.
+    Broken(Vec<Value>),
+    /// A status line, headers and a body.
+    Refusal(&'static str, String),
+}
+
+/// An endpoint, which answers one request after the other.
+pub(crate) struct Model {
+    pub(crate) base: String,
+    requests: Receiver<Request>,
+    closed: Receiver<()>,
+}
+
+/// A request that the endpoint got.
+pub(crate) struct Request {
+    /// In lower case.
+    pub(crate) head: String,
+    pub(crate) body: Value,
+}
+
+impl Model {
+    /// An endpoint with an answer for each request that comes.
+    pub(crate) fn answering(answers: Vec<Answer>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("there are ports");
+        let base = format!("http://{}/v1", listener.local_addr().expect("it listens"));
+        let ((request, requests), (close, closed)) = (channel(), channel());
+        // It ends with the test.
+        thread::spawn(move || {
+            for answer in answers {
+                let (mut stream, _) = listener.accept().expect("it listens");
+                let _ = request.send(read(&stream));
+                let hangs = matches!(answer, Answer::Hang(_));
+                write(&mut stream, answer);
+                if hangs {
+                    let _gone = stream.read(&mut [0]);
+                    let _ = close.send(());
+                }
+            }
+        });
+        Self { base, requests, closed }
+    }
+
+    /// Waits for the next request.
+    pub(crate) fn request(&self) -> Request {
+        self.requests.recv_timeout(SOON).expect("the agent asks")
+    }
+
+    /// Waits until the agent has closed the connection of an answer that hangs.
+    pub(crate) fn is_given_up(&self) {
+        self.closed.recv_timeout(SOON).expect("the agent closes it");
+    }
+}
+
+/// Events with these pieces of text, and the end.
+pub(crate) fn says(pieces: &[&str]) -> Vec<Value> {
+    let event = |piece: &&str| json!({ "choices": [{ "index": 0, "delta": { "content": piece }, "finish_reason": null }] });
+    let mut events: Vec<_> = pieces.iter().map(event).collect();
+    events.push(json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": "stop" }] }));
+    events
+}
+
+/// Events that call a tool, the arguments in two pieces, and the end.
+pub(crate) fn calls(name: &str, arguments: &str) -> Vec<Value> {
+    let (first, second) = arguments.split_at(arguments.len() / 2);
+    let event = |call: Value| json!({ "choices": [{ "index": 0, "delta": { "tool_calls": [call] }, "finish_reason": null }] });
+    vec![
+        event(
+            json!({ "index": 0, "id": "c1", "type": "function", "function": { "name": name, "arguments": "" } }),
+        ),
+        event(json!({ "index": 0, "function": { "arguments": first } })),
+        event(json!({ "index": 0, "function": { "arguments": second } })),
+        json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": "tool_calls" }] }),
+    ]
+}
+
+fn read(stream: &TcpStream) -> Request {
+    let mut reader = BufReader::new(stream);
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        assert_ne!(reader.read_line(&mut head).expect("it is a head"), 0, "the head ends: {head}");
+    }
+    let head = head.to_lowercase();
+    let length =
+        head.lines().find_map(|line| line.strip_prefix("content-length: ")).expect("there is a body");
+    let mut body = vec![0; length.parse().expect("it is a number")];
+    reader.read_exact(&mut body).expect("the body comes");
+    Request { head, body: serde_json::from_slice(&body).expect("it is JSON") }
+}
+
+fn write(stream: &mut TcpStream, answer: Answer) {
+    let (events, is_whole) = match answer {
+        Answer::Refusal(head, body) => {
+            let length = body.len();
+            let _ = write!(
+                stream,
+                "HTTP/1.1 {head}\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{body}"
+            );
+            return;
+        }
+        Answer::Stream(events) => (events, true),
+        Answer::Hang(events) | Answer::Broken(events) => (events, false),
+    };
+    let head = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked";
+    let _ = write!(stream, "{head}\r\n\r\n");
+    let end = is_whole.then(|| "[DONE]".to_owned());
+    for data in events.iter().map(Value::to_string).chain(end) {
+        let event = format!("data: {data}\n\n");
+        let _ = write!(stream, "{:x}\r\n{event}\r\n", event.len());
+    }
+    if is_whole {
+        let _ = stream.write_all(b"0\r\n\r\n");
+    }
+}

@@ -1,0 +1,84 @@
+//! `cargo xtask site`: builds the pages of `docs/SUMMARY.md` as a site with mdBook, and checks every link in it.
+//!
+//! ```text
+//! docs/SUMMARY.md ─ pages ─▶ target/book/src ─ mdbook ─▶ target/site ─ check
+//! ```
+
+mod check;
+mod markdown;
+mod stage;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use cargo_metadata::MetadataCommand;
+
+use crate::{cargo, packages, process};
+
+/// The version of mdBook. Another one writes other HTML.
+const MDBOOK: &str = "0.5.4";
+
+const USAGE: &str = "\
+cargo xtask site [--list-external]
+
+Builds the site of the documentation into `target/site`, and checks that each link in it leads somewhere: to a file of the site,
+to an id of a page, or to a file of the repository. Installs mdBook into `target/mdbook` the first time.
+
+  --list-external  print the links to other sites, which are not fetched";
+
+/// The tree of files, and where it is on the web.
+struct Repository {
+    root: PathBuf,
+    /// Without a slash at its end.
+    url: String,
+}
+
+pub(crate) fn run(root: &Path, mut arguments: lexopt::Parser) -> Result<()> {
+    use lexopt::prelude::*;
+    let mut list_external = false;
+    while let Some(argument) = arguments.next()? {
+        match argument {
+            Long("list-external") => list_external = true,
+            Long("help") | Short('h') => bail!("{USAGE}"),
+            other => bail!("{}\n\n{USAGE}", other.unexpected()),
+        }
+    }
+    let target = cargo::target(root)?;
+    let repository = Repository { root: root.to_owned(), url: url(root)? };
+    let (book, site) = (target.join("book"), target.join("site"));
+    let pages = stage::pages(&repository, &book)?;
+    packages::cargo(&target.join("mdbook"), "mdbook", MDBOOK, &["search"])?;
+    build(&target.join("mdbook/bin/mdbook"), &book, &site)?;
+    let links = check::check(&repository, &site)?;
+    if list_external {
+        links.external.iter().for_each(|url| println!("{url}"));
+    }
+    println!(
+        "{} pages in {}: {} links within the site, {} of them to a place in a page; {} to files of the repository. \
+         {} links to other sites were not fetched; `--list-external` prints them.",
+        pages.len(),
+        site.display(),
+        links.within,
+        links.fragments,
+        links.repository,
+        links.external.len(),
+    );
+    Ok(())
+}
+
+/// Where the manifests say that the repository is.
+fn url(root: &Path) -> Result<String> {
+    let metadata = MetadataCommand::new().current_dir(root).no_deps().exec()?;
+    let mut urls = metadata.packages.iter().filter_map(|package| package.repository.as_deref());
+    Ok(urls.next().context("no package names its repository")?.trim_end_matches('/').to_owned())
+}
+
+fn build(mdbook: &Path, book: &Path, site: &Path) -> Result<()> {
+    if site.exists() {
+        fs::remove_dir_all(site)?;
+    }
+    process::output(Command::new(mdbook).arg("build").arg(book).arg("--dest-dir").arg(site))?;
+    Ok(())
+}
