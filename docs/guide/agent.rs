@@ -1,7 +1,7 @@
 //! The whole program of `agent.md`: `my-agent DIRECTORY`, where the directory is for its sessions.
 
 use agentwire_acp_sessions::schema::*;
-use agentwire_acp_sessions::{Error, FileStore, Turn, TurnError, agent};
+use agentwire_acp_sessions::{BoxError, FileStore, Turn, TurnError, agent};
 use agentwire_transport_stdio::stdio;
 use serde_json::Value;
 
@@ -61,7 +61,7 @@ async fn run(turn: &Turn, command: String) -> Result<String, TurnError> {
     Ok(output)
 }
 
-async fn answer(turn: Turn) -> Result<StopReason, Error> {
+async fn answer(turn: Turn) -> Result<StopReason, BoxError> {
     let tools: Vec<_> = turn.mcp().tools().await.into_iter().map(|tool| tool.name).collect();
     loop {
         match model(&turn.history().await?, &tools) {
