@@ -75,9 +75,13 @@ async fn a_turn_fails_with_any_error_and_the_answer_has_its_text() {
             [("refused", "internal error: "), ("wrapped", "internal error: the step failed: ")]
         {
             let id = peer.begin_prompt(&session, text).await;
+            let asked = peer.asked("terminal/create").await;
+            let error = json!({ "code": -32602, "message": "no terminal today" });
+            peer.send(json!({ "jsonrpc": "2.0", "id": asked["id"], "error": error })).await;
             let error = peer.response(id).await["error"].clone();
             assert_eq!(error["code"], -32603, "{text}");
-            assert!(error["message"].as_str().unwrap().starts_with(begin), "{error}");
+            let message = error["message"].as_str().unwrap();
+            assert!(message.starts_with(begin) && message.contains("no terminal today"), "{error}");
         }
         assert_eq!(peer.prompt(&session, "cancelled").await, "cancelled");
         assert_eq!(peer.prompt(&session, "7").await, "end_turn");

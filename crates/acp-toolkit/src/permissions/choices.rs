@@ -38,6 +38,27 @@ const MAX_OPTIONS: usize = 1000;
 /// The title stands right above the options, however long the rest is. Five locations, changes and texts of the call
 /// are shown of each, and the rest are counted. The agent's texts are [`Printable`] and on one line each, so they
 /// cannot imitate a menu.
+///
+/// ```
+/// use agentwire_acp_schema::v1::{
+///     PermissionOption, PermissionOptionKind, RequestPermissionRequest, RequestPermissionResponse,
+///     ToolCallUpdate,
+/// };
+/// use agentwire_acp_toolkit::Choices;
+///
+/// let call = ToolCallUpdate::new("call-1").title("Delete notes.txt");
+/// let options = [
+///     PermissionOption::new("yes", "Yes", PermissionOptionKind::AllowOnce),
+///     PermissionOption::new("no", "No", PermissionOptionKind::RejectOnce),
+/// ];
+/// let choices = Choices::new(&RequestPermissionRequest::new("session-1", call, options));
+/// assert!(choices.to_string().ends_with(
+///     "  Delete notes.txt\n  1) allow once (a): Yes\n  2) reject once (r): No\n",
+/// ));
+/// assert_eq!(choices.select("2"), Some(RequestPermissionResponse::selected("no")));
+/// assert_eq!(choices.select("r"), choices.select("reject once"));
+/// assert_eq!(choices.select("maybe"), None);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Choices {
     subject: String,

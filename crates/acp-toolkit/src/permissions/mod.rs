@@ -32,6 +32,13 @@ use cancel_guard::SessionCancels;
 const LIMIT: usize = 10_000;
 
 /// The scope of an answer `allow_always` or `reject_always`.
+///
+/// ```
+/// use agentwire_acp_toolkit::{DecisionScope, PermissionPolicy, Permissions};
+///
+/// // "Always allow" holds for every later call of the same tool.
+/// let permissions = Permissions::new(PermissionPolicy::Ask).remember(DecisionScope::Tool);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DecisionScope {
@@ -52,6 +59,22 @@ pub enum DecisionScope {
 /// (nothing is stored); the policy; the user.
 ///
 /// See <https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission>.
+///
+/// ```
+/// use agentwire_acp_schema::v1::{PermissionOption, PermissionOptionKind, RequestPermissionRequest, ToolCallUpdate, ToolKind};
+/// use agentwire_acp_toolkit::{PermissionPolicy, PermissionRule, Permissions};
+///
+/// let permissions = Permissions::new(PermissionPolicy::Ask)
+///     .rule(PermissionRule::kind(ToolKind::Read, PermissionPolicy::AllowAll));
+///
+/// let allow = PermissionOption::new("yes", "Allow", PermissionOptionKind::AllowOnce);
+/// let request = |kind| {
+///     let call = ToolCallUpdate::new("call-1").title("Something").kind(kind);
+///     RequestPermissionRequest::new("session-1", call, [allow.clone()])
+/// };
+/// assert!(permissions.decide(&request(ToolKind::Read)).is_some());
+/// assert!(permissions.decide(&request(ToolKind::Edit)).is_none()); // The user is asked.
+/// ```
 #[derive(Debug)]
 pub struct Permissions {
     policy: PermissionPolicy,

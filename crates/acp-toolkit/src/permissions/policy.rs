@@ -3,6 +3,22 @@
 use agentwire_acp_schema::v1::{PermissionOptionKind, RequestPermissionRequest, RequestPermissionResponse};
 
 /// How tool calls without an earlier decision are decided.
+///
+/// ```
+/// use agentwire_acp_schema::v1::{PermissionOption, PermissionOptionKind, RequestPermissionRequest, ToolCallUpdate};
+/// use agentwire_acp_toolkit::PermissionPolicy;
+///
+/// let option = |id: &str, kind| PermissionOption::new(id, id, kind);
+/// let options = [
+///     option("always", PermissionOptionKind::AllowAlways),
+///     option("once", PermissionOptionKind::AllowOnce),
+///     option("no", PermissionOptionKind::RejectOnce),
+/// ];
+/// let request = RequestPermissionRequest::new("session-1", ToolCallUpdate::new("call-1"), options);
+/// assert_eq!(PermissionPolicy::Ask.decide(&request), None);
+/// let answer = PermissionPolicy::AllowAll.decide(&request);
+/// assert_eq!(answer, Some(agentwire_acp_schema::v1::RequestPermissionResponse::selected("once")));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PermissionPolicy {

@@ -20,6 +20,21 @@ const UNHEARD: Duration = Duration::from_millis(100);
 /// be piped in all at once. (A line that was begun before and ends after is still in the terminal, and counts as later
 /// input.) At the end of the input the call is rejected, since no user can allow it. A program that reads lines itself
 /// needs only [`Choices`].
+///
+/// ```no_run
+/// use agentwire_acp_client::Error;
+/// use agentwire_acp_schema::v1::{RequestPermissionRequest, RequestPermissionResponse};
+/// use agentwire_acp_toolkit::{PermissionPolicy, PermissionPrompt, Permissions};
+/// use tokio::io::{BufReader, stdin, stderr};
+///
+/// # async fn answer(
+/// #     permissions: &Permissions,
+/// #     request: &RequestPermissionRequest,
+/// # ) -> Result<RequestPermissionResponse, Error> {
+/// let prompt = PermissionPrompt::new(BufReader::new(stdin()), stderr());
+/// permissions.answer(request, async |request| prompt.ask(request).await).await
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct PermissionPrompt<R, W> {
     terminal: Mutex<(R, W)>,
