@@ -1,7 +1,7 @@
 //! The whole program of `agent.md`: `my-agent DIRECTORY`, where the directory is for its sessions.
 
 use agentwire::acp::sessions::schema::*;
-use agentwire::acp::sessions::{Error, FileStore, Turn, TurnError, agent};
+use agentwire::acp::sessions::{BoxError, FileStore, Turn, TurnError, agent};
 use agentwire::serde_json::{self, Value};
 use agentwire::stdio::stdio;
 
@@ -61,7 +61,7 @@ async fn run(turn: &Turn, command: String) -> Result<String, TurnError> {
     Ok(output)
 }
 
-async fn answer(turn: Turn) -> Result<StopReason, Error> {
+async fn answer(turn: Turn) -> Result<StopReason, BoxError> {
     let tools: Vec<_> = turn.mcp().tools().await.into_iter().map(|tool| tool.name).collect();
     loop {
         match model(&turn.history().await?, &tools) {

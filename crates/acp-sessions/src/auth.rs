@@ -3,10 +3,10 @@ use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use agentwire_acp_agent::Error;
+use agentwire_acp_agent::{BoxError, Error};
 use agentwire_acp_schema::v1::{AuthMethod, AuthMethodId, error_code};
-use futures::FutureExt;
 use futures::future::BoxFuture;
+use futures::{FutureExt, TryFutureExt};
 
 use crate::client::RemoteClient;
 
@@ -17,6 +17,20 @@ use crate::client::RemoteClient;
 ///
 /// A client without a terminal is not offered methods of type `terminal`. Where there are no others, requests are refused
 /// with -32600 instead, because -32000 is for clients that were offered a method.
+///
+/// ```
+/// use agentwire_acp_sessions::schema::{AuthMethodAgent, StopReason};
+/// use agentwire_acp_sessions::{Auth, Turn, agent};
+///
+/// # async fn log_in(_method: &str) -> std::io::Result<()> { Ok(()) }
+/// let auth = Auth::new([AuthMethodAgent::new("browser", "Log in with a browser")])
+///     .authenticated(std::env::var_os("API_KEY").is_some())
+///     .on_authenticate(async |method| {
+///         log_in(&method).await?; // The id of the method, here always `browser`.
+///         Ok(())
+///     });
+/// let agent = agent(async |_turn: Turn| Ok(StopReason::EndTurn)).auth(auth);
+/// ```
 #[derive(Clone)]
 #[must_use = "it does nothing until it is given to an agent"]
 pub struct Auth {
@@ -44,24 +58,26 @@ impl Auth {
 
     /// Sets the handler of `authenticate`, for the methods that are not of type `terminal`. On success the user is
     /// authenticated. Without it, `authenticate` is refused as "method not found".
+    ///
+    /// The handler may fail with any error: an [`Error`] is the answer as it is, any other an internal error with its text.
     pub fn on_authenticate<F>(
         mut self,
         authenticate: impl Fn(AuthMethodId) -> F + Send + Sync + 'static,
     ) -> Self
     where
-        F: Future<Output = Result<(), Error>> + Send + 'static,
+        F: Future<Output = Result<(), BoxError>> + Send + 'static,
     {
-        self.authenticate = Some(Arc::new(move |method| authenticate(method).boxed()));
+        self.authenticate = Some(Arc::new(move |method| authenticate(method).err_into().boxed()));
         self
     }
 
     /// Sets the handler of `logout`, and advertises that. On success the user is no longer authenticated, and open sessions
-    /// are refused too.
+    /// are refused too. It may fail as the handler of [`on_authenticate`](Self::on_authenticate) may.
     pub fn on_logout<F>(mut self, logout: impl Fn() -> F + Send + Sync + 'static) -> Self
     where
-        F: Future<Output = Result<(), Error>> + Send + 'static,
+        F: Future<Output = Result<(), BoxError>> + Send + 'static,
     {
-        self.logout = Some(Arc::new(move || logout().boxed()));
+        self.logout = Some(Arc::new(move || logout().err_into().boxed()));
         self
     }
 }

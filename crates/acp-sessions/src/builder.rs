@@ -34,6 +34,22 @@ pub fn agent<F: TurnHandler>(turn: F) -> SessionAgent<F> {
 }
 
 /// See [`agent`].
+///
+/// ```
+/// use agentwire_acp_sessions::schema::{AvailableCommand, SessionMode, SessionModeState, StopReason};
+/// use agentwire_acp_sessions::{Turn, agent};
+///
+/// let modes = [SessionMode::new("ask", "Ask"), SessionMode::new("code", "Code")];
+/// let agent = agent(async |turn: Turn| {
+///     match turn.text().split_once(' ') {
+///         Some(("/plan", task)) => turn.say(format!("A plan for {task}")).await?,
+///         _ => turn.say("Not a command").await?,
+///     }
+///     Ok(StopReason::EndTurn)
+/// })
+/// .modes(SessionModeState::new("ask", modes))
+/// .commands([AvailableCommand::new("plan", "Plans a task")]);
+/// ```
 #[must_use = "it does nothing until it is served"]
 pub struct SessionAgent<F> {
     turn: F,

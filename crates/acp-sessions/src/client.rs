@@ -21,6 +21,19 @@ use crate::v2::client::V2Client;
 ///
 /// [`Turn`](crate::Turn) has what an agent needs in both versions. For a request that only one version has, use the handle
 /// of that version. Cloning is cheap.
+///
+/// ```
+/// # use agentwire_acp_sessions::Turn;
+/// # async fn save(turn: &Turn) -> Result<(), agentwire_acp_sessions::TurnError> {
+/// // Whether the editor writes files, or the agent has to show the change in its answer.
+/// if turn.client().capabilities().is_some_and(|client| client.fs.write_text_file) {
+///     turn.write_text_file("notes.txt", "remember the milk").await?;
+/// } else {
+///     turn.say("Put this into notes.txt: remember the milk").await?;
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct RemoteClient(Version);
 

@@ -160,7 +160,7 @@ mod v2;
 mod warning;
 mod workspace;
 
-pub use agentwire_acp_agent::{CallError, Closed, Config, Error};
+pub use agentwire_acp_agent::{BoxError, CallError, Closed, Config, Error};
 /// The types of the protocol.
 pub use agentwire_acp_schema::v1 as schema;
 /// The MCP servers of a session.

@@ -23,6 +23,17 @@ pub const DEFAULT_PATH_LIMIT: usize = 4 << 10;
 pub const DEFAULT_SETUP_LIMIT: usize = 64 << 10;
 
 /// Whether the user is asked before a tool of an MCP server is called.
+///
+/// ```
+/// use agentwire_acp_sessions::{PermissionPolicy, Turn, agent, schema::StopReason};
+///
+/// let agent = agent(async |turn: Turn| {
+///     // One call is asked about, although the agent allows all others.
+///     turn.call_tool("deploy", ()).permissions(PermissionPolicy::Ask).await?;
+///     Ok(StopReason::EndTurn)
+/// })
+/// .permissions(PermissionPolicy::Allow);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PermissionPolicy {

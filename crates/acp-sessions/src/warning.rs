@@ -4,6 +4,15 @@ use agentwire_mcp_hub::ServerState;
 use crate::store::StoreWarning;
 
 /// Something that went wrong without failing a request.
+///
+/// ```
+/// use agentwire_acp_sessions::{Turn, Warning, agent, schema::StopReason};
+///
+/// let agent = agent(async |_turn: Turn| Ok(StopReason::EndTurn)).on_warning(|warning| match warning {
+///     Warning::McpServer { server, state, .. } => eprintln!("{server}: {state}"),
+///     warning => eprintln!("{warning}"),
+/// });
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Warning {

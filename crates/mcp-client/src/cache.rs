@@ -40,6 +40,13 @@ const OVERHEAD: usize = 300;
 /// pages when the server refuses one of them, and everything that is private to a connection when that ends.
 ///
 /// See <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching>.
+///
+/// ```
+/// use agentwire_mcp_client::{Cache, Client};
+///
+/// let client = Client::new("my-host", "1.0.0").cache(Cache::new().limit(1 << 20));
+/// # let _ = client;
+/// ```
 #[derive(Clone)]
 pub struct Cache {
     store: Arc<Mutex<Store>>,

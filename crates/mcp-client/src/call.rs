@@ -24,6 +24,21 @@ use crate::{TaskOrResult, TaskState, lists, result};
 ///
 /// Awaiting it returns the decoded result. Dropping it before that cancels the call at the server.
 /// [`into_future`](IntoFuture::into_future) makes a future of it.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use agentwire_mcp_client::{BoxError, RemoteServer};
+///
+/// async fn build(server: &RemoteServer) -> Result<String, BoxError> {
+///     let call = server
+///         .call_tool("build", ())
+///         .timeout(Duration::from_secs(60)) // progress extends it
+///         .on_progress(|report| println!("{}", report.progress));
+///     Ok(call.await?.text().into_owned())
+/// }
+/// # let _ = build;
+/// ```
 #[must_use = "a call is not made until it is awaited"]
 pub struct Call<M> {
     stack: CallStack,

@@ -25,6 +25,22 @@ use crate::{Call, Next, Pages, Subscription, Task};
 /// A handle on the server, after the handshake. Cloning is cheap.
 ///
 /// Every method that sends a request returns a [`Call`] to be awaited.
+///
+/// ```
+/// use agentwire_mcp_client::{BoxError, RemoteServer};
+/// use futures::TryStreamExt;
+/// use serde_json::json;
+///
+/// async fn sum(server: &RemoteServer) -> Result<String, BoxError> {
+///     let mut tools = server.tools(); // a stream, which requests a page when it needs one
+///     while let Some(tool) = tools.try_next().await? {
+///         println!("{}", tool.name);
+///     }
+///     let result = server.call_tool("add", json!({ "a": 2, "b": 3 })).await?;
+///     Ok(result.text().into_owned())
+/// }
+/// # let _ = sum;
+/// ```
 #[derive(Clone)]
 pub struct RemoteServer {
     stack: CallStack,

@@ -69,8 +69,6 @@ pub enum HubError {
         server: String,
         /// What it asks for, in words.
         wanted: Vec<&'static str>,
-        /// The refusal.
-        source: CallError,
     },
     /// The call failed.
     #[error("the server `{server}`: {source}")]
@@ -102,7 +100,7 @@ impl HubError {
         let wanted: Vec<_> = wanted.map(|(_, words)| words).collect();
         match wanted.is_empty() {
             true => Self::Call { server, source },
-            false => Self::Unanswered { server, wanted, source },
+            false => Self::Unanswered { server, wanted },
         }
     }
 

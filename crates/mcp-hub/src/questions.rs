@@ -10,7 +10,8 @@ use agentwire_mcp_schema::{
 use futures::future::BoxFuture;
 
 /// Answers a question of the server of that name.
-pub(crate) type Answer<Q, A> = Arc<dyn Fn(String, Q) -> BoxFuture<'static, Result<A, ErrorObject>> + Send + Sync>;
+pub(crate) type Answer<Q, A> =
+    Arc<dyn Fn(String, Q) -> BoxFuture<'static, Result<A, ErrorObject>> + Send + Sync>;
 
 /// How the questions of servers are answered. A server is told only of what is set.
 #[derive(Clone, Default)]

@@ -12,6 +12,18 @@ use crate::state_slots::StateSlots;
 use crate::{BoxError, Context, Function};
 
 /// An argument of a prompt, or a variable of a resource template, that a user is typing.
+///
+/// ```
+/// use agentwire_mcp_server::PartialArgument;
+///
+/// async fn file(typed: PartialArgument) -> Vec<String> {
+///     match typed.others.get("language").map(String::as_str) {
+///         Some("rust") => typed.among(["lib.rs", "main.rs"]),
+///         _ => Vec::new(),
+///     }
+/// }
+/// # let _ = file;
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PartialArgument {
@@ -47,7 +59,7 @@ impl Argument<kind::Completion> for PartialArgument {
 /// No more than [`Completion::MAX_VALUES`] are sent. Where there are more, the result has their number.
 #[diagnostic::on_unimplemented(
     message = "an argument cannot be completed by `{Self}`",
-    note = "give a `Vec<String>`, `Completion`, or a `Result` of one of them and `BoxError`"
+    note = "give a `Vec<String>`, `Completion`, or a `Result` of one of them and an error: `BoxError`, or what implements `std::error::Error`"
 )]
 pub trait IntoCompletion {
     /// The proposals.
@@ -58,6 +70,7 @@ pub trait IntoCompletion {
     fn into_completion(self) -> Result<Completion, ErrorObject>;
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoCompletion for Completion {
     fn into_completion(mut self) -> Result<Completion, ErrorObject> {
         let all = self.values.len();
@@ -70,12 +83,14 @@ impl IntoCompletion for Completion {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<S: Into<String>> IntoCompletion for Vec<S> {
     fn into_completion(self) -> Result<Completion, ErrorObject> {
         Ok(Completion::new(self.into_iter().map(Into::into).collect()))
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: IntoCompletion, E: Into<BoxError>> IntoCompletion for Result<T, E> {
     fn into_completion(self) -> Result<Completion, ErrorObject> {
         self.map_err(Into::into)?.into_completion()
@@ -92,7 +107,7 @@ impl Completers {
     pub(crate) fn add<F, M>(&mut self, argument: String, function: F, states: &mut StateSlots)
     where
         F: Function<kind::Completion, M>,
-        F::Future: Future<Output: IntoCompletion> + Send + 'static,
+        F::Future: Future<Output: IntoCompletion> + Send,
     {
         let state = states.add();
         let run = move |partial: PartialArgument, context: Context| -> HandlerFuture {

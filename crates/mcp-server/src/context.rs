@@ -27,6 +27,18 @@ use crate::yield_timer::YieldTimer;
 /// The request that a function works for. Cloning is cheap.
 ///
 /// A function reports [progress](Self::progress), [logs](Self::log) and [asks the client](Self::elicit) through it.
+///
+/// ```
+/// use agentwire_mcp_server::{BoxError, Context};
+///
+/// async fn index(cx: Context) -> Result<&'static str, BoxError> {
+///     for page in 1..=3 {
+///         cx.progress(f64::from(page), Some(3.0), Some("reading")).await?;
+///     }
+///     Ok("The index is new.")
+/// }
+/// # let _ = index;
+/// ```
 #[derive(Clone)]
 pub struct Context(Arc<Parts>);
 

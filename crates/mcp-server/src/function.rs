@@ -86,10 +86,8 @@ impl<S> Deref for State<S> {
 /// # let _ = server;
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "this function does not fit `{K}`",
-    label = "its parameters have to be `State<S>`, the arguments, `Context`: in this order, each may be left out",
-    note = "the arguments of a tool or prompt: `#[derive(serde::Deserialize, schemars::JsonSchema)]` on their type",
-    note = "of a resource: `String`; of a resource template: `#[derive(serde::Deserialize)]`; of a completion: `PartialArgument`"
+    message = "this function does not fit `{K}`: it takes `State<S>`, the arguments, `Context`, in this order, and may leave each out",
+    note = "the arguments derive `serde::Deserialize` and `schemars::JsonSchema`; a closure clones what it captures, before its `async move` block"
 )]
 pub trait Function<K: Kind, M>: Send + Sync + 'static {
     /// The state that it takes; `()` if it takes none.
@@ -100,7 +98,7 @@ pub trait Function<K: Kind, M>: Send + Sync + 'static {
     type Argument: Argument<K>;
     /// What it returns.
     #[doc(hidden)]
-    type Future;
+    type Future: 'static;
 
     #[doc(hidden)]
     fn call(&self, state: Self::State, argument: Self::Argument, context: Context) -> Self::Future;
@@ -222,6 +220,7 @@ macro_rules! functions {
         where
             K: Kind,
             F: Fn($(State<$state>,)? $($argument,)? $(functions!(@context $context))?) -> O + Send + Sync + 'static,
+            O: 'static,
             $($argument: Argument<K>,)?
             $($state: Clone + Send + Sync + 'static,)?
         {

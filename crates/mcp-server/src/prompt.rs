@@ -57,11 +57,11 @@ impl ServerPrompt {
     ///
     /// When the name is not 1 to 128 of `A-Z a-z 0-9 _ - .`, or the argument type is not one whose JSON is an object.
     #[track_caller]
-    pub fn new<F, M>(name: impl Into<String>, description: impl Into<String>, function: F) -> Self
-    where
-        F: Function<kind::Prompt, M>,
-        F::Future: Future<Output: IntoPromptResult> + Send + 'static,
-    {
+    pub fn new<F: Function<kind::Prompt, M, Future: Future<Output: IntoPromptResult> + Send>, M>(
+        name: impl Into<String>,
+        description: impl Into<String>,
+        function: F,
+    ) -> Self {
         let name = name.into();
         check_name("prompt", &name);
         let arguments = match F::Argument::schema() {
@@ -115,11 +115,11 @@ impl ServerPrompt {
     /// When the prompt has no such argument.
     #[must_use]
     #[track_caller]
-    pub fn complete<F, M>(mut self, argument: impl Into<String>, function: F) -> Self
-    where
-        F: Function<kind::Completion, M>,
-        F::Future: Future<Output: IntoCompletion> + Send + 'static,
-    {
+    pub fn complete<F: Function<kind::Completion, M, Future: Future<Output: IntoCompletion> + Send>, M>(
+        mut self,
+        argument: impl Into<String>,
+        function: F,
+    ) -> Self {
         let argument = argument.into();
         let name = &self.definition().name;
         assert!(self.has_argument(&argument), "the prompt `{name}` has no argument `{argument}`");
@@ -249,7 +249,7 @@ impl fmt::Debug for ServerPrompt {
 /// as an internal error with its text.
 #[diagnostic::on_unimplemented(
     message = "a prompt cannot give `{Self}`",
-    note = "give a `String`, `Vec<PromptMessage>`, `GetPromptResult`, or a `Result` of one of them and `BoxError`"
+    note = "give a `String`, `Vec<PromptMessage>`, `GetPromptResult`, or a `Result` of one of them and an error: `BoxError`, or what implements `std::error::Error`"
 )]
 pub trait IntoPromptResult {
     /// The prompt, filled in.
@@ -260,36 +260,42 @@ pub trait IntoPromptResult {
     fn into_prompt_result(self) -> Result<GetPromptResult, ErrorObject>;
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoPromptResult for GetPromptResult {
     fn into_prompt_result(self) -> Result<GetPromptResult, ErrorObject> {
         Ok(self)
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoPromptResult for Vec<PromptMessage> {
     fn into_prompt_result(self) -> Result<GetPromptResult, ErrorObject> {
         Ok(GetPromptResult::new(self))
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoPromptResult for PromptMessage {
     fn into_prompt_result(self) -> Result<GetPromptResult, ErrorObject> {
         Ok(GetPromptResult::new(vec![self]))
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoPromptResult for String {
     fn into_prompt_result(self) -> Result<GetPromptResult, ErrorObject> {
         PromptMessage::user(self).into_prompt_result()
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoPromptResult for &str {
     fn into_prompt_result(self) -> Result<GetPromptResult, ErrorObject> {
         PromptMessage::user(self).into_prompt_result()
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: IntoPromptResult, E: Into<BoxError>> IntoPromptResult for Result<T, E> {
     fn into_prompt_result(self) -> Result<GetPromptResult, ErrorObject> {
         self.map_err(Into::into)?.into_prompt_result()

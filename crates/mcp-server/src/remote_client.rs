@@ -13,6 +13,17 @@ use crate::client_context::ClientContext;
 use crate::yield_timer::yield_once;
 
 /// A handle on the client that a request came from. Cloning is cheap.
+///
+/// ```
+/// use agentwire_mcp_server::Context;
+///
+/// async fn greet(cx: Context) -> String {
+///     let client = cx.client();
+///     let name = client.info().map_or("stranger", |info| &info.name);
+///     format!("Hello {name}, which speaks {}", client.revision())
+/// }
+/// # let _ = greet;
+/// ```
 #[derive(Clone)]
 pub struct RemoteClient {
     /// None for a request that stands alone, whose client takes no requests.

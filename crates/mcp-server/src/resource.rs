@@ -47,11 +47,11 @@ impl ServerResource {
     ///
     /// When the URI has no scheme, or holds white space or control characters.
     #[track_caller]
-    pub fn new<F, M>(uri: impl Into<String>, name: impl Into<String>, function: F) -> Self
-    where
-        F: Function<kind::Resource, M>,
-        F::Future: Future<Output: IntoResourceContents> + Send + 'static,
-    {
+    pub fn new<F: Function<kind::Resource, M, Future: Future<Output: IntoResourceContents> + Send>, M>(
+        uri: impl Into<String>,
+        name: impl Into<String>,
+        function: F,
+    ) -> Self {
         let mut states = StateSlots::default();
         let state = states.add();
         let uri = uri.into();
@@ -221,7 +221,7 @@ impl fmt::Debug for ServerResource {
 /// is the answer, also as the source of an error; any other error is answered as an internal error with its text.
 #[diagnostic::on_unimplemented(
     message = "a resource cannot be read as `{Self}`",
-    note = "give a `String`, a `Vec<u8>`, `ResourceContents`, or a `Result` of one of them and `BoxError`"
+    note = "give a `String`, a `Vec<u8>`, `ResourceContents`, or a `Result` of one of them and an error: `BoxError`, or what implements `std::error::Error`"
 )]
 pub trait IntoResourceContents {
     /// The contents of the resource at `uri`.
@@ -232,24 +232,28 @@ pub trait IntoResourceContents {
     fn into_resource_contents(self, uri: &str) -> Result<Vec<ResourceContents>, ErrorObject>;
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoResourceContents for Vec<ResourceContents> {
     fn into_resource_contents(self, _uri: &str) -> Result<Vec<ResourceContents>, ErrorObject> {
         Ok(self)
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoResourceContents for ResourceContents {
     fn into_resource_contents(self, _uri: &str) -> Result<Vec<ResourceContents>, ErrorObject> {
         Ok(vec![self])
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoResourceContents for TextResourceContents {
     fn into_resource_contents(self, _uri: &str) -> Result<Vec<ResourceContents>, ErrorObject> {
         Ok(vec![self.into()])
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoResourceContents for BlobResourceContents {
     fn into_resource_contents(self, _uri: &str) -> Result<Vec<ResourceContents>, ErrorObject> {
         Ok(vec![self.into()])
@@ -257,24 +261,28 @@ impl IntoResourceContents for BlobResourceContents {
 }
 
 /// They travel in base64.
+#[diagnostic::do_not_recommend]
 impl IntoResourceContents for Vec<u8> {
     fn into_resource_contents(self, uri: &str) -> Result<Vec<ResourceContents>, ErrorObject> {
         ResourceContents::bytes(uri, self).into_resource_contents(uri)
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoResourceContents for String {
     fn into_resource_contents(self, uri: &str) -> Result<Vec<ResourceContents>, ErrorObject> {
         Ok(vec![ResourceContents::text(uri, self)])
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoResourceContents for &str {
     fn into_resource_contents(self, uri: &str) -> Result<Vec<ResourceContents>, ErrorObject> {
         self.to_owned().into_resource_contents(uri)
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: IntoResourceContents, E: Into<BoxError>> IntoResourceContents for Result<T, E> {
     fn into_resource_contents(self, uri: &str) -> Result<Vec<ResourceContents>, ErrorObject> {
         self.map_err(Into::into)?.into_resource_contents(uri)

@@ -80,7 +80,7 @@ impl ServerResourceTemplate {
     pub fn new<F, M>(uri_template: impl Into<String>, name: impl Into<String>, function: F) -> Self
     where
         F: Function<kind::ResourceTemplate, M>,
-        F::Future: Future<Output: IntoResourceContents> + Send + 'static,
+        F::Future: Future<Output: IntoResourceContents> + Send,
     {
         let mut states = StateSlots::default();
         let state = states.add();
@@ -158,7 +158,7 @@ impl ServerResourceTemplate {
     pub fn complete<F, M>(mut self, variable: impl Into<String>, function: F) -> Self
     where
         F: Function<kind::Completion, M>,
-        F::Future: Future<Output: IntoCompletion> + Send + 'static,
+        F::Future: Future<Output: IntoCompletion> + Send,
     {
         let variable = variable.into();
         assert!(self.has_argument(&variable), "`{}` has no variable `{variable}`", self.template.as_str());

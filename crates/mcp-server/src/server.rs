@@ -30,6 +30,18 @@ pub(crate) use parts::ServerParts;
 ///
 /// Capabilities are sent at the handshake. So a server that starts without tools and gets some later has to
 /// [advertise](Self::advertise) them.
+///
+/// ```
+/// use agentwire_mcp_server::{Server, ServerTool};
+///
+/// async fn motto() -> &'static str { "Simple and finished." }
+///
+/// let server = Server::new("memo", "1.0.0").resource("memo:///motto", "motto", motto).prompt("motto", "The motto", motto);
+/// let clone = server.clone();
+/// clone.add_tool(ServerTool::new("motto", "The motto", motto)); // also while `server` serves
+/// assert!(clone.remove_tool("motto"));
+/// # let _ = server;
+/// ```
 #[derive(Clone)]
 pub struct Server {
     pub(crate) parts: ServerParts,

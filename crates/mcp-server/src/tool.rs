@@ -84,11 +84,11 @@ impl ServerTool {
     ///
     /// When the name is not 1 to 128 of `A-Z a-z 0-9 _ - .`, or the argument type is not one whose JSON is an object.
     #[track_caller]
-    pub fn new<F, M>(name: impl Into<String>, description: impl Into<String>, function: F) -> Self
-    where
-        F: Function<kind::Tool, M>,
-        F::Future: Future<Output: IntoToolResult> + Send + 'static,
-    {
+    pub fn new<F: Function<kind::Tool, M, Future: Future<Output: IntoToolResult> + Send>, M>(
+        name: impl Into<String>,
+        description: impl Into<String>,
+        function: F,
+    ) -> Self {
         let name = name.into();
         check_name("tool", &name);
         let input = match F::Argument::schema() {
@@ -123,11 +123,13 @@ impl ServerTool {
     /// A tool whose definition is only known at run time, such as one that stands for a tool elsewhere. The function
     /// gets the arguments as they are, an object; nothing but [`Server::validate`](crate::Server) checks them. Before a
     /// definition that somebody else wrote is offered, [`Tool::header_marks`] says whether it can be.
-    pub fn from_definition<F, M>(definition: Tool, function: F) -> Self
-    where
-        F: Function<kind::RawTool, M>,
-        F::Future: Future<Output: IntoToolResult> + Send + 'static,
-    {
+    pub fn from_definition<
+        F: Function<kind::RawTool, M, Future: Future<Output: IntoToolResult> + Send>,
+        M,
+    >(
+        definition: Tool,
+        function: F,
+    ) -> Self {
         let mut states = StateSlots::default();
         let state = states.add();
         let run = move |arguments: &RawJson, checks: &Arc<Checks>, context: Context| {

@@ -13,7 +13,7 @@ use crate::arguments::output_schema;
 /// text, with its causes, unless it is or holds a [`ToolError`], an [`AskError`](crate::AskError) or an [`ErrorObject`].
 #[diagnostic::on_unimplemented(
     message = "a tool cannot give `{Self}`",
-    note = "give a `String`, `()`, `Structured<T>`, `CallToolResult`, or a `Result` of one of them and `BoxError`"
+    note = "give a `String`, `()`, `Structured<T>`, `CallToolResult`, or a `Result` of one of them and an error: `BoxError`, or what implements `std::error::Error`"
 )]
 pub trait IntoToolResult {
     /// The schema of the structured content, if there always is one.
@@ -80,6 +80,7 @@ impl<T> StructuredWith<T> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Serialize + schemars::JsonSchema> IntoToolResult for StructuredWith<T> {
     fn output_schema() -> Option<JsonSchema> {
         output_schema::<T>()
@@ -92,6 +93,7 @@ impl<T: Serialize + schemars::JsonSchema> IntoToolResult for StructuredWith<T> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Serialize + schemars::JsonSchema> IntoToolResult for Structured<T> {
     fn output_schema() -> Option<JsonSchema> {
         output_schema::<T>()
@@ -104,42 +106,49 @@ impl<T: Serialize + schemars::JsonSchema> IntoToolResult for Structured<T> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoToolResult for CallToolResult {
     fn into_tool_result(self) -> Result<CallToolResult, ErrorObject> {
         Ok(self)
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoToolResult for String {
     fn into_tool_result(self) -> Result<CallToolResult, ErrorObject> {
         Ok(CallToolResult::from_text(self))
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoToolResult for &str {
     fn into_tool_result(self) -> Result<CallToolResult, ErrorObject> {
         Ok(CallToolResult::from_text(self))
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoToolResult for () {
     fn into_tool_result(self) -> Result<CallToolResult, ErrorObject> {
         Ok(CallToolResult::default())
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoToolResult for ContentBlock {
     fn into_tool_result(self) -> Result<CallToolResult, ErrorObject> {
         Ok(CallToolResult::new(vec![self]))
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoToolResult for Vec<ContentBlock> {
     fn into_tool_result(self) -> Result<CallToolResult, ErrorObject> {
         Ok(CallToolResult::new(self))
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: IntoToolResult, E: Into<BoxError>> IntoToolResult for Result<T, E> {
     fn output_schema() -> Option<JsonSchema> {
         T::output_schema()

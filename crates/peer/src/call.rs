@@ -26,6 +26,19 @@ use crate::state::{PeerState, Wait};
 ///
 /// Awaiting returns the decoded result. Dropping it before that cancels the call at the peer. There is no time-out unless
 /// one is set.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use agentwire_jsonrpc::RawJson;
+/// use agentwire_peer::{CallError, Peer};
+///
+/// async fn ping(peer: &Peer) -> Result<(), CallError> {
+///     let _: RawJson = peer.call_method("ping", None::<&()>).timeout(Duration::from_secs(5)).await?;
+///     Ok(())
+/// }
+/// # let _ = ping;
+/// ```
 #[must_use = "a call is not made until it is awaited"]
 pub struct Call<R> {
     /// None for a call that [failed](Self::without_peer) without one.

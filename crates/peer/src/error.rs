@@ -50,6 +50,19 @@ impl fmt::Display for Closed {
 }
 
 /// Why a call has no result.
+///
+/// ```
+/// use agentwire_peer::CallError;
+///
+/// fn may_try_again(error: &CallError) -> bool {
+///     match error {
+///         CallError::TimedOut { .. } => true,
+///         CallError::Refused { error, .. } => error.code == -32000,
+///         _ => false,
+///     }
+/// }
+/// # assert!(!may_try_again(&CallError::cancelled("ping")));
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {

@@ -42,3 +42,4 @@ mod servers_that_fail;
 mod strict_terminal;
 mod terminal;
 mod wire;
+mod wrong_programs;

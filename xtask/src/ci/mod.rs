@@ -61,15 +61,8 @@ const STEPS: &[Step] = &[
 ];
 
 /// Compiles the code of other libraries in `docs/guide`, in the workspace that has these libraries.
-const MIGRATION: &[&str] = &[
-    "check",
-    "--manifest-path",
-    "xtask/rivals/Cargo.toml",
-    "--package",
-    "rival-migration",
-    "--tests",
-    "--locked",
-];
+const MIGRATION: &[&str] =
+    &["check", "--manifest-path", "xtask/rivals/Cargo.toml", "--package", "rival-migration", "--tests"];
 
 /// The ignored tests, one after the other. Each takes minutes; one measures the command's peak memory over hundreds of
 /// hostile conversations.

@@ -109,6 +109,21 @@ impl PartialOrd for Position {
 }
 
 /// Which sessions to list, in the order of their [`Position`]s. The default is all.
+///
+/// ```
+/// use agentwire_acp_sessions::{ListQuery, SessionStore, StoreError};
+///
+/// async fn titles(store: &dyn SessionStore) -> Result<Vec<String>, StoreError> {
+///     let mut titles = Vec::new();
+///     let mut query = ListQuery::new().limit(50);
+///     loop {
+///         let page = store.list(&query).await?;
+///         titles.extend(page.iter().filter_map(|session| session.title.clone()));
+///         let Some(last) = page.last() else { return Ok(titles) };
+///         query = query.after(last.position());
+///     }
+/// }
+/// ```
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct ListQuery {

@@ -23,6 +23,18 @@ const SESSION_OVERHEAD: usize = 512;
 /// When all sessions together exceed the [limit](Self::limit), those that are not [claimed](SessionStore::claim) are deleted,
 /// the ones with the oldest change first, and [`take_warnings`](SessionStore::take_warnings) returns how many. A write that
 /// does not fit even then is refused with [`StoreError::Full`].
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use agentwire_acp_sessions::{MemoryStore, Turn, agent, schema::StopReason};
+///
+/// // Two connections see the same sessions, and each opens its own.
+/// let store = Arc::new(MemoryStore::new().limit(16 << 20));
+/// let agents = [store.clone(), store].map(|store| {
+///     agent(async |_turn: Turn| Ok(StopReason::EndTurn)).shared_store(store)
+/// });
+/// ```
 pub struct MemoryStore {
     sessions: Mutex<Sessions>,
     claims: Claims,

@@ -125,6 +125,21 @@ pub trait SessionStore: Send + Sync {
 }
 
 /// A session that a [`SessionStore`] has read.
+///
+/// ```
+/// use agentwire_acp_sessions::schema::{SessionId, SessionUpdate};
+/// use agentwire_acp_sessions::{SessionStore, StoreError};
+/// use futures::TryStreamExt;
+///
+/// async fn count_calls(store: &dyn SessionStore, id: &SessionId) -> Result<usize, StoreError> {
+///     let Some(mut session) = store.read(id).await? else { return Ok(0) };
+///     let mut calls = 0;
+///     while let Some(record) = session.records.try_next().await? {
+///         calls += usize::from(matches!(record.decode(), Ok(SessionUpdate::ToolCall(_))));
+///     }
+///     Ok(calls)
+/// }
+/// ```
 #[non_exhaustive]
 pub struct StoredSession {
     /// The current header.

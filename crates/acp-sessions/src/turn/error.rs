@@ -8,7 +8,20 @@ use crate::store::StoreError;
 
 /// Why an operation of a turn failed.
 ///
-/// Converts into the [`Error`] that a turn returns, so `?` is often enough.
+/// `?` converts it into the error of a turn, so that is often enough.
+///
+/// ```
+/// use agentwire_acp_sessions::{Turn, TurnError};
+///
+/// async fn deploy(turn: &Turn) -> Result<(), TurnError> {
+///     match turn.call_tool("deploy", ()).await {
+///         Ok(result) => turn.say(result.text().into_owned()).await,
+///         // The turn continues without the tool.
+///         Err(TurnError::NotPermitted { tool, .. }) => turn.say(format!("Without {tool}, then.")).await,
+///         Err(error) => Err(error),
+///     }
+/// }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TurnError {

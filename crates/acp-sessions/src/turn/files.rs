@@ -10,6 +10,15 @@ use super::{Turn, TurnError};
 impl Turn {
     /// Resolves a path, relative to [`cwd`](Self::cwd), to an absolute path without `.` and `..`. Returns none where it is
     /// in none of the [roots](Self::roots). Looks at the text alone and follows no links.
+    ///
+    /// ```
+    /// # use agentwire_acp_sessions::Turn;
+    /// # fn check(turn: &Turn) {
+    /// // In a session whose only root is `/repo`.
+    /// assert_eq!(turn.resolve("src/../a.txt").as_deref(), Some(std::path::Path::new("/repo/a.txt")));
+    /// assert_eq!(turn.resolve("../.ssh/id_ed25519"), None);
+    /// # }
+    /// ```
     pub fn resolve(&self, path: impl AsRef<Path>) -> Option<PathBuf> {
         let path = normalize(&self.cwd().join(path));
         self.roots().iter().any(|root| path.starts_with(normalize(root))).then_some(path)

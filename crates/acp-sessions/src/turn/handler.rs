@@ -1,6 +1,6 @@
 use std::future::Future;
 
-use agentwire_acp_agent::Error;
+use agentwire_acp_agent::BoxError;
 use agentwire_acp_schema::v1::StopReason;
 
 use super::Turn;
@@ -8,18 +8,33 @@ use super::Turn;
 /// Answers one prompt. Implemented by the agent's author.
 ///
 /// An async closure that takes a [`Turn`] implements it, such as `async |turn: Turn| Ok(StopReason::EndTurn)`, unless
-/// its futures borrow captured values of the closure. A handler with state implements the trait:
+/// its futures borrow captured values of the closure. In it `?` takes any error:
+///
+/// ```
+/// use agentwire_acp_sessions::{Turn, agent, schema::StopReason};
+///
+/// let agent = agent(async |turn: Turn| {
+///     let limit: usize = turn.text().trim().parse()?; // not one of our errors
+///     turn.say(turn.read_text_file("notes.txt").await?.lines().take(limit).collect::<String>()).await?;
+///     if limit == 0 {
+///         return Err("0 lines are nothing to say".into());
+///     }
+///     Ok(StopReason::EndTurn)
+/// });
+/// ```
+///
+/// A handler with state implements the trait:
 ///
 /// ```
 /// use std::sync::atomic::{AtomicU64, Ordering};
 ///
 /// use agentwire_acp_sessions::schema::StopReason;
-/// use agentwire_acp_sessions::{Error, Turn, TurnHandler, agent};
+/// use agentwire_acp_sessions::{BoxError, Turn, TurnHandler, agent};
 ///
 /// struct Counter(AtomicU64);
 ///
 /// impl TurnHandler for Counter {
-///     async fn run(&self, turn: Turn) -> Result<StopReason, Error> {
+///     async fn run(&self, turn: Turn) -> Result<StopReason, BoxError> {
 ///         turn.say(format!("prompt {}", self.0.fetch_add(1, Ordering::Relaxed) + 1)).await?;
 ///         Ok(StopReason::EndTurn)
 ///     }
@@ -29,15 +44,22 @@ use super::Turn;
 /// ```
 pub trait TurnHandler: Send + Sync {
     /// Runs one turn. Its result is the answer to the prompt.
-    fn run(&self, turn: Turn) -> impl Future<Output = Result<StopReason, Error>> + Send;
+    ///
+    /// # Errors
+    ///
+    /// Any error, by `?`. It is answered by what it is or was caused by: a [`TurnError::Cancelled`](crate::TurnError) ends the
+    /// turn with the stop reason `cancelled`, an [`Error`](crate::Error) is the answer as it is, and any other is an internal
+    /// error (-32603) with its text and those of its causes. What the client or an MCP server refused is such an internal
+    /// error, too.
+    fn run(&self, turn: Turn) -> impl Future<Output = Result<StopReason, BoxError>> + Send;
 }
 
 impl<F, Fut> TurnHandler for F
 where
     F: Fn(Turn) -> Fut + Send + Sync,
-    Fut: Future<Output = Result<StopReason, Error>> + Send,
+    Fut: Future<Output = Result<StopReason, BoxError>> + Send,
 {
-    fn run(&self, turn: Turn) -> impl Future<Output = Result<StopReason, Error>> + Send {
+    fn run(&self, turn: Turn) -> impl Future<Output = Result<StopReason, BoxError>> + Send {
         self(turn)
     }
 }

@@ -48,6 +48,23 @@ use crate::workspace::Workspace;
 /// An update is written to the store before it is sent. When the turn is cancelled, everything that waits for the client,
 /// a tool or the user fails with [`TurnError::Cancelled`]: tool calls are cancelled at their server, questions are
 /// withdrawn, terminals are killed and released. After the turn everything fails with [`TurnError::Over`].
+///
+/// ```
+/// use agentwire_acp_sessions::schema::{StopReason, ToolCall, ToolCallStatus, ToolCallUpdate, ToolKind};
+/// use agentwire_acp_sessions::{Turn, TurnError};
+///
+/// async fn answer(turn: &Turn) -> Result<StopReason, TurnError> {
+///     turn.think("The file first.").await?;
+///     let id = turn.new_tool_call_id();
+///     turn.update(ToolCall::new(id.clone(), "Read Cargo.toml").kind(ToolKind::Read)).await?;
+///     let manifest = turn.read_text_file("Cargo.toml").await?;
+///     turn.update(ToolCallUpdate::new(id).status(ToolCallStatus::Completed)).await?;
+///     for line in manifest.lines().filter(|line| line.starts_with("name")) {
+///         turn.say(line).await?; // Consecutive chunks are one message.
+///     }
+///     Ok(StopReason::EndTurn)
+/// }
+/// ```
 #[derive(Clone)]
 pub struct Turn(Arc<TurnInner>);
 
@@ -169,6 +186,22 @@ impl Turn {
     /// # Errors
     ///
     /// [`TurnError::Cancelled`], [`TurnError::Over`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use agentwire_acp_sessions::{Turn, TurnError};
+    /// use futures::{Stream, StreamExt};
+    ///
+    /// /// Passes the tokens of a model on. A cancel drops the stream, and so the request to the model.
+    /// async fn pass_on(turn: &Turn, tokens: impl Stream<Item = String>) -> Result<(), TurnError> {
+    ///     let mut tokens = std::pin::pin!(tokens);
+    ///     while let Some(token) = turn.unless_cancelled(tokens.next()).await? {
+    ///         turn.say(token).await?;
+    ///     }
+    ///     Ok(())
+    /// }
+    /// ```
     pub async fn unless_cancelled<T>(&self, work: impl Future<Output = T>) -> Result<T, TurnError> {
         let stopped = select(self.0.cancel.wait(), self.0.over.wait());
         match select(stopped, pin!(work)).await {

@@ -3,7 +3,7 @@
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 
-use agentwire_acp_agent::{CallError, Error};
+use agentwire_acp_agent::{BoxError, CallError, Error};
 use agentwire_acp_schema::v1::{MessageId, StopReason, ToolCallStatus};
 use futures::FutureExt;
 use futures::future::{Either, select};
@@ -71,7 +71,20 @@ where
             }
         }
     };
-    answered.unwrap_or_else(|_panic| Err(Error::internal_error("the turn panicked")))
+    match answered {
+        Ok(answered) => answered.or_else(answer_of),
+        Err(_panic) => Err(Error::internal_error("the turn panicked")),
+    }
+}
+
+/// Returns the answer to a prompt whose closure failed.
+fn answer_of(error: BoxError) -> Result<StopReason, Error> {
+    match error.find::<TurnError>() {
+        Some(TurnError::Cancelled) => Ok(StopReason::Cancelled),
+        // The client's refusal of a request is among the causes. It answers that request, and not the prompt.
+        Some(_) => Err(Error::internal_error(error.message())),
+        None => Err(error.into()),
+    }
 }
 
 impl Turn {

@@ -35,6 +35,23 @@ impl Turn {
     /// # Errors
     ///
     /// As [`say`](Self::say).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use agentwire_acp_sessions::{Turn, TurnError};
+    /// use agentwire_acp_sessions::schema::{PlanEntry, PlanEntryPriority, PlanEntryStatus};
+    ///
+    /// # async fn plan(turn: &Turn) -> Result<(), TurnError> {
+    /// let task = |content: &str, status| PlanEntry::new(content, PlanEntryPriority::Medium, status);
+    /// turn.plan([
+    ///     task("Find the cause", PlanEntryStatus::InProgress),
+    ///     task("Fix it", PlanEntryStatus::Pending),
+    /// ])
+    /// .await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn plan(&self, entries: impl IntoIterator<Item = PlanEntry>) -> Result<(), TurnError> {
         self.update(Plan::new(entries.into_iter().collect::<Vec<_>>())).await
     }

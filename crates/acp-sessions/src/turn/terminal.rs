@@ -32,6 +32,21 @@ impl Turn {
 }
 
 /// A terminal in which a command runs.
+///
+/// ```
+/// use agentwire_acp_sessions::schema::CreateTerminalRequest;
+/// use agentwire_acp_sessions::{Turn, TurnError};
+///
+/// /// Runs the tests, and returns their output and whether they passed.
+/// async fn run_tests(turn: &Turn) -> Result<(String, bool), TurnError> {
+///     let command = CreateTerminalRequest::new(turn.session_id(), "cargo").args(["test", "--quiet"]);
+///     let terminal = turn.terminal(command.output_byte_limit(64_000)).await?;
+///     let exit = terminal.wait().await?;
+///     let output = terminal.output().await?.output;
+///     terminal.release().await?;
+///     Ok((output, exit.exit_code == Some(0)))
+/// }
+/// ```
 pub struct Terminal {
     turn: Turn,
     terminal_id: TerminalId,

@@ -17,7 +17,7 @@ use crate::tools::within;
 
 /// What a tool says of an answer.
 fn told(answer: Result<String, AskError>) -> String {
-    answer.unwrap_or_else(|error| format!("cannot ask: {}", error.message()))
+    answer.unwrap_or_else(|error| format!("cannot ask: {}", error))
 }
 
 /// A server whose tools ask.

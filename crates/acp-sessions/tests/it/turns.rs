@@ -4,10 +4,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use agentwire_acp_sessions::schema::{
-    Cost, Notice, NoticeSeverity, PlanEntry, PlanEntryPriority, PlanEntryStatus, SessionUpdate, StopReason,
-    ToolCall, ToolCallStatus, UsageUpdate,
+    Cost, CreateTerminalRequest, Notice, NoticeSeverity, PlanEntry, PlanEntryPriority, PlanEntryStatus,
+    SessionUpdate, StopReason, ToolCall, ToolCallStatus, UsageUpdate,
 };
-use agentwire_acp_sessions::{Error, Turn, TurnError, agent};
+use agentwire_acp_sessions::{BoxError, Error, Turn, TurnError, agent};
 use futures::FutureExt;
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ use crate::peer::{again, play, short, text, with};
 async fn pr_03_a_turn_ends_for_the_reason_that_it_gives_or_with_its_error() {
     let agent = agent(async |turn: Turn| match &*turn.text() {
         "panic" => panic!("as told"),
-        "fail" => Err(Error::new(-32042, "as told")),
+        "fail" => Err(Error::new(-32042, "as told").into()),
         reason => Ok(StopReason::from(reason)),
     });
     with(agent, async |peer| {
@@ -30,6 +30,57 @@ async fn pr_03_a_turn_ends_for_the_reason_that_it_gives_or_with_its_error() {
             assert_eq!(peer.response(id).await["error"]["code"], code);
         }
         assert_eq!(peer.prompt(&session, "end_turn").await, "end_turn", "the session is free again");
+    })
+    .await;
+}
+
+/// An error of the author, with its cause.
+#[derive(Debug, thiserror::Error)]
+#[error("the step failed")]
+struct StepFailed(#[source] Box<dyn std::error::Error + Send + Sync>);
+
+fn step_failed(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> StepFailed {
+    StepFailed(cause.into())
+}
+
+/// An error object among the causes is the answer, unless it answers a request of the turn.
+#[tokio::test(start_paused = true)]
+async fn a_turn_fails_with_any_error_and_the_answer_has_its_text() {
+    let agent = agent(async |turn: Turn| {
+        let request = CreateTerminalRequest::new(turn.session_id(), "ls");
+        match &*turn.text() {
+            "text" => return Err("as told".into()),
+            "io" => Err(std::io::Error::other("the disk is gone"))?,
+            "object" => Err(step_failed(Error::new(-32042, "as told")))?,
+            "refused" => drop(turn.terminal(request).await?),
+            "wrapped" => drop(turn.terminal(request).await.map_err(step_failed)?),
+            "cancelled" => Err(step_failed(TurnError::Cancelled))?,
+            number => drop(number.parse::<u8>()?),
+        }
+        Ok(StopReason::EndTurn)
+    });
+    with(agent, async |peer| {
+        let session = peer.open("/repo").await;
+        for (text, code, message) in [
+            ("text", -32603, "internal error: as told"),
+            ("io", -32603, "internal error: the disk is gone"),
+            ("object", -32042, "as told"),
+            ("many", -32603, "internal error: invalid digit found in string"),
+        ] {
+            let id = peer.begin_prompt(&session, text).await;
+            let error = peer.response(id).await["error"].clone();
+            assert_eq!((&error["code"], &error["message"]), (&json!(code), &json!(message)), "{text}");
+        }
+        for (text, begin) in
+            [("refused", "internal error: "), ("wrapped", "internal error: the step failed: ")]
+        {
+            let id = peer.begin_prompt(&session, text).await;
+            let error = peer.response(id).await["error"].clone();
+            assert_eq!(error["code"], -32603, "{text}");
+            assert!(error["message"].as_str().unwrap().starts_with(begin), "{error}");
+        }
+        assert_eq!(peer.prompt(&session, "cancelled").await, "cancelled");
+        assert_eq!(peer.prompt(&session, "7").await, "end_turn");
     })
     .await;
 }
@@ -120,7 +171,7 @@ async fn pr_08_plan_02_not_01_usage_plans_titles_and_notices() {
 }
 
 /// Ways to take a cancel: hear of it, be dropped amid something else, fail because of it, or end as if nothing were.
-async fn cancellable(turn: Turn) -> Result<StopReason, Error> {
+async fn cancellable(turn: Turn) -> Result<StopReason, BoxError> {
     match &*turn.text() {
         "hear" => turn.cancelled().await,
         "deaf" => std::future::pending::<()>().await,

@@ -1,6 +1,5 @@
 use std::fmt;
 
-use agentwire_acp_client::CallError;
 use agentwire_acp_schema::v1::{
     CancelNotification, CloseSessionRequest, ContentBlock, PromptRequest, SessionId,
 };
@@ -62,7 +61,7 @@ impl<U: UserInterface + 'static> HostSession<U> {
     /// Those of the connection.
     pub async fn cancel(&self) -> Result<(), HostError> {
         let agent = self.agent.link.connected_to(&self.id).await?;
-        Ok(agent.cancel(CancelNotification::new(&self.id)).await.map_err(CallError::from)?)
+        Ok(agent.cancel(CancelNotification::new(&self.id)).await?)
     }
 
     /// Calls `look` with the conversation. None once the session is closed. `look` must not call the toolkit.

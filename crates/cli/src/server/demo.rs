@@ -117,8 +117,7 @@ struct Folder {
 /// Asks the client for its roots. Fails where the client has not declared the capability.
 async fn roots(_: NoArguments, cx: Context) -> Result<Structured<Roots>, ToolError> {
     let answer = cx.list_roots().await;
-    let unknown =
-        |error: AskError| ToolError::new(format!("cannot ask for the folders: {}", error.message()));
+    let unknown = |error: AskError| ToolError::new(format!("cannot ask for the folders: {}", error));
     let folders = answer.map_err(unknown)?.into_iter().map(|root| Folder { uri: root.uri, name: root.name });
     Ok(Structured(Roots { roots: folders.collect() }))
 }

@@ -3,6 +3,20 @@ use agentwire_mcp_schema::code::UnsupportedVersion;
 use agentwire_peer::CallError;
 
 /// Why the handshake with a server failed.
+///
+/// [`connect`](crate::connect) returns it within a [`BoxError`](crate::BoxError):
+///
+/// ```
+/// use agentwire_mcp_client::{BoxError, HandshakeError};
+///
+/// fn advise(error: &BoxError) {
+///     match error.downcast_ref() {
+///         Some(HandshakeError::UnknownVersion { .. }) => eprintln!("Update the server, or this program."),
+///         _ => eprintln!("{error}"),
+///     }
+/// }
+/// # advise(&"gone".into());
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HandshakeError {

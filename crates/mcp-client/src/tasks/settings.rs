@@ -4,6 +4,15 @@ use std::time::Duration;
 ///
 /// See <https://modelcontextprotocol.io/extensions/tasks/overview>, and
 /// <https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks> for those of 2025-11-25.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use agentwire_mcp_client::{Client, Tasks};
+///
+/// let client = Client::new("my-host", "1.0.0").tasks(Tasks::new().longest_interval(Duration::from_secs(30)));
+/// # let _ = client;
+/// ```
 #[derive(Clone, Debug)]
 pub struct Tasks {
     poll_interval: Duration,

@@ -131,6 +131,9 @@ impl fmt::Debug for McpConfig {
     }
 }
 
+/// Looks up a variable of the environment.
+type Lookup = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
+
 /// Reads a [`McpConfig`]: where variables come from, and the limit of a file.
 ///
 /// ```no_run
@@ -144,7 +147,7 @@ impl fmt::Debug for McpConfig {
 /// ```
 #[derive(Clone)]
 pub struct McpConfigReader {
-    lookup: Arc<dyn Fn(&str) -> Option<String> + Send + Sync>,
+    lookup: Lookup,
     workspace_folder: Option<PathBuf>,
     size_limit: usize,
 }

@@ -7,6 +7,7 @@ mod eras;
 mod fallback;
 mod hub;
 mod listening;
+#[cfg(feature = "sse")]
 mod mcp_config;
 mod names;
 mod played;

@@ -38,11 +38,12 @@ impl Server {
     /// `x-mcp-header` in it is wrong.
     #[must_use]
     #[track_caller]
-    pub fn tool<F, M>(self, name: impl Into<String>, description: impl Into<String>, function: F) -> Self
-    where
-        F: Function<kind::Tool, M>,
-        F::Future: Future<Output: IntoToolResult> + Send + 'static,
-    {
+    pub fn tool<F: Function<kind::Tool, M, Future: Future<Output: IntoToolResult> + Send>, M>(
+        self,
+        name: impl Into<String>,
+        description: impl Into<String>,
+        function: F,
+    ) -> Self {
         self.with_tool(ServerTool::new(name, description, function))
     }
 
@@ -66,11 +67,15 @@ impl Server {
     /// When the URI is invalid or taken, or the server lacks the function's state.
     #[must_use]
     #[track_caller]
-    pub fn resource<F, M>(self, uri: impl Into<String>, name: impl Into<String>, function: F) -> Self
-    where
-        F: Function<kind::Resource, M>,
-        F::Future: Future<Output: IntoResourceContents> + Send + 'static,
-    {
+    pub fn resource<
+        F: Function<kind::Resource, M, Future: Future<Output: IntoResourceContents> + Send>,
+        M,
+    >(
+        self,
+        uri: impl Into<String>,
+        name: impl Into<String>,
+        function: F,
+    ) -> Self {
         self.with_resource(ServerResource::new(uri, name, function))
     }
 
@@ -95,16 +100,15 @@ impl Server {
     /// When the template is none that [`UriTemplate`](crate::UriTemplate) takes or is taken, or the server lacks the function's state.
     #[must_use]
     #[track_caller]
-    pub fn resource_template<F, M>(
+    pub fn resource_template<
+        F: Function<kind::ResourceTemplate, M, Future: Future<Output: IntoResourceContents> + Send>,
+        M,
+    >(
         self,
         uri_template: impl Into<String>,
         name: impl Into<String>,
         function: F,
-    ) -> Self
-    where
-        F: Function<kind::ResourceTemplate, M>,
-        F::Future: Future<Output: IntoResourceContents> + Send + 'static,
-    {
+    ) -> Self {
         self.with_resource_template(ServerResourceTemplate::new(uri_template, name, function))
     }
 
@@ -133,11 +137,12 @@ impl Server {
     /// object.
     #[must_use]
     #[track_caller]
-    pub fn prompt<F, M>(self, name: impl Into<String>, description: impl Into<String>, function: F) -> Self
-    where
-        F: Function<kind::Prompt, M>,
-        F::Future: Future<Output: IntoPromptResult> + Send + 'static,
-    {
+    pub fn prompt<F: Function<kind::Prompt, M, Future: Future<Output: IntoPromptResult> + Send>, M>(
+        self,
+        name: impl Into<String>,
+        description: impl Into<String>,
+        function: F,
+    ) -> Self {
         self.with_prompt(ServerPrompt::new(name, description, function))
     }
 
