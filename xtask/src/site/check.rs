@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use html5gum::{DefaultEmitter, Token, Tokenizer};
 
-use super::Repository;
+use super::repository::Repository;
 
 /// The links of a site, none of them broken.
 #[derive(Debug, Default)]

@@ -6,15 +6,16 @@
 
 mod check;
 mod markdown;
+mod repository;
 mod stage;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context, Result, bail};
-use cargo_metadata::MetadataCommand;
+use anyhow::{Result, bail};
 
+use self::repository::Repository;
 use crate::{cargo, packages, process};
 
 /// The version of mdBook. Another one writes other HTML.
@@ -28,13 +29,6 @@ to an id of a page, or to a file of the repository. Installs mdBook into `target
 
   --list-external  print the links to other sites, which are not fetched";
 
-/// The tree of files, and where it is on the web.
-struct Repository {
-    root: PathBuf,
-    /// Without a slash at its end.
-    url: String,
-}
-
 pub(crate) fn run(root: &Path, mut arguments: lexopt::Parser) -> Result<()> {
     use lexopt::prelude::*;
     let mut list_external = false;
@@ -46,7 +40,7 @@ pub(crate) fn run(root: &Path, mut arguments: lexopt::Parser) -> Result<()> {
         }
     }
     let target = cargo::target(root)?;
-    let repository = Repository { root: root.to_owned(), url: url(root)? };
+    let repository = Repository::at(root)?;
     let (book, site) = (target.join("book"), target.join("site"));
     let pages = stage::pages(&repository, &book)?;
     packages::cargo(&target.join("mdbook"), "mdbook", MDBOOK, &["search"])?;
@@ -66,13 +60,6 @@ pub(crate) fn run(root: &Path, mut arguments: lexopt::Parser) -> Result<()> {
         links.external.len(),
     );
     Ok(())
-}
-
-/// Where the manifests say that the repository is.
-fn url(root: &Path) -> Result<String> {
-    let metadata = MetadataCommand::new().current_dir(root).no_deps().exec()?;
-    let mut urls = metadata.packages.iter().filter_map(|package| package.repository.as_deref());
-    Ok(urls.next().context("no package names its repository")?.trim_end_matches('/').to_owned())
 }
 
 fn build(mdbook: &Path, book: &Path, site: &Path) -> Result<()> {

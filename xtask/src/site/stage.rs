@@ -10,8 +10,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-use super::Repository;
 use super::markdown::replace_destinations;
+use super::repository::Repository;
 
 const SUMMARY: &str = "docs/SUMMARY.md";
 /// The settings and the styles.

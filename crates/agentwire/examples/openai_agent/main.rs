@@ -16,8 +16,7 @@ mod tools;
 use std::env;
 
 use agentwire::acp::sessions::schema::{Implementation, StopReason};
-use agentwire::acp::sessions::{Error, FileStore, Message, Turn, TurnError, TurnHandler, agent};
-use agentwire::peer::{BoxError, OrInternal};
+use agentwire::acp::sessions::{BoxError, FileStore, Message, Turn, TurnError, TurnHandler, agent};
 use agentwire::serde_json::{Value, json};
 use agentwire::stdio::stdio;
 use endpoint::Endpoint;
@@ -49,34 +48,30 @@ async fn main() -> Result<(), BoxError> {
 }
 
 impl TurnHandler for Model {
-    async fn run(&self, turn: Turn) -> Result<StopReason, Error> {
-        answer(&turn, self).await.internal()
+    /// Asks the model, runs the tools that it calls, and asks again, until it calls none.
+    async fn run(&self, turn: Turn) -> Result<StopReason, BoxError> {
+        for _ in 0..ROUND_LIMIT {
+            let (messages, tools) = (messages(&turn).await?, tools::list(&turn).await);
+            let request = json!({ "model": self.name, "stream": true, "messages": messages, "tools": tools });
+            // A cancellation drops these futures, and so closes the connection to the endpoint.
+            let mut answer = turn.unless_cancelled(self.endpoint.ask(&request)).await??;
+            while let Some(text) = turn.unless_cancelled(answer.next_text()).await?? {
+                turn.say(text).await?;
+            }
+            let (calls, finish_reason) = answer.end();
+            if calls.is_empty() {
+                return Ok(match finish_reason.as_deref() {
+                    Some("length") => StopReason::MaxTokens,
+                    Some("content_filter") => StopReason::Refusal,
+                    _ => StopReason::EndTurn,
+                });
+            }
+            for call in calls {
+                tools::run(&turn, &call).await?;
+            }
+        }
+        Ok(StopReason::MaxTurnRequests)
     }
-}
-
-/// Asks the model, runs the tools that it calls, and asks again, until it calls none.
-async fn answer(turn: &Turn, model: &Model) -> Result<StopReason, BoxError> {
-    for _ in 0..ROUND_LIMIT {
-        let (messages, tools) = (messages(turn).await?, tools::list(turn).await);
-        let request = json!({ "model": model.name, "stream": true, "messages": messages, "tools": tools });
-        // A cancellation drops these futures, and so closes the connection to the endpoint.
-        let mut answer = turn.unless_cancelled(model.endpoint.ask(&request)).await??;
-        while let Some(text) = turn.unless_cancelled(answer.next_text()).await?? {
-            turn.say(text).await?;
-        }
-        let (calls, finish_reason) = answer.end();
-        if calls.is_empty() {
-            return Ok(match finish_reason.as_deref() {
-                Some("length") => StopReason::MaxTokens,
-                Some("content_filter") => StopReason::Refusal,
-                _ => StopReason::EndTurn,
-            });
-        }
-        for call in calls {
-            tools::run(turn, &call).await?;
-        }
-    }
-    Ok(StopReason::MaxTurnRequests)
 }
 
 /// The conversation, as the endpoint takes it. It is that of the store, so a loaded session goes on where it ended.
