@@ -3,7 +3,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use agentwire_acp_agent::Error;
+use agentwire_acp_agent::{BoxError, Error};
 use agentwire_acp_schema::v1::{AuthMethod, AuthMethodId, error_code};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -26,8 +26,8 @@ pub struct Auth {
     logout: Option<Arc<Logout>>,
 }
 
-type Authenticate = dyn Fn(AuthMethodId) -> BoxFuture<'static, Result<(), Error>> + Send + Sync;
-type Logout = dyn Fn() -> BoxFuture<'static, Result<(), Error>> + Send + Sync;
+type Authenticate = dyn Fn(AuthMethodId) -> BoxFuture<'static, Result<(), BoxError>> + Send + Sync;
+type Logout = dyn Fn() -> BoxFuture<'static, Result<(), BoxError>> + Send + Sync;
 
 impl Auth {
     /// Offers these methods. The user is not authenticated yet.
@@ -44,22 +44,24 @@ impl Auth {
 
     /// Sets the handler of `authenticate`, for the methods that are not of type `terminal`. On success the user is
     /// authenticated. Without it, `authenticate` is refused as "method not found".
+    ///
+    /// The handler may return any error. An [`Error`] is the answer as it is, any other error an internal error with its text.
     pub fn on_authenticate<F>(
         mut self,
         authenticate: impl Fn(AuthMethodId) -> F + Send + Sync + 'static,
     ) -> Self
     where
-        F: Future<Output = Result<(), Error>> + Send + 'static,
+        F: Future<Output = Result<(), BoxError>> + Send + 'static,
     {
         self.authenticate = Some(Arc::new(move |method| authenticate(method).boxed()));
         self
     }
 
     /// Sets the handler of `logout`, and advertises that. On success the user is no longer authenticated, and open sessions
-    /// are refused too.
+    /// are refused too. It may return any error, as that of [`on_authenticate`](Self::on_authenticate).
     pub fn on_logout<F>(mut self, logout: impl Fn() -> F + Send + Sync + 'static) -> Self
     where
-        F: Future<Output = Result<(), Error>> + Send + 'static,
+        F: Future<Output = Result<(), BoxError>> + Send + 'static,
     {
         self.logout = Some(Arc::new(move || logout().boxed()));
         self

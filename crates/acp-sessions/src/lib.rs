@@ -154,7 +154,7 @@ mod v2;
 mod warning;
 mod workspace;
 
-pub use agentwire_acp_agent::{CallError, Closed, Config, Error};
+pub use agentwire_acp_agent::{BoxError, CallError, Closed, Config, Error};
 /// The types of the protocol.
 pub use agentwire_acp_schema::v1 as schema;
 /// The MCP servers of a session.
@@ -170,8 +170,8 @@ pub use store::{
 #[cfg(feature = "file")]
 pub use store::{Damage, FileStore, Fsync, Repair, SessionCheck};
 pub use turn::{
-    AssistantMessage, Message, PendingMessages, PendingToolCall, Terminal, ToolResult, ToolUse, Turn,
-    TurnError, TurnHandler, UserMessage,
+    AssistantMessage, IntoToolCall, Message, PendingMessages, PendingToolCall, RunningToolCall, Terminal,
+    ToolContent, ToolResult, ToolRun, ToolUse, Turn, TurnError, TurnHandler, UserMessage,
 };
 pub use warning::Warning;
 

@@ -1,6 +1,6 @@
 use std::future::Future;
 
-use agentwire_acp_agent::Error;
+use agentwire_acp_agent::BoxError;
 use agentwire_acp_schema::v1::StopReason;
 
 use super::Turn;
@@ -14,12 +14,12 @@ use super::Turn;
 /// use std::sync::atomic::{AtomicU64, Ordering};
 ///
 /// use agentwire_acp_sessions::schema::StopReason;
-/// use agentwire_acp_sessions::{Error, Turn, TurnHandler, agent};
+/// use agentwire_acp_sessions::{BoxError, Turn, TurnHandler, agent};
 ///
 /// struct Counter(AtomicU64);
 ///
 /// impl TurnHandler for Counter {
-///     async fn run(&self, turn: Turn) -> Result<StopReason, Error> {
+///     async fn run(&self, turn: Turn) -> Result<StopReason, BoxError> {
 ///         turn.say(format!("prompt {}", self.0.fetch_add(1, Ordering::Relaxed) + 1)).await?;
 ///         Ok(StopReason::EndTurn)
 ///     }
@@ -29,15 +29,20 @@ use super::Turn;
 /// ```
 pub trait TurnHandler: Send + Sync {
     /// Runs one turn. Its result is the answer to the prompt.
-    fn run(&self, turn: Turn) -> impl Future<Output = Result<StopReason, Error>> + Send;
+    ///
+    /// # Errors
+    ///
+    /// Any error: `?` converts it. An [`Error`](crate::Error) is the answer as it is, and any other error is an internal
+    /// error (-32603) with its text. [`TurnError::Cancelled`](crate::TurnError::Cancelled) ends the turn as cancelled.
+    fn run(&self, turn: Turn) -> impl Future<Output = Result<StopReason, BoxError>> + Send;
 }
 
 impl<F, Fut> TurnHandler for F
 where
     F: Fn(Turn) -> Fut + Send + Sync,
-    Fut: Future<Output = Result<StopReason, Error>> + Send,
+    Fut: Future<Output = Result<StopReason, BoxError>> + Send,
 {
-    fn run(&self, turn: Turn) -> impl Future<Output = Result<StopReason, Error>> + Send {
+    fn run(&self, turn: Turn) -> impl Future<Output = Result<StopReason, BoxError>> + Send {
         self(turn)
     }
 }

@@ -71,7 +71,10 @@ where
             }
         }
     };
-    answered.unwrap_or_else(|_panic| Err(Error::internal_error("the turn panicked")))
+    match answered {
+        Ok(answer) => answer.map_err(TurnError::answer),
+        Err(_panic) => Err(Error::internal_error("the turn panicked")),
+    }
 }
 
 impl Turn {

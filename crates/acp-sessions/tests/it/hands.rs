@@ -1,13 +1,13 @@
 //! What a turn does through its client: terminals and files.
 
 use agentwire_acp_sessions::schema::{CreateTerminalRequest, StopReason};
-use agentwire_acp_sessions::{Error, Turn, agent};
+use agentwire_acp_sessions::{BoxError, Turn, agent};
 use serde_json::json;
 
 use crate::peer::{Peer, capable, play, short, with};
 
 /// Runs a command in one of several ways.
-async fn run(turn: Turn) -> Result<StopReason, Error> {
+async fn run(turn: Turn) -> Result<StopReason, BoxError> {
     let request = CreateTerminalRequest::new(turn.session_id(), "ls");
     let terminal = turn.terminal(request).await?;
     match &*turn.text() {

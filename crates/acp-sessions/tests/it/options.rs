@@ -6,7 +6,7 @@ use agentwire_acp_sessions::schema::{
     AuthMethodAgent, AuthMethodTerminal, SessionConfigOption, SessionConfigOptionCategory,
     SessionConfigOptionValue, SessionConfigSelectOption, SessionMode, SessionModeState, StopReason,
 };
-use agentwire_acp_sessions::{Auth, Error, MemoryStore, SessionAgent, Turn, TurnHandler, agent};
+use agentwire_acp_sessions::{Auth, MemoryStore, SessionAgent, Turn, TurnHandler, agent};
 use serde_json::{Value, json};
 
 use crate::peer::{Peer, again, play, short, with};
@@ -162,11 +162,7 @@ fn guarded(auth: Auth) -> SessionAgent<impl TurnHandler> {
 
 fn auth() -> Auth {
     Auth::new([AuthMethodAgent::new("key", "With a key")])
-        .on_authenticate(
-            async |method| {
-                if *method == *"key" { Ok(()) } else { Err(Error::internal_error("no such key")) }
-            },
-        )
+        .on_authenticate(async |method| if *method == *"key" { Ok(()) } else { Err("no such key".into()) })
         .on_logout(async || Ok(()))
 }
 

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use agentwire_acp_sessions::schema::{
     AvailableCommand, Implementation, PromptCapabilities, StopReason, UnstructuredCommandInput,
 };
-use agentwire_acp_sessions::{Error, MemoryStore, SessionAgent, SessionStore, Turn, TurnHandler, agent};
+use agentwire_acp_sessions::{BoxError, MemoryStore, SessionAgent, SessionStore, Turn, TurnHandler, agent};
 use serde_json::{Value, json};
 
 use crate::peer::{Peer, again, play, short, text, with};
 
 /// Says the prompt again, or waits, thinks, or tells where it is.
-async fn echo(turn: Turn) -> Result<StopReason, Error> {
+async fn echo(turn: Turn) -> Result<StopReason, BoxError> {
     match &*turn.text() {
         "wait" => turn.cancelled().await,
         "think" => {

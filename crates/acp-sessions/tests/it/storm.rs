@@ -12,7 +12,7 @@ use agentwire_acp_sessions::hub::schema::CallToolResult;
 use agentwire_acp_sessions::schema::{
     CreateTerminalRequest, PermissionOption, PermissionOptionKind, StopReason, ToolCallUpdate,
 };
-use agentwire_acp_sessions::{Error, PermissionPolicy, Turn, TurnError, agent};
+use agentwire_acp_sessions::{BoxError, PermissionPolicy, Turn, TurnError, agent};
 use agentwire_jsonrpc::{Frame, Message, Notification, RawJson, Request, RequestId, Response};
 use agentwire_mcp_server::{Context, Server};
 use agentwire_transport::{Duplex, Packet, duplex};
@@ -108,7 +108,7 @@ async fn connect(connection: u64, totals: &mut Totals) {
 }
 
 /// Waits for the person, for a terminal and for a tool at once.
-async fn everything(turn: Turn) -> Result<StopReason, Error> {
+async fn everything(turn: Turn) -> Result<StopReason, BoxError> {
     let yes = PermissionOption::new("yes", "Yes", PermissionOptionKind::AllowOnce);
     let permission = turn.request_permission(ToolCallUpdate::new("asked"), [yes]);
     let terminal = async {

@@ -7,7 +7,7 @@ use agentwire_acp_sessions::schema::{
     Cost, Notice, NoticeSeverity, PlanEntry, PlanEntryPriority, PlanEntryStatus, SessionUpdate, StopReason,
     ToolCall, ToolCallStatus, UsageUpdate,
 };
-use agentwire_acp_sessions::{Error, Turn, TurnError, agent};
+use agentwire_acp_sessions::{BoxError, Error, Turn, TurnError, agent};
 use futures::FutureExt;
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ use crate::peer::{again, play, short, text, with};
 async fn pr_03_a_turn_ends_for_the_reason_that_it_gives_or_with_its_error() {
     let agent = agent(async |turn: Turn| match &*turn.text() {
         "panic" => panic!("as told"),
-        "fail" => Err(Error::new(-32042, "as told")),
+        "fail" => Err(Error::new(-32042, "as told").into()),
         reason => Ok(StopReason::from(reason)),
     });
     with(agent, async |peer| {
@@ -120,7 +120,7 @@ async fn pr_08_plan_02_not_01_usage_plans_titles_and_notices() {
 }
 
 /// Ways to take a cancel: hear of it, be dropped amid something else, fail because of it, or end as if nothing were.
-async fn cancellable(turn: Turn) -> Result<StopReason, Error> {
+async fn cancellable(turn: Turn) -> Result<StopReason, BoxError> {
     match &*turn.text() {
         "hear" => turn.cancelled().await,
         "deaf" => std::future::pending::<()>().await,

@@ -7,7 +7,7 @@ use agentwire_acp_sessions::schema::{
     ContentBlock, EmbeddedResourceResource, PlanEntry, PlanEntryPriority, PlanEntryStatus, SessionUpdate,
     StopReason,
 };
-use agentwire_acp_sessions::{Error, TurnError};
+use agentwire_acp_sessions::{BoxError, TurnError};
 use agentwire_jsonrpc::RawJson;
 
 use super::command::SlashCommand;
@@ -19,7 +19,7 @@ const LINE_LIMIT: usize = 60;
 
 impl DemoTurn<'_> {
     /// Executes the command in the prompt, and sends the session's title and usage.
-    pub(super) async fn run(&self) -> Result<StopReason, Error> {
+    pub(super) async fn run(&self) -> Result<StopReason, BoxError> {
         let text = self.turn.text();
         if self.turn.current_title().is_none() {
             self.turn.title(Some(line(&text)).filter(|title| !title.is_empty())).await?;
