@@ -40,8 +40,8 @@ pub struct Auth {
     logout: Option<Arc<Logout>>,
 }
 
-type Authenticate = dyn Fn(AuthMethodId) -> BoxFuture<'static, Result<(), Error>> + Send + Sync;
-type Logout = dyn Fn() -> BoxFuture<'static, Result<(), Error>> + Send + Sync;
+type Authenticate = dyn Fn(AuthMethodId) -> BoxFuture<'static, Result<(), BoxError>> + Send + Sync;
+type Logout = dyn Fn() -> BoxFuture<'static, Result<(), BoxError>> + Send + Sync;
 
 impl Auth {
     /// Offers these methods. The user is not authenticated yet.

@@ -177,8 +177,8 @@ pub use store::{
 #[cfg(feature = "file")]
 pub use store::{Damage, FileStore, Fsync, Repair, SessionCheck};
 pub use turn::{
-    AssistantMessage, Message, PendingMessages, PendingToolCall, Terminal, ToolResult, ToolUse, Turn,
-    TurnError, TurnHandler, UserMessage,
+    AssistantMessage, IntoToolCall, Message, PendingMessages, PendingToolCall, RunningToolCall, Terminal,
+    ToolContent, ToolResult, ToolRun, ToolUse, Turn, TurnError, TurnHandler, UserMessage,
 };
 pub use warning::Warning;
 

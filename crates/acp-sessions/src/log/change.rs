@@ -42,6 +42,10 @@ impl Update {
         Self { is_shortened: true, ..self }
     }
 
+    pub(crate) fn session_update(&self) -> &SessionUpdate {
+        &self.update
+    }
+
     /// Whether it changes the mode or an option.
     fn is_choice(&self) -> bool {
         matches!(self.update, SessionUpdate::CurrentModeUpdate(_) | SessionUpdate::ConfigOptionUpdate(_))

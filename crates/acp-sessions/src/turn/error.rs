@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use agentwire_acp_agent::{CallError, Error};
+use agentwire_acp_agent::{BoxError, CallError, Error};
 use agentwire_mcp_hub::HubError;
 
 use crate::log::LogError;
@@ -57,12 +57,20 @@ pub enum TurnError {
         /// The name of the tool.
         tool: String,
     },
+    /// A tool of the agent itself failed, with the error of its closure. See [`ToolRun::run`](crate::ToolRun::run).
+    #[error("{}", .0.message())]
+    Failed(#[source] BoxError),
 }
 
 impl TurnError {
     /// Returns whether the turn was cancelled.
     pub fn is_cancelled(&self) -> bool {
         matches!(self, Self::Cancelled)
+    }
+
+    /// Returns the error of a tool's closure: one of the turn as it is, any other as [`Failed`](Self::Failed).
+    pub(super) fn of_tool(error: BoxError) -> Self {
+        error.downcast().unwrap_or_else(Self::Failed)
     }
 
     pub(crate) fn not_permitted(tool: impl Into<String>) -> Self {
@@ -81,6 +89,7 @@ impl From<TurnError> for Error {
         match error {
             TurnError::Cancelled => Self::request_cancelled(),
             TurnError::Call(error) => error.into(),
+            TurnError::Failed(error) => error.into(),
             error => Self::internal_error(error),
         }
     }

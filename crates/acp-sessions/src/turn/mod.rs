@@ -1,5 +1,6 @@
 //! A turn: a prompt, and everything an agent can do while it answers.
 
+mod announced;
 mod context;
 mod error;
 mod files;
@@ -12,6 +13,9 @@ mod say;
 mod terminal;
 mod terminals;
 mod tool;
+mod tool_content;
+mod tool_lifecycle;
+mod tool_run;
 
 use std::fmt;
 use std::future::Future;
@@ -33,7 +37,11 @@ pub use self::messages::{AssistantMessage, Message, PendingMessages, ToolResult,
 pub(crate) use self::run::run_turn;
 pub use self::terminal::Terminal;
 pub use self::tool::PendingToolCall;
+pub use self::tool_content::ToolContent;
+pub use self::tool_lifecycle::RunningToolCall;
+pub use self::tool_run::{IntoToolCall, ToolRun};
 
+use self::announced::AnnouncedCalls;
 use self::terminals::Terminals;
 use crate::background::Background;
 use crate::client::RemoteClient;
@@ -78,6 +86,7 @@ struct TurnInner {
     cancel: Signal,
     over: Signal,
     messages: Mutex<MessageIds>,
+    calls: Mutex<AnnouncedCalls>,
     terminals: Arc<Terminals>,
     settings: Arc<Settings>,
 }
@@ -106,6 +115,7 @@ impl Turn {
             cancel: guard.cancel.clone(),
             over: Signal::default(),
             messages: Mutex::default(),
+            calls: Mutex::default(),
             terminals: Arc::new(terminals),
             settings,
         }))

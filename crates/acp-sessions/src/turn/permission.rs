@@ -42,15 +42,21 @@ fn options(subject: &PermissionSubject<'_>) -> [PermissionOption; 4] {
 impl Turn {
     /// Asks the user about a tool call, with options of your own. The question is withdrawn when the turn is cancelled.
     ///
+    /// What `tool_call` omits of the title, name, kind, locations, input and content is filled from the turn's earlier updates
+    /// of that call, so that the client's rules and the user see it: `ToolCallUpdate::new(id)` is enough for a call that was
+    /// announced. What it has stays as it is. A turn keeps that of its open calls, of at most 4 MiB of text and JSON
+    /// together; beyond that the oldest are forgotten.
+    ///
     /// # Errors
     ///
     /// [`TurnError::Cancelled`], [`TurnError::Over`]; [`TurnError::Call`] when the request fails.
     pub async fn request_permission(
         &self,
-        tool_call: ToolCallUpdate,
+        mut tool_call: ToolCallUpdate,
         options: impl IntoIterator<Item = PermissionOption>,
     ) -> Result<RequestPermissionOutcome, TurnError> {
         let options: Vec<_> = options.into_iter().collect();
+        self.0.calls.lock().fill(&mut tool_call);
         let asked = self.client().request_permission(self.session_id(), tool_call, options);
         Ok(self.unless_cancelled(asked).await??)
     }
@@ -62,12 +68,15 @@ impl Turn {
     /// …". A scope that covers more than the call, such as "every command", permits all of that without a question. An open
     /// session keeps at most 1,000 such answers, with scopes of at most 4 KiB; beyond that the user is asked again.
     ///
+    /// What `call` omits is filled as by [`request_permission`](Self::request_permission). [`tool`](Self::tool) asks this
+    /// way, too, and shows the whole call.
+    ///
     /// ```
     /// # use agentwire_acp_sessions::{Turn, TurnError, schema::{ToolCall, ToolCallUpdate}};
     /// # async fn write(turn: &Turn) -> Result<(), TurnError> {
     /// let id = turn.new_tool_call_id();
     /// turn.update(ToolCall::new(id.clone(), "Write notes.txt")).await?;
-    /// if turn.permits("write notes.txt", ToolCallUpdate::new(id).title("Write notes.txt")).await? {
+    /// if turn.permits("write notes.txt", ToolCallUpdate::new(id)).await? {
     ///     turn.write_text_file("notes.txt", "remember the milk").await?;
     /// }
     /// # Ok(())

@@ -5,6 +5,7 @@ use agentwire_acp_schema::v1::{
     SessionInfoUpdate, SessionModeId, SessionUpdate, UsageUpdate,
 };
 
+use super::announced::CallChange;
 use super::{Turn, TurnError};
 use crate::log::{Change, ChosenBy, Update};
 
@@ -134,7 +135,12 @@ impl Turn {
     }
 
     async fn write_update(&self, update: Update) -> Result<(), TurnError> {
-        self.write(Change::Update(update)).await
+        let change = CallChange::of(update.session_update());
+        self.write(Change::Update(update)).await?;
+        if let Some(change) = change {
+            self.0.calls.lock().apply(change);
+        }
+        Ok(())
     }
 
     async fn write(&self, change: Change) -> Result<(), TurnError> {

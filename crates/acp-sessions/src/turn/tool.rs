@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use agentwire_acp_agent::CallError;
 use agentwire_acp_schema::v1::{
-    Content, ContentBlock, ToolCall, ToolCallContent, ToolCallId, ToolCallStatus, ToolCallUpdate, ToolKind,
+    Content, ContentBlock, ToolCall, ToolCallContent, ToolCallStatus, ToolCallUpdate, ToolKind,
 };
 use agentwire_jsonrpc::{RawJson, RawObject};
 use agentwire_mcp_hub::HubTool;
@@ -17,8 +17,8 @@ use futures::{FutureExt, StreamExt};
 use serde::Serialize;
 
 use super::permission::PermissionSubject;
+use super::tool_lifecycle::RunningToolCall;
 use super::{Turn, TurnError};
-use crate::call_status::CANCELLED;
 use crate::settings::PermissionPolicy;
 use crate::shorten::cut;
 
@@ -95,76 +95,34 @@ impl PendingToolCall {
 
     async fn call(mut self) -> Result<CallToolResult, TurnError> {
         let arguments = std::mem::replace(&mut self.arguments, Ok(RawJson::NULL))?;
-        let shown = (!arguments.is_null()).then(|| arguments.clone());
         let turn = &self.turn;
         turn.unless_cancelled(turn.mcp().ready()).await?;
         // Resolved once: the tool that is shown is the one that is called, whatever servers list by then.
         let tool = turn.mcp().resolve(&self.name);
-        let id = self.announce(tool.as_ref().ok(), shown.clone()).await?;
+        let call = RunningToolCall::announce(turn, self.announcement(tool.as_ref().ok(), &arguments)).await?;
         let outcome = match tool {
-            Ok(tool) => self.execute(&id, &tool, &arguments, shown).await,
+            Ok(tool) => self.execute(&call, &tool, &arguments).await,
             Err(error) => Err(error.into()),
         };
-        let ended = ToolCallUpdate::new(id);
-        let ended = match &outcome {
-            Ok(result) => {
-                let status = if result.is_error { ToolCallStatus::Failed } else { ToolCallStatus::Completed };
-                let mut shown = content(result);
-                let mut ended = ended.status(status);
-                match raw_output(result) {
-                    Ok(raw) => ended.raw_output = raw,
-                    Err(why) => shown.push(placeholder("the structured result", &why).into()),
-                }
-                ended.content(shown)
-            }
-            Err(error @ (TurnError::Over | TurnError::Store(_))) => {
-                // No update can be written after such an error.
-                let _why = error;
-                return outcome;
-            }
-            Err(TurnError::Cancelled) => {
-                unsuccessful(ended, ToolCallStatus::Other(CANCELLED.into()), CANCELLED)
-            }
-            Err(error) => unsuccessful(ended, ToolCallStatus::Failed, error.to_string()),
-        };
-        // Shortened rather than refused, because the client must see that the call has ended.
-        turn.update_shortened(ended).await?;
-        outcome
+        call.end(outcome, show_result).await
     }
 
-    async fn announce(
-        &self,
-        tool: Option<&HubTool>,
-        input: Option<RawJson>,
-    ) -> Result<ToolCallId, TurnError> {
-        let id = self.turn.new_tool_call_id();
-        let mut call = ToolCall::new(id.clone(), self.shown_title(tool))
-            .name(self.shown_name(tool))
-            .kind(self.shown_kind(tool));
-        call.raw_input = input;
-        self.turn.update(call).await?;
-        Ok(id)
+    fn announcement(&self, tool: Option<&HubTool>, arguments: &RawJson) -> ToolCall {
+        let mut call =
+            ToolCall::new("", self.shown_title(tool)).name(self.shown_name(tool)).kind(self.shown_kind(tool));
+        call.raw_input = (!arguments.is_null()).then(|| arguments.clone());
+        call
     }
 
     async fn execute(
         &self,
-        id: &ToolCallId,
+        running: &RunningToolCall,
         tool: &HubTool,
         arguments: &RawJson,
-        input: Option<RawJson>,
     ) -> Result<CallToolResult, TurnError> {
         let turn = &self.turn;
-        if self.permissions.unwrap_or(turn.0.settings.permissions) == PermissionPolicy::Ask {
-            let mut subject = ToolCallUpdate::new(id.clone())
-                .title(self.shown_title(Some(tool)))
-                .name(self.shown_name(Some(tool)))
-                .kind(self.shown_kind(Some(tool)));
-            subject.raw_input = input;
-            if !turn.permits_tool(&PermissionSubject::Tool(tool), subject).await? {
-                return Err(TurnError::not_permitted(&*self.name));
-            }
-        }
-        turn.update(ToolCallUpdate::new(id.clone()).status(ToolCallStatus::InProgress)).await?;
+        let asks = self.permissions.unwrap_or(turn.0.settings.permissions) == PermissionPolicy::Ask;
+        running.begin(asks.then_some(PermissionSubject::Tool(tool)), &self.name).await?;
         // A server may report faster than the client reads. Reports that do not fit are left out.
         let (mut sender, mut reports) = mpsc::channel::<ProgressNotification>(16);
         let call = turn.mcp().call_tool(tool, arguments).on_progress(move |progress| {
@@ -176,8 +134,7 @@ impl PendingToolCall {
         };
         let forward = async {
             while let Some(progress) = reports.next().await {
-                let update = ToolCallUpdate::new(id.clone()).content([Content::from(describe(&progress))]);
-                turn.update_shortened(update).await?;
+                running.show(describe(&progress)).await?;
             }
             std::future::pending::<Result<CallToolResult, TurnError>>().await
         };
@@ -231,8 +188,15 @@ impl fmt::Debug for PendingToolCall {
     }
 }
 
-fn unsuccessful(update: ToolCallUpdate, status: ToolCallStatus, why: impl Into<String>) -> ToolCallUpdate {
-    update.status(status).content([Content::from(why.into())])
+/// Sets the status and the content of a call that has returned a result.
+fn show_result(result: &CallToolResult, mut ended: ToolCallUpdate) -> ToolCallUpdate {
+    let status = if result.is_error { ToolCallStatus::Failed } else { ToolCallStatus::Completed };
+    let mut shown = content(result);
+    match raw_output(result) {
+        Ok(raw) => ended.raw_output = raw,
+        Err(why) => shown.push(placeholder("the structured result", &why).into()),
+    }
+    ended.status(status).content(shown)
 }
 
 fn describe(progress: &ProgressNotification) -> String {

@@ -11,6 +11,7 @@ mod mishaps;
 #[cfg(feature = "file")]
 mod on_the_wire;
 mod options;
+mod own_tools;
 mod peer;
 mod played;
 #[cfg(feature = "file")]

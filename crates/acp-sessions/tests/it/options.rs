@@ -6,7 +6,7 @@ use agentwire_acp_sessions::schema::{
     AuthMethodAgent, AuthMethodTerminal, SessionConfigOption, SessionConfigOptionCategory,
     SessionConfigOptionValue, SessionConfigSelectOption, SessionMode, SessionModeState, StopReason,
 };
-use agentwire_acp_sessions::{Auth, Error, MemoryStore, SessionAgent, Turn, TurnHandler, agent};
+use agentwire_acp_sessions::{Auth, MemoryStore, SessionAgent, Turn, TurnHandler, agent};
 use serde_json::{Value, json};
 
 use crate::peer::{Peer, again, play, short, with};

@@ -4,7 +4,7 @@ use agentwire_acp_schema::v1::{
     CreateTerminalRequest, CreateTerminalResponse, ElicitationMode, KillTerminalRequest,
     KillTerminalResponse, ReadTextFileRequest, ReadTextFileResponse, ReleaseTerminalRequest,
     ReleaseTerminalResponse, RequestPermissionRequest, RequestPermissionResponse, SessionNotification,
-    TerminalOutputRequest, TerminalOutputResponse, WaitForTerminalExitRequest, WaitForTerminalExitResponse,
+    TerminalOutputRequest, TerminalOutputResponse, ToolCallLocation, WaitForTerminalExitRequest, WaitForTerminalExitResponse,
     WriteTextFileRequest, WriteTextFileResponse,
 };
 use agentwire_jsonrpc::{RawJson, RequestMethod, Skipped};
@@ -95,11 +95,14 @@ impl<U: UserInterface> Client for Toolkit<U> {
     }
 }
 
+/// Stands for the paths of a call that are not known. It is not absolute, so no rule allows it.
+pub(super) const UNKNOWN_PATH: &str = "(unknown path)";
+
 impl<U: UserInterface> Toolkit<U> {
     /// Fills in what a permission request leaves out and the agent has told of the call before: an agent need not repeat it,
     /// and rules and the user decide on the whole call.
     ///
-    /// The call stays as it is where a part of it was too large to be kept, since a rule that allows would not see that.
+    /// Where a part of the call was too large to be kept, it gets a path that no rule can allow.
     pub(super) fn with_earlier_fields(
         &self,
         mut request: RequestPermissionRequest,
@@ -107,10 +110,10 @@ impl<U: UserInterface> Toolkit<U> {
         let call = &mut request.tool_call;
         self.conversation(&request.session_id, |conversation| {
             let Some((_, entry)) = conversation.tool_call(&call.tool_call_id) else { return };
+            let mut earlier = entry.call.clone();
             if entry.omitted > 0 {
-                return;
+                earlier.locations.push(ToolCallLocation::new(UNKNOWN_PATH));
             }
-            let earlier = entry.call.clone();
             fill(&mut call.title, Some(earlier.title).filter(|title| !title.is_empty()));
             fill(&mut call.kind, Some(earlier.kind));
             fill(&mut call.locations, Some(earlier.locations).filter(|locations| !locations.is_empty()));

@@ -14,6 +14,7 @@ use agentwire_acp_schema::v2::{
 };
 use agentwire_jsonrpc::{RawJson, Skipped};
 
+use super::client::UNKNOWN_PATH;
 use super::{Sessions, Toolkit, UserInterface};
 use crate::conversation::v2::{commands, config_options, content_block};
 use crate::{Form, UrlConsent};
@@ -183,10 +184,9 @@ pub fn permission_question(request: RequestPermissionRequest) -> v1::RequestPerm
 
 /// Returns the paths that a diff changes. A path that is not known is one that no rule can allow.
 fn diff_paths(content: &ToolCallContent) -> Vec<String> {
-    const UNKNOWN: &str = "(unknown path)";
     let ToolCallContent::Diff(diff) = content else { return Vec::new() };
     if diff.changes.is_empty() {
-        return vec![UNKNOWN.to_owned()];
+        return vec![UNKNOWN_PATH.to_owned()];
     }
     let paths = diff.changes.iter().flat_map(|change| match &change.operation {
         DiffOperation::Add(change) => vec![change.path.to_string()],
@@ -194,7 +194,7 @@ fn diff_paths(content: &ToolCallContent) -> Vec<String> {
         DiffOperation::Modify(change) => vec![change.path.to_string()],
         DiffOperation::Move(change) => vec![change.old_path.to_string(), change.path.to_string()],
         DiffOperation::Copy(change) => vec![change.old_path.to_string(), change.path.to_string()],
-        _ => vec![UNKNOWN.to_owned()],
+        _ => vec![UNKNOWN_PATH.to_owned()],
     });
     paths.collect()
 }

@@ -122,16 +122,24 @@ async fn rules_decide_on_the_whole_call() -> Result<(), BoxError> {
     Ok(())
 }
 
-/// A rule that allows must not decide on the rest of a call.
+/// A rule that allows must not decide on the rest of a call, and one that rejects must.
 #[tokio::test]
-async fn a_call_that_was_too_large_to_be_kept_is_not_filled_in() -> Result<(), BoxError> {
+async fn no_rule_allows_a_call_that_was_too_large_to_be_kept() -> Result<(), BoxError> {
     let limits = ConversationLimits::new(1 << 20).raw(100);
     let large = edit().raw_input(json!({ "text": "b".repeat(1_000) }));
     let within = PermissionRule::path("/repo/**", PermissionPolicy::AllowAll)?;
-    let toolkit = Toolkit::new(Person::default())
-        .with_limits(limits)
-        .with_permissions(Permissions::new(PermissionPolicy::Ask).rule(within));
-    let (selected, asked) = outcome(large, toolkit).await?;
-    assert_eq!((&*selected, asked), ("n", vec![ToolCallUpdate::new("call").title("Do it")]));
+    let toolkit = |permissions: Permissions| {
+        Toolkit::new(Person::default()).with_limits(limits).with_permissions(permissions)
+    };
+    let asking = Permissions::new(PermissionPolicy::Ask);
+    let (selected, asked) = outcome(large.clone(), toolkit(asking.rule(within))).await?;
+    assert_eq!((&*selected, asked.len()), ("n", 1));
+    assert_eq!(asked[0].raw_input, None);
+    assert_eq!(asked[0].locations.as_ref().map(Vec::len), Some(2), "one is not known");
+
+    let edits = PermissionRule::kind(ToolKind::Edit, PermissionPolicy::RejectAll);
+    let allowing = Permissions::new(PermissionPolicy::AllowAll);
+    let (selected, asked) = outcome(large, toolkit(allowing.rule(edits))).await?;
+    assert_eq!((&*selected, asked), ("n", vec![]));
     Ok(())
 }
