@@ -162,9 +162,7 @@ fn guarded(auth: Auth) -> SessionAgent<impl TurnHandler> {
 
 fn auth() -> Auth {
     Auth::new([AuthMethodAgent::new("key", "With a key")])
-        .on_authenticate(async |method| {
-            if *method == *"key" { Ok(()) } else { Err(Error::internal_error("no such key").into()) }
-        })
+        .on_authenticate(async |method| if *method == *"key" { Ok(()) } else { Err("no such key".into()) })
         .on_logout(async || Ok(()))
 }
 

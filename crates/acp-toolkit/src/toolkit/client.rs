@@ -4,8 +4,8 @@ use agentwire_acp_schema::v1::{
     CreateTerminalRequest, CreateTerminalResponse, ElicitationMode, KillTerminalRequest,
     KillTerminalResponse, ReadTextFileRequest, ReadTextFileResponse, ReleaseTerminalRequest,
     ReleaseTerminalResponse, RequestPermissionRequest, RequestPermissionResponse, SessionNotification,
-    TerminalOutputRequest, TerminalOutputResponse, ToolCallLocation, WaitForTerminalExitRequest, WaitForTerminalExitResponse,
-    WriteTextFileRequest, WriteTextFileResponse,
+    TerminalOutputRequest, TerminalOutputResponse, ToolCallLocation, WaitForTerminalExitRequest,
+    WaitForTerminalExitResponse, WriteTextFileRequest, WriteTextFileResponse,
 };
 use agentwire_jsonrpc::{RawJson, RequestMethod, Skipped};
 
