@@ -17,6 +17,18 @@ use crate::client::RemoteClient;
 ///
 /// A client without a terminal is not offered methods of type `terminal`. Where there are no others, requests are refused
 /// with -32600 instead, because -32000 is for clients that were offered a method.
+///
+/// ```
+/// use agentwire_acp_sessions::schema::{AuthMethodAgent, StopReason};
+/// use agentwire_acp_sessions::{Auth, Turn, agent};
+///
+/// let auth = Auth::new([AuthMethodAgent::new("key", "Use the key in MY_AGENT_KEY")])
+///     .on_authenticate(async |_method| {
+///         std::env::var("MY_AGENT_KEY")?; // any error
+///         Ok(())
+///     });
+/// let agent = agent(async |_: Turn| Ok(StopReason::EndTurn)).auth(auth);
+/// ```
 #[derive(Clone)]
 #[must_use = "it does nothing until it is given to an agent"]
 pub struct Auth {

@@ -30,7 +30,27 @@ pub fn agent<F: TurnHandler>(turn: F) -> SessionAgent<F> {
     SessionAgent { turn, settings: Settings::new() }
 }
 
-/// See [`agent`].
+/// An agent with its settings. [`agent`] makes one.
+///
+/// ```no_run
+/// use agentwire_acp_sessions::schema::{Implementation, StopReason};
+/// use agentwire_acp_sessions::{BoxError, FileStore, Turn, agent};
+/// use agentwire_transport_stdio::stdio;
+///
+/// #[tokio::main]
+/// async fn main() -> Result<(), BoxError> {
+///     agent(async |turn: Turn| {
+///         turn.say(format!("you said: {}", turn.text())).await?;
+///         Ok(StopReason::EndTurn)
+///     })
+///     .info(Implementation::new("my-agent", "1.0.0"))
+///     .store(FileStore::open("sessions")?)
+///     .on_warning(|warning| eprintln!("{warning}"))
+///     .serve(stdio()?)
+///     .await?;
+///     Ok(())
+/// }
+/// ```
 #[must_use = "it does nothing until it is served"]
 pub struct SessionAgent<F> {
     turn: F,

@@ -56,6 +56,23 @@ use crate::workspace::Workspace;
 /// An update is written to the store before it is sent. When the turn is cancelled, everything that waits for the client,
 /// a tool or the user fails with [`TurnError::Cancelled`]: tool calls are cancelled at their server, questions are
 /// withdrawn, terminals are killed and released. After the turn everything fails with [`TurnError::Over`].
+///
+/// ```
+/// use agentwire_acp_sessions::schema::StopReason;
+/// use agentwire_acp_sessions::{BoxError, Turn};
+/// # async fn next_chunk() -> std::io::Result<Option<String>> { Ok(None) }
+///
+/// async fn answer(turn: Turn) -> Result<StopReason, BoxError> {
+///     turn.think("The user wants an answer.").await?;
+///     // A cancellation drops the future and ends the turn.
+///     while let Some(chunk) = turn.unless_cancelled(next_chunk()).await?? {
+///         turn.say(chunk).await?; // the chunks form one message
+///     }
+///     Ok(StopReason::EndTurn)
+/// }
+///
+/// let agent = agentwire_acp_sessions::agent(answer);
+/// ```
 #[derive(Clone)]
 pub struct Turn(Arc<TurnInner>);
 

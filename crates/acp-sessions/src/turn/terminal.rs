@@ -32,6 +32,20 @@ impl Turn {
 }
 
 /// A terminal in which a command runs.
+///
+/// ```
+/// use agentwire_acp_sessions::schema::CreateTerminalRequest;
+/// use agentwire_acp_sessions::{Turn, TurnError};
+///
+/// async fn test(turn: &Turn) -> Result<String, TurnError> {
+///     let request = CreateTerminalRequest::new(turn.session_id(), "cargo").args(["test"]);
+///     let terminal = turn.terminal(request).await?;
+///     terminal.wait().await?;
+///     let output = terminal.output().await?.output;
+///     terminal.release().await?;
+///     Ok(output)
+/// }
+/// ```
 pub struct Terminal {
     turn: Turn,
     terminal_id: TerminalId,
