@@ -1,7 +1,7 @@
 //! The whole program of `agent.md`: `my-agent DIRECTORY`, where the directory is for its sessions.
 
 use agentwire::acp::sessions::schema::*;
-use agentwire::acp::sessions::{BoxError, FileStore, Turn, TurnError, agent};
+use agentwire::acp::sessions::{BoxError, FileStore, Message, RunningToolCall, Turn, TurnError, agent};
 use agentwire::serde_json::{self, Value};
 use agentwire::stdio::stdio;
 
@@ -13,15 +13,18 @@ enum Step {
     Done,
 }
 
-/// Stands in for a model: it is given all that was said and done, and does what the person says.
-fn model(history: &[SessionUpdate], tools: &[String]) -> Step {
-    let is_message = |update: &&SessionUpdate| {
-        matches!(update, SessionUpdate::UserMessageChunk(_) | SessionUpdate::AgentMessageChunk(_))
+/// Stands in for a model: it is given the conversation, and does what the person says.
+fn model(messages: &[Message], tools: &[String]) -> Step {
+    let asked = match messages.last() {
+        Some(Message::User(user)) => user.text(),
+        // Its tool has run, so it says what came of it. Where the last word is its own, there is nothing more to do.
+        Some(Message::Assistant(said)) => match said.tool_uses.last() {
+            Some(call) if call.result.text().trim().is_empty() => return Step::Say("It is done.".to_owned()),
+            Some(call) => return Step::Say(call.result.text()),
+            None => return Step::Done,
+        },
+        _ => return Step::Done,
     };
-    let last = history.iter().rev().find(is_message);
-    // Where the last word is its own, there is nothing more to do.
-    let Some(SessionUpdate::UserMessageChunk(asked)) = last else { return Step::Done };
-    let asked = asked.content.as_text().unwrap_or_default();
     match asked.split_once(' ') {
         Some(("run", command)) => Step::Run(command.to_owned()),
         Some((tool, arguments)) if tools.iter().any(|name| name == tool) => {
@@ -31,52 +34,38 @@ fn model(history: &[SessionUpdate], tools: &[String]) -> Step {
     }
 }
 
-async fn run(turn: &Turn, command: String) -> Result<String, TurnError> {
-    let plans_only = turn.mode().is_some_and(|mode| mode == "plan");
-    if plans_only {
-        return Ok(format!("I would run {command}"));
-    }
-    // The history only grows, so this is the only call of that id.
-    let id = format!("run-{}", turn.history().await?.len());
-    let call = ToolCall::new(id, format!("Run `{command}`")).kind(ToolKind::Execute);
-    turn.update(call.clone()).await?;
-    let options = [
-        PermissionOption::new("yes", "Run it", PermissionOptionKind::AllowOnce),
-        PermissionOption::new("no", "Do not run it", PermissionOptionKind::RejectOnce),
-    ];
-    let subject = ToolCallUpdate::new(&call.tool_call_id).title(call.title);
-    let outcome = turn.request_permission(subject, options).await?;
-    if !matches!(outcome, RequestPermissionOutcome::Selected(selected) if selected.option_id == "yes") {
-        turn.update(ToolCallUpdate::new(call.tool_call_id).status(ToolCallStatus::Failed)).await?;
-        return Ok("Then not.".to_owned());
-    }
-    let terminal = turn.terminal(CreateTerminalRequest::new(turn.session_id(), command)).await?;
-    let shown = ToolCallContent::from(Terminal::new(terminal.id()));
-    turn.update(ToolCallUpdate::new(&call.tool_call_id).status(ToolCallStatus::InProgress).content([shown]))
-        .await?;
-    terminal.wait().await?;
-    let output = terminal.output().await?.output;
-    turn.update(ToolCallUpdate::new(call.tool_call_id).status(ToolCallStatus::Completed)).await?;
-    terminal.release().await?;
-    Ok(output)
+/// A tool of the agent's own, which the person is asked about.
+async fn run(turn: &Turn, command: String) -> Result<(), TurnError> {
+    let call = turn.tool(format!("Run `{command}`")).name("run").kind(ToolKind::Execute);
+    let call = call.input(serde_json::json!({ "command": command }));
+    let run = async |call: RunningToolCall| {
+        let terminal = turn.terminal(CreateTerminalRequest::new(turn.session_id(), &*command)).await?;
+        call.show(Terminal::new(terminal.id())).await?;
+        terminal.wait().await?;
+        let output = terminal.output().await?.output;
+        terminal.release().await?;
+        Ok(output)
+    };
+    call.ask().run(run).await.map(drop)
 }
 
 async fn answer(turn: Turn) -> Result<StopReason, BoxError> {
+    let plans_only = turn.mode().is_some_and(|mode| mode == "plan");
     let tools: Vec<_> = turn.mcp().tools().await.into_iter().map(|tool| tool.name).collect();
     loop {
-        match model(&turn.history().await?, &tools) {
-            Step::Say(text) => turn.say(text).await?,
-            Step::Tool(name, arguments) => match turn.call_tool(name, arguments).await {
-                Ok(result) => turn.say(result.text().into_owned()).await?,
-                // A tool that fails is the model's business, not the end of the turn.
-                Err(error) if !error.is_cancelled() => turn.say(error.to_string()).await?,
-                Err(error) => return Err(error.into()),
-            },
-            Step::Run(command) => {
-                let output = run(&turn, command).await?;
-                turn.say(output).await?;
-            }
+        let outcome = match model(&turn.messages().await?, &tools) {
+            Step::Say(text) => turn.say(text).await,
+            Step::Tool(name, arguments) => turn.call_tool(name, arguments).await.map(drop),
+            Step::Run(command) if plans_only => turn.say(format!("I would run {command}")).await,
+            Step::Run(command) => run(&turn, command).await,
             Step::Done => break,
+        };
+        match outcome {
+            Ok(()) => {}
+            Err(TurnError::NotPermitted { .. }) => turn.say("Then not.").await?,
+            // A tool that fails is the model's business: the messages have the error as its result.
+            Err(TurnError::Failed(_) | TurnError::Hub(_)) => {}
+            Err(error) => return Err(error.into()),
         }
     }
     if turn.current_title().is_none() {
@@ -86,7 +75,7 @@ async fn answer(turn: Turn) -> Result<StopReason, BoxError> {
 }
 
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn std::error::Error>> {
+async fn main() -> Result<(), BoxError> {
     let sessions = std::env::args_os().nth(1).ok_or("usage: my-agent DIRECTORY")?;
     let modes = SessionModeState::new(
         "act",

@@ -33,22 +33,26 @@ pub fn agent<F: TurnHandler>(turn: F) -> SessionAgent<F> {
     SessionAgent { turn, settings: Settings::new(), on_sampling: None }
 }
 
-/// See [`agent`].
+/// An agent with its settings. [`agent`] makes one.
 ///
-/// ```
-/// use agentwire_acp_sessions::schema::{AvailableCommand, SessionMode, SessionModeState, StopReason};
-/// use agentwire_acp_sessions::{Turn, agent};
+/// ```no_run
+/// use agentwire_acp_sessions::schema::{Implementation, StopReason};
+/// use agentwire_acp_sessions::{BoxError, FileStore, Turn, agent};
+/// use agentwire_transport_stdio::stdio;
 ///
-/// let modes = [SessionMode::new("ask", "Ask"), SessionMode::new("code", "Code")];
-/// let agent = agent(async |turn: Turn| {
-///     match turn.text().split_once(' ') {
-///         Some(("/plan", task)) => turn.say(format!("A plan for {task}")).await?,
-///         _ => turn.say("Not a command").await?,
-///     }
-///     Ok(StopReason::EndTurn)
-/// })
-/// .modes(SessionModeState::new("ask", modes))
-/// .commands([AvailableCommand::new("plan", "Plans a task")]);
+/// #[tokio::main]
+/// async fn main() -> Result<(), BoxError> {
+///     agent(async |turn: Turn| {
+///         turn.say(format!("you said: {}", turn.text())).await?;
+///         Ok(StopReason::EndTurn)
+///     })
+///     .info(Implementation::new("my-agent", "1.0.0"))
+///     .store(FileStore::open("sessions")?)
+///     .on_warning(|warning| eprintln!("{warning}"))
+///     .serve(stdio()?)
+///     .await?;
+///     Ok(())
+/// }
 /// ```
 #[must_use = "it does nothing until it is served"]
 pub struct SessionAgent<F> {

@@ -29,6 +29,15 @@ impl Turn {
     /// In version 1 the client reads it, unsaved changes included. Version 2 has no such method, so there the file is read
     /// from the disk of the agent's machine; symbolic links do not lead out of the session's roots.
     ///
+    /// ```
+    /// # use agentwire_acp_sessions::{Turn, TurnError};
+    /// # async fn trim(turn: &Turn) -> Result<(), TurnError> {
+    /// let text = turn.read_text_file("notes.txt").await?;
+    /// turn.write_text_file("notes.txt", text.trim()).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`TurnError::Cancelled`], [`TurnError::Over`]; [`TurnError::Call`] when the client does not support it or

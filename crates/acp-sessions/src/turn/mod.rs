@@ -58,20 +58,20 @@ use crate::workspace::Workspace;
 /// withdrawn, terminals are killed and released. After the turn everything fails with [`TurnError::Over`].
 ///
 /// ```
-/// use agentwire_acp_sessions::schema::{StopReason, ToolCall, ToolCallStatus, ToolCallUpdate, ToolKind};
-/// use agentwire_acp_sessions::{Turn, TurnError};
+/// use agentwire_acp_sessions::schema::StopReason;
+/// use agentwire_acp_sessions::{BoxError, Turn};
+/// # async fn next_chunk() -> std::io::Result<Option<String>> { Ok(None) }
 ///
-/// async fn answer(turn: &Turn) -> Result<StopReason, TurnError> {
-///     turn.think("The file first.").await?;
-///     let id = turn.new_tool_call_id();
-///     turn.update(ToolCall::new(id.clone(), "Read Cargo.toml").kind(ToolKind::Read)).await?;
-///     let manifest = turn.read_text_file("Cargo.toml").await?;
-///     turn.update(ToolCallUpdate::new(id).status(ToolCallStatus::Completed)).await?;
-///     for line in manifest.lines().filter(|line| line.starts_with("name")) {
-///         turn.say(line).await?; // Consecutive chunks are one message.
+/// async fn answer(turn: Turn) -> Result<StopReason, BoxError> {
+///     turn.think("The user wants an answer.").await?;
+///     // A cancellation drops the future and ends the turn.
+///     while let Some(chunk) = turn.unless_cancelled(next_chunk()).await?? {
+///         turn.say(chunk).await?; // the chunks form one message
 ///     }
 ///     Ok(StopReason::EndTurn)
 /// }
+///
+/// let agent = agentwire_acp_sessions::agent(answer);
 /// ```
 #[derive(Clone)]
 pub struct Turn(Arc<TurnInner>);

@@ -82,8 +82,10 @@ fn answer_of(error: BoxError) -> Result<StopReason, Error> {
     match error.find::<TurnError>() {
         Some(TurnError::Cancelled) => Ok(StopReason::Cancelled),
         // The client's refusal of a request is among the causes. It answers that request, and not the prompt.
-        Some(_) => Err(Error::internal_error(error.message())),
-        None => Err(error.into()),
+        Some(error_of_turn) if !matches!(error_of_turn, TurnError::Failed(_)) => {
+            Err(Error::internal_error(error.message()))
+        }
+        _ => Err(error.into()),
     }
 }
 

@@ -56,6 +56,23 @@ impl Turn {
 }
 
 /// A call of a tool, which begins when it is awaited. See [`Turn::call_tool`].
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use agentwire_acp_sessions::{PermissionPolicy, Turn, TurnError};
+/// use serde_json::json;
+///
+/// async fn add(turn: &Turn) -> Result<String, TurnError> {
+///     let result = turn
+///         .call_tool("add", json!({ "a": 2, "b": 40 }))
+///         .title("Add two numbers")
+///         .permissions(PermissionPolicy::Allow)
+///         .timeout(Duration::from_secs(10))
+///         .await?;
+///     Ok(result.text().into_owned())
+/// }
+/// ```
 #[must_use = "a tool is not called until this is awaited"]
 pub struct PendingToolCall {
     turn: Turn,

@@ -193,3 +193,25 @@ async fn an_answer_of_white_space_is_none() {
     })
     .await;
 }
+
+#[cfg(feature = "v2")]
+#[tokio::test(start_paused = true)]
+async fn a_session_of_version_2_has_the_same_messages() {
+    use crate::v2;
+
+    let shown = Shown::default();
+    v2::with(scripted(&shown), async |peer| {
+        let session = peer.open("/").await;
+        v2::prompt(peer, &session, "steps").await;
+        v2::begin(peer, &session, "hang").await;
+        while peer.told("tool_call_update").await["status"] != "in_progress" {}
+        peer.cancel(&session).await;
+        v2::until_idle(peer).await;
+        v2::prompt(peer, &session, "show").await;
+        let messages = brief(&shown.lock().unwrap());
+        assert_eq!(messages[1][2], json!([["one", "read", { "path": "/a" }, [false, "whole\ntext"]]]));
+        assert_eq!(messages[5], json!(["", "", [["hanging", "Hang_on_", {}, [true, "cancelled"]]]]));
+        assert_eq!(messages.as_array().unwrap().len(), 8);
+    })
+    .await;
+}

@@ -91,7 +91,7 @@ impl DemoTurn<'_> {
         let id = call.tool_call_id.clone();
         // An "always" holds for this command or path only.
         let scope = call.title.clone();
-        let subject = ToolCallUpdate::new(id.clone()).title(call.title.clone()).kind(call.kind.clone());
+        let subject = ToolCallUpdate::new(id.clone());
         self.turn.update(call).await?;
         let outcome = async {
             if settings::asks_for_tools(self.turn) && !self.turn.permits(&scope, subject).await? {

@@ -69,17 +69,16 @@ impl Entry<'_> {
 
     #[cfg(feature = "http")]
     fn remote(&self, url: &str) -> Result<Target, McpConfigError> {
-        let mut kind = HttpKind::Any;
-        self.check_type(|name| match name {
-            // What is at the URL is found out.
-            "http" | "streamable-http" | "streamableHttp" => true,
-            #[cfg(feature = "sse")]
-            "sse" => {
-                kind = HttpKind::Sse;
-                true
-            }
-            _ => false,
+        let is_sse = |name: &str| cfg!(feature = "sse") && name == "sse";
+        self.check_type(|name| {
+            matches!(name, "http" | "streamable-http" | "streamableHttp") || is_sse(name)
         })?;
+        let kind = match self.text("type")? {
+            #[cfg(feature = "sse")]
+            Some(name) if is_sse(&name) => HttpKind::Sse,
+            // What is at the URL is found out.
+            _ => HttpKind::Any,
+        };
         // The error of the URL would show what its variables became.
         let mut target = HttpTarget::new(url).map_err(|_| McpConfigFault::Url.at("url"))?.kind(kind);
         for (name, value) in self.pairs("headers")? {

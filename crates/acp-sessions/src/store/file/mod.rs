@@ -99,6 +99,21 @@ use super::{SessionHeader, StoreError, StoredSession};
 /// takes less time than a switch to another thread. All else (sync, read, list, create, delete, claim and large appends)
 /// runs on tokio's threads for blocking work, or where it is polled outside of a tokio runtime. A claim waits up to 0.2 s for
 /// a session that another store has locked.
+///
+/// # Examples
+///
+/// ```
+/// use agentwire_acp_sessions::schema::StopReason;
+/// use agentwire_acp_sessions::{BoxError, FileStore, Fsync, Turn, agent};
+///
+/// # fn main() -> Result<(), BoxError> {
+/// # let directory = tempfile::tempdir()?;
+/// # let directory = directory.path().join("sessions");
+/// let store = FileStore::open(directory)?.fsync(Fsync::Always); // outlives a power cut
+/// let agent = agent(async |_: Turn| Ok(StopReason::EndTurn)).store(store);
+/// # Ok(())
+/// # }
+/// ```
 pub struct FileStore {
     shared: Arc<StoreInner>,
     fsync: Fsync,

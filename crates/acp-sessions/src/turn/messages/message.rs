@@ -80,6 +80,6 @@ impl ToolResult {
     /// path, and a note for a terminal. Without content it is the JSON of the raw output. For a call that has not ended, a
     /// note says so; for one that failed without a word, the text is its status.
     pub fn text(&self) -> String {
-        render::result(self)
+        render::result(&self.status, &self.content, self.raw_output.as_ref())
     }
 }

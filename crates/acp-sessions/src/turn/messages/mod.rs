@@ -37,7 +37,8 @@ impl Turn {
     ///
     /// # Errors
     ///
-    /// [`TurnError::Store`] when the session cannot be read.
+    /// [`TurnError::Store`] when the session cannot be read. [`TurnError::Cancelled`], [`TurnError::Over`]: so a loop around a
+    /// model ends with its turn.
     ///
     /// # Examples
     ///
@@ -56,10 +57,11 @@ impl Turn {
     ///                 messages.push(json!({ "role": "assistant", "content": said.text }));
     ///             }
     ///             Message::Assistant(said) => {
-    ///                 let calls: Vec<_> = said.tool_uses.iter().map(|call| {
+    ///                 let calls = said.tool_uses.iter().map(|call| {
     ///                     let function = json!({ "name": call.name, "arguments": call.arguments.as_str() });
     ///                     json!({ "id": call.id, "type": "function", "function": function })
     ///                 });
+    ///                 let calls: Vec<_> = calls.collect();
     ///                 messages.push(json!({ "role": "assistant", "content": said.text, "tool_calls": calls }));
     ///                 for call in said.tool_uses {
     ///                     let result = call.result.text();
@@ -95,12 +97,15 @@ impl PendingMessages {
     }
 
     async fn read(self) -> Result<Vec<Message>, TurnError> {
-        let mut updates = self.turn.stored_updates().await?;
-        let mut merge = Merge::new(self.limit);
-        while let Some(update) = updates.try_next().await? {
-            merge.add(update);
-        }
-        Ok(merge.finish())
+        let merged = async {
+            let mut updates = self.turn.stored_updates().await?;
+            let mut merge = Merge::new(self.limit);
+            while let Some(update) = updates.try_next().await? {
+                merge.add(update);
+            }
+            Ok(merge.finish())
+        };
+        self.turn.unless_cancelled(merged).await?
     }
 }
 

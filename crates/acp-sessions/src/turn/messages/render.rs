@@ -1,8 +1,8 @@
 //! Content as text.
 
 use agentwire_acp_schema::v1::{ContentBlock, EmbeddedResourceResource, ToolCallContent, ToolCallStatus};
+use agentwire_jsonrpc::RawJson;
 
-use super::message::ToolResult;
 use crate::call_status::CANCELLED;
 use crate::tool_call::is_open;
 
@@ -31,9 +31,14 @@ pub(super) fn push_block(text: &mut String, block: &ContentBlock) {
     push_lines(text, &other);
 }
 
-pub(super) fn result(result: &ToolResult) -> String {
+/// Returns the result of a tool call as one text.
+pub(super) fn result(
+    status: &ToolCallStatus,
+    content: &[ToolCallContent],
+    raw_output: Option<&RawJson>,
+) -> String {
     let mut text = String::new();
-    for content in &result.content {
+    for content in content {
         match content {
             ToolCallContent::Content(content) => match &content.content {
                 ContentBlock::Text(block) => push_lines(&mut text, &block.text),
@@ -48,7 +53,7 @@ pub(super) fn result(result: &ToolResult) -> String {
             _ => push_lines(&mut text, "[content of an unknown type]"),
         }
     }
-    match (&result.status, &result.raw_output) {
+    match (status, raw_output) {
         (status, _) if is_open(status) => push_lines(&mut text, "[the call has not ended: no result]"),
         (_, Some(raw)) if text.is_empty() => text.push_str(raw.as_str()),
         (ToolCallStatus::Failed, None) if text.is_empty() => text.push_str("failed"),
