@@ -37,7 +37,7 @@ pub fn agent<F: TurnHandler>(turn: F) -> SessionAgent<F> {
 ///
 /// ```no_run
 /// use agentwire_acp_sessions::schema::{Implementation, StopReason};
-/// use agentwire_acp_sessions::{BoxError, FileStore, Turn, agent};
+/// use agentwire_acp_sessions::{BoxError, Turn, agent};
 /// use agentwire_transport_stdio::stdio;
 ///
 /// #[tokio::main]
@@ -47,7 +47,7 @@ pub fn agent<F: TurnHandler>(turn: F) -> SessionAgent<F> {
 ///         Ok(StopReason::EndTurn)
 ///     })
 ///     .info(Implementation::new("my-agent", "1.0.0"))
-///     .store(FileStore::open("sessions")?)
+///     .session_limit(16)
 ///     .on_warning(|warning| eprintln!("{warning}"))
 ///     .serve(stdio()?)
 ///     .await?;

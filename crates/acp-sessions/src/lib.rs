@@ -15,8 +15,9 @@
 //! # }
 //! ```
 //!
-//! A [`Turn`] has everything that the closure needs: the prompt, the history, methods for updates, the tools of the session's
-//! MCP servers, the client's files and terminals, and cancellation. [`SessionAgent`] has the settings; the agent advertises
+//! A [`Turn`] has everything that the closure needs: the prompt, the [messages](Turn::messages) for a model, methods for updates,
+//! the tools of the session's MCP servers and [those of the agent itself](Turn::tool), the client's files and terminals, and
+//! cancellation. The closure may return any error. [`SessionAgent`] has the settings; the agent advertises
 //! exactly what is set.
 //!
 //! # The life of a session

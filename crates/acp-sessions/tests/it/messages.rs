@@ -28,7 +28,10 @@ fn scripted(shown: &Shown) -> SessionAgent<impl TurnHandler> {
                 ("hang", _) => {
                     turn.update(ToolCall::new("hanging", "Hang on!").status(ToolCallStatus::InProgress))
                         .await?;
-                    turn.unless_cancelled(std::future::pending::<()>()).await?;
+                    turn.cancelled().await;
+                    let messages = turn.messages().await;
+                    assert!(matches!(messages, Err(TurnError::Cancelled)), "a loop around a model ends");
+                    return Err(TurnError::Cancelled.into());
                 }
                 ("fit", bytes) => {
                     let bytes = bytes.parse().expect("a number");
