@@ -147,6 +147,6 @@ fn beginning(text: &str, bytes: usize) -> String {
     if text.len() <= bytes {
         return text.to_owned();
     }
-    let end = text.floor_char_boundary(bytes);
+    let end = (0..=bytes.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or_default();
     format!("{}…", &text[..end])
 }
