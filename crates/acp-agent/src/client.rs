@@ -201,7 +201,7 @@ fn not_advertised(method: &'static str, capability: &str) -> CallError {
 ///
 /// /// Works until it is done or the turn is cancelled.
 /// async fn turn(context: Context, work: impl Future<Output = ()> + Unpin) -> PromptResponse {
-///     use futures::future::{Either, select};
+///     use futures_util::future::{Either, select};
 ///     match select(work, std::pin::pin!(context.cancelled())).await {
 ///         Either::Left(_) => PromptResponse::new(StopReason::EndTurn),
 ///         Either::Right(_) => PromptResponse::new(StopReason::Cancelled),

@@ -9,8 +9,8 @@ use agentwire_acp_schema::v1::{
 };
 use agentwire_jsonrpc::{Notification, NotificationMethod, RawJson, Request, RequestMethod, decode_params};
 use agentwire_peer::{Handler, Peer, RequestContext};
-use futures::FutureExt;
-use futures::future::{Either, ready};
+use futures_util::FutureExt;
+use futures_util::future::{Either, ready};
 
 use crate::connection_state::{ConnectionState, Handshake};
 use crate::method::{Method, answer, broken};

@@ -6,7 +6,7 @@ use agentwire_acp_schema::v2::InitializeRequest;
 use agentwire_jsonrpc::{Notification, RawJson, Request, RequestMethod, Response};
 use agentwire_peer::{Handler, Peer, RequestContext, TokioClock, driver};
 use agentwire_transport::Transport;
-use futures::future::Either;
+use futures_util::future::Either;
 
 use crate::dispatch::Dispatch;
 use crate::v2::dispatch::{Dispatch as DispatchV2, asked_version};

@@ -112,7 +112,7 @@ macro_rules! sessions {
     ($request:ty => $item:ty) => {
         /// The sessions of the agent. The next page is requested when the last item of a page has been returned.
         ///
-        /// It is a [`Stream`](futures::Stream), and has the two methods that are needed most without it. After an error
+        /// It is a [`Stream`](futures_util::Stream), and has the two methods that are needed most without it. After an error
         /// it ends. Dropping it cancels the request for a page, if one is under way.
         #[must_use = "nothing is asked for until sessions are taken"]
         pub struct Sessions(pub(crate) $crate::list::Pages<$request>);
@@ -150,7 +150,7 @@ macro_rules! sessions {
         /// No field is pinned.
         impl Unpin for Sessions {}
 
-        impl futures::Stream for Sessions {
+        impl futures_util::Stream for Sessions {
             type Item = Result<$item, agentwire_peer::CallError>;
 
             fn poll_next(

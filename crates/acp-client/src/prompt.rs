@@ -8,8 +8,8 @@ use std::time::Duration;
 use agentwire_acp_schema::v1::{PromptRequest, PromptResponse, SessionId, SessionUpdate};
 use agentwire_jsonrpc::RequestMethod;
 use agentwire_peer::{Call, CallError, CallId};
-use futures::Stream;
-use futures::stream::FusedStream;
+use futures_util::Stream;
+use futures_util::stream::FusedStream;
 use serde::de::DeserializeOwned;
 
 use crate::session::ConnectionState;

@@ -6,8 +6,8 @@ use std::task::{Context, Poll, ready};
 use agentwire_jsonrpc::{ErrorObject, RawJson, Request, code};
 use agentwire_transport::{Packet, Transport, TransportError};
 use bytestring::ByteString;
-use futures::future::join_all;
-use futures::{Sink, Stream};
+use futures_util::future::join_all;
+use futures_util::{Sink, Stream};
 
 use crate::Config;
 use crate::deadline::{Deadline, HalfClose, Position};

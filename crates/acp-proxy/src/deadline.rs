@@ -3,7 +3,7 @@ use std::task::Waker;
 use std::time::{Duration, Instant};
 
 use agentwire_peer::Config;
-use futures::task::AtomicWaker;
+use futures_util::task::AtomicWaker;
 
 /// The longest wait, some decades, so that it can be added to a time.
 const LONGEST: Duration = Duration::from_secs(1 << 30);

@@ -9,8 +9,8 @@ use agentwire_jsonrpc::{ErrorObject, Notification, RawJson, Request};
 use agentwire_peer::runtime::{CallFailure, Event, Input, Port, Timer, notify_raw_now};
 use agentwire_peer::{CallId, Closed, Config, Dialect};
 use agentwire_transport::{Transport, TransportError};
-use futures::StreamExt;
-use futures::stream::FuturesUnordered;
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
 
 use crate::deadline::Position;
 use crate::envelope::{CancelParams, map_scope};

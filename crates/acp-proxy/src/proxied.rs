@@ -6,7 +6,7 @@ use std::task::{Context, Poll, Waker};
 
 use agentwire_sync::Wakers;
 use agentwire_transport::{Duplex, Packet, Transport, TransportError, duplex};
-use futures::{Sink, Stream};
+use futures_util::{Sink, Stream};
 
 use crate::Config;
 use crate::error::ProxyError;

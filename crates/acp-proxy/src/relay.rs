@@ -5,7 +5,7 @@ use agentwire_jsonrpc::{ErrorObject, RawJson, Request};
 use agentwire_peer::runtime::Port;
 use agentwire_peer::{Config, TokioClock, driver};
 use agentwire_transport::Transport;
-use futures::FutureExt;
+use futures_util::FutureExt;
 
 use crate::deadline::{HalfClose, Position};
 use crate::error::ProxyError;
@@ -24,7 +24,7 @@ use crate::side::Direction;
 /// ```
 /// use agentwire_acp_proxy::{Transparent, relay};
 /// use agentwire_transport::{Packet, duplex};
-/// use futures::{SinkExt, StreamExt, join};
+/// use futures_util::{SinkExt, StreamExt, join};
 ///
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// let (mut client, near) = duplex(1);

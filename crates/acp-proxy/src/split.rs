@@ -20,8 +20,8 @@ use agentwire_jsonrpc::{Frame, Intent, Message, RequestId};
 use agentwire_peer::Dialect;
 use agentwire_sync::{Mutex, MutexGuard, Wakers};
 use agentwire_transport::{Packet, Transport, TransportError};
-use futures::task::AtomicWaker;
-use futures::{Sink, Stream};
+use futures_util::task::AtomicWaker;
+use futures_util::{Sink, Stream};
 
 use crate::envelope::{self, Unwrapped};
 use crate::names;

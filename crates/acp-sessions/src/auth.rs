@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use agentwire_acp_agent::{BoxError, Error};
 use agentwire_acp_schema::v1::{AuthMethod, AuthMethodId, error_code};
-use futures::future::BoxFuture;
-use futures::{FutureExt, TryFutureExt};
+use futures_util::future::BoxFuture;
+use futures_util::{FutureExt, TryFutureExt};
 
 use crate::client::RemoteClient;
 

@@ -5,10 +5,10 @@ use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::{Context, Poll};
 
-use futures::StreamExt;
-use futures::channel::mpsc;
-use futures::future::BoxFuture;
-use futures::stream::FuturesUnordered;
+use futures_channel::mpsc;
+use futures_util::StreamExt;
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
 
 /// Accepts futures whose output is not needed. Clones share one queue.
 #[derive(Clone)]

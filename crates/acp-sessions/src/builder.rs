@@ -9,8 +9,8 @@ use agentwire_acp_schema::v1::{
 use agentwire_mcp_hub::ServerConfig;
 use agentwire_mcp_hub::schema::{CreateMessageRequest, CreateMessageResult};
 use agentwire_transport::Transport;
-use futures::FutureExt;
-use futures::future::{join, join_all, select};
+use futures_util::FutureExt;
+use futures_util::future::{join, join_all, select};
 
 use crate::auth::Auth;
 use crate::clock::sleep;

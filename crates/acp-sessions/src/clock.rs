@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use agentwire_peer::{Clock, TokioClock};
-use futures::future::Either;
+use futures_util::future::Either;
 
 /// Completes after that time, or never where the clock cannot count so far.
 pub(crate) fn sleep(time: Duration) -> impl Future<Output = ()> + Unpin + Send {

@@ -13,7 +13,7 @@ use agentwire_mcp_hub::schema::{
     CreateMessageRequest, CreateMessageResult, ElicitFormRequest, ElicitRequest, ElicitResult,
     ElicitUrlRequest, Root,
 };
-use futures::FutureExt;
+use futures_util::FutureExt;
 
 use crate::client::RemoteClient;
 use crate::elicitation::{answer_to_mcp, form_from_mcp};

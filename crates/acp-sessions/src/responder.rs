@@ -6,8 +6,8 @@ use std::sync::Arc;
 use agentwire_acp_agent::Error;
 use agentwire_mcp_hub::schema::{CreateMessageRequest, CreateMessageResult, ElicitRequest, ElicitResult};
 use agentwire_sync::Mutex;
-use futures::FutureExt;
-use futures::future::{BoxFuture, ready};
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, ready};
 
 /// A future answer to a question.
 pub(crate) type Answer<A> = BoxFuture<'static, Result<A, Error>>;

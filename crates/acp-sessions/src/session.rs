@@ -10,7 +10,7 @@ use agentwire_acp_schema::v1::SessionId;
 use agentwire_mcp_hub::Hub;
 use agentwire_mcp_hub::schema::Tool;
 use agentwire_sync::{Mutex, MutexGuard};
-use futures::future::join;
+use futures_util::future::join;
 
 use crate::error::busy;
 use crate::log::UpdateLog;

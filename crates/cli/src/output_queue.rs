@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 use std::thread;
 
 use agentwire_sync::{Monitor, Waiter};
-use futures::executor::block_on;
+use tokio::runtime;
 
 /// How many bytes may be queued before no more is read from the agent: 1 MiB.
 const ROOM: usize = 1 << 20;
@@ -220,8 +220,10 @@ impl Queue {
 }
 
 fn write_out(queue: &Monitor<Queue>, mut out: impl Write) {
+    let runtime = runtime::Builder::new_current_thread().build();
+    let runtime = runtime.expect("a runtime without I/O and timers needs nothing of the system");
     loop {
-        let piece = block_on(queue.wait_until(Queue::take));
+        let piece = runtime.block_on(queue.wait_until(Queue::take));
         let outcome = write_piece(&mut out, piece);
         let is_over = outcome.is_err();
         let lost = queue.update(|queue| {

@@ -13,8 +13,8 @@ use agentwire_mcp_schema::{
     Revision,
 };
 use agentwire_peer::{Clock, TokioClock};
-use futures::FutureExt;
-use futures::future::{BoxFuture, Either, select};
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, Either, select};
 use serde::{Deserialize, Serialize};
 
 use crate::result::{DEFAULT_VALUE_LIMIT, check};

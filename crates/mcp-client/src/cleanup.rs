@@ -4,10 +4,10 @@
 use std::time::Duration;
 
 use agentwire_peer::{Clock, TokioClock};
-use futures::StreamExt;
-use futures::channel::mpsc;
-use futures::future::{BoxFuture, select};
-use futures::stream::FuturesUnordered;
+use futures_channel::mpsc;
+use futures_util::StreamExt;
+use futures_util::future::{BoxFuture, select};
+use futures_util::stream::FuturesUnordered;
 
 /// How long the queue may take at the end of a connection.
 const GRACE: Duration = Duration::from_secs(1);
@@ -41,7 +41,7 @@ impl CleanupQueue {
     /// Runs futures for as long as any can be pushed.
     pub(crate) async fn run(&mut self) {
         loop {
-            futures::select! {
+            futures_util::select! {
                 future = self.receiver.next() => match future {
                     Some(future) => self.running.push(future),
                     None => return,

@@ -2,8 +2,8 @@
 
 use agentwire_peer::{Closed, TokioClock, driver};
 use agentwire_transport::Transport;
-use futures::channel::oneshot;
-use futures::future::join;
+use futures_channel::oneshot;
+use futures_util::future::join;
 
 use crate::cleanup::{Cleanup, CleanupQueue};
 use crate::handler::ClientHandler;

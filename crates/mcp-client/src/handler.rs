@@ -16,7 +16,7 @@ use agentwire_mcp_schema::{
 };
 use agentwire_peer::layers::Layers;
 use agentwire_peer::{Handler, Peer, RequestContext};
-use futures::FutureExt;
+use futures_util::FutureExt;
 use serde::de::DeserializeOwned;
 
 use crate::Warning;
@@ -166,7 +166,7 @@ impl Handler for ClientHandler {
                 Ok(answer) => {
                     // Cancelling the request drops its answer.
                     let mut cancelled = context.cancelled().fuse();
-                    futures::select_biased! {
+                    futures_util::select_biased! {
                         outcome = answer.fuse() => outcome,
                         () = cancelled => Err(ErrorObject::request_cancelled()),
                     }

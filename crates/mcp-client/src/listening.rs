@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use agentwire_mcp_schema::SubscriptionFilter;
 use agentwire_peer::{CallError, Clock, TokioClock};
-use futures::future::{Either, select};
+use futures_util::future::{Either, select};
 
 use crate::handler::ClientHandler;
 use crate::{RemoteServer, Warning};

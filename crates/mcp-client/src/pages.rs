@@ -6,7 +6,7 @@ use std::vec;
 
 use agentwire_mcp_schema::{Cursor, Downgrade, HasMeta, Paginated};
 use agentwire_peer::CallError;
-use futures::Stream;
+use futures_util::Stream;
 
 use crate::connection::Connection;
 use crate::page::{BYTE_LIMIT, ITEM_LIMIT, PAGE_LIMIT, PageReader};

@@ -28,7 +28,7 @@ use crate::{Call, Next, Pages, Subscription, Task};
 ///
 /// ```
 /// use agentwire_mcp_client::{BoxError, RemoteServer};
-/// use futures::TryStreamExt;
+/// use futures_util::TryStreamExt;
 /// use serde_json::json;
 ///
 /// async fn sum(server: &RemoteServer) -> Result<String, BoxError> {

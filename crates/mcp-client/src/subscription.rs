@@ -13,8 +13,8 @@ use agentwire_peer::runtime::{CallExt, PeerExt};
 use agentwire_peer::{CallError, Clock, Peer, TokioClock};
 use agentwire_sync::{Mutex, MutexGuard};
 use bytestring::ByteString;
-use futures::channel::oneshot;
-use futures::{FutureExt, select_biased};
+use futures_channel::oneshot;
+use futures_util::{FutureExt, select_biased};
 use serde::Deserialize;
 
 use crate::hooks::{Hook, call_hook};

@@ -8,7 +8,7 @@ use agentwire_mcp_client::ErrorObject;
 use agentwire_mcp_schema::{
     CreateMessageRequest, CreateMessageResult, ElicitFormRequest, ElicitResult, ElicitUrlRequest, Root,
 };
-use futures::FutureExt;
+use futures_util::FutureExt;
 
 use crate::config::HubConfig;
 use crate::questions::Answer;

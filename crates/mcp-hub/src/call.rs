@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use agentwire_mcp_client::{Call, TaskState};
 use agentwire_mcp_schema::{CallToolRequest, CallToolResult, ProgressNotification};
-use futures::FutureExt;
-use futures::future::BoxFuture;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 
 use crate::error::HubError;
 use crate::names::HubTool;

@@ -159,7 +159,7 @@ impl Subscribers {
 #[cfg(test)]
 mod tests {
     use agentwire_jsonrpc::RawJson;
-    use futures::FutureExt;
+    use futures_util::FutureExt;
     use serde_json::json;
 
     use super::*;

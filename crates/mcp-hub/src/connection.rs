@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use agentwire_mcp_client::{BoxError, CallError, Client, RemoteServer};
 use agentwire_mcp_schema::Tool;
 use agentwire_peer::{Clock, TokioClock};
-use futures::channel::mpsc;
-use futures::{FutureExt, StreamExt, select_biased};
+use futures_channel::mpsc;
+use futures_util::{FutureExt, StreamExt, select_biased};
 
 use crate::change::Subscribers;
 use crate::config::{Hook, HubConfig, ServerConfig};

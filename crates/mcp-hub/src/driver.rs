@@ -4,9 +4,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use futures::future::BoxFuture;
-use futures::stream::{BoxStream, FuturesUnordered, unfold};
-use futures::{FutureExt, StreamExt};
+use futures_util::future::BoxFuture;
+use futures_util::stream::{BoxStream, FuturesUnordered, unfold};
+use futures_util::{FutureExt, StreamExt};
 
 use crate::config::HubConfig;
 use crate::connection;

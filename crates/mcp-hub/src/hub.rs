@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use agentwire_mcp_client::RemoteServer;
 use agentwire_mcp_schema::SubscriptionFilter;
-use futures::future::{Either, select};
+use futures_util::future::{Either, select};
 use serde::Serialize;
 
 use crate::call::ToolCall;
@@ -51,7 +51,7 @@ pub async fn connect<R>(
 ///     }
 ///     hub.close().await;
 /// };
-/// futures::join!(driver, session);
+/// futures_util::join!(driver, session);
 /// # }
 /// ```
 #[derive(Clone, Debug)]

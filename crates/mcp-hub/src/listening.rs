@@ -10,9 +10,9 @@ use agentwire_mcp_client::{CallError, RemoteServer};
 use agentwire_mcp_schema::SubscriptionFilter;
 use agentwire_peer::{Clock, TokioClock};
 use agentwire_sync::Mutex;
-use futures::future::BoxFuture;
-use futures::stream::{BoxStream, unfold};
-use futures::{FutureExt, Stream, StreamExt, select_biased};
+use futures_util::future::BoxFuture;
+use futures_util::stream::{BoxStream, unfold};
+use futures_util::{FutureExt, Stream, StreamExt, select_biased};
 
 use crate::change::{Change, ChangeQueue, Subscribers};
 use crate::error::HubError;
@@ -29,7 +29,7 @@ const TRIES: usize = 5;
 /// ```no_run
 /// use agentwire_mcp_hub::schema::SubscriptionFilter;
 /// use agentwire_mcp_hub::{Hub, HubError};
-/// use futures::StreamExt;
+/// use futures_util::StreamExt;
 ///
 /// # async fn run(hub: Hub) -> Result<(), HubError> {
 /// let mut changes = hub.listen("files", SubscriptionFilter::default().tools_list_changed(true)).await?;

@@ -7,7 +7,7 @@ use agentwire_mcp_client::{Client, ErrorObject};
 use agentwire_mcp_schema::{
     CreateMessageRequest, CreateMessageResult, ElicitFormRequest, ElicitResult, ElicitUrlRequest, Root,
 };
-use futures::future::BoxFuture;
+use futures_util::future::BoxFuture;
 
 /// Answers a question of the server of that name.
 pub(crate) type Answer<Q, A> =

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use agentwire_mcp_client::BoxError;
 use agentwire_transport::{Packet, Transport, TransportError};
 use agentwire_transport_stdio::{Command, ParseCommandError};
-use futures::{Sink, Stream};
+use futures_util::{Sink, Stream};
 
 #[cfg(feature = "http")]
 use crate::http_target::{HttpTarget, InvalidUrl};

@@ -12,7 +12,7 @@ use agentwire_jsonrpc::{
     Notification, NotificationMethod, RawJson, Request, RequestId, RequestMethod, decode_params,
 };
 use agentwire_peer::{Clock, Handler, Peer, RequestContext, TokioClock};
-use futures::future::{AbortHandle, Abortable, Aborted, Either, select};
+use futures_util::future::{AbortHandle, Abortable, Aborted, Either, select};
 use serde::Deserialize;
 
 use super::connection_state::{ConnectionState, Handshake};

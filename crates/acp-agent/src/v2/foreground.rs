@@ -7,8 +7,8 @@ use agentwire_acp_schema::v2::{IdleStopReason, SessionId, UpdateSessionNotificat
 use agentwire_jsonrpc::NotificationMethod;
 use agentwire_peer::CallError;
 use agentwire_peer::runtime::PeerExt;
-use futures::FutureExt;
-use futures::future::AbortHandle;
+use futures_util::FutureExt;
+use futures_util::future::AbortHandle;
 
 use super::RemoteClient;
 use super::work::Work;

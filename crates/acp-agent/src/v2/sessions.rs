@@ -12,8 +12,8 @@ use agentwire_acp_schema::v2::{
 use agentwire_jsonrpc::NotificationMethod;
 use agentwire_peer::{CallError, Peer};
 use agentwire_sync::{Mutex, MutexGuard};
-use futures::channel::oneshot;
-use futures::future::AbortHandle;
+use futures_channel::oneshot;
+use futures_util::future::AbortHandle;
 use slab::Slab;
 
 use super::work::{Phase, Work};

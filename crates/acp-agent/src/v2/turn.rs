@@ -6,8 +6,8 @@ use agentwire_acp_schema::v2::{
 };
 use agentwire_jsonrpc::RequestMethod;
 use agentwire_peer::{CallError, Cancelled, RequestContext};
-use futures::FutureExt;
-use futures::future::select;
+use futures_util::FutureExt;
+use futures_util::future::select;
 
 use super::RemoteClient;
 use super::methods::Connection;

@@ -1,8 +1,8 @@
 use agentwire_acp_schema::v2::SessionId;
 use agentwire_sync::{Mutex, MutexGuard};
-use futures::FutureExt;
-use futures::channel::oneshot;
-use futures::future::{AbortHandle, Shared};
+use futures_channel::oneshot;
+use futures_util::FutureExt;
+use futures_util::future::{AbortHandle, Shared};
 
 /// Completes when the work is cancelled or ends.
 pub(crate) type EndSignal = Shared<oneshot::Receiver<()>>;

@@ -11,7 +11,7 @@ use agentwire_jsonrpc::{
     Notification, NotificationMethod, RawJson, Request, RequestMethod, Response, Skipped,
 };
 use agentwire_peer::{Handler, Peer, RequestContext};
-use futures::future::{Either, select};
+use futures_util::future::{Either, select};
 use serde::de::DeserializeOwned;
 
 use super::{AgentHandle, Client, ConnectionState, Context, rules};

@@ -12,8 +12,8 @@ use agentwire_acp_schema::v2::{
 use agentwire_jsonrpc::RequestMethod;
 use agentwire_peer::runtime::CallExt;
 use agentwire_peer::{Call, CallError, Clock, Peer, TokioClock, WhenClosed};
-use futures::Stream;
-use futures::stream::FusedStream;
+use futures_util::Stream;
+use futures_util::stream::FusedStream;
 use serde::Deserialize;
 
 use super::ConnectionState;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use agentwire_sync::{Monitor, Mutex, MutexGuard, Wakers};
-use futures::FutureExt;
-use futures::future::BoxFuture;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 
 use super::queue::{self, Queue};
 

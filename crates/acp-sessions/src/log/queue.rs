@@ -1,7 +1,7 @@
 use std::collections::VecDeque;
 
 use agentwire_sync::Monitor;
-use futures::channel::oneshot;
+use futures_channel::oneshot;
 
 use super::change::Change;
 use super::error::LogError;

@@ -7,8 +7,8 @@ use agentwire_acp_agent::CallError;
 use agentwire_acp_schema::v1::SessionUpdate;
 use agentwire_jsonrpc::RawJson;
 use agentwire_sync::{Monitor, Mutex, Waiter};
-use futures::FutureExt;
-use futures::channel::oneshot;
+use futures_channel::oneshot;
+use futures_util::FutureExt;
 
 use super::change::{Change, Update};
 use super::error::LogError;

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use agentwire_acp_agent::Error;
 use agentwire_acp_schema::v1::{ContentBlock, SessionId};
-use futures::FutureExt;
-use futures::future::{Either, join, select};
+use futures_util::FutureExt;
+use futures_util::future::{Either, join, select};
 
 use crate::auth::AuthState;
 use crate::background::{Background, Tasks};

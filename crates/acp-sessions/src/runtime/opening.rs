@@ -11,8 +11,8 @@ use agentwire_acp_schema::v1::{
 use agentwire_jsonrpc::RawJson;
 use agentwire_mcp_hub::{Hub, ServerState, ServerStatus};
 use agentwire_peer::Cancelled;
-use futures::TryStreamExt;
-use futures::future::{Either, select};
+use futures_util::TryStreamExt;
+use futures_util::future::{Either, select};
 
 use super::Runtime;
 use crate::client::RemoteClient;

@@ -4,8 +4,8 @@ use std::fmt;
 use agentwire_acp_schema::v1::SessionId;
 use agentwire_jsonrpc::RawJson;
 use agentwire_sync::{Mutex, MutexGuard};
-use futures::future::BoxFuture;
-use futures::stream;
+use futures_util::future::BoxFuture;
+use futures_util::stream;
 
 use super::{Claim, Claims, ListQuery, SessionHeader, SessionStore, StoreError, StoreWarning, StoredSession};
 

@@ -12,8 +12,8 @@ use std::fmt;
 
 use agentwire_acp_schema::v1::SessionId;
 use agentwire_jsonrpc::RawJson;
-use futures::future::{self, BoxFuture};
-use futures::stream::BoxStream;
+use futures_util::future::{self, BoxFuture};
+use futures_util::stream::BoxStream;
 
 pub use self::claim::{Claim, Claims};
 pub use self::error::{StoreError, StoreWarning};
@@ -129,7 +129,7 @@ pub trait SessionStore: Send + Sync {
 /// ```
 /// use agentwire_acp_sessions::schema::{SessionId, SessionUpdate};
 /// use agentwire_acp_sessions::{SessionStore, StoreError};
-/// use futures::TryStreamExt;
+/// use futures_util::TryStreamExt;
 ///
 /// async fn count_calls(store: &dyn SessionStore, id: &SessionId) -> Result<usize, StoreError> {
 ///     let Some(mut session) = store.read(id).await? else { return Ok(0) };

@@ -1,8 +1,8 @@
 use agentwire_acp_agent::Context;
 use agentwire_peer::Cancelled;
 #[cfg(feature = "v2")]
-use futures::FutureExt;
-use futures::future::{BoxFuture, Either};
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, Either};
 
 use crate::client::RemoteClient;
 use crate::session::Session;

@@ -1,6 +1,6 @@
 use agentwire_acp_schema::v1::SessionUpdate;
-use futures::stream::BoxStream;
-use futures::{StreamExt, TryStreamExt};
+use futures_util::stream::BoxStream;
+use futures_util::{StreamExt, TryStreamExt};
 
 use super::{Turn, TurnError};
 use crate::store::StoreError;

@@ -28,7 +28,7 @@ use agentwire_acp_schema::v1::{
 };
 use agentwire_mcp_hub::Hub;
 use agentwire_sync::Mutex;
-use futures::future::{Either, select};
+use futures_util::future::{Either, select};
 
 pub(crate) use self::context::PromptContext;
 pub use self::error::TurnError;
@@ -201,7 +201,7 @@ impl Turn {
     ///
     /// ```
     /// use agentwire_acp_sessions::{Turn, TurnError};
-    /// use futures::{Stream, StreamExt};
+    /// use futures_util::{Stream, StreamExt};
     ///
     /// /// Passes the tokens of a model on. A cancel drops the stream, and so the request to the model.
     /// async fn pass_on(turn: &Turn, tokens: impl Stream<Item = String>) -> Result<(), TurnError> {

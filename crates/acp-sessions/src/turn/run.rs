@@ -5,8 +5,8 @@ use std::pin::pin;
 
 use agentwire_acp_agent::{BoxError, CallError, Error};
 use agentwire_acp_schema::v1::{MessageId, StopReason, ToolCallStatus};
-use futures::FutureExt;
-use futures::future::{Either, select};
+use futures_util::FutureExt;
+use futures_util::future::{Either, select};
 
 use super::{Turn, TurnError, TurnHandler};
 use crate::call_status::CANCELLED;

@@ -10,8 +10,8 @@ use agentwire_acp_schema::v1::{
     ReleaseTerminalResponse, SessionId, TerminalId,
 };
 use agentwire_sync::Monitor;
-use futures::channel::oneshot;
-use futures::future::join;
+use futures_channel::oneshot;
+use futures_util::future::join;
 
 use crate::background::Background;
 use crate::workspace::Workspace;

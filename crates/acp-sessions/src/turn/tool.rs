@@ -11,9 +11,9 @@ use agentwire_acp_schema::v1::{
 use agentwire_jsonrpc::{RawJson, RawObject};
 use agentwire_mcp_hub::HubTool;
 use agentwire_mcp_hub::schema::{CallToolResult, ProgressNotification};
-use futures::channel::mpsc;
-use futures::future::{BoxFuture, Either, select};
-use futures::{FutureExt, StreamExt};
+use futures_channel::mpsc;
+use futures_util::future::{BoxFuture, Either, select};
+use futures_util::{FutureExt, StreamExt};
 use serde::Serialize;
 
 use super::permission::PermissionSubject;

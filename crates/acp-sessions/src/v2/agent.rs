@@ -19,7 +19,7 @@ use agentwire_acp_schema::v2::{
     SessionCapabilities, SessionConfigOption, SessionDeleteCapabilities, SessionId, SessionInfo,
     SessionNotFoundErrorData, SetSessionConfigOptionRequest, SetSessionConfigOptionResponse, error_code,
 };
-use futures::future::{Either, select};
+use futures_util::future::{Either, select};
 
 use super::{content, settings};
 use crate::client::RemoteClient;

@@ -20,7 +20,7 @@ use agentwire_acp_toolkit::Workspace;
 use agentwire_jsonrpc::RequestMethod;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use futures::future::{Either, select};
+use futures_util::future::{Either, select};
 
 use crate::clock::sleep;
 use crate::log::{Change, LogError, Update, UpdateLog};

@@ -12,7 +12,7 @@ use agentwire_jsonrpc::RawJson;
 use agentwire_mcp_client::schema::{CallToolResult, ContentBlock};
 use agentwire_mcp_client::{BoxError, Client, RemoteServer, Tasks};
 use anyhow::Result;
-use futures::FutureExt as _;
+use futures_util::FutureExt as _;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 

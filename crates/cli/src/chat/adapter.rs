@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use agentwire_acp_client::{BoxError, CallError, Closed};
 use agentwire_acp_schema::v1::{Implementation, McpServer, SessionId};
-use futures::Stream;
+use futures_util::Stream;
 use serde::Serialize;
 
 use super::prompt::{Piece, PromptSupport};

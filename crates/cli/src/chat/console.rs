@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use agentwire_acp_client::{BoxError, CallError};
 use anyhow::Result;
-use futures::FutureExt as _;
+use futures_util::FutureExt as _;
 use tokio::sync::Notify;
 
 use super::complete::Completions;

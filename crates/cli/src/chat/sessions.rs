@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use agentwire_acp_client::BoxError;
 use agentwire_acp_schema::v1::{McpServer, SessionId};
-use futures::TryStreamExt as _;
+use futures_util::TryStreamExt as _;
 
 use super::adapter::{AgentAdapter, ListedSession as _, SessionRow};
 use super::plan::SessionChoice;

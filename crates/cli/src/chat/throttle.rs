@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use agentwire_transport::{Packet, Transport, TransportError};
-use futures::{Sink, Stream};
+use futures_util::{Sink, Stream};
 
 use crate::output_queue::{OutputQueue, RoomWaiter};
 

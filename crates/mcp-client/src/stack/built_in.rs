@@ -6,8 +6,8 @@ use std::task::{Context, Poll};
 use agentwire_jsonrpc::RawJson;
 use agentwire_peer::CallError;
 use agentwire_peer::runtime::PeerExt;
-use futures::FutureExt;
-use futures::future::BoxFuture;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 
 use super::validation::Validation;
 use super::{cache, send};

@@ -7,7 +7,7 @@ use agentwire_jsonrpc::{RawJson, RawObject, RequestMethod};
 use agentwire_mcp_schema::{CallToolRequest, GetPromptRequest, ReadResourceRequest};
 use agentwire_peer::CallError;
 use bytestring::ByteString;
-use futures::future::try_join_all;
+use futures_util::future::try_join_all;
 use serde::Deserialize;
 
 use super::recovery;

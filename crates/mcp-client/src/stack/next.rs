@@ -1,7 +1,7 @@
 use agentwire_peer::CallError;
 use agentwire_peer::layers::{self, FromFn, LayerError, LayeredCall};
 use bytestring::ByteString;
-use futures::future::BoxFuture;
+use futures_util::future::BoxFuture;
 
 use super::built_in::RawCallFuture;
 use crate::raw::{RawAnswer, RawCall};

@@ -12,7 +12,7 @@ use agentwire_mcp_schema::{
     ListResourcesRequest, ListToolsRequest, PingRequest, ReadResourceRequest,
 };
 use agentwire_peer::{Backoff, CallError, Clock, TokioClock};
-use futures::future::BoxFuture;
+use futures_util::future::BoxFuture;
 use tower_layer::Layer;
 use tower_service::Service;
 

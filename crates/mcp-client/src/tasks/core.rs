@@ -11,7 +11,7 @@ use agentwire_mcp_wire::meta::PROGRESS_TOKEN;
 use agentwire_peer::CallError;
 use agentwire_peer::runtime::PeerExt;
 use bytestring::ByteString;
-use futures::{FutureExt, select_biased};
+use futures_util::{FutureExt, select_biased};
 
 use super::deadline::Deadline;
 use super::report::CreatedTask;

@@ -8,9 +8,9 @@ use agentwire_mcp_schema::task_extension::{TaskStatus, UpdateTaskRequest};
 use agentwire_mcp_schema::{CallToolRequest, EmptyResult, HasMeta, Meta};
 use agentwire_peer::CallError;
 use bytestring::ByteString;
-use futures::future::BoxFuture;
-use futures::stream::FuturesUnordered;
-use futures::{FutureExt, StreamExt, select_biased};
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt, StreamExt, select_biased};
 use serde::{Deserialize, Serialize};
 
 use super::deadline::Deadline;

@@ -8,7 +8,7 @@ use agentwire_mcp_schema::task_extension;
 use agentwire_mcp_schema::{CallToolRequest, EmptyResult, HasMeta, core_tasks};
 use agentwire_peer::CallError;
 use bytestring::ByteString;
-use futures::FutureExt;
+use futures_util::FutureExt;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
 use super::report::Report;

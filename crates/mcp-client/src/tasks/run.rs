@@ -9,7 +9,7 @@ use agentwire_mcp_schema::CallToolRequest;
 use agentwire_mcp_schema::task_extension::TaskStatus;
 use agentwire_peer::{CallError, Clock, TokioClock};
 use agentwire_sync::Mutex;
-use futures::FutureExt;
+use futures_util::FutureExt;
 
 use super::deadline::{Deadline, now};
 use super::report::{Report, TaskHook, TaskState};
@@ -120,7 +120,7 @@ impl Run {
                 TokioClock::default().sleep_until(self.next).await;
                 state(&self.connection, &self.id).await
             };
-            futures::select_biased! {
+            futures_util::select_biased! {
                 error = self.deadline.passed().fuse() => return Err(error),
                 report = asked.fuse() => report,
             }

@@ -5,6 +5,7 @@ use agentwire_mcp_schema::{ElicitRequest, ElicitSchema, JsonObject, PrimitiveSch
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::faults;
 use crate::input::check;
 use crate::input::elicited::{Elicitation, sealed};
 
@@ -82,7 +83,8 @@ impl<T: DeserializeOwned> Elicitation for Form<T> {
 
     fn read(&self, content: JsonObject) -> Result<T, String> {
         let content = check::content(&self.schema, content)?;
-        serde_path_to_error::deserialize(Value::Object(content)).map_err(|error| error.to_string())
+        let content = Value::Object(content).to_string();
+        agentwire_jsonrpc::read(&content).map_err(|error| faults::of_json::<T>(&content, &error))
     }
 }
 

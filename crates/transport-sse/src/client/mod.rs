@@ -5,7 +5,7 @@
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! use agentwire_transport::Packet;
 //! use agentwire_transport_sse::client::Sse;
-//! use futures::{SinkExt, StreamExt};
+//! use futures_util::{SinkExt, StreamExt};
 //!
 //! let mut server = Sse::new("https://example.com/sse")?;
 //! server.send(Packet::from_json(r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}"#)).await?;

@@ -6,7 +6,7 @@ use agentwire_jsonrpc::RequestId;
 use agentwire_transport_http::client::{Body, HttpClient, HttpError, Refusal, Wait};
 use agentwire_transport_http::runtime::client::{Astray, EventStream, send_within_origin, within_origin};
 use bytes::Bytes;
-use futures::{StreamExt, future};
+use futures_util::{StreamExt, future};
 use http::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE};
 use http::response::Parts;
 use http::{HeaderValue, Method, Request, Response, StatusCode, Uri};

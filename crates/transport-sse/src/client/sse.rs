@@ -14,9 +14,9 @@ use agentwire_transport::{Packet, TransportError};
 use agentwire_transport_http::client::{HttpClient, HttpError, Wait};
 use agentwire_transport_http::sse::Event;
 use bytes::Bytes;
-use futures::future::BoxFuture;
-use futures::stream::FuturesUnordered;
-use futures::{FutureExt, Sink, Stream, StreamExt};
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt, Sink, Stream, StreamExt};
 use tokio::time::Sleep;
 
 use crate::client::requests::{Failure, OpenStream, Requests};
@@ -32,7 +32,7 @@ use crate::client::{Config, SseError};
 /// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
 /// use agentwire_transport::Packet;
 /// use agentwire_transport_sse::client::Sse;
-/// use futures::{SinkExt, StreamExt};
+/// use futures_util::{SinkExt, StreamExt};
 ///
 /// let mut server = Sse::new("https://example.com/sse")?;
 /// server.opened().await?; // says why, where there is no such server

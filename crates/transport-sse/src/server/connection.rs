@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 
 use agentwire_transport::{Packet, TransportError};
 use agentwire_transport_http::server::Head;
-use futures::{FutureExt, Sink, Stream};
+use futures_util::{FutureExt, Sink, Stream};
 use tokio::time::Sleep;
 
 use crate::server::Stalled;

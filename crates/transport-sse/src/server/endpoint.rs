@@ -16,8 +16,8 @@ use agentwire_transport_http::runtime::server::{
 };
 use agentwire_transport_http::server::{Body, Caller, CorsHeaders, Head, Principal};
 use bytes::{Buf, Bytes};
-use futures::FutureExt;
-use futures::future::{self, BoxFuture};
+use futures_util::FutureExt;
+use futures_util::future::{self, BoxFuture};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
 use http::request::Parts;
 use http::{HeaderMap, Method, Response, StatusCode};
@@ -44,7 +44,7 @@ use crate::server::{Connection, EndpointConfig};
 /// use agentwire_jsonrpc::{ErrorObject, Response};
 /// use agentwire_transport::{Exchange, service_fn};
 /// use agentwire_transport_sse::server::{Connection, Endpoint, EndpointConfig};
-/// use futures::{SinkExt, StreamExt};
+/// use futures_util::{SinkExt, StreamExt};
 ///
 /// /// Sends every message of a session back.
 /// async fn session(mut connection: Connection) {

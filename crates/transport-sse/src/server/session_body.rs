@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use agentwire_transport_http::sse;
 use bytes::Bytes;
-use futures::FutureExt;
-use futures::future::BoxFuture;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use http_body::Frame;
 use tokio::time::{Instant, Sleep};
 

@@ -1,7 +1,7 @@
 use std::panic;
 
 use agentwire_jsonrpc::RawJson;
-use futures::stream::{self, BoxStream, StreamExt as _};
+use futures_util::stream::{self, BoxStream, StreamExt as _};
 use tokio::runtime::Handle;
 
 use super::reader::Reader;

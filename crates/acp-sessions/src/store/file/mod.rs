@@ -30,7 +30,7 @@ use std::sync::Arc;
 
 use agentwire_acp_schema::v1::SessionId;
 use agentwire_sync::Mutex;
-use futures::stream::{self, StreamExt as _};
+use futures_util::stream::{self, StreamExt as _};
 use tokio::sync::OwnedMutexGuard;
 
 use self::blocking::{blocking, records};

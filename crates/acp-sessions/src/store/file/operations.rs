@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use agentwire_acp_schema::v1::SessionId;
 use agentwire_jsonrpc::RawJson;
-use futures::future::BoxFuture;
+use futures_util::future::BoxFuture;
 
 use super::blocking::{blocking, records};
 use super::{FileStore, Fsync};

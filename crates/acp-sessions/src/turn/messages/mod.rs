@@ -7,8 +7,8 @@ mod render;
 use std::fmt;
 use std::future::IntoFuture;
 
-use futures::future::BoxFuture;
-use futures::{FutureExt, TryStreamExt};
+use futures_util::future::BoxFuture;
+use futures_util::{FutureExt, TryStreamExt};
 
 use self::merge::Merge;
 pub use self::message::{AssistantMessage, Message, ToolResult, ToolUse, UserMessage};

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use agentwire_jsonrpc::RawJson;
-use futures::StreamExt as _;
 use futures::executor::block_on;
+use futures_util::StreamExt as _;
 
 use self::simulated::{Fault, Random, Simulated};
 use super::directory::Directory;
