@@ -118,7 +118,7 @@ async fn what_the_user_did_is_told_and_what_no_user_can_do_is_an_error() {
             ),
             (
                 json!({ "action": "accept", "content": { "name": "Ada", "age": 300 } }),
-                "age: invalid value: integer `300`",
+                "`age`: expected u8, found integer `300`",
             ),
             (json!({}), "missing field `action`"),
         ] {
