@@ -10,5 +10,5 @@ fn run<C: Client>(client: C, child: Child) {
 }
 
 fn main() {
-    let _ = run::<Box<dyn agentwire::acp::client::DynClient>>;
+    let _ = run::<Box<dyn agentwire::acp::client::Client>>;
 }

@@ -10,5 +10,5 @@ fn run<C: Client + 'static, T: Transport + 'static>(client: C, transport: T) {
 }
 
 fn main() {
-    let _ = run::<Box<dyn agentwire::acp::client::DynClient>, agentwire::stdio::Child>;
+    let _ = run::<Box<dyn agentwire::acp::client::Client>, agentwire::stdio::Child>;
 }
