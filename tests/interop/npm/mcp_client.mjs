@@ -18,6 +18,6 @@ const transport = command.startsWith("http://")
 
 await client.connect(transport);
 console.log(`ok connect (${client.getNegotiatedProtocolVersion()})`);
-await (mode === "resume" ? resume(call) : steps(client, call, mode === "legacy"));
+await (mode === "resume" ? resume(call) : steps(client, call));
 await transport.terminateSession?.();
 await client.close();

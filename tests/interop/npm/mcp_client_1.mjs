@@ -15,6 +15,6 @@ const call = (name, args, options) => client.callTool({ name, arguments: args },
 
 await client.connect(transport);
 console.log(`ok connect (${transport.protocolVersion ?? "unknown"})`);
-await (kind === "resume" ? resume(call) : steps(client, call, true));
+await (kind === "resume" ? resume(call) : steps(client, call));
 await transport.terminateSession?.();
 await client.close();

@@ -8,8 +8,8 @@ const text = (result) => result.content.map((block) => block.text ?? "").join(""
 /** The folders that our clients work in. */
 export const roots = [{ uri: "file:///projects/here", name: "Here" }, { uri: "file:///projects/there" }];
 
-/** Puts a server with the tools of `agentwire server` through its paces; in a session it may ask us something. */
-export async function steps(client, call, inSession) {
+/** Puts a server with the tools of `agentwire server` through its paces. It may ask us something. */
+export async function steps(client, call) {
   const all = {
     async listing() {
       const names = (await client.listTools()).tools.map((tool) => tool.name);
@@ -45,9 +45,8 @@ export async function steps(client, call, inSession) {
       }
     },
     async roots() {
-      const { isError, structuredContent } = await call("roots", {});
-      if (inSession) assert.deepEqual(structuredContent, { roots }, "the server hears of our folders");
-      else assert.equal(isError, true, "without a session nothing is asked");
+      const { structuredContent } = await call("roots", {});
+      assert.deepEqual(structuredContent, { roots }, "the server hears of our folders");
     },
     async resource() {
       const { resources } = await client.listResources();

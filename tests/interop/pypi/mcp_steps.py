@@ -120,10 +120,7 @@ async def list_roots(_: Any) -> ListRootsResult:
 
 async def roots(client: Plain) -> None:
     result = await client.call("roots", {})
-    if getattr(client.client, "protocol_version", None) == "2026-07-28":
-        expect(result["isError"], "without a session nothing is asked", result)
-    else:
-        expect(result.get("structuredContent") == {"roots": ROOTS}, "the server hears of our folders", result)
+    expect(result.get("structuredContent") == {"roots": ROOTS}, "the server hears of our folders", result)
 
 
 async def resource(client: Plain) -> None:
