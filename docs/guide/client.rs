@@ -62,7 +62,7 @@ async fn main() -> Result<(), BoxError> {
     let (Some(text), Some(agent)) = (arguments.next(), arguments.next()) else {
         return Err("usage: my-client PROMPT AGENT [ARGUMENT]...".into());
     };
-    let reading = PermissionRule::kind(ToolKind::Read, PermissionPolicy::AllowAll);
+    let reading = PermissionRule::allow().kind(ToolKind::Read);
     let terminal = Terminal { prompt: PermissionPrompt::new(BufReader::new(stdin()), stderr()) };
     let toolkit = Toolkit::new(terminal)
         .with_permissions(Permissions::new(PermissionPolicy::Ask).rule(reading))

@@ -63,8 +63,8 @@
 //!
 //! # What it will not do
 //!
-//! It confines files, not commands: a command may read everything that the user may. It does not
-//! draw, beyond a menu as text. A program that draws a conversation on a terminal has to remove control characters.
+//! It confines files, not commands: a command may read everything that the user may. Permissions decide on what an agent asks
+//! for, and it may act without asking. It does not draw, beyond a menu as text. A program that draws a conversation on a terminal has to remove control characters.
 //!
 //! # Features
 //!
@@ -80,6 +80,7 @@ mod conversation;
 mod elicitation;
 mod files;
 mod host;
+mod path_pattern;
 mod permissions;
 mod roots;
 mod terminals;
@@ -96,9 +97,9 @@ pub use host::{
     Host, HostAgent, HostError, HostEvent, HostSession, HostTurn, OpenSession, Restored, RestoredSession,
     Unattended,
 };
+pub use path_pattern::InvalidPattern;
 pub use permissions::{
-    CancelGuard, Choices, DecisionScope, InvalidRule, PermissionPolicy, PermissionPrompt, PermissionRule,
-    Permissions,
+    CancelGuard, Choices, DecisionScope, PermissionPolicy, PermissionPrompt, PermissionRule, Permissions,
 };
 pub use terminals::Terminals;
 #[cfg(feature = "v2")]

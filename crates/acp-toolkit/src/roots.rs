@@ -1,12 +1,16 @@
 use std::path::{Path, PathBuf};
 
+use crate::path_pattern::PathPattern;
+
 /// The directories of a session.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Roots {
     /// The directories as absolute paths without links. None is within another: the outer one includes the inner one.
     real: Vec<PathBuf>,
     /// The directories by their given names, in order, each with the path that the name resolved to.
     named: Vec<(PathBuf, PathBuf)>,
+    /// What is in the directories and closed to the agent.
+    denied: Vec<PathPattern>,
 }
 
 /// The relation of an absolute path without links to the roots.
@@ -34,7 +38,16 @@ impl Roots {
                 real.push(directory.clone());
             }
         }
-        Self { real, named }
+        Self { real, named, denied: Vec::new() }
+    }
+
+    pub(crate) fn deny(&mut self, pattern: PathPattern) {
+        self.denied.push(pattern);
+    }
+
+    /// Returns whether a path without links is closed to the agent. So is one that cannot be compared.
+    pub(crate) fn denies(&self, real: &Path) -> bool {
+        self.denied.iter().any(|pattern| pattern.matches(real) != Some(false))
     }
 
     /// Returns the first directory, by its given name.

@@ -14,6 +14,7 @@ use agentwire_acp_schema::v1::{
 use agentwire_jsonrpc::ErrorObject as Error;
 use agentwire_sync::{Mutex, MutexGuard};
 
+use crate::path_pattern::{InvalidPattern, Letters, PathPattern};
 use crate::roots::Roots;
 use crate::{Buffers, Files, Terminals};
 
@@ -109,6 +110,7 @@ impl From<&ResumeSessionRequest> for Workspace {
 #[derive(Clone, Debug, Default)]
 pub struct Workspaces {
     shared: Arc<Shared>,
+    denied: Vec<PathPattern>,
 }
 
 #[derive(Debug)]
@@ -129,7 +131,30 @@ impl Workspaces {
     /// Without any session. In all of them text that the editor has not saved stands in for the file.
     pub fn with_buffers(buffers: impl Buffers + 'static) -> Self {
         let shared = Shared { buffers: Some(Arc::new(buffers)), ..Shared::default() };
-        Self { shared: Arc::new(shared) }
+        Self { shared: Arc::new(shared), denied: Vec::new() }
+    }
+
+    /// Keeps agents out of the paths that match this pattern, such as `**/.git/**`, in the sessions that this handle and its
+    /// later clones open: see [`Files::deny`]. May be called several times.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Files::deny`].
+    ///
+    /// ```
+    /// use agentwire_acp_toolkit::{InvalidPattern, Toolkit, Unattended, Workspaces};
+    ///
+    /// # fn toolkit() -> Result<Toolkit<Unattended>, InvalidPattern> {
+    /// let workspaces = Workspaces::new().deny("**/.git/**")?.deny("**/.env")?;
+    /// // Commands are not confined, so there are none.
+    /// let toolkit = Toolkit::new(Unattended).with_workspaces(workspaces).without_terminals();
+    /// # Ok(toolkit)
+    /// # }
+    /// # toolkit().unwrap();
+    /// ```
+    pub fn deny(mut self, pattern: &str) -> Result<Self, InvalidPattern> {
+        self.denied.push(PathPattern::new(pattern, Letters::AnyCase)?);
+        Ok(self)
     }
 
     /// Returns the capabilities for `initialize`: reading, writing and terminals.
@@ -146,6 +171,7 @@ impl Workspaces {
     pub fn open(&self, session: impl Into<SessionId>, workspace: impl Into<Workspace>) {
         let mut workspace = workspace.into();
         workspace.terminals.numbered_by(&self.shared.terminal_ids);
+        workspace.files.deny_all(&self.denied);
         workspace.files.default_memory(&self.shared.files);
         if let Some(buffers) = &self.shared.buffers {
             workspace.files.default_buffers(buffers);

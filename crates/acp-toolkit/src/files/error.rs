@@ -11,6 +11,8 @@ pub(crate) enum FileError {
     Relative,
     #[error("the path leads outside the directories of the session")]
     Outside,
+    #[error("the client keeps agents out of this path")]
+    Denied,
     /// Has the system's own text: some agents recognize by it that they may create the file.
     #[error("No such file or directory")]
     Missing,

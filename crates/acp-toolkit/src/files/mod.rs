@@ -28,6 +28,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 pub use buffers::{BufferFuture, Buffers};
 
+use crate::path_pattern::{InvalidPattern, Letters, PathPattern};
 use crate::roots::Roots;
 use error::FileError;
 use lines::Lines;
@@ -51,6 +52,9 @@ const UNIT: u64 = 1024;
 /// work as usual. On Windows, which has no `openat`, the path is resolved and checked before it is opened; a change
 /// between the two is not noticed.
 ///
+/// All that is below the directories is open to the agent, which need not ask for permission:
+/// [`deny`](Self::deny) keeps it out of some of it.
+///
 /// Where the editor has unsaved text, the buffer is read and written in place of the file: see
 /// [`buffers`](Self::buffers).
 ///
@@ -61,7 +65,7 @@ const UNIT: u64 = 1024;
 ///
 /// | code | when |
 /// |---|---|
-/// | invalid params | the path is relative, leads outside, or names a directory, a pipe, a device, a socket; the file is no UTF-8, or larger than the limit; the answer would be longer than an agent takes |
+/// | invalid params | the path is relative, leads outside, is [denied](Self::deny), or names a directory, a pipe, a device, a socket; the file is no UTF-8, or larger than the limit; the answer would be longer than an agent takes |
 /// | resource not found | reading a file that does not exist |
 /// | internal error | the system refuses: permissions, a full disk |
 ///
@@ -102,6 +106,39 @@ impl Files {
     pub(crate) fn within(roots: Arc<Roots>) -> Self {
         let (memory, memory_limit) = memory(MEMORY_LIMIT);
         Self { roots, limit: LIMIT, answer_limit: ANSWER_LIMIT, memory, memory_limit, buffers: None }
+    }
+
+    /// Keeps the agent out of the paths that match this pattern, such as `**/.git/**` (the folder and all that is in it) or
+    /// `**/.env`. May be called several times.
+    ///
+    /// Patterns are those of [`PermissionRule::path`](crate::PermissionRule::path), take `a` for `A`, and are compared with
+    /// each step of the path on the way and with the target of each link. Nothing tells another name of the same file that is
+    /// no link (a hard link), and commands are not confined at all: see [`Terminals`](crate::Terminals).
+    ///
+    /// # Errors
+    ///
+    /// When the pattern can match no absolute path, or is too long.
+    ///
+    /// ```
+    /// use agentwire_acp_schema::v1::ReadTextFileRequest;
+    /// use agentwire_acp_toolkit::Files;
+    ///
+    /// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+    /// let files = Files::new(["/repo"]).deny("**/.git/**")?;
+    /// let refused = files.read(&ReadTextFileRequest::new("session-1", "/repo/.git/config")).await;
+    /// assert!(refused.is_err());
+    /// # Ok(())
+    /// # }
+    /// # tokio::runtime::Builder::new_current_thread().build().expect("a runtime").block_on(run()).unwrap();
+    /// ```
+    pub fn deny(mut self, pattern: &str) -> Result<Self, InvalidPattern> {
+        self.deny_all(&[PathPattern::new(pattern, Letters::AnyCase)?]);
+        Ok(self)
+    }
+
+    pub(crate) fn deny_all(&mut self, patterns: &[PathPattern]) {
+        let roots = Arc::make_mut(&mut self.roots);
+        patterns.iter().cloned().for_each(|pattern| roots.deny(pattern));
     }
 
     /// Sets the size in bytes of the largest file to read (default 64 MiB), also when only some of its lines

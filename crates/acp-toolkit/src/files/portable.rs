@@ -61,7 +61,7 @@ fn place(roots: &Roots, path: &Path) -> Result<PathBuf, FileError> {
                     return Err(FileError::Outside);
                 }
                 real.extend(rest.into_iter().rev());
-                return Ok(real);
+                return if roots.denies(&real) { Err(FileError::Denied) } else { Ok(real) };
             }
             // The target of a dangling link may be created outside before the file is opened.
             Err(_) if fs::symlink_metadata(existing).is_ok() => return Err(FileError::Outside),

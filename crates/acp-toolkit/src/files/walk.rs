@@ -139,6 +139,7 @@ impl<'a> Walk<'a> {
     fn arrive(&mut self) -> Result<(), FileError> {
         let Position::Outside(path) = &self.position else { return Ok(()) };
         match self.roots.standing(path) {
+            RootRelation::Root(root) if self.roots.denies(root) => Err(FileError::Denied),
             RootRelation::Root(root) => {
                 let open = vec![open_directory(openat(CWD, root, DIRECTORY, Mode::empty()))?];
                 self.position = Position::Inside { path: root.to_owned(), open };
@@ -179,11 +180,24 @@ impl<'a> Walk<'a> {
     fn enter(&mut self, name: &OsStr) -> Result<Reached, FileError> {
         let Position::Inside { path, open } = &mut self.position else { return Err(FileError::Outside) };
         let Some(directory) = open.last() else { return Err(FileError::Outside) };
+        if self.roots.denies(&path.join(name)) {
+            return Err(FileError::Denied);
+        }
         let last = self.ahead.is_empty();
         let kind = match statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(status) => FileType::from_raw_mode(status.st_mode),
             Err(Errno::NOENT) if last => return Ok(Reached::End(None)),
             Err(Errno::NOENT) if self.make && !self.ahead.iter().any(|step| matches!(step, Step::Up)) => {
+                // No folder is made on the way to a path that is denied.
+                let mut made = path.join(name);
+                for step in &self.ahead {
+                    if let Step::Into(name) = step {
+                        made.push(name);
+                    }
+                    if self.roots.denies(&made) {
+                        return Err(FileError::Denied);
+                    }
+                }
                 match mkdirat(directory, name, Mode::from_raw_mode(0o777)) {
                     Ok(()) => FileType::Directory,
                     Err(Errno::EXIST) => return Err(FileError::Changed),

@@ -1,8 +1,6 @@
 mod cancel_guard;
 mod choices;
 mod command_line;
-mod invalid_rule;
-mod path_pattern;
 mod policy;
 mod prompt;
 mod rule;
@@ -21,7 +19,6 @@ use agentwire_sync::{Mutex, MutexGuard};
 
 pub use cancel_guard::CancelGuard;
 pub use choices::Choices;
-pub use invalid_rule::InvalidRule;
 pub use policy::PermissionPolicy;
 pub use prompt::PermissionPrompt;
 pub use rule::PermissionRule;
@@ -58,6 +55,10 @@ pub enum DecisionScope {
 /// `reject_always`, which holds within its session until the session is [forgotten](Self::forget) or this is dropped
 /// (nothing is stored); the policy; the user.
 ///
+/// It decides what an agent asks for, and an agent may act without a question: what it reads and writes by `fs/*` and which
+/// commands it starts is not decided here. [`Toolkit`](crate::Toolkit) switches those off, and
+/// [`Workspaces::deny`](crate::Workspaces::deny) keeps them out of a folder.
+///
 /// See <https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission>.
 ///
 /// ```
@@ -65,7 +66,7 @@ pub enum DecisionScope {
 /// use agentwire_acp_toolkit::{PermissionPolicy, PermissionRule, Permissions};
 ///
 /// let permissions = Permissions::new(PermissionPolicy::Ask)
-///     .rule(PermissionRule::kind(ToolKind::Read, PermissionPolicy::AllowAll));
+///     .rule(PermissionRule::allow().kind(ToolKind::Read));
 ///
 /// let allow = PermissionOption::new("yes", "Allow", PermissionOptionKind::AllowOnce);
 /// let request = |kind| {

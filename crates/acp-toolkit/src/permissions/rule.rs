@@ -3,39 +3,46 @@ use std::path::Path;
 use agentwire_acp_schema::v1::{RequestPermissionRequest, ToolCallContent, ToolCallUpdate, ToolKind};
 
 use super::command_line::{has_command, is_command, simple_command};
-use super::invalid_rule::InvalidRule;
-use super::path_pattern::PathPattern;
 use super::policy::PermissionPolicy;
+use crate::path_pattern::{InvalidPattern, Letters, PathPattern};
 
-/// A program's decision on some tool calls: those of a tool, of a kind, on certain paths, or with a certain command.
-///
-/// The name, kind, paths and command are the agent's word: a rule is as trustworthy as the agent that it is for. A rule that
-/// allows covers a call only if all of the call fits; a rule that rejects or asks covers it if any part does.
+/// A program's decision on the tool calls that meet all of its conditions: a tool, a kind, paths, a command.
 ///
 /// ```
 /// use agentwire_acp_schema::v1::ToolKind;
-/// use agentwire_acp_toolkit::{InvalidRule, PermissionPolicy, PermissionRule, Permissions};
+/// use agentwire_acp_toolkit::{InvalidPattern, PermissionPolicy, PermissionRule, Permissions};
 ///
-/// # fn permissions() -> Result<Permissions, InvalidRule> {
+/// # fn permissions() -> Result<Permissions, InvalidPattern> {
 /// let permissions = Permissions::new(PermissionPolicy::Ask)
-///     .rule(PermissionRule::tool("deploy", PermissionPolicy::RejectAll))
-///     .rule(PermissionRule::path("**/.env", PermissionPolicy::RejectAll)?)
-///     .rule(PermissionRule::path("/repo/**", PermissionPolicy::AllowAll)?)
-///     .rule(PermissionRule::command("git push", PermissionPolicy::Ask)?)
-///     .rule(PermissionRule::command("git", PermissionPolicy::AllowAll)?)
-///     .rule(PermissionRule::kind(ToolKind::Read, PermissionPolicy::AllowAll));
+///     .rule(PermissionRule::reject().tool("deploy"))
+///     .rule(PermissionRule::reject().path("**/.env")?)
+///     .rule(PermissionRule::reject().kind(ToolKind::Edit).path("**/.git/**")?)
+///     .rule(PermissionRule::allow().path("/repo/**")?)
+///     .rule(PermissionRule::ask().command("git push")?)
+///     .rule(PermissionRule::allow().command("git")?)
+///     .rule(PermissionRule::allow().kind(ToolKind::Read));
 /// # Ok(permissions)
 /// # }
 /// # permissions().unwrap();
 /// ```
+///
+/// The first rule that covers a call decides. A rule without conditions covers every call. A rule that allows covers a call
+/// only if all of the call fits; a rule that rejects or asks covers it if any part does.
+///
+/// # What a rule is worth
+///
+/// The name, kind, paths and command are the agent's word: a rule is as trustworthy as the agent that it is for. It decides
+/// permission requests alone. An agent that does not ask reads and writes by `fs/*` whatever [`Files`](crate::Files) give it;
+/// [`Workspaces::deny`](crate::Workspaces::deny) keeps it out of a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use = "a rule decides nothing before `Permissions::rule` has it"]
 pub struct PermissionRule {
-    subject: Subject,
     policy: PermissionPolicy,
+    conditions: Vec<Condition>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Subject {
+enum Condition {
     Tool(String),
     Kind(ToolKind),
     Path(PathPattern),
@@ -43,33 +50,62 @@ enum Subject {
 }
 
 impl PermissionRule {
-    /// Decides calls of the tool with this name. Calls without a tool name are not covered.
-    pub fn tool(name: impl Into<String>, policy: PermissionPolicy) -> Self {
-        Self { subject: Subject::Tool(name.into()), policy }
+    /// Allows the calls that meet the conditions, once each.
+    pub fn allow() -> Self {
+        Self::new(PermissionPolicy::AllowAll)
     }
 
-    /// Decides calls of tools of this kind. Calls without a kind are not covered.
-    pub fn kind(kind: ToolKind, policy: PermissionPolicy) -> Self {
-        Self { subject: Subject::Kind(kind), policy }
+    /// Rejects the calls that meet the conditions, once each.
+    pub fn reject() -> Self {
+        Self::new(PermissionPolicy::RejectAll)
     }
 
-    /// Decides calls by the paths of their locations and diffs. Calls without any are not covered.
+    /// Asks the user about the calls that meet the conditions, whatever was decided before.
+    pub fn ask() -> Self {
+        Self::new(PermissionPolicy::Ask)
+    }
+
+    fn new(policy: PermissionPolicy) -> Self {
+        Self { policy, conditions: Vec::new() }
+    }
+
+    fn and(mut self, condition: Condition) -> Self {
+        self.conditions.push(condition);
+        self
+    }
+
+    fn allows(&self) -> bool {
+        self.policy == PermissionPolicy::AllowAll
+    }
+
+    /// Only for calls of the tool with this name. Calls without a tool name are not covered.
+    pub fn tool(self, name: impl Into<String>) -> Self {
+        self.and(Condition::Tool(name.into()))
+    }
+
+    /// Only for calls of tools of this kind. Calls without a kind are not covered.
+    pub fn kind(self, kind: ToolKind) -> Self {
+        self.and(Condition::Kind(kind))
+    }
+
+    /// Only for calls with these paths, in their locations and diffs. Calls without any are not covered.
     ///
-    /// In a pattern `**` is any number of folders, `*` any part of a name, and `?` one character of a name: `/repo/**`,
-    /// `/repo/*.toml`, `**/.env`. It is compared with the whole path, and letters as they are, also on file systems that do
-    /// not tell `a` from `A`. The `.` and `..` of a path are resolved by its text; links are not followed.
+    /// In a pattern `**` is any number of folders, `*` any part of a name, and `?` one character of a name: `/repo/*.toml`,
+    /// `**/.env`. `/repo/**` is the folder and all that is in it; a call on a folder above is not covered. The pattern is
+    /// compared with the whole path. The `.` and `..` of a path are resolved by its text; links are not followed.
     ///
-    /// A rule that allows covers a call whose paths all match. A rule that rejects or asks covers a call with one that
-    /// matches, or with one that is not absolute.
+    /// A rule that allows covers a call whose paths all match, letter by letter. A rule that rejects or asks covers a call with
+    /// one that matches, or with one that is not absolute, and takes `a` for `A`, as some file systems do.
     ///
     /// # Errors
     ///
     /// When the pattern can match no absolute path, or is too long.
-    pub fn path(pattern: &str, policy: PermissionPolicy) -> Result<Self, InvalidRule> {
-        Ok(Self { subject: Subject::Path(PathPattern::new(pattern)?), policy })
+    pub fn path(self, pattern: &str) -> Result<Self, InvalidPattern> {
+        let letters = if self.allows() { Letters::Exact } else { Letters::AnyCase };
+        Ok(self.and(Condition::Path(PathPattern::new(pattern, letters)?)))
     }
 
-    /// Decides calls by the command in their input: its member `command`, a text or a list of words, with the words of a
+    /// Only for calls with this command in their input: its member `command`, a text or a list of words, with the words of a
     /// member `args`. `git` covers `git status`, and not `github`.
     ///
     /// A rule that allows covers a call of the kind [`Execute`](ToolKind::Execute) that is this one command. A text with an
@@ -80,31 +116,35 @@ impl PermissionRule {
     /// # Errors
     ///
     /// When the prefix has no word, or is no simple command itself.
-    pub fn command(prefix: &str, policy: PermissionPolicy) -> Result<Self, InvalidRule> {
-        let invalid = |why| InvalidRule { rule: prefix.to_owned(), why };
+    pub fn command(self, prefix: &str) -> Result<Self, InvalidPattern> {
+        let invalid = |why| InvalidPattern { pattern: prefix.to_owned(), why };
         let words = simple_command(prefix)
             .ok_or_else(|| invalid("the words of a command have no operators, expansions and escapes"))?;
         if words.is_empty() {
             return Err(invalid("a command has a word"));
         }
-        Ok(Self { subject: Subject::Command(words), policy })
+        Ok(self.and(Condition::Command(words)))
     }
 
     /// Returns the policy, if the rule covers the request.
     pub(super) fn policy(&self, request: &RequestPermissionRequest) -> Option<PermissionPolicy> {
-        let call = &request.tool_call;
-        let allows = self.policy == PermissionPolicy::AllowAll;
-        let covered = match &self.subject {
-            Subject::Tool(name) => call.name.as_ref() == Some(name),
-            Subject::Kind(kind) => call.kind.as_ref() == Some(kind),
-            Subject::Path(pattern) if allows => all_paths_match(call, pattern),
-            Subject::Path(pattern) => paths(call).any(|path| pattern.matches(path) != Some(false)),
-            Subject::Command(words) if allows => {
-                call.kind == Some(ToolKind::Execute) && is_command(call, words)
-            }
-            Subject::Command(words) => has_command(call, words),
-        };
+        let (call, allows) = (&request.tool_call, self.allows());
+        let covered = self.conditions.iter().all(|condition| condition.covers(call, allows));
         covered.then_some(self.policy)
+    }
+}
+
+impl Condition {
+    /// Returns whether all of a call fits, where that is to be allowed, or whether any part does.
+    fn covers(&self, call: &ToolCallUpdate, allows: bool) -> bool {
+        match self {
+            Self::Tool(name) => call.name.as_ref() == Some(name),
+            Self::Kind(kind) => call.kind.as_ref() == Some(kind),
+            Self::Path(pattern) if allows => all_paths_match(call, pattern),
+            Self::Path(pattern) => paths(call).any(|path| pattern.matches(path) != Some(false)),
+            Self::Command(words) if allows => call.kind == Some(ToolKind::Execute) && is_command(call, words),
+            Self::Command(words) => has_command(call, words),
+        }
     }
 }
 

@@ -109,7 +109,7 @@ async fn the_person_sees_the_whole_call() -> Result<(), BoxError> {
 
 #[tokio::test]
 async fn rules_decide_on_the_whole_call() -> Result<(), BoxError> {
-    let within = PermissionRule::path("/repo/**", PermissionPolicy::AllowAll)?;
+    let within = PermissionRule::allow().path("/repo/**")?;
     let allowing = || Permissions::new(PermissionPolicy::Ask).rule(within.clone());
     let (selected, asked) =
         outcome(edit(), Toolkit::new(Person::default()).with_permissions(allowing())).await?;
@@ -127,7 +127,7 @@ async fn rules_decide_on_the_whole_call() -> Result<(), BoxError> {
 async fn no_rule_allows_a_call_that_was_too_large_to_be_kept() -> Result<(), BoxError> {
     let limits = ConversationLimits::new(1 << 20).raw(100);
     let large = edit().raw_input(json!({ "text": "b".repeat(1_000) }));
-    let within = PermissionRule::path("/repo/**", PermissionPolicy::AllowAll)?;
+    let within = PermissionRule::allow().path("/repo/**")?;
     let toolkit = |permissions: Permissions| {
         Toolkit::new(Person::default()).with_limits(limits).with_permissions(permissions)
     };
@@ -137,7 +137,7 @@ async fn no_rule_allows_a_call_that_was_too_large_to_be_kept() -> Result<(), Box
     assert_eq!(asked[0].raw_input, None);
     assert_eq!(asked[0].locations.as_ref().map(Vec::len), Some(2), "one is not known");
 
-    let edits = PermissionRule::kind(ToolKind::Edit, PermissionPolicy::RejectAll);
+    let edits = PermissionRule::reject().kind(ToolKind::Edit);
     let allowing = Permissions::new(PermissionPolicy::AllowAll);
     let (selected, asked) = outcome(large, toolkit(allowing.rule(edits))).await?;
     assert_eq!((&*selected, asked), ("n", vec![]));

@@ -402,6 +402,48 @@ async fn fs_05_unsaved_text_stands_in_for_the_file() {
     assert_eq!(editor.asked.lock().unwrap().len(), before);
 }
 
+#[tokio::test]
+async fn what_is_denied_is_neither_read_nor_written_nor_told_of() {
+    let mut ground = Ground::new();
+    let editor = Editor::default();
+    fs::create_dir(ground.root.join(".git")).unwrap();
+    fs::write(ground.root.join(".git/config"), "secret").unwrap();
+    fs::write(ground.root.join("sub/.env"), "secret").unwrap();
+    ground.link(".git", "link");
+    ground.link("sub/file", ".env");
+    let files = ground.files.clone().buffers(editor.clone());
+    ground.files = files.deny("**/.git/**").unwrap().deny("**/.env").unwrap();
+    for path in [
+        ".git/config",
+        "sub/../.git/config",
+        "link/config",
+        ".GIT/config",
+        ".git/absent",
+        ".git",
+        "link",
+        "sub/.env",
+        ".env",
+    ] {
+        invalid(ground.read(path).await, &["keeps agents out"]);
+        invalid(ground.write(path, "x").await, &["keeps agents out"]);
+    }
+    for path in ["new/.env", "new/.git/new", "new/.git/new/newer"] {
+        missing(ground.read(path).await, &[path]);
+        invalid(ground.write(path, "x").await, &["keeps agents out"]);
+    }
+    assert!(!ground.root.join("new").exists(), "no folder is made on the way");
+    assert_eq!(fs::read_to_string(ground.root.join(".git/config")).unwrap(), "secret");
+    assert!(editor.asked.lock().unwrap().is_empty());
+    assert_eq!(ground.read("sub/file").await.unwrap(), "hello");
+    ground.write("new/.gitignore", "x").await.unwrap();
+
+    // A directory of the session can be denied as a whole.
+    let all = Files::new([&ground.root]).deny(&format!("{}/**", ground.root.display())).unwrap();
+    invalid(read(&all, ground.root.join("file")).await, &["keeps agents out"]);
+    let error = Files::new([&ground.root]).deny(".git").unwrap_err();
+    assert!(error.to_string().starts_with("\".git\" cannot be used: "), "{error}");
+}
+
 /// What there is no memory for is read after something else, and what alone is more than the limit, alone.
 #[tokio::test]
 async fn reading_waits_for_memory() {

@@ -247,10 +247,10 @@ async fn what_is_typed_before_the_question_is_no_answer_to_it() {
 #[test]
 fn the_first_rule_that_is_about_a_call_decides() {
     let permissions = Permissions::new(PermissionPolicy::RejectAll)
-        .rule(PermissionRule::tool("shell", PermissionPolicy::Ask))
-        .rule(PermissionRule::kind(ToolKind::Execute, PermissionPolicy::RejectAll))
-        .rule(PermissionRule::tool("other", PermissionPolicy::RejectAll))
-        .rule(PermissionRule::kind(ToolKind::Read, PermissionPolicy::AllowAll));
+        .rule(PermissionRule::ask().tool("shell"))
+        .rule(PermissionRule::reject().kind(ToolKind::Execute))
+        .rule(PermissionRule::reject().tool("other"))
+        .rule(PermissionRule::allow().kind(ToolKind::Read));
     let decide = |name: &str, kind: ToolKind| {
         permissions.decide(&with(ToolCallUpdate::new("call-1").title("T").name(name).kind(kind), ALL))
     };
@@ -337,11 +337,12 @@ fn letter(rules: &[PermissionRule], call: ToolCallUpdate) -> char {
 
 #[test]
 fn a_rule_for_paths_allows_calls_that_stay_within_and_rejects_those_that_reach_in() {
-    let path = |pattern, policy| PermissionRule::path(pattern, policy).expect("it is a pattern");
+    let path = |rule: PermissionRule, pattern| rule.path(pattern).expect("it is a pattern");
     let rules = [
-        path("**/.env", PermissionPolicy::RejectAll),
-        path("/etc/**", PermissionPolicy::RejectAll),
-        path("/repo/**", PermissionPolicy::AllowAll),
+        path(PermissionRule::reject(), "**/.env"),
+        path(PermissionRule::reject(), "**/.git/**"),
+        path(PermissionRule::reject(), "/etc/**"),
+        path(PermissionRule::allow(), "/repo/**"),
     ];
     let call = |paths: &[&str]| {
         ToolCallUpdate::new("call").locations(paths.iter().map(|path| ToolCallLocation::new(*path)))
@@ -352,6 +353,9 @@ fn a_rule_for_paths_allows_calls_that_stay_within_and_rejects_those_that_reach_i
     assert_eq!(letter(&rules, call(&["/repo/a", "/repo/../etc/passwd"])), 'r');
     assert_eq!(letter(&rules, call(&["/repo/../home/b"])), '?');
     assert_eq!(letter(&rules, call(&["/repo/x/.env"])), 'r');
+    assert_eq!(letter(&rules, call(&["/repo/.git"])), 'r', "the folder itself");
+    assert_eq!(letter(&rules, call(&["/repo/.GIT/config"])), 'r', "the same on some file systems");
+    assert_eq!(letter(&rules, call(&["/REPO/a"])), '?', "not the same on others");
     assert_eq!(letter(&rules, call(&["repo/a"])), 'r', "no path that can be compared");
     assert_eq!(letter(&rules, call(&[])), '?');
     assert_eq!(letter(&rules, ToolCallUpdate::new("call")), '?');
@@ -361,12 +365,27 @@ fn a_rule_for_paths_allows_calls_that_stay_within_and_rejects_those_that_reach_i
 }
 
 #[test]
+fn a_rule_covers_the_calls_that_meet_all_of_its_conditions() {
+    let edits = PermissionRule::allow().kind(ToolKind::Edit).path("/repo/**").expect("it is a pattern");
+    let rules = [edits.tool("write"), PermissionRule::reject().kind(ToolKind::Delete)];
+    let call = |kind, name: &str, path: &str| {
+        ToolCallUpdate::new("call").kind(kind).name(name).locations([ToolCallLocation::new(path)])
+    };
+    assert_eq!(letter(&rules, call(ToolKind::Edit, "write", "/repo/a")), 'a');
+    assert_eq!(letter(&rules, call(ToolKind::Edit, "patch", "/repo/a")), '?');
+    assert_eq!(letter(&rules, call(ToolKind::Edit, "write", "/home/a")), '?');
+    assert_eq!(letter(&rules, call(ToolKind::Read, "write", "/repo/a")), '?');
+    assert_eq!(letter(&rules, call(ToolKind::Delete, "write", "/repo/a")), 'r');
+    assert_eq!(letter(&[PermissionRule::reject()], ToolCallUpdate::new("call")), 'r');
+}
+
+#[test]
 fn a_rule_for_commands_allows_one_command_and_rejects_it_among_others() {
-    let command = |prefix, policy| PermissionRule::command(prefix, policy).expect("it is a command");
+    let command = |rule: PermissionRule, prefix| rule.command(prefix).expect("it is a command");
     let rules = [
-        command("rm", PermissionPolicy::RejectAll),
-        command("git push", PermissionPolicy::Ask),
-        command("git", PermissionPolicy::AllowAll),
+        command(PermissionRule::reject(), "rm"),
+        command(PermissionRule::ask(), "git push"),
+        command(PermissionRule::allow(), "git"),
     ];
     let call = |command: &str| {
         ToolCallUpdate::new("call").kind(ToolKind::Execute).raw_input(json!({ "command": command }))
@@ -382,7 +401,7 @@ fn a_rule_for_commands_allows_one_command_and_rejects_it_among_others() {
         ("", "a command has a word"),
         ("git;", "the words of a command have no operators, expansions and escapes"),
     ] {
-        let error = PermissionRule::command(prefix, PermissionPolicy::AllowAll).expect_err("it is none");
-        assert_eq!(error.to_string(), format!("{prefix:?} is no rule: {why}"));
+        let error = PermissionRule::allow().command(prefix).expect_err("it is none");
+        assert_eq!(error.to_string(), format!("{prefix:?} cannot be used: {why}"));
     }
 }

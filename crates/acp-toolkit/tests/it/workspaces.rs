@@ -2,7 +2,7 @@ use agentwire_acp_schema::v1::{
     CreateTerminalRequest, NewSessionRequest, ReadTextFileRequest, TerminalOutputRequest,
     WaitForTerminalExitRequest, WriteTextFileRequest,
 };
-use agentwire_acp_toolkit::{Workspace, Workspaces};
+use agentwire_acp_toolkit::{Files, Terminals, Workspace, Workspaces};
 
 use crate::{invalid, missing};
 
@@ -49,6 +49,20 @@ async fn a_request_finds_the_workspace_of_its_session() {
     assert_eq!(exit.unwrap().signal.as_deref(), Some("SIGKILL"));
     missing(workspaces.terminal_output(TerminalOutputRequest::new("one", &second)).await, &[&second]);
     write("one").await.unwrap();
+}
+
+#[tokio::test]
+async fn what_is_denied_is_denied_in_each_session() {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join(".env"), "secret").unwrap();
+    let workspaces = Workspaces::new().deny("**/.env").unwrap();
+    workspaces.clone().open("s", &NewSessionRequest::new(directory.path()));
+    workspaces
+        .open("t", Workspace::from_parts(Files::new([directory.path()]), Terminals::new([directory.path()])));
+    for session in ["s", "t"] {
+        let read = ReadTextFileRequest::new(session, directory.path().join(".env"));
+        invalid(workspaces.read_text_file(read).await, &["keeps agents out"]);
+    }
 }
 
 /// A request that was on its way, or a view, may still have the workspace of a session that is over.

@@ -1,25 +1,48 @@
 //! Patterns of paths.
 
-use std::path::{Component, Path};
+use std::path::{Component, Path, Prefix, PrefixComponent};
 
 use regex_lite::{Regex, RegexBuilder};
-
-use super::invalid_rule::InvalidRule;
 
 /// The size limit of a compiled pattern, in bytes.
 const PATTERN_LIMIT: usize = 64 << 10;
 
+/// A pattern of paths or of commands that nothing could match, with the reason.
+///
+/// ```
+/// use agentwire_acp_toolkit::PermissionRule;
+///
+/// let error = PermissionRule::reject().path("src/**").expect_err("no path of a call is relative");
+/// assert_eq!(error.to_string(), r#""src/**" cannot be used: a pattern of paths begins with `/`, `**/` or a drive"#);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{pattern:?} cannot be used: {why}")]
+pub struct InvalidPattern {
+    pub(crate) pattern: String,
+    pub(crate) why: &'static str,
+}
+
+/// How a pattern compares letters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Letters {
+    /// `a` is not `A`: for what is allowed.
+    Exact,
+    /// `a` is `A`, as on the file systems of macOS and Windows: for what is denied.
+    AnyCase,
+}
+
 /// A pattern of absolute paths, matched in linear time: `**` is any number of folders, `*` any part of a name, `?` a character
-/// of a name.
+/// of a name. A `/**` at the end also matches the folder before it.
 #[derive(Clone, Debug)]
-pub(super) struct PathPattern {
+pub(crate) struct PathPattern {
     text: String,
+    letters: Letters,
     regex: Regex,
 }
 
 impl PathPattern {
-    pub(super) fn new(pattern: &str) -> Result<Self, InvalidRule> {
-        let invalid = |why| InvalidRule { rule: pattern.to_owned(), why };
+    pub(crate) fn new(pattern: &str, letters: Letters) -> Result<Self, InvalidPattern> {
+        let invalid = |why| InvalidPattern { pattern: pattern.to_owned(), why };
         let drive = pattern.get(1..3) == Some(":/");
         if !pattern.starts_with('/') && !pattern.starts_with("**/") && !drive {
             return Err(invalid("a pattern of paths begins with `/`, `**/` or a drive"));
@@ -27,25 +50,38 @@ impl PathPattern {
         if pattern.split('/').any(|name| matches!(name, "." | "..")) {
             return Err(invalid("a pattern of paths has no `.` and no `..`"));
         }
-        let regex = RegexBuilder::new(&regex(pattern)).size_limit(PATTERN_LIMIT).build();
+        if pattern.len() > 1 && pattern.ends_with('/') {
+            return Err(invalid("a path has no `/` at its end; a folder and all in it is `/folder/**`"));
+        }
+        let text = letters.of(pattern.to_owned());
+        let regex = RegexBuilder::new(&regex(&text)).size_limit(PATTERN_LIMIT).build();
         let regex = regex.map_err(|_| invalid("the pattern is too long"))?;
-        Ok(Self { text: pattern.to_owned(), regex })
+        Ok(Self { text, letters, regex })
     }
 
     /// Returns whether the pattern matches a path, whose `.` and `..` are resolved by their text. None for a path that is not
     /// absolute.
-    pub(super) fn matches(&self, path: &Path) -> Option<bool> {
-        Some(self.regex.is_match(&normalized(path)?))
+    pub(crate) fn matches(&self, path: &Path) -> Option<bool> {
+        Some(self.regex.is_match(&self.letters.of(normalized(path)?)))
     }
 }
 
 impl PartialEq for PathPattern {
     fn eq(&self, other: &Self) -> bool {
-        self.text == other.text
+        (&self.text, self.letters) == (&other.text, other.letters)
     }
 }
 
 impl Eq for PathPattern {}
+
+impl Letters {
+    fn of(self, text: String) -> String {
+        match self {
+            Self::Exact => text,
+            Self::AnyCase => text.to_lowercase(),
+        }
+    }
+}
 
 /// Translates a pattern into a regular expression for a whole path.
 fn regex(pattern: &str) -> String {
@@ -53,13 +89,15 @@ fn regex(pattern: &str) -> String {
     let mut rest = pattern;
     while let Some(first) = rest.chars().next() {
         let (expression, length) = match first {
+            '/' if rest == "/**" => ("(?:/.*)?".to_owned(), 3),
             // Between slashes it is none, one or more folders, at the end all that follows.
             '*' if rest.starts_with("**/") => ("(?:.*/)?".to_owned(), 3),
             '*' if rest.starts_with("**") => (".*".to_owned(), 2),
             '*' => ("[^/]*".to_owned(), 1),
             '?' => ("[^/]".to_owned(), 1),
             _ => {
-                let end = rest.find(['*', '?']).unwrap_or(rest.len());
+                let end = rest[first.len_utf8()..].find(['*', '?', '/']);
+                let end = end.map_or(rest.len(), |end| end + first.len_utf8());
                 (regex_lite::escape(&rest[..end]), end)
             }
         };
@@ -72,11 +110,11 @@ fn regex(pattern: &str) -> String {
 /// Returns an absolute path with `/` between its names, without `.`, and with each `..` resolved by the name before it. None
 /// for a path that is not absolute, or not UTF-8.
 fn normalized(path: &Path) -> Option<String> {
-    let mut prefix = "";
+    let mut prefix = String::new();
     let mut names = Vec::new();
     for component in path.components() {
         match component {
-            Component::Prefix(drive) => prefix = drive.as_os_str().to_str()?,
+            Component::Prefix(component) => prefix = drive(component)?,
             Component::RootDir | Component::CurDir => {}
             Component::ParentDir => drop(names.pop()),
             Component::Normal(name) => names.push(name.to_str()?),
@@ -85,20 +123,38 @@ fn normalized(path: &Path) -> Option<String> {
     path.has_root().then(|| format!("{prefix}/{}", names.join("/")))
 }
 
+/// Returns the drive of a path of Windows, or the share, in the one way in which patterns are written.
+fn drive(prefix: PrefixComponent<'_>) -> Option<String> {
+    match prefix.kind() {
+        Prefix::Disk(letter) | Prefix::VerbatimDisk(letter) => Some(format!("{}:", char::from(letter))),
+        Prefix::UNC(server, share) | Prefix::VerbatimUNC(server, share) => {
+            Some(format!("//{}/{}", server.to_str()?, share.to_str()?))
+        }
+        _ => prefix.as_os_str().to_str().map(str::to_owned),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[track_caller]
     fn check(pattern: &str, path: &str, matches: Option<bool>) {
-        let pattern = PathPattern::new(pattern).expect("it is a pattern");
+        let pattern = PathPattern::new(pattern, Letters::Exact).expect("it is a pattern");
         assert_eq!(pattern.matches(Path::new(path)), matches, "{pattern:?}, {path:?}");
     }
 
     #[test]
     fn a_star_stays_within_a_name_and_two_do_not() {
         check("/repo/**", "/repo/src/lib.rs", Some(true));
-        check("/repo/**", "/repo/", Some(false));
+        check("/repo/**", "/repo/", Some(true));
+        check("/repo/**", "/repo", Some(true));
+        check("/repo/**", "/re", Some(false));
+        check("**/.git/**", "/a/.git", Some(true));
+        check("**/.git/**", "/a/.git/hooks/x", Some(true));
+        check("**/.git/**", "/a/.gitignore", Some(false));
+        check("/**", "/", Some(true));
+        check("/**/**", "/a/b", Some(true));
         check("/repo/*", "/repo/a", Some(true));
         check("/repo/*", "/repo/a/b", Some(false));
         check("/repo/**/*.rs", "/repo/lib.rs", Some(true));
@@ -126,23 +182,42 @@ mod tests {
     }
 
     #[test]
+    fn letters_of_either_case_are_the_same_where_it_is_asked_for() {
+        for (letters, matches) in [(Letters::Exact, false), (Letters::AnyCase, true)] {
+            for (pattern, path) in [("**/.git/**", "/a/.GIT/config"), ("/ÄB/?", "/äb/C")] {
+                let pattern = PathPattern::new(pattern, letters).expect("it is a pattern");
+                assert_eq!(pattern.matches(Path::new(path)), Some(matches), "{pattern:?}");
+            }
+        }
+    }
+
+    #[cfg(windows)]
+    #[test]
+    fn a_drive_is_written_in_one_way() {
+        check("C:/repo/**", r"C:\repo\a", Some(true));
+        check("C:/repo/**", r"\\?\C:\repo\a", Some(true));
+        check("//host/share/**", r"\\?\UNC\host\share\a", Some(true));
+    }
+
+    #[test]
     fn a_pattern_that_matches_no_path_is_refused() {
         for (pattern, why) in [
             ("src/**", "a pattern of paths begins with `/`, `**/` or a drive"),
             ("", "a pattern of paths begins with `/`, `**/` or a drive"),
             ("*.rs", "a pattern of paths begins with `/`, `**/` or a drive"),
             ("/repo/../etc/**", "a pattern of paths has no `.` and no `..`"),
+            ("/repo/", "a path has no `/` at its end; a folder and all in it is `/folder/**`"),
         ] {
-            let error = PathPattern::new(pattern).expect_err("it is none");
-            assert_eq!(error.to_string(), format!("{pattern:?} is no rule: {why}"));
+            let error = PathPattern::new(pattern, Letters::Exact).expect_err("it is none");
+            assert_eq!(error.to_string(), format!("{pattern:?} cannot be used: {why}"));
         }
-        assert!(PathPattern::new("C:/repo/**").is_ok());
-        assert!(PathPattern::new(&format!("/{}", "?".repeat(100_000))).is_err());
+        assert!(PathPattern::new("C:/repo/**", Letters::Exact).is_ok());
+        assert!(PathPattern::new(&format!("/{}", "?".repeat(100_000)), Letters::Exact).is_err());
     }
 
     #[test]
     fn a_long_path_takes_linear_time() {
-        let pattern = PathPattern::new("/**/a*a*a*a*b/**/c").expect("it is a pattern");
+        let pattern = PathPattern::new("/**/a*a*a*a*b/**/c", Letters::AnyCase).expect("it is a pattern");
         let path = format!("/{}", "a".repeat(1 << 20));
         assert_eq!(pattern.matches(Path::new(&path)), Some(false));
     }
