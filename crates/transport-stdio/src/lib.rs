@@ -15,16 +15,15 @@
 //! # #[cfg(not(feature = "process"))]
 //! # fn main() {}
 //! # #[cfg(feature = "process")]
+//! use agentwire_transport::relay;
+//! # #[cfg(feature = "process")]
 //! use agentwire_transport_stdio::{Child, Command, stdio};
-//! use futures::StreamExt;
 //!
 //! # #[cfg(feature = "process")]
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! // Stands between a client and its agent, and forwards the packets of both.
-//! let (client_sink, client) = stdio()?.split();
-//! let (agent_sink, agent) = Child::spawn(Command::parse("my-agent --verbose")?)?.split();
-//! futures::try_join!(client.forward(agent_sink), agent.forward(client_sink))?;
+//! relay(stdio()?, Child::spawn(Command::parse("my-agent --verbose")?)?).await?;
 //! # Ok(())
 //! # }
 //! ```

@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use agentwire_jsonrpc::{Notification, RawJson, Request, Response};
+use agentwire_jsonrpc::{ErrorObject, Notification, RawJson, Request, Response, code};
 use agentwire_sync::{Monitor, Waiter};
 use futures::Stream;
 
@@ -19,7 +19,7 @@ use crate::MessageSource;
 /// left.
 ///
 /// ```
-/// use agentwire_jsonrpc::{Notification, RawJson, Response};
+/// use agentwire_jsonrpc::{ErrorObject, Notification, RawJson, Response};
 /// use agentwire_transport::Exchange;
 ///
 /// /// Tells that it has begun, and answers with the params.
@@ -114,6 +114,38 @@ where
     R: Future<Output = Response> + Send + 'static,
 {
     ServiceFn { connection, exchange }
+}
+
+/// Makes a service of one function, which serves a connection. A request that stands alone is refused.
+///
+/// ```
+/// use agentwire_transport::{Duplex, Service, Transport, connection_fn, duplex, relay};
+///
+/// /// Passes each connection on to a transport of its own.
+/// fn passing<T: Transport + Send + 'static>(
+///     open: impl Fn() -> T + Clone + Send + Sync + 'static,
+/// ) -> impl Service<Duplex> {
+///     connection_fn(move |connection| {
+///         let other = open();
+///         async move {
+///             if let Err(error) = relay(connection, other).await {
+///                 eprintln!("{error}");
+///             }
+///         }
+///     })
+/// }
+/// # passing(|| duplex(1).0);
+/// ```
+pub fn connection_fn<C, F, A>(connection: F) -> impl Service<C> + use<C, F, A>
+where
+    F: Fn(C) -> A,
+    A: Future<Output = ()> + Send + 'static,
+{
+    service_fn(connection, |exchange: Exchange| {
+        let why = format!("`{}` is served in a session only", exchange.request.method);
+        let error = ErrorObject::new(code::METHOD_NOT_FOUND, why);
+        std::future::ready(Response::new(exchange.request.id, Err(error)))
+    })
 }
 
 struct ServiceFn<F, G> {

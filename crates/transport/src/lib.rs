@@ -57,6 +57,7 @@ mod exited;
 mod lines;
 mod output;
 mod packet;
+mod relay;
 mod source;
 mod sync;
 mod tap;
@@ -65,11 +66,12 @@ pub use duplex::{Duplex, duplex};
 pub use error::TransportError;
 pub use exchange::{
     Exchange, ExchangeEnded, ExchangeEvent, NotificationSink, NotificationStream, SendNotification, Service,
-    service_fn,
+    connection_fn, service_fn,
 };
 pub use exited::Exited;
 pub use lines::{Lines, lines};
 pub use packet::{Packet, Transport};
+pub use relay::relay;
 pub use source::MessageSource;
 pub use tap::{Direction, Tap, tap};
 

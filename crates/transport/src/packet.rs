@@ -100,30 +100,7 @@ impl From<Message> for Packet {
 /// has closed its side; an `Err` is the last item before the end. Closing the sink tells the peer that nothing
 /// more will come, and completes when whatever the transport holds (a process, a socket) is given back.
 ///
-/// Two transports are joined by forwarding the packets of each to the other:
-///
-/// ```
-/// use agentwire_transport::{Packet, Transport, TransportError, duplex};
-/// use futures::{SinkExt, StreamExt};
-///
-/// async fn bridge(one: impl Transport, other: impl Transport) -> Result<(), TransportError> {
-///     let ((to_one, from_one), (to_other, from_other)) = (one.split(), other.split());
-///     futures::try_join!(from_one.forward(to_other), from_other.forward(to_one))?;
-///     Ok(())
-/// }
-///
-/// # futures::executor::block_on(async {
-/// let ((mut client, near), (far, mut server)) = (duplex(8), duplex(8));
-/// let talk = async {
-///     client.send(Packet::from_json(r#"{"jsonrpc":"2.0","method":"hello"}"#)).await?;
-///     assert!(matches!(server.next().await, Some(Ok(Packet::Frame { .. }))));
-///     client.close().await?;
-///     server.close().await
-/// };
-/// futures::try_join!(bridge(near, far), talk)?;
-/// # Ok::<_, TransportError>(())
-/// # }).unwrap();
-/// ```
+/// [`relay`](crate::relay) joins two transports.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a transport",
     note = "a transport is `Sink<Packet, Error = TransportError> + Stream<Item = Result<Packet, TransportError>> + Unpin`"

@@ -33,22 +33,11 @@ use crate::client::{Config, HttpClient, HttpError, Wait};
 /// ```no_run
 /// # #[cfg(any(feature = "reqwest", feature = "rustls-no-provider"))]
 /// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
-/// use agentwire_jsonrpc::{ErrorObject, Message, Response};
-/// use agentwire_transport::Packet;
+/// use agentwire_transport::relay;
 /// use agentwire_transport_http::client::Http;
 /// use agentwire_transport_stdio::stdio;
-/// use futures::{StreamExt, TryStreamExt};
 ///
-/// let (to_client, from_client) = stdio()?.split();
-/// let (to_server, from_server) = Http::new("https://example.com/mcp")?.split();
-/// // A request that failed alone has no form on stdio other than an error.
-/// let from_server = from_server.map_ok(|packet| match packet {
-///     Packet::RequestFailed { id, error } => {
-///         Message::from(Response::new(id, Err(ErrorObject::internal_error(error)))).into()
-///     }
-///     packet => packet,
-/// });
-/// futures::try_join!(from_client.forward(to_server), from_server.forward(to_client))?;
+/// relay(stdio()?, Http::new("https://example.com/mcp")?).await?;
 /// # Ok(())
 /// # }
 /// ```

@@ -112,26 +112,22 @@ use crate::server::{Connection, CorsHeaders, EndpointConfig, Spawner};
 /// belongs to, so what it sends beside answers goes to the stream that the client opens with GET.
 ///
 /// ```no_run
-/// use agentwire_jsonrpc::{ErrorObject, Response};
-/// use agentwire_transport::{Exchange, service_fn};
+/// use std::error::Error;
+///
+/// use agentwire_transport::{connection_fn, relay};
 /// use agentwire_transport_http::server::{Connection, Endpoint, EndpointConfig};
 /// use agentwire_transport_stdio::{Child, Command};
-/// use futures::StreamExt;
 ///
-/// async fn session(connection: Connection) {
-///     let Ok(child) = Child::spawn(Command::new("my-server")) else { return };
-///     let (to_client, from_client) = connection.split();
-///     let (to_server, from_server) = child.split();
-///     let _ = futures::try_join!(from_client.forward(to_server), from_server.forward(to_client));
+/// async fn session(connection: Connection) -> Result<(), Box<dyn Error + Send + Sync>> {
+///     relay(connection, Child::spawn(Command::new("my-server"))?).await?;
+///     Ok(())
 /// }
 ///
-/// /// No request without a session arrives.
-/// async fn refuse(exchange: Exchange) -> Response {
-///     let error = ErrorObject::method_not_found(&exchange.request.method);
-///     Response::new(exchange.request.id, Err(error))
-/// }
-///
-/// let endpoint = Endpoint::serving(EndpointConfig::new().stateless(false), service_fn(session, refuse));
+/// let service = connection_fn(async |connection| {
+///     // The client gets status 500 where there is no answer: the reason is for the operator.
+///     session(connection).await.unwrap_or_else(|error| eprintln!("{error}"));
+/// });
+/// let endpoint = Endpoint::serving(EndpointConfig::new().stateless(false), service);
 /// ```
 #[derive(Clone, Debug)]
 #[must_use = "an endpoint serves nobody until it is passed to `serve`, or mounted in a web server with `endpoint.run()` spawned"]

@@ -1,12 +1,16 @@
 //! A server on stdio behind HTTP, as the page of `Endpoint` shows it.
 
-use agentwire_jsonrpc::{ErrorObject, Response};
-use agentwire_transport::{Exchange, Packet, service_fn};
+use std::error::Error;
+use std::sync::{Arc, Mutex};
+
+use agentwire_transport::{Packet, connection_fn, relay};
 use agentwire_transport_http::client::Http;
 use agentwire_transport_http::server::{Connection, Endpoint, EndpointConfig, serve};
 use agentwire_transport_stdio::{Child, Command};
 use futures::{SinkExt, StreamExt};
 use tokio::net::TcpListener;
+
+type BoxError = Box<dyn Error + Send + Sync>;
 
 /// Opens a session, counts what it is asked, and dies of the fourth request.
 const SERVER: &str = r#"
@@ -20,20 +24,23 @@ read request
 exit 3
 "#;
 
-async fn session(connection: Connection) {
-    let Ok(child) = Child::spawn(Command::new("sh").arg("-c").arg(SERVER)) else { return };
-    let (to_client, from_client) = connection.split();
-    let (to_server, from_server) = child.split();
-    let _ = futures::try_join!(from_client.forward(to_server), from_server.forward(to_client));
-}
-
-async fn refuse(exchange: Exchange) -> Response {
-    Response::new(exchange.request.id, Err(ErrorObject::method_not_found(&exchange.request.method)))
+async fn session(connection: Connection) -> Result<(), BoxError> {
+    relay(connection, Child::spawn(Command::new("sh").arg("-c").arg(SERVER))?).await?;
+    Ok(())
 }
 
 #[tokio::test]
 async fn each_session_has_a_process_of_its_own() {
-    let endpoint = Endpoint::serving(EndpointConfig::new().stateless(false), service_fn(session, refuse));
+    let ends = Arc::new(Mutex::new(Vec::new()));
+    let reported = ends.clone();
+    let service = connection_fn(move |connection| {
+        let reported = reported.clone();
+        async move {
+            let error = session(connection).await.expect_err("the process fails");
+            reported.lock().unwrap().push(error.to_string());
+        }
+    });
+    let endpoint = Endpoint::serving(EndpointConfig::new().stateless(false), service);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     let serving = tokio::spawn(serve(listener, endpoint).into_future());
@@ -57,5 +64,23 @@ async fn each_session_has_a_process_of_its_own() {
             "the process has died: {failed:?}"
         );
     }
+    serving.abort();
+    let ends = ends.lock().unwrap();
+    assert_eq!(ends.len(), 2);
+    assert!(ends.iter().all(|end| end == "`sh` exited with status 3"), "{ends:?}");
+}
+
+#[tokio::test]
+async fn a_request_without_a_session_is_told_that_it_needs_one() {
+    let service = connection_fn(async |_connection: Connection| {});
+    let endpoint = Endpoint::serving(EndpointConfig::new(), service);
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let serving = tokio::spawn(serve(listener, endpoint).into_future());
+    let mut client = Http::new(&url).unwrap();
+    let request = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+    client.send(Packet::from_json(request)).await.unwrap();
+    let answer = client.next().await.unwrap().unwrap().into_json().unwrap();
+    assert!(answer.contains("-32601") && answer.contains("is served in a session only"), "{answer}");
     serving.abort();
 }

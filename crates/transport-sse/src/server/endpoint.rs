@@ -41,8 +41,7 @@ use crate::server::{Connection, EndpointConfig};
 /// Needs a tokio runtime with time.
 ///
 /// ```
-/// use agentwire_jsonrpc::{ErrorObject, Response};
-/// use agentwire_transport::{Exchange, service_fn};
+/// use agentwire_transport::connection_fn;
 /// use agentwire_transport_sse::server::{Connection, Endpoint, EndpointConfig};
 /// use futures_util::{SinkExt, StreamExt};
 ///
@@ -55,13 +54,7 @@ use crate::server::{Connection, EndpointConfig};
 ///     }
 /// }
 ///
-/// /// This transport has no request without a session.
-/// async fn refuse(exchange: Exchange) -> Response {
-///     let error = ErrorObject::method_not_found(&exchange.request.method);
-///     Response::new(exchange.request.id, Err(error))
-/// }
-///
-/// let endpoint = Endpoint::serving(EndpointConfig::new(), service_fn(session, refuse));
+/// let endpoint = Endpoint::serving(EndpointConfig::new(), connection_fn(session));
 /// ```
 #[derive(Clone, Debug)]
 #[must_use = "an endpoint serves nobody until it is mounted: `endpoint.mount(routes)`, or two routes of a web server"]

@@ -1,5 +1,5 @@
 use agentwire_jsonrpc::{ErrorObject, Response};
-use agentwire_transport::{Exchange, service_fn};
+use agentwire_transport::connection_fn;
 use agentwire_transport_http::server as http_server;
 use agentwire_transport_http::server::Routes;
 use agentwire_transport_sse::server::EndpointConfig;
@@ -193,11 +193,8 @@ async fn a_second_get_does_not_take_the_stream_of_the_first() {
 #[tokio::test]
 async fn sse_16_both_transports_are_served_on_one_listener() {
     let session = |_connection: http_server::Connection| async {};
-    let refuse = |exchange: Exchange| async {
-        Response::new(exchange.request.id, Err(ErrorObject::method_not_found("any")))
-    };
     let streamable =
-        http_server::Endpoint::serving(http_server::EndpointConfig::new(), service_fn(session, refuse));
+        http_server::Endpoint::serving(http_server::EndpointConfig::new(), connection_fn(session));
     let routes = Routes::from(streamable);
     let server = Server::start_beside(EndpointConfig::new(), Way::Inline, routes).await;
     let mut session = Session::open(server.port).await;
