@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use agentwire_acp_toolkit::MessageKind;
-use similar::{ChangeTag, TextDiff};
+use similar::{Algorithm, ChangeTag, capture_diff_slices_deadline, group_diff_ops};
 
 use crate::output_queue::Output;
 use crate::text::{StyledText, write_text};
@@ -227,9 +227,12 @@ impl Screen {
             let (old, new) = (old.len(), new.len());
             return self.dim(&format!("  [{old} bytes before and {new} after are too long to be compared]"));
         }
-        let changes = TextDiff::configure().timeout(DIFF_TIMEOUT).diff_lines(old, new);
-        for group in changes.grouped_ops(3) {
-            for change in group.iter().flat_map(|operation| changes.iter_changes(operation)) {
+        let lines = |text| str::split_inclusive(text, '\n').collect::<Vec<_>>();
+        let (old, new) = (lines(old), lines(new));
+        let deadline = Instant::now() + DIFF_TIMEOUT;
+        let changes = capture_diff_slices_deadline(Algorithm::Myers, &old, &new, Some(deadline));
+        for group in group_diff_ops(changes, 3) {
+            for change in group.iter().flat_map(|operation| operation.iter_changes(&*old, &*new)) {
                 let (sign, colour) = match change.tag() {
                     ChangeTag::Delete => ('-', "31"),
                     ChangeTag::Insert => ('+', "32"),
