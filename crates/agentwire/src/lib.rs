@@ -12,7 +12,8 @@
 //! | an editor, or another client of agents | `acp-toolkit`, `stdio` | `acp::toolkit`, `acp::client`, `stdio` |
 //! | a proxy between the two | `acp-proxy` | `acp::proxy` |
 //!
-//! No feature is on by default. `full` is all of them.
+//! No feature is on by default. `full` is all of them. [`jsonrpc`], [`peer`] (errors and calls of both runtimes) and
+//! [`transport`] need no feature.
 //!
 //! The derive macro of [`schemars`] finds its crate by name: a module that has `use agentwire::schemars;` needs no dependency
 //! on it. The derives of serde need `serde` among your own dependencies.

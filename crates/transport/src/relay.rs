@@ -83,11 +83,15 @@ mod tests {
     #[test]
     fn a_request_that_fails_alone_is_answered() {
         let ((mut client, near), (mut server, far)) = (duplex(1), duplex(1));
-        let failed = Packet::RequestFailed { id: 1_u64.into(), error: Arc::new(TransportError::other("gone")) };
+        let failed =
+            Packet::RequestFailed { id: 1_u64.into(), error: Arc::new(TransportError::other("gone")) };
         server.send(failed).now_or_never().expect("there is room").unwrap();
         assert!(relay(near, far).now_or_never().is_none_or(|relayed| relayed.is_ok()));
         let answer = client.next().now_or_never().flatten().unwrap().unwrap().into_json().unwrap();
-        assert_eq!(answer, r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"internal error: gone"}}"#);
+        assert_eq!(
+            answer,
+            r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"internal error: gone"}}"#
+        );
     }
 
     #[test]

@@ -68,6 +68,30 @@ impl TurnError {
         matches!(self, Self::Cancelled)
     }
 
+    /// Returns whether nothing more of the turn can reach the client: it was cancelled or is over, its session cannot be
+    /// written, or the client is gone. An agent returns such an error. Any other is about one step, and a model can be told of
+    /// it and go on.
+    ///
+    /// ```
+    /// use agentwire_acp_sessions::{Turn, TurnError};
+    ///
+    /// /// Returns what the model is told.
+    /// async fn deploy(turn: &Turn) -> Result<String, TurnError> {
+    ///     match turn.call_tool("deploy", ()).await {
+    ///         Ok(result) => Ok(result.text().into_owned()),
+    ///         Err(error) if error.ends_turn() => Err(error),
+    ///         Err(error) => Ok(error.to_string()), // no such tool, not permitted, its server failed
+    ///     }
+    /// }
+    /// ```
+    pub fn ends_turn(&self) -> bool {
+        match self {
+            Self::Cancelled | Self::Over | Self::Store(_) => true,
+            Self::Call(error) => matches!(error, CallError::Closed { .. }),
+            Self::TooLong { .. } | Self::Hub(_) | Self::NotPermitted { .. } | Self::Failed(_) => false,
+        }
+    }
+
     /// Returns the error of a tool's closure: one of the turn as it is, any other as [`Failed`](Self::Failed).
     pub(super) fn of_tool(error: BoxError) -> Self {
         error.downcast().unwrap_or_else(Self::Failed)
@@ -114,6 +138,29 @@ impl From<LogError> for Error {
         match error {
             LogError::Invalid(error) => error,
             error => TurnError::from(error).into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use agentwire_acp_agent::Closed;
+
+    use super::*;
+
+    #[test]
+    fn only_what_leaves_no_way_to_the_client_ends_a_turn() {
+        let refused = CallError::refused("fs/read_text_file", Error::invalid_params("no"));
+        for (error, ends) in [
+            (TurnError::Cancelled, true),
+            (TurnError::Over, true),
+            (TurnError::Call(Closed::default().into()), true),
+            (TurnError::Call(refused), false),
+            (TurnError::TooLong { bytes: 2, limit: 1 }, false),
+            (TurnError::not_permitted("t"), false),
+            (TurnError::Failed("no such file".into()), false),
+        ] {
+            assert_eq!(error.ends_turn(), ends, "{error:?}");
         }
     }
 }

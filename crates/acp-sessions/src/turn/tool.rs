@@ -40,6 +40,9 @@ impl Turn {
     /// it. [`TurnError::Call`]: the arguments have no JSON. [`TurnError::TooLong`]: the arguments are too long to be shown.
     /// [`TurnError::Hub`]: there is no such tool, its server failed, or the server changed the tool after it was shown. A
     /// tool that reports a failure itself is no error here: see `is_error` of its result.
+    ///
+    /// Each call that was announced is part of [`Turn::messages`], with the error as its result: also one of a tool that does
+    /// not exist, so the model sees what it did wrong. [`TurnError::ends_turn`] says whether a loop around a model goes on.
     pub fn call_tool<A: Serialize>(&self, name: impl Into<String>, arguments: A) -> PendingToolCall {
         PendingToolCall {
             turn: self.clone(),

@@ -1,7 +1,9 @@
 use agentwire_acp_schema::v1::{Content, ContentBlock, Diff, Terminal, ToolCallContent};
 
-/// The content of a tool call, from what its closure returns: a text, [`ContentBlock`]s, a [`Diff`], a [`Terminal`], a list of
-/// these, or `()`.
+/// The content of a tool call, from what its closure returns: a text, a [`ContentBlock`], a [`Diff`], a terminal, references to
+/// these, a list of them, or `()`.
+///
+/// A terminal that is still used is shown by a reference to it: `running.show(&terminal)`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no content of a tool call",
     note = "return a `String`, a `&str`, a `ContentBlock`, a `Diff`, a `Vec` of these, or `()`",
@@ -18,9 +20,15 @@ impl ToolContent for () {
     }
 }
 
-impl ToolContent for &str {
+impl ToolContent for str {
     fn content(&self) -> Option<Vec<ToolCallContent>> {
-        Some(vec![Content::from(*self).into()])
+        Some(vec![Content::from(self).into()])
+    }
+}
+
+impl<T: ToolContent + ?Sized> ToolContent for &T {
+    fn content(&self) -> Option<Vec<ToolCallContent>> {
+        (**self).content()
     }
 }
 
@@ -45,6 +53,12 @@ impl ToolContent for Diff {
 impl ToolContent for Terminal {
     fn content(&self) -> Option<Vec<ToolCallContent>> {
         Some(vec![self.clone().into()])
+    }
+}
+
+impl ToolContent for super::Terminal {
+    fn content(&self) -> Option<Vec<ToolCallContent>> {
+        Terminal::new(self.id()).content()
     }
 }
 

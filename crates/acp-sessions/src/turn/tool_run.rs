@@ -56,9 +56,9 @@ impl Turn {
     ///         Ok(Diff::new(turn.cwd().join(path), text))
     ///     });
     ///     match written.await {
-    ///         // The model sees the result of the call, which says so, in `Turn::messages`.
-    ///         Ok(_) | Err(TurnError::NotPermitted { .. } | TurnError::Failed(_)) => Ok(()),
-    ///         Err(error) => Err(error),
+    ///         Err(error) if error.ends_turn() => Err(error),
+    ///         // The model sees the result of the call, which says what failed, in `Turn::messages`.
+    ///         Ok(_) | Err(_) => Ok(()),
     ///     }
     /// }
     /// ```

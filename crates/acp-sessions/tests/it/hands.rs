@@ -83,6 +83,39 @@ async fn term_04_10_every_terminal_is_given_back_before_the_turn_is_answered() {
     .await;
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_terminal_is_shown_in_a_tool_call_while_it_is_used() {
+    let agent = agent(async |turn: Turn| {
+        let listing = turn.tool("List").run(async |running| {
+            let terminal = turn.terminal(CreateTerminalRequest::new(turn.session_id(), "ls")).await?;
+            running.show(&terminal).await?;
+            terminal.wait().await?;
+            let output = terminal.output().await?.output;
+            terminal.release().await?;
+            Ok(output)
+        });
+        listing.await?;
+        Ok(StopReason::EndTurn)
+    });
+    with(agent, async |peer| {
+        let session = peer.open("/repo").await;
+        let prompt = peer.begin_prompt(&session, "list").await;
+        let create = peer.asked("terminal/create").await;
+        peer.answer(&create, json!({ "terminalId": "t" })).await;
+        let wait = peer.asked("terminal/wait_for_exit").await;
+        let shown = peer.updates().pop().unwrap();
+        assert_eq!(shown["content"], json!([{ "type": "terminal", "terminalId": "t" }]));
+        peer.answer(&wait, json!({ "exitCode": 0 })).await;
+        let output = peer.asked("terminal/output").await;
+        peer.answer(&output, json!({ "output": "files", "truncated": false })).await;
+        let release = peer.asked("terminal/release").await;
+        peer.answer(&release, json!({})).await;
+        assert_eq!(peer.stopped(prompt).await, "end_turn");
+        assert_eq!(peer.updates().pop().unwrap()["content"][0]["content"]["text"], "files");
+    })
+    .await;
+}
+
 /// A client that never answers about its terminals does not keep a turn from ending.
 #[tokio::test(start_paused = true)]
 async fn a_turn_does_not_wait_for_ever_to_give_a_terminal_back() {

@@ -74,6 +74,9 @@ pub trait UserInterface: Send + Sync {
     }
 
     /// Takes an update of version 1 before the conversation applies it. None keeps it out of the conversation.
+    ///
+    /// It also gets what an agent replays for [`load_session`](crate::Toolkit::load_session), before that call is answered. What
+    /// is replayed for [`reload_session`](crate::Toolkit::reload_session), so after a restart, it does not get.
     fn intercept_update(&self, notification: SessionNotification) -> Option<SessionNotification> {
         Some(notification)
     }

@@ -1,4 +1,3 @@
-use agentwire_jsonrpc::{ErrorObject, Response};
 use agentwire_transport::connection_fn;
 use agentwire_transport_http::server as http_server;
 use agentwire_transport_http::server::Routes;
