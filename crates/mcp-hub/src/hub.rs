@@ -23,17 +23,41 @@ pub async fn connect<R>(
     servers: impl IntoIterator<Item = ServerConfig>,
     main: impl AsyncFnOnce(Hub) -> R,
 ) -> R {
-    let (hub, driver) = Hub::new(servers);
-    let mut driver = pin!(driver);
-    let main = pin!(async {
-        let result = main(hub.clone()).await;
-        hub.close().await;
-        result
-    });
-    match select(main, driver.as_mut()).await {
-        Either::Left((result, _)) => result,
-        // `main` may close the hub itself and go on.
-        Either::Right(((), main)) => main.await,
+    HubConfig::new().connect(servers, main).await
+}
+
+impl HubConfig {
+    /// As [`connect`], with these settings.
+    ///
+    /// ```no_run
+    /// use agentwire_mcp_hub::{HubConfig, McpConfig};
+    ///
+    /// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+    /// let config = HubConfig::new().restarts(10);
+    /// let names = config.connect(McpConfig::read(".mcp.json")?, async |hub| {
+    ///     hub.tools().await.into_iter().map(|tool| tool.name).collect::<Vec<_>>()
+    /// });
+    /// println!("{:?}", names.await);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn connect<R>(
+        self,
+        servers: impl IntoIterator<Item = ServerConfig>,
+        main: impl AsyncFnOnce(Hub) -> R,
+    ) -> R {
+        let (hub, driver) = Hub::with_config(self, servers);
+        let mut driver = pin!(driver);
+        let main = pin!(async {
+            let result = main(hub.clone()).await;
+            hub.close().await;
+            result
+        });
+        match select(main, driver.as_mut()).await {
+            Either::Left((result, _)) => result,
+            // `main` may close the hub itself and go on.
+            Either::Right(((), main)) => main.await,
+        }
     }
 }
 
@@ -144,7 +168,8 @@ impl Hub {
 
     /// All tools that can be called, once every server has told its own or has failed.
     ///
-    /// The list is that of this moment: servers may change theirs, and die.
+    /// The list is that of this moment: servers may change theirs, and die. One that is started again does not count as waited
+    /// for; [`changed`](Self::changed) tells when it is back.
     pub async fn tools(&self) -> Vec<HubTool> {
         self.ready().await;
         let mut tools = self.shared().tools();
@@ -212,7 +237,23 @@ impl Hub {
         self.shared().status()
     }
 
-    /// Waits until something has changed since `seen` was given: how a server is, or which tools there are.
+    /// Waits until something has changed since `seen` was given: how a server is, or which tools there are. With 0 it returns at
+    /// once where anything has happened.
+    ///
+    /// ```no_run
+    /// use agentwire_mcp_hub::Hub;
+    ///
+    /// async fn watch(hub: Hub) {
+    ///     let mut seen = 0;
+    ///     loop {
+    ///         hub.changed(&mut seen).await;
+    ///         for server in hub.status() {
+    ///             eprintln!("{}: {}", server.name, server.state);
+    ///         }
+    ///         eprintln!("{} tools", hub.tools().await.len());
+    ///     }
+    /// }
+    /// ```
     pub async fn changed(&self, seen: &mut u64) {
         *seen = self.shared().until_changed(*seen).await;
     }

@@ -7,6 +7,7 @@ use agentwire_wire_derive::Wire;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::content::join_lines;
 use crate::core_tasks::TaskMetadata;
 use crate::wire::{borrowed_object, encode_object, rare};
 use crate::{ContentBlock, InputResponses, Meta};
@@ -197,14 +198,7 @@ impl CallToolResult {
     ///
     /// One block, the usual case, is borrowed.
     pub fn text(&self) -> Cow<'_, str> {
-        let mut texts = self.content.iter().filter_map(ContentBlock::as_text);
-        let first = texts.next().unwrap_or_default();
-        texts.fold(Cow::Borrowed(first), |mut all, next| {
-            let joined = all.to_mut();
-            joined.push('\n');
-            joined.push_str(next);
-            all
-        })
+        join_lines(self.content.iter().filter_map(ContentBlock::as_text))
     }
 }
 

@@ -1,5 +1,7 @@
 //! The content blocks of tool results and prompt messages, with their annotations. An unknown block type is kept as raw JSON.
 
+use std::borrow::Cow;
+
 use agentwire_jsonrpc::RawObject;
 use agentwire_wire_derive::Wire;
 use base64::Engine as _;
@@ -245,3 +247,14 @@ pub enum Role {
 }
 
 has_meta!(TextContent, ImageContent, AudioContent, EmbeddedResource);
+
+/// Texts with a line break between two. One, the usual case, is borrowed.
+pub(crate) fn join_lines<'a>(mut texts: impl Iterator<Item = &'a str>) -> Cow<'a, str> {
+    let first = texts.next().unwrap_or_default();
+    texts.fold(Cow::Borrowed(first), |mut all, next| {
+        let joined = all.to_mut();
+        joined.push('\n');
+        joined.push_str(next);
+        all
+    })
+}

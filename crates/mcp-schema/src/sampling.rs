@@ -1,7 +1,10 @@
 //! The params and result of `sampling/createMessage`, with the messages, model preferences and tool choice.
 
+use std::borrow::Cow;
+
 use agentwire_wire_derive::Wire;
 
+use crate::content::join_lines;
 use crate::core_tasks::TaskMetadata;
 use crate::wire::{number, one_or_many};
 use crate::{JsonObject, Meta, Role, SamplingContent, Tool};
@@ -151,6 +154,17 @@ impl CreateMessageResult {
             stop_reason: None,
             meta: None,
         }
+    }
+
+    /// The text of all text blocks, a line break between two.
+    ///
+    /// ```
+    /// use agentwire_mcp_schema::CreateMessageResult;
+    ///
+    /// assert_eq!(CreateMessageResult::new("a-model", "Yes.").text(), "Yes.");
+    /// ```
+    pub fn text(&self) -> Cow<'_, str> {
+        join_lines(self.content.iter().filter_map(SamplingContent::as_text))
     }
 }
 

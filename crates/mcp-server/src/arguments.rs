@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use agentwire_jsonrpc::RawJson;
 use agentwire_mcp_schema::JsonSchema;
 use schemars::Schema;
-use schemars::generate::{SchemaGenerator, SchemaSettings};
+use schemars::generate::{Contract, SchemaGenerator, SchemaSettings};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -42,7 +42,8 @@ pub(crate) fn decode<A: DeserializeOwned>(json: &RawJson) -> Result<A, String> {
 ///
 /// When it is not that of an object: arguments always are one.
 pub(crate) fn input_schema<A: schemars::JsonSchema>() -> Result<JsonSchema, String> {
-    let schema = object_schema(generator().into_root_schema_for::<A>(), &A::schema_name());
+    let schema =
+        object_schema(generator(Contract::Deserialize).into_root_schema_for::<A>(), &A::schema_name());
     schema.ok_or_else(|| {
         format!(
             "`{}` cannot be an argument type: arguments are an object, so give it named members",
@@ -53,13 +54,15 @@ pub(crate) fn input_schema<A: schemars::JsonSchema>() -> Result<JsonSchema, Stri
 
 /// The schema of what a function gives, if that is an object.
 pub(crate) fn output_schema<T: schemars::JsonSchema>() -> Option<JsonSchema> {
-    object_schema(generator().into_root_schema_for::<T>(), &T::schema_name())
+    object_schema(generator(Contract::Serialize).into_root_schema_for::<T>(), &T::schema_name())
 }
 
-fn generator() -> SchemaGenerator {
+/// For what is read, or for what is written: serde's attributes may tell them apart.
+fn generator(contract: Contract) -> SchemaGenerator {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         // That dialect is what a schema without the keyword means.
         settings.meta_schema = None;
+        settings.contract = contract;
     });
     settings.into_generator()
 }

@@ -12,6 +12,7 @@ use futures::future::Either;
 use serde::Serialize;
 
 use crate::Context;
+use crate::listeners::Change;
 use crate::scope::SendInScope;
 use crate::yield_timer::yield_once;
 
@@ -105,6 +106,40 @@ impl Context {
         });
         let sent = sent.await;
         if self.goes_on(&sent) { sent } else { self.after(sent).await }
+    }
+
+    /// Notifies the clients of this server that subscribed to the resource at that URI of a change: all of them, on every
+    /// connection. Does nothing unless the server has [`resource_updates`](crate::Server::resource_updates).
+    ///
+    /// ```
+    /// use agentwire_mcp_server::{Context, Server, State};
+    /// # use std::sync::{Arc, Mutex};
+    ///
+    /// async fn forget(notes: State<Arc<Mutex<Vec<String>>>>, cx: Context) -> &'static str {
+    ///     notes.lock().unwrap().clear();
+    ///     cx.resource_updated("notes://all");
+    ///     "forgotten"
+    /// }
+    ///
+    /// async fn all(notes: State<Arc<Mutex<Vec<String>>>>) -> String {
+    ///     notes.lock().unwrap().join("\n")
+    /// }
+    ///
+    /// let server = Server::new("notes", "1.0.0")
+    ///     .state(Arc::new(Mutex::new(vec!["milk".to_owned()])))
+    ///     .tool("forget", "Forget all notes", forget)
+    ///     .resource("notes://all", "all", all)
+    ///     .resource_updates();
+    /// # let _ = server;
+    /// ```
+    pub fn resource_updated(&self, uri: &str) {
+        self.settings().listeners.announce(Change::Resource(uri));
+    }
+
+    /// Notifies all clients of this server that the list of resources has changed, such as what its templates lead to. What is
+    /// [added](crate::Server::add_resource) and removed is announced by itself.
+    pub fn resources_changed(&self) {
+        self.settings().listeners.announce(Change::Resources);
     }
 
     /// Whether notifications reach the client: since 2026-07-28 they do not once the call is a task.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use agentwire_jsonrpc::{ErrorObject, RawJson, RequestMethod};
 use agentwire_mcp_schema::{
     Annotations, BlobResourceContents, CacheScope, Icon, ReadResourceRequest, ReadResourceResult, Resource,
-    ResourceContents, Revision, TextResourceContents,
+    ResourceContents, Revision, TextResourceContents, code,
 };
 use serde_json::value::RawValue;
 
@@ -168,7 +168,8 @@ where
     O: Future<Output: IntoResourceContents> + Send + 'static,
 {
     Box::pin(async move {
-        let mut contents = future.await.into_resource_contents(&uri)?;
+        let contents = future.await.into_resource_contents(&uri);
+        let mut contents = contents.map_err(|error| in_revision(error, &uri, context.revision()))?;
         contents.iter_mut().for_each(|contents| name_type(contents, mime_type.as_ref()));
         let Caching { ttl, scope } = caching;
         context.encode(ReadResourceResult::new(contents).ttl_ms(ttl).cache_scope(scope))
@@ -221,7 +222,7 @@ impl fmt::Debug for ServerResource {
 /// is the answer, also as the source of an error; any other error is answered as an internal error with its text.
 #[diagnostic::on_unimplemented(
     message = "a resource cannot be read as `{Self}`",
-    note = "give a `String`, a `Vec<u8>`, `ResourceContents`, or a `Result` of one of them and an error: `BoxError`, or what implements `std::error::Error`"
+    note = "give a `String`, a `Vec<u8>`, `ResourceContents`, an `Option` or a `Result` of one of them and an error: `BoxError`, or what implements `std::error::Error`"
 )]
 pub trait IntoResourceContents {
     /// The contents of the resource at `uri`.
@@ -283,6 +284,21 @@ impl IntoResourceContents for &str {
 }
 
 #[diagnostic::do_not_recommend]
+/// None is that there is no such resource, as the client's revision says it.
+impl<T: IntoResourceContents> IntoResourceContents for Option<T> {
+    fn into_resource_contents(self, uri: &str) -> Result<Vec<ResourceContents>, ErrorObject> {
+        self.ok_or_else(|| code::resource_not_found(uri))?.into_resource_contents(uri)
+    }
+}
+
+/// The error that there is no such resource has another code since 2026-07-28.
+fn in_revision(mut error: ErrorObject, uri: &str, revision: Revision) -> ErrorObject {
+    if error.code == code::RESOURCE_NOT_FOUND {
+        error.code = code::missing_resource(uri, revision).code;
+    }
+    error
+}
+
 impl<T: IntoResourceContents, E: Into<BoxError>> IntoResourceContents for Result<T, E> {
     fn into_resource_contents(self, uri: &str) -> Result<Vec<ResourceContents>, ErrorObject> {
         self.map_err(Into::into)?.into_resource_contents(uri)

@@ -128,6 +128,12 @@ impl Server {
         self.set(|settings| settings.states.insert(state))
     }
 
+    /// Sets its name for people.
+    #[must_use]
+    pub fn title(self, title: impl Into<String>) -> Self {
+        self.set(|settings| settings.set_title(title.into()))
+    }
+
     /// Sets instructions for the model on how to use the server.
     #[must_use]
     pub fn instructions(self, instructions: impl Into<String>) -> Self {
@@ -233,7 +239,8 @@ impl Server {
         self.set(|settings| settings.connection = change(settings.connection.clone()))
     }
 
-    /// Notifies the clients that subscribed to the resource at that URI of a change.
+    /// Notifies the clients that subscribed to the resource at that URI of a change. A function that is called reports it by
+    /// [`Context::resource_updated`](crate::Context::resource_updated).
     pub fn resource_updated(&self, uri: &str) {
         self.parts.settings.listeners.announce(Change::Resource(uri));
     }

@@ -54,9 +54,8 @@ impl Settings {
     pub(crate) const META_LIMIT: usize = 64 * 1024;
 
     pub(crate) fn new(info: Implementation) -> Self {
-        let signature = to_raw_value(&ResultMeta::new(info.clone()));
         Self {
-            signature: signature.expect("the members of an implementation have a JSON form"),
+            signature: sign(&info),
             info,
             instructions: None,
             advertised: ServerCapabilities::default(),
@@ -79,6 +78,11 @@ impl Settings {
         }
     }
 
+    pub(crate) fn set_title(&mut self, title: String) {
+        self.info.title = Some(title);
+        self.signature = sign(&self.info);
+    }
+
     /// Returns a number that no other session of this server has.
     pub(crate) fn number_session(&self) -> u64 {
         self.sessions.fetch_add(1, Ordering::Relaxed)
@@ -94,4 +98,9 @@ impl Settings {
         let principal = self.input.principal_of(source).map(Holder::Principal);
         principal.or_else(|| Some(Holder::Sender(source?.sender()?.into_owned())))
     }
+}
+
+/// The `_meta` of results that names the server.
+fn sign(info: &Implementation) -> Box<RawValue> {
+    to_raw_value(&ResultMeta::new(info.clone())).expect("the members of an implementation have a JSON form")
 }

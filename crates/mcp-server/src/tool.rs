@@ -156,6 +156,22 @@ impl ServerTool {
         self.edit(|tool| tool.annotations = Some(annotations))
     }
 
+    /// Says that it changes nothing: the hint `readOnlyHint`.
+    #[must_use]
+    pub fn read_only(self) -> Self {
+        self.hint(|hints| hints.read_only_hint = Some(true))
+    }
+
+    /// Says that it may destroy something, which a host may ask about first: the hint `destructiveHint`.
+    #[must_use]
+    pub fn destructive(self) -> Self {
+        self.hint(|hints| hints.destructive_hint = Some(true))
+    }
+
+    fn hint(self, change: impl FnOnce(&mut ToolAnnotations)) -> Self {
+        self.edit(|tool| change(tool.annotations.get_or_insert_default()))
+    }
+
     /// Sets pictures to show it by. Since 2025-11-25.
     #[must_use]
     pub fn icons(self, icons: Vec<Icon>) -> Self {

@@ -43,7 +43,8 @@ pub const DEFAULT_MCP_CONFIG_LIMIT: usize = 1 << 20;
 ///
 /// An entry has `command`, with `args`, `env` and `cwd`, or `url`, with `headers`. `type` may be `stdio`, `http` (also
 /// `streamable-http`) or `sse`. A server at a `url` of the type `http`, or of none, may speak HTTP+SSE instead, which is
-/// found out. An entry with `"disabled": true` is left out. Other members are left out, and [reported](Self::warnings).
+/// found out. A relative `command` or `cwd` is relative to the program's working directory, not to the file; write
+/// `${workspaceFolder}` before it. An entry with `"disabled": true` is left out. Other members are left out, and [reported](Self::warnings).
 ///
 /// # Variables
 ///

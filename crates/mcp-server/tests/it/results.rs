@@ -2,7 +2,9 @@
 
 use serde_json::json;
 
-use crate::raw::{NEWEST, code_of, with_session};
+use agentwire_mcp_server::{BoxError, Server, ServerTool, Structured, schema};
+
+use crate::raw::{NEWEST, alone, code_of, with_raw, with_session};
 use crate::subject::subject;
 
 #[tokio::test(start_paused = true)]
@@ -34,6 +36,71 @@ async fn a_structured_result_has_text_beside_it_and_a_schema() {
                 "annotations": { "readOnlyHint": true },
             })
         );
+    })
+    .await;
+}
+
+/// A type may be written in another form than it is read in.
+#[tokio::test(start_paused = true)]
+async fn the_schema_of_a_result_is_that_of_what_is_written() {
+    #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+    struct Note {
+        #[serde(skip_deserializing)]
+        id: u64,
+        #[serde(rename(serialize = "written", deserialize = "read"))]
+        text: String,
+    }
+    let keep = async |note: Note| Structured(Note { id: 1, ..note });
+    let keep = ServerTool::new("keep", "Keep a note", keep).destructive();
+    let server = Server::new("notes", "1").title("Notes").with_tool(keep);
+    with_session(&server, NEWEST, async |raw| {
+        let tools = raw.result_of("tools/list", json!({})).await;
+        let names = |schema: &str| -> Vec<String> {
+            tools["tools"][0][schema]["properties"].as_object().unwrap().keys().cloned().collect()
+        };
+        assert_eq!(
+            (names("inputSchema"), names("outputSchema")),
+            (vec!["read".into()], vec!["id".into(), "written".into()])
+        );
+        assert_eq!(tools["tools"][0]["annotations"], json!({ "destructiveHint": true }));
+        let result = raw.call("keep", json!({ "read": "milk" })).await;
+        assert_eq!(result["structuredContent"], json!({ "id": 1, "written": "milk" }));
+    })
+    .await;
+    with_raw(&server, async |raw| {
+        let found = raw.result_of("server/discover", alone(json!({}))).await;
+        let name = &found["_meta"]["io.modelcontextprotocol/serverInfo"];
+        assert_eq!(name["title"], "Notes");
+    })
+    .await;
+}
+
+/// What a template leads to may be missing, which each revision says with a code of its own.
+#[tokio::test(start_paused = true)]
+async fn a_function_that_finds_nothing_answers_as_for_a_uri_that_is_not_known() {
+    #[derive(serde::Deserialize)]
+    struct Id {
+        id: u8,
+    }
+    let option = async |Id { id }: Id| (id == 1).then(|| "one".to_owned());
+    let fails = async |Id { .. }: Id| -> Result<String, BoxError> {
+        Err(schema::code::resource_not_found("memo:///elsewhere"))?
+    };
+    let server = Server::new("notes", "1")
+        .resource_template("memo:///{id}", "memo", option)
+        .resource_template("memo:///f/{id}", "failing", fails);
+    let read = |uri: &str| json!({ "uri": uri });
+    with_session(&server, NEWEST, async |raw| {
+        assert_eq!(raw.result_of("resources/read", read("memo:///1")).await["contents"][0]["text"], "one");
+        let missing = raw.ask("resources/read", read("memo:///2")).await;
+        assert_eq!((code_of(&missing), &missing["error"]["data"]["uri"]), (-32002, &json!("memo:///2")));
+        assert_eq!(raw.refusal_of("resources/read", read("memo:///f/2")).await, -32002);
+    })
+    .await;
+    with_raw(&server, async |raw| {
+        for uri in ["memo:///2", "memo:///f/2", "memo:///none/none"] {
+            assert_eq!(raw.refusal_of("resources/read", alone(read(uri))).await, -32602, "{uri}");
+        }
     })
     .await;
 }

@@ -4,7 +4,7 @@ use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use agentwire_mcp_server::schema::{LoggingLevel, ToolAnnotations};
+use agentwire_mcp_server::schema::LoggingLevel;
 use agentwire_mcp_server::{
     CallError, Context, ErrorObject, NoArguments, Server, ServerResource, ServerTool, Structured, ToolError,
 };
@@ -105,9 +105,7 @@ pub(crate) fn subject() -> Server {
 
 pub(crate) fn stoppable(stopped: &Stopped) -> Server {
     let (deaf, polite) = (stopped.clone(), stopped.clone());
-    let add = ServerTool::new("add", "Add two numbers", add)
-        .title("Addition")
-        .annotations(ToolAnnotations::default().read_only_hint(true));
+    let add = ServerTool::new("add", "Add two numbers", add).title("Addition").read_only();
     let motto =
         ServerResource::new("memo:///motto", "motto", |uri: String| async move { format!("read {uri}") })
             .mime_type("text/plain");

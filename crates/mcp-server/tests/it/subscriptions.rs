@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agentwire_mcp_server::{NoArguments, Server, ServerPrompt, ServerResource, ServerTool};
+use agentwire_mcp_server::{Context, NoArguments, Server, ServerPrompt, ServerResource, ServerTool};
 use serde_json::{Value, json};
 
 use crate::raw::{NEWEST, Raw, alone, code_of, with_raw, with_session};
@@ -55,6 +55,25 @@ async fn sub_01_and_03_only_what_was_asked_for_is_told() {
         server.resource_updated("memo:///motto");
         hears(raw, 1, "notifications/resources/updated", json!({ "uri": "memo:///motto" })).await;
         raw.hears_nothing().await;
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_function_tells_of_changes_itself() {
+    let change = async |_: NoArguments, cx: Context| {
+        cx.resource_updated("memo:///motto");
+        cx.resources_changed();
+        "changed"
+    };
+    let server = watched().tool("change", "Change the motto", change);
+    with_raw(&server, async |raw| {
+        let filter = json!({ "resourcesListChanged": true, "resourceSubscriptions": ["memo:///motto"] });
+        assert_eq!(listen(raw, 1, filter.clone()).await, filter);
+        raw.request(2, "tools/call", alone(json!({ "name": "change" }))).await;
+        assert_eq!(raw.next().await["id"], 2);
+        hears(raw, 1, "notifications/resources/list_changed", json!({})).await;
+        hears(raw, 1, "notifications/resources/updated", json!({ "uri": "memo:///motto" })).await;
     })
     .await;
 }

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::server::bearer::BearerCheck;
 use crate::server::guard::Guard;
 use crate::server::limits::Limits;
 use crate::server::store::GuardedStore;
-use crate::server::{EventStore, MemoryEventStore};
+use crate::server::{EventStore, MemoryEventStore, Principal};
 
 /// How an endpoint behaves. Each limit has a default that suits a server on the loopback interface.
 ///
@@ -30,6 +31,7 @@ pub struct EndpointConfig {
     pub(crate) session_answer: AnswerForm,
     pub(crate) stateless_answer: AnswerForm,
     pub(crate) guard: Guard,
+    pub(crate) bearer: Option<BearerCheck>,
     pub(crate) limits: Limits,
     pub(crate) batch_limit: usize,
     pub(crate) opening_budget: usize,
@@ -63,6 +65,7 @@ impl EndpointConfig {
             session_answer: AnswerForm::Events,
             stateless_answer: AnswerForm::Json,
             guard: Guard::new(),
+            bearer: None,
             limits: Limits::new(),
             batch_limit: agentwire_jsonrpc::DEFAULT_BATCH_LIMIT,
             opening_budget: 16 << 20,
@@ -109,7 +112,7 @@ impl EndpointConfig {
     }
 
     /// Which names of this server the `Host` header may have, with their port where that is not the default one,
-    /// such as `example.com` or `192.0.2.1:8080` (default: the names of the loopback interface with any port).
+    /// such as `example.com` or `192.0.2.1:8080`, in place of the default: the names of the loopback interface with any port.
     /// Anything else gets 403.
     ///
     /// This is what protects a local server from a web page whose name was made to point to it.
@@ -126,8 +129,33 @@ impl EndpointConfig {
         self
     }
 
-    /// Which web pages may call: values of the `Origin` header, such as `https://app.example.com` (default: pages
-    /// of the loopback interface). Any other origin, `null` included, gets 403; a request without one, as
+    /// Serves only requests with a bearer token that the function knows (default: every request). Requests are then of the
+    /// [`Principal`] that it names; sessions, tasks and limits belong to that, and handlers find it in the extensions of the
+    /// [`Head`](crate::server::Head). A request without a token, or with one that the function does not know, gets 401 with
+    /// `WWW-Authenticate`, which web pages may read.
+    ///
+    /// The function is called for each request and must not wait: it looks a token up, or verifies its signature. Where that
+    /// takes I/O, a layer in front of the endpoint does it, see [`Endpoint`](crate::server::Endpoint). `==` on a secret takes
+    /// a time that depends on it; look up its hash where that matters.
+    ///
+    /// ```
+    /// use std::collections::HashMap;
+    ///
+    /// use agentwire_transport_http::server::{EndpointConfig, Principal};
+    ///
+    /// fn config(users: HashMap<String, String>) -> EndpointConfig {
+    ///     EndpointConfig::new().bearer(move |token| users.get(token).map(|name| Principal::new(name.as_str())))
+    /// }
+    /// # config(HashMap::new());
+    /// ```
+    #[must_use]
+    pub fn bearer(mut self, check: impl Fn(&str) -> Option<Principal> + Send + Sync + 'static) -> Self {
+        self.bearer = Some(BearerCheck::new(check));
+        self
+    }
+
+    /// Which web pages may call: values of the `Origin` header, such as `https://app.example.com`, in place of the default,
+    /// which is the pages of the loopback interface. Any other origin, `null` included, gets 403; a request without one, as
     /// programs make it, is taken.
     ///
     /// To those that may call, browsers are told so (CORS): preflights are answered, and pages may read responses and their

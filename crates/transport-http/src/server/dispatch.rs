@@ -58,7 +58,7 @@ impl Endpoint {
 
     fn start<B>(
         &self,
-        parts: Parts,
+        mut parts: Parts,
         remote: Option<RemoteAddr>,
         body: B,
         cors: &CorsHeaders,
@@ -72,6 +72,10 @@ impl Endpoint {
             && let Some(headers) = cors.preflight(&parts.headers, methods)
         {
             return Ok(ResponseFuture::preflight(core, headers));
+        }
+        if let Some(bearer) = &config.bearer {
+            let principal = bearer.principal(&parts.headers)?;
+            parts.extensions.insert(principal);
         }
         if core.resources.is_closing() && !self.continues(&parts, &fields)? {
             return Err(Refusal::closing());

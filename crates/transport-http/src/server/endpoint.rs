@@ -30,7 +30,8 @@ use crate::server::{Connection, CorsHeaders, EndpointConfig, Spawner};
 ///
 /// # In axum
 ///
-/// Nested under a path, behind a check of bearer tokens. The check names the caller as a
+/// [`EndpointConfig::bearer`](crate::server::EndpointConfig::bearer) checks tokens that a function can look up. A check that
+/// takes I/O is a layer. Here the endpoint is nested under a path, behind such a check. It names the caller as a
 /// [`Principal`](crate::server::Principal), which limits and sessions distinguish, and which the service finds in the
 /// [`Head`](crate::server::Head) of each request. Web pages of `app.example` may call: the endpoint answers the
 /// preflights of their browsers, and the check adds the headers of [`cors`](Self::cors) to its refusals.

@@ -52,6 +52,7 @@
 //! | 429 | a limit of the session |
 //! | 503 | a limit of the caller, of the endpoint; the endpoint shuts down |
 
+mod bearer;
 mod body;
 pub(crate) mod body_buffer;
 mod caller;

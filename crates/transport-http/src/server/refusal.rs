@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use agentwire_jsonrpc::{ErrorObject, Frame, Intent, Malformed, RequestId};
 use agentwire_mcp_wire::{Revision, code};
-use http::header::{ALLOW, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use http::header::{ALLOW, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{Response, StatusCode};
 
 use crate::server::denied::Denied;
@@ -30,7 +30,8 @@ pub struct Refusal {
     status: StatusCode,
     id: RequestId,
     error: ErrorObject,
-    allow: Option<&'static str>,
+    /// A header beside the usual ones.
+    header: Option<(HeaderName, &'static str)>,
 }
 
 impl Refusal {
@@ -40,14 +41,14 @@ impl Refusal {
             status,
             id: RequestId::NULL,
             error: ErrorObject::new(code::TRANSPORT_REFUSED, why),
-            allow: None,
+            header: None,
         }
     }
 
     /// A refusal with status 400 and that error, under the id of the request if one could be read, else
     /// [`RequestId::NULL`].
     pub fn error(id: RequestId, error: ErrorObject) -> Self {
-        Self { status: StatusCode::BAD_REQUEST, id, error, allow: None }
+        Self { status: StatusCode::BAD_REQUEST, id, error, header: None }
     }
 
     pub(crate) fn malformed(malformed: Malformed) -> Self {
@@ -61,7 +62,13 @@ impl Refusal {
     /// 405, and the methods that are allowed.
     pub fn method_not_allowed(allow: &'static str) -> Self {
         let refusal = Self::new(StatusCode::METHOD_NOT_ALLOWED, "the HTTP method is not allowed here");
-        Self { allow: Some(allow), ..refusal }
+        Self { header: Some((ALLOW, allow)), ..refusal }
+    }
+
+    /// 401, and the challenge that says what is needed.
+    pub(crate) fn unauthorized(challenge: &'static str, why: &'static str) -> Self {
+        let refusal = Self::new(StatusCode::UNAUTHORIZED, why);
+        Self { header: Some((WWW_AUTHENTICATE, challenge)), ..refusal }
     }
 
     pub(crate) fn no_session() -> Self {
@@ -159,8 +166,8 @@ impl Refusal {
         *response.status_mut() = self.status;
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        if let Some(allow) = self.allow {
-            headers.insert(ALLOW, HeaderValue::from_static(allow));
+        if let Some((name, value)) = self.header {
+            headers.insert(name, HeaderValue::from_static(value));
         }
         if matches!(self.status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS) {
             headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));

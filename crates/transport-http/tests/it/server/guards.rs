@@ -1,6 +1,6 @@
 //! What is refused before anybody serves it.
 
-use agentwire_transport_http::server::EndpointConfig;
+use agentwire_transport_http::server::{EndpointConfig, Principal};
 use serde_json::json;
 
 use super::script::{Server, initialize, request};
@@ -191,4 +191,42 @@ async fn a_preflight_repeats_nothing_without_bound() {
     let two = [("Origin", "https://a.example"), ("Origin", "https://b.example"), PREFLIGHT];
     let (head, _) = server.raw().await.exchange("OPTIONS", &two, "").await;
     assert_eq!((head.status, head.header("access-control-allow-origin")), (405, None));
+}
+
+/// A session belongs to whom its token names, and a page can read why it is refused.
+#[tokio::test]
+async fn a_bearer_token_names_whose_a_session_is() {
+    let config = EndpointConfig::new()
+        .origins(["https://app.example"])
+        .bearer(|token| ["ann", "ben"].contains(&token).then(|| Principal::new(token)));
+    let mut server = Server::start(config).await;
+    let (head, _) = server.raw().await.exchange("OPTIONS", &[APP, PREFLIGHT], "").await;
+    assert_eq!(head.status, 204, "a browser asks without a token");
+    let init = initialize("2025-11-25");
+    for (method, token, challenge) in [
+        ("POST", None, "Bearer"),
+        ("POST", Some("Bearer eve"), r#"Bearer error="invalid_token""#),
+        ("GET", None, "Bearer"),
+        ("DELETE", Some("Basic ann"), "Bearer"),
+    ] {
+        let mut headers = vec![APP];
+        headers.extend(token.map(|token| ("Authorization", token)));
+        let body = if method == "POST" { &*init } else { "" };
+        let (head, _) = server.raw().await.exchange(method, &headers, body).await;
+        assert_eq!(
+            (head.status, head.header("www-authenticate")),
+            (401, Some(challenge)),
+            "{method} {token:?}"
+        );
+        assert_eq!(head.header("access-control-allow-origin"), Some("https://app.example"));
+    }
+    assert!(server.heard.try_recv().is_err());
+
+    let ann = ("Authorization", "Bearer ann");
+    let (head, _) = server.raw().await.exchange("POST", &[ann], &init).await;
+    let session = ("Mcp-Session-Id", head.header("mcp-session-id").unwrap());
+    let ping = request(1, "echo", json!({}));
+    let ben = server.raw().await.exchange("POST", &[("Authorization", "Bearer ben"), session], &ping).await.0;
+    let own = server.raw().await.exchange("POST", &[ann, session], &ping).await.0;
+    assert_eq!((head.status, ben.status, own.status), (200, 404, 200));
 }
