@@ -5,6 +5,9 @@ use agentwire::acp::sessions::{BoxError, FileStore, Message, RunningToolCall, Tu
 use agentwire::serde_json::{self, Value};
 use agentwire::stdio::stdio;
 
+/// How often the model may act in one turn.
+const MAX_STEPS: usize = 50;
+
 /// What the model wants to happen next.
 enum Step {
     Say(String),
@@ -39,8 +42,9 @@ async fn run(turn: &Turn, command: String) -> Result<(), TurnError> {
     let call = turn.tool(format!("Run `{command}`")).name("run").kind(ToolKind::Execute);
     let call = call.input(serde_json::json!({ "command": command }));
     let run = async |call: RunningToolCall| {
-        let terminal = turn.terminal(CreateTerminalRequest::new(turn.session_id(), &*command)).await?;
-        call.show(Terminal::new(terminal.id())).await?;
+        let shell = CreateTerminalRequest::new(turn.session_id(), "sh").args(["-c", &command]);
+        let terminal = turn.terminal(shell).await?;
+        call.show(&terminal).await?;
         terminal.wait().await?;
         let output = terminal.output().await?.output;
         terminal.release().await?;
@@ -51,8 +55,9 @@ async fn run(turn: &Turn, command: String) -> Result<(), TurnError> {
 
 async fn answer(turn: Turn) -> Result<StopReason, BoxError> {
     let plans_only = turn.mode().is_some_and(|mode| mode == "plan");
-    let tools: Vec<_> = turn.mcp().tools().await.into_iter().map(|tool| tool.name).collect();
-    loop {
+    let tools = turn.unless_cancelled(turn.mcp().tools()).await?;
+    let tools: Vec<_> = tools.into_iter().map(|tool| tool.name).collect();
+    for _ in 0..MAX_STEPS {
         let outcome = match model(&turn.messages().await?, &tools) {
             Step::Say(text) => turn.say(text).await,
             Step::Tool(name, arguments) => turn.call_tool(name, arguments).await.map(drop),
@@ -62,10 +67,10 @@ async fn answer(turn: Turn) -> Result<StopReason, BoxError> {
         };
         match outcome {
             Ok(()) => {}
+            Err(error) if error.ends_turn() => return Err(error.into()),
             Err(TurnError::NotPermitted { .. }) => turn.say("Then not.").await?,
             // A tool that fails is the model's business: the messages have the error as its result.
-            Err(TurnError::Failed(_) | TurnError::Hub(_)) => {}
-            Err(error) => return Err(error.into()),
+            Err(_) => {}
         }
     }
     if turn.current_title().is_none() {

@@ -35,7 +35,6 @@ pub(crate) enum Letters {
 /// of a name. A `/**` at the end also matches the folder before it.
 #[derive(Clone, Debug)]
 pub(crate) struct PathPattern {
-    text: String,
     letters: Letters,
     regex: Regex,
 }
@@ -54,9 +53,18 @@ impl PathPattern {
             return Err(invalid("a path has no `/` at its end; a folder and all in it is `/folder/**`"));
         }
         let text = letters.of(pattern.to_owned());
-        let regex = RegexBuilder::new(&regex(&text)).size_limit(PATTERN_LIMIT).build();
-        let regex = regex.map_err(|_| invalid("the pattern is too long"))?;
-        Ok(Self { text, letters, regex })
+        let regex = compiled(&regex(&text)).map_err(|_| invalid("the pattern is too long"))?;
+        Ok(Self { letters, regex })
+    }
+
+    /// A folder and all that is in it, whatever characters its name has.
+    pub(crate) fn folder(folder: &Path, letters: Letters) -> Result<Self, InvalidPattern> {
+        let invalid = |why| InvalidPattern { pattern: folder.to_string_lossy().into_owned(), why };
+        let text = normalized(folder).ok_or_else(|| invalid("a folder is an absolute path in UTF-8"))?;
+        let text = letters.of(text);
+        let regex = format!("^(?s:{}(?:/.*)?)$", regex_lite::escape(text.trim_end_matches('/')));
+        let regex = compiled(&regex).map_err(|_| invalid("the path is too long"))?;
+        Ok(Self { letters, regex })
     }
 
     /// Returns whether the pattern matches a path, whose `.` and `..` are resolved by their text. None for a path that is not
@@ -68,7 +76,7 @@ impl PathPattern {
 
 impl PartialEq for PathPattern {
     fn eq(&self, other: &Self) -> bool {
-        (&self.text, self.letters) == (&other.text, other.letters)
+        (self.regex.as_str(), self.letters) == (other.regex.as_str(), other.letters)
     }
 }
 
@@ -81,6 +89,10 @@ impl Letters {
             Self::AnyCase => text.to_lowercase(),
         }
     }
+}
+
+fn compiled(regex: &str) -> Result<Regex, regex_lite::Error> {
+    RegexBuilder::new(regex).size_limit(PATTERN_LIMIT).build()
 }
 
 /// Translates a pattern into a regular expression for a whole path.
@@ -179,6 +191,26 @@ mod tests {
         check("/repo/**", "", None);
         check("/repo/**", "/repo/a\nb", Some(true));
         check("/etc/**", "/x\n/etc/passwd", Some(false));
+    }
+
+    #[test]
+    fn a_folder_is_taken_by_its_letters() {
+        let folder = |path: &str| PathPattern::folder(Path::new(path), Letters::Exact);
+        for (name, path, matches) in [
+            ("/re*po/[a]", "/re*po/[a]", true),
+            ("/re*po/[a]/", "/re*po/[a]/b/c", true),
+            ("/re*po", "/reepo/a", false),
+            ("/repo", "/repository", false),
+            ("/repo/../other", "/other/a", true),
+            ("/", "/a", true),
+        ] {
+            assert_eq!(folder(name).unwrap().matches(Path::new(path)), Some(matches), "{name} {path}");
+        }
+        assert_eq!(
+            folder("src").unwrap_err().to_string(),
+            "\"src\" cannot be used: a folder is an absolute path in UTF-8"
+        );
+        assert_ne!(folder("/a?").unwrap(), PathPattern::new("/a?", Letters::Exact).unwrap());
     }
 
     #[test]

@@ -41,7 +41,8 @@ impl Turn {
     /// MCP server: its announcement, the question to the user, its progress, and its result.
     ///
     /// The call is a title, or a [`ToolCall`]; one with an empty id gets a new id. Nothing is sent before
-    /// [`run`](ToolRun::run).
+    /// [`run`](ToolRun::run). A server may have a tool of the same name: each tool of the hub also has the full name
+    /// `server__tool`, under which a model can be offered it.
     ///
     /// ```
     /// use agentwire_acp_sessions::schema::{Diff, ToolKind};

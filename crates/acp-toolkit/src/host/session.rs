@@ -56,6 +56,9 @@ impl<U: UserInterface + 'static> HostSession<U> {
 
     /// `session/cancel`: cancels the turn. Read the turn to its end; its stop reason is `cancelled`.
     ///
+    /// While the agent is away this waits for it, as does a prompt that is not sent yet, which is sent then. To give such a prompt
+    /// up, drop its turn.
+    ///
     /// # Errors
     ///
     /// Those of the connection.

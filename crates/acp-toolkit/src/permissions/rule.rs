@@ -17,7 +17,7 @@ use crate::path_pattern::{InvalidPattern, Letters, PathPattern};
 ///     .rule(PermissionRule::reject().tool("deploy"))
 ///     .rule(PermissionRule::reject().path("**/.env")?)
 ///     .rule(PermissionRule::reject().kind(ToolKind::Edit).path("**/.git/**")?)
-///     .rule(PermissionRule::allow().path("/repo/**")?)
+///     .rule(PermissionRule::allow().folder("/repo")?)
 ///     .rule(PermissionRule::ask().command("git push")?)
 ///     .rule(PermissionRule::allow().command("git")?)
 ///     .rule(PermissionRule::allow().kind(ToolKind::Read));
@@ -78,6 +78,10 @@ impl PermissionRule {
         self.policy == PermissionPolicy::AllowAll
     }
 
+    fn letters(&self) -> Letters {
+        if self.allows() { Letters::Exact } else { Letters::AnyCase }
+    }
+
     /// Only for calls of the tool with this name. Calls without a tool name are not covered.
     pub fn tool(self, name: impl Into<String>) -> Self {
         self.and(Condition::Tool(name.into()))
@@ -101,8 +105,18 @@ impl PermissionRule {
     ///
     /// When the pattern can match no absolute path, or is too long.
     pub fn path(self, pattern: &str) -> Result<Self, InvalidPattern> {
-        let letters = if self.allows() { Letters::Exact } else { Letters::AnyCase };
-        Ok(self.and(Condition::Path(PathPattern::new(pattern, letters)?)))
+        let pattern = PathPattern::new(pattern, self.letters())?;
+        Ok(self.and(Condition::Path(pattern)))
+    }
+
+    /// Only for calls with paths in this folder, or with the folder itself: as [`path`](Self::path), but the text is no pattern.
+    ///
+    /// # Errors
+    ///
+    /// When the path is not absolute, or not UTF-8.
+    pub fn folder(self, folder: impl AsRef<Path>) -> Result<Self, InvalidPattern> {
+        let pattern = PathPattern::folder(folder.as_ref(), self.letters())?;
+        Ok(self.and(Condition::Path(pattern)))
     }
 
     /// Only for calls with this command in their input: its member `command`, a text or a list of words, with the words of a

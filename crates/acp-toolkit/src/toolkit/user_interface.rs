@@ -45,7 +45,10 @@ pub trait UserInterface: Send + Sync {
 
     /// Called when a conversation has changed. `applied` names the part to draw, and what was left out or dropped.
     ///
-    /// It is called in the order of the updates, and must not call the toolkit: the conversations are locked.
+    /// It is called in the order of the updates, and must not call the toolkit: the conversations are locked. It may use a clone
+    /// of the [`Workspaces`](crate::Workspaces), such as for the output of a terminal so far
+    /// ([`Terminals::shown`](crate::Terminals::shown)). A message of the user is one that the program has sent, or one that is
+    /// replayed by [`load_session`](crate::Toolkit::load_session), which is before that call is answered.
     fn show(&self, session: &SessionId, conversation: &Conversation, applied: &Applied);
 
     /// Lets the user fill in a form. The default declines.
