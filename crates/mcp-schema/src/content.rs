@@ -55,7 +55,9 @@ impl ContentBlock {
     /// use agentwire_mcp_schema::ContentBlock;
     ///
     /// let png = b"\x89PNG\r\n";
-    /// assert_eq!(ContentBlock::image_bytes(png, "image/png"), ContentBlock::image("iVBORw0K", "image/png"));
+    /// let block = ContentBlock::image_bytes(png, "image/png");
+    /// assert_eq!(block, ContentBlock::image("iVBORw0K", "image/png"));
+    /// assert!(matches!(block, ContentBlock::Image(image) if image.bytes().unwrap() == png));
     /// ```
     pub fn image_bytes(bytes: impl AsRef<[u8]>, mime_type: impl Into<String>) -> Self {
         Self::image(STANDARD.encode(bytes), mime_type)
@@ -156,6 +158,11 @@ macro_rules! media_content {
                 /// A block of base64 data and its media type.
                 pub fn new(data: impl Into<String>, mime_type: impl Into<String>) -> Self {
                     Self { data: data.into(), mime_type: mime_type.into(), annotations: None, meta: None }
+                }
+
+                /// The bytes. None where the data is no base64 with padding.
+                pub fn bytes(&self) -> Option<Vec<u8>> {
+                    STANDARD.decode(&self.data).ok()
                 }
             }
 

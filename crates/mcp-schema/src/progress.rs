@@ -1,5 +1,8 @@
 //! The params of `notifications/progress`.
 
+use std::fmt;
+
+use agentwire_jsonrpc::Printable;
 use agentwire_wire_derive::Wire;
 
 use crate::wire::number;
@@ -32,6 +35,28 @@ impl ProgressNotification {
     /// The request with that token has come so far.
     pub fn new(progress_token: impl Into<ProgressToken>, progress: f64) -> Self {
         Self { progress_token: progress_token.into(), progress, total: None, message: None, meta: None }
+    }
+}
+
+/// Such as `3 of 10: copying`. What the peer wrote is on one line and cannot steer a terminal.
+///
+/// ```
+/// use agentwire_mcp_schema::ProgressNotification;
+///
+/// let report = ProgressNotification::new("1", 3.0).total(10.0).message("copying\u{7}");
+/// assert_eq!(report.to_string(), "3 of 10: copying^G");
+/// assert_eq!(ProgressNotification::new("1", 0.5).to_string(), "0.5");
+/// ```
+impl fmt::Display for ProgressNotification {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.progress)?;
+        if let Some(total) = self.total {
+            write!(f, " of {total}")?;
+        }
+        match &self.message {
+            Some(message) => write!(f, ": {}", Printable::one_line(message)),
+            None => Ok(()),
+        }
     }
 }
 
