@@ -45,10 +45,7 @@ async fn run(turn: &Turn, command: String) -> Result<(), TurnError> {
         let shell = CreateTerminalRequest::new(turn.session_id(), "sh").args(["-c", &command]);
         let terminal = turn.terminal(shell).await?;
         call.show(&terminal).await?;
-        terminal.wait().await?;
-        let output = terminal.output().await?.output;
-        terminal.release().await?;
-        Ok(output)
+        Ok(terminal.finish().await?.output)
     };
     call.ask().run(run).await.map(drop)
 }

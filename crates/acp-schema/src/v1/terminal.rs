@@ -1,8 +1,9 @@
 //! The params and results of the `terminal/*` methods, with which the agent runs commands in the client.
 
+use std::fmt;
 use std::path::PathBuf;
 
-use agentwire_jsonrpc::RequestMethod;
+use agentwire_jsonrpc::{Printable, RequestMethod};
 use agentwire_wire_derive::{Build, Wire};
 
 use crate::common::{EnvVariable, Meta, SessionId, TerminalId, empty_object};
@@ -144,6 +145,17 @@ pub struct TerminalExitStatus {
     /// Extension metadata; receivers make no assumptions about its keys.
     #[wire(meta)]
     pub meta: Option<Meta>,
+}
+
+/// Such as `exit code 1` or `signal SIGKILL`.
+impl fmt::Display for TerminalExitStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.exit_code, &self.signal) {
+            (Some(code), _) => write!(f, "exit code {code}"),
+            (None, Some(signal)) => write!(f, "signal {}", Printable::one_line(signal)),
+            (None, None) => f.write_str("no exit code"),
+        }
+    }
 }
 
 /// The answer to `terminal/wait_for_exit`: how the command ended.

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use agentwire_acp_schema::v1::{
-    CreateTerminalRequest, KillTerminalRequest, ReleaseTerminalResponse, TerminalId, TerminalOutputRequest,
-    TerminalOutputResponse, WaitForTerminalExitRequest, WaitForTerminalExitResponse,
+    CreateTerminalRequest, KillTerminalRequest, ReleaseTerminalResponse, TerminalExitStatus, TerminalId,
+    TerminalOutputRequest, TerminalOutputResponse, WaitForTerminalExitRequest, WaitForTerminalExitResponse,
 };
 
 use super::{Turn, TurnError};
@@ -41,10 +41,9 @@ impl Turn {
 /// async fn run_tests(turn: &Turn) -> Result<(String, bool), TurnError> {
 ///     let command = CreateTerminalRequest::new(turn.session_id(), "cargo").args(["test", "--quiet"]);
 ///     let terminal = turn.terminal(command.output_byte_limit(64_000)).await?;
-///     let exit = terminal.wait().await?;
-///     let output = terminal.output().await?.output;
-///     terminal.release().await?;
-///     Ok((output, exit.exit_code == Some(0)))
+///     let ended = terminal.finish().await?;
+///     let code = ended.exit_status.and_then(|status| status.exit_code);
+///     Ok((ended.output, code == Some(0)))
 /// }
 /// ```
 pub struct Terminal {
@@ -80,6 +79,20 @@ impl Terminal {
         let exit = self.turn.unless_cancelled(exit).await??;
         self.turn.0.terminals.set_exited(&self.terminal_id);
         Ok(exit)
+    }
+
+    /// Waits until the command ends, reads its output, and releases the terminal. The answer has the exit status.
+    ///
+    /// # Errors
+    ///
+    /// As [`Turn::terminal`].
+    pub async fn finish(self) -> Result<TerminalOutputResponse, TurnError> {
+        let exit = self.wait().await?;
+        let mut output = self.output().await?;
+        // A client may leave it out of this answer.
+        output.exit_status.get_or_insert_with(|| TerminalExitStatus::from(exit));
+        self.release().await?;
+        Ok(output)
     }
 
     /// Kills the command. Its output can still be read.

@@ -89,10 +89,8 @@ async fn a_terminal_is_shown_in_a_tool_call_while_it_is_used() {
         let listing = turn.tool("List").run(async |running| {
             let terminal = turn.terminal(CreateTerminalRequest::new(turn.session_id(), "ls")).await?;
             running.show(&terminal).await?;
-            terminal.wait().await?;
-            let output = terminal.output().await?.output;
-            terminal.release().await?;
-            Ok(output)
+            let ended = terminal.finish().await?;
+            Ok(format!("{}, {}", ended.output, ended.exit_status.unwrap_or_default()))
         });
         listing.await?;
         Ok(StopReason::EndTurn)
@@ -111,7 +109,8 @@ async fn a_terminal_is_shown_in_a_tool_call_while_it_is_used() {
         let release = peer.asked("terminal/release").await;
         peer.answer(&release, json!({})).await;
         assert_eq!(peer.stopped(prompt).await, "end_turn");
-        assert_eq!(peer.updates().pop().unwrap()["content"][0]["content"]["text"], "files");
+        let shown = peer.updates().pop().unwrap();
+        assert_eq!(shown["content"][0]["content"]["text"], "files, exit code 0");
     })
     .await;
 }
