@@ -76,7 +76,7 @@ fn tools_run_with_permission_and_the_model_gets_their_results() {
     let calculator = format!("calc='{}' server", agentwire().display());
     let rows: [(&str, &str, &[&str], &str); 5] = [
         ("run_command", r#"{"command": "echo $((6 * 7))"}"#, &["--yes"], "42\n"),
-        ("run_command", r#"{"command": "touch made"}"#, &[], "The user did not permit this."),
+        ("run_command", r#"{"command": "touch made"}"#, &[], "`run_command` was not permitted"),
         ("add", r#"{"a": 2, "b": 40}"#, &["--yes"], "42"),
         ("add", r#"{"a": 2, "b": 40}"#, &[], "not permitted"),
         ("run_command", r#"{"command": "ec"#, &["--yes"], "The arguments are not a JSON object"),
