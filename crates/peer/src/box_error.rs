@@ -70,12 +70,13 @@ impl BoxError {
     }
 
     /// The text of the error and its causes, as `Display` writes it, but without its escapes: for a program or a model, not for a
-    /// terminal.
+    /// terminal. The errors of these crates escape in their own text what a peer wrote.
     pub fn message(&self) -> String {
         let mut message = String::new();
         for error in self.chain() {
             let cause = error.to_string();
-            if message.contains(&cause) {
+            // An error may have escaped the text of its cause.
+            if message.contains(&cause) || shown(&message).contains(&shown(&cause)) {
                 continue;
             }
             if !message.is_empty() {
@@ -148,6 +149,10 @@ impl fmt::Debug for BoxError {
     }
 }
 
+fn shown(text: &str) -> String {
+    Printable::new(text).to_string()
+}
+
 #[cfg(test)]
 mod tests {
     use std::io;
@@ -180,6 +185,10 @@ mod tests {
     fn what_a_peer_wrote_cannot_steer_a_terminal() {
         let error = BoxError::from(ErrorObject::new(1, "\u{1b}[2Jgone"));
         assert_eq!(format!("{error:?}"), "^[[2Jgone (1)");
+        assert_eq!(BoxError::from("\u{1b}[2Jgone").message(), "\u{1b}[2Jgone", "a program is no terminal");
+        // A cause that the outer text has escaped is there already.
+        let error = BoxError::from(CallError::failed("m", "\u{1b}[2Jgone"));
+        assert_eq!(error.to_string(), "m: ^[[2Jgone");
     }
 
     #[test]
