@@ -114,11 +114,9 @@ impl From<BoxError> for Box<dyn Error> {
 /// with its text otherwise. What another peer refused is an internal error, too.
 impl From<BoxError> for ErrorObject {
     fn from(error: BoxError) -> Self {
-        let known = error.chain().find_map(|error| match error.downcast_ref::<Self>() {
-            Some(known) => Some(Some(known.clone())),
-            None => error.is::<CallError>().then_some(None),
-        });
-        known.flatten().unwrap_or_else(|| Self::internal_error(error.message()))
+        let mut own = error.chain().take_while(|error| !error.is::<CallError>());
+        let known = own.find_map(|error| error.downcast_ref::<Self>()).cloned();
+        known.unwrap_or_else(|| Self::internal_error(error.message()))
     }
 }
 
@@ -220,6 +218,7 @@ mod tests {
         let closed = Closed { reason: Some(Arc::new(TransportError::other(exited))) };
         let error = BoxError::from(CallError::from(closed));
         assert_eq!(error.exited().unwrap().stderr, "no API key");
+        assert!(error.find::<CallError>().is_some() && error.find::<Closed>().is_some());
         assert!(BoxError::from("other").exited().is_none());
     }
 
@@ -233,5 +232,13 @@ mod tests {
         let refused = BoxError::from(CallError::refused("m", ErrorObject::invalid_params("no path")));
         let text = refused.to_string();
         assert_eq!(ErrorObject::from(refused), ErrorObject::internal_error(text));
+
+        /// An error that stands for a call's leaves that out of its sources.
+        #[derive(Debug, thiserror::Error)]
+        #[error(transparent)]
+        struct Transparent(CallError);
+        let refused = Transparent(CallError::refused("m", ErrorObject::invalid_params("no path")));
+        let text = refused.to_string();
+        assert_eq!(ErrorObject::from(BoxError::from(refused)), ErrorObject::internal_error(text));
     }
 }

@@ -70,7 +70,7 @@ impl fmt::Display for Closed {
 #[non_exhaustive]
 pub enum CallError {
     /// The connection ended before the answer came.
-    #[error(transparent)]
+    #[error("{0}")]
     Closed(#[from] Closed),
     /// No answer came in time. The call was cancelled at the peer.
     #[error("{}: no answer within {after:?}", Printable::display(.method))]
@@ -105,8 +105,8 @@ pub enum CallError {
     Refused {
         /// The method.
         method: ByteString,
-        /// The error that the peer answered.
-        #[source]
+        /// The error that the peer answered. It is no [source](Error::source): a handler answers with an error object among
+        /// the sources of its error, and this one was meant for the caller.
         error: ErrorObject,
     },
     /// The peer's answer does not have the type of the method's result.

@@ -13,7 +13,7 @@ use agentwire_transport::Exited;
 #[non_exhaustive]
 pub enum HostError {
     /// A call failed. [`CallError::Closed`] says that the agent ended while the call was unanswered. It is not sent again.
-    #[error(transparent)]
+    #[error("{0}")]
     Call(#[from] CallError),
     /// There is no connection, and there will be none: the agent ended and is not started again.
     #[error("no connection to the agent: {}", Printable::display(.0))]
@@ -45,7 +45,7 @@ impl HostError {
 
 #[cfg(test)]
 mod tests {
-    use agentwire_acp_client::Error as ErrorObject;
+    use agentwire_acp_client::{BoxError, Error as ErrorObject};
 
     use super::*;
 
@@ -75,5 +75,12 @@ mod tests {
             assert_eq!(error.to_string(), expected);
             assert!(!format!("{error}{error:?}").contains(['\u{1b}', '\u{202e}']), "{error:?}");
         }
+    }
+
+    #[test]
+    fn the_error_of_a_call_is_found_in_it() {
+        let error = BoxError::from(HostError::from(CallError::refused("m", ErrorObject::new(1, "no"))));
+        assert_eq!(error.find::<CallError>().unwrap().refusal().unwrap().code, 1);
+        assert_eq!(error.to_string(), "m: the peer refused: no (1)");
     }
 }
