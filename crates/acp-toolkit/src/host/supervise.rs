@@ -46,8 +46,9 @@ where
             Some(_) => link.set_connecting(),
             None => link.set_ended(reason.clone()),
         }
-        // The agent that used the terminals is gone.
+        // The agent that used the terminals and ran the turns is gone.
         for (session, setup) in link.sessions() {
+            toolkit.cut_off_turn(&session);
             toolkit.workspaces().open(session, &setup);
         }
         settings.report(HostEvent::Ended { reason, restart_after: pause });
@@ -103,7 +104,8 @@ async fn restore_sessions<U: UserInterface + 'static>(
             outcome => outcome.map_err(Arc::new),
         };
         if let Err(why) = &outcome {
-            host.link.lost(&session_id, why.clone());
+            host.link.lost(&session_id, why.clone(), host.toolkit.begin_replay(&session_id));
+            host.toolkit.workspaces().close(&session_id).await;
         }
         restored.push(RestoredSession { session_id, outcome });
     }
