@@ -244,7 +244,7 @@ impl<U: UserInterface + 'static> Host<U> {
         let link = Arc::new(Link::new());
         let agent =
             HostAgent { toolkit: self.toolkit, settings: Arc::new(self.settings), link: link.clone() };
-        let _end = EndOnDrop(link.clone());
+        let _end = EndOnDrop(agent.clone());
         let supervised = supervise::supervise(agent.clone(), start);
         let main = async {
             let outcome = match link.connected().await {
@@ -265,11 +265,12 @@ impl<U> fmt::Debug for Host<U> {
     }
 }
 
-/// Ends the handles that are left when the host's future has completed or is dropped.
-struct EndOnDrop(Arc<Link>);
+/// Ends the handles that are left, and what the agent runs, when the host's future has completed or is dropped.
+struct EndOnDrop<U: UserInterface + 'static>(HostAgent<U>);
 
-impl Drop for EndOnDrop {
+impl<U: UserInterface + 'static> Drop for EndOnDrop<U> {
     fn drop(&mut self) {
-        self.0.set_ended(Arc::new(Closed::default()));
+        self.0.link.set_ended(Arc::new(Closed::default()));
+        self.0.end_turns_and_terminals();
     }
 }

@@ -22,7 +22,7 @@ where
     T: Transport,
     E: Into<BoxError>,
 {
-    let HostAgent { link, settings, toolkit } = &host;
+    let HostAgent { link, settings, .. } = &host;
     let mut failures = 0;
     loop {
         let mut connected_at = None;
@@ -46,16 +46,22 @@ where
             Some(_) => link.set_connecting(),
             None => link.set_ended(reason.clone()),
         }
-        // The agent that used the terminals and ran the turns is gone.
-        for (session, setup) in link.sessions() {
-            toolkit.cut_off_turn(&session);
-            toolkit.workspaces().open(session, &setup);
-        }
+        host.end_turns_and_terminals();
         settings.report(HostEvent::Ended { reason, restart_after: pause });
         let Some(pause) = pause else { return };
         tokio::select! {
             () = link.closing() => return,
             () = sleep(pause) => {}
+        }
+    }
+}
+
+impl<U: UserInterface + 'static> HostAgent<U> {
+    /// Ends the turns and the terminals of the open sessions, whose agent is gone.
+    pub(super) fn end_turns_and_terminals(&self) {
+        for (session, setup) in self.link.sessions() {
+            self.toolkit.cut_off_turn(&session);
+            self.toolkit.workspaces().open(session, &setup);
         }
     }
 }

@@ -271,11 +271,12 @@ impl<U: UserInterface> Toolkit<U> {
         self.sessions.open(session);
     }
 
-    /// Closes a session: ends its terminals, and forgets its conversation and decisions.
+    /// Closes a session: forgets its conversation and decisions, and waits for the end of its terminals. Dropping the future
+    /// gives up the wait alone.
     pub async fn close(&self, session: &SessionId) {
-        self.workspaces.close(session).await;
         self.permissions.forget(session);
         self.sessions.conversations.lock().remove(session);
+        self.workspaces.close(session).await;
     }
 
     /// `session/new`. The session is open when the answer arrives, so nothing that follows is missed.
