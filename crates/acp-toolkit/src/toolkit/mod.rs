@@ -1,4 +1,5 @@
 mod client;
+mod question;
 mod replay;
 mod turn;
 mod user_interface;
@@ -22,6 +23,7 @@ use agentwire_sync::Mutex;
 
 use crate::{Conversation, ConversationLimits, Permissions, Update, Workspace, Workspaces};
 
+use question::QuestionMemory;
 pub(crate) use replay::Replay;
 use replay::Replays;
 pub(crate) use turn::Turn as ConversationTurn;
@@ -72,6 +74,7 @@ pub struct Toolkit<U> {
     permissions: Arc<Permissions>,
     services: Services,
     sessions: Sessions,
+    question_memory: QuestionMemory,
 }
 
 /// The parts that are served and advertised.
@@ -149,6 +152,7 @@ impl<U: UserInterface> Toolkit<U> {
                 replays: Replays::default(),
                 turns: Arc::default(),
             },
+            question_memory: QuestionMemory::default(),
         }
     }
 
@@ -170,6 +174,14 @@ impl<U: UserInterface> Toolkit<U> {
     #[must_use]
     pub fn with_limits(mut self, limits: ConversationLimits) -> Self {
         self.sessions.limits = Some(limits);
+        self
+    }
+
+    /// Sets how much memory the calls of permission requests may take that wait for the user, in bytes, estimated (default
+    /// 64 MiB). A request names a call that may be large. One over the limit is refused, unless it is the only one.
+    #[must_use]
+    pub fn with_question_limit(mut self, bytes: usize) -> Self {
+        self.question_memory.limit = bytes;
         self
     }
 
@@ -370,6 +382,7 @@ impl<U> Clone for Toolkit<U> {
             permissions: self.permissions.clone(),
             services: self.services,
             sessions: self.sessions.clone(),
+            question_memory: self.question_memory.clone(),
         }
     }
 }
