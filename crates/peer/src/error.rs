@@ -238,7 +238,8 @@ mod tests {
         let ended = format!("`{SHOWN}` ended; its last words were: {SHOWN}");
         let failed = std::io::Error::other;
         let table: Vec<(Box<dyn Error>, String)> = vec![
-            (ErrorObject::new(1, TEXT).into(), format!("{SHOWN} (1)")),
+            (ErrorObject::new(1, TEXT).with_data(&TEXT).into(), format!("{SHOWN} (1)")),
+            (ErrorObject::new(1, "no").with_data(&["\u{9b}2J"]).into(), "no (1)".to_owned()),
             (exited().into(), ended.clone()),
             (TransportError::from(failed(TEXT)).into(), format!("the transport failed: {SHOWN}")),
             (TransportError::other(TEXT).into(), SHOWN.to_owned()),
@@ -269,7 +270,7 @@ mod tests {
         for (error, expected) in table {
             assert_eq!(error.to_string(), expected);
             let debug = format!("{error:?}");
-            assert!(!debug.contains(['\u{1b}', '\u{202e}', '\u{7f}']), "{debug}");
+            assert!(!debug.contains(['\u{1b}', '\u{202e}', '\u{7f}', '\u{9b}']), "{debug:?}");
         }
     }
 
