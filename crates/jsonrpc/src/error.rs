@@ -7,7 +7,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::RawJson;
+use crate::{Printable, RawJson};
 
 /// The error codes of JSON-RPC 2.0, and the one for a cancelled request. Protocols add their own.
 pub mod code {
@@ -90,9 +90,10 @@ impl ErrorObject {
     }
 }
 
+/// The message and the code, as [`Printable`] shows them: a peer may have written the message.
 impl fmt::Display for ErrorObject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({})", self.message, self.code)
+        write!(f, "{} ({})", Printable::new(&self.message), self.code)
     }
 }
 

@@ -7,8 +7,8 @@ use std::hash::{Hash, Hasher};
 use serde::de::{self, DeserializeSeed, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::RawJson;
 use crate::reader::{self, RAW_VALUE};
+use crate::{Printable, RawJson};
 
 /// The `id` that ties an answer to its request.
 ///
@@ -153,9 +153,10 @@ impl fmt::Display for RequestId {
     }
 }
 
+/// The JSON text, as [`Printable`] shows it.
 impl fmt::Debug for RequestId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
+        fmt::Display::fmt(&Printable::display(self), f)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Escapes control and formatting characters in a peer's text, so that it can be shown on a terminal.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 /// Shows text that a peer wrote to a person. The shown text cannot steer a terminal, reorder the text around it, or hide
 /// characters.
@@ -40,6 +40,20 @@ impl<'a> Printable<'a> {
         Self { text, one_line: true }
     }
 
+    /// Shows what a value displays, and keeps line breaks and tabs. Nothing is allocated.
+    ///
+    /// An error type whose text quotes a peer escapes the quote this way, so that its `Display` is safe to print:
+    ///
+    /// ```
+    /// use agentwire_jsonrpc::Printable;
+    ///
+    /// let (name, why) = ("list", "\u{1b}[2Jgone");
+    /// assert_eq!(Printable::display(format_args!("{name}: {why}")).to_string(), "list: ^[[2Jgone");
+    /// ```
+    pub fn display(value: impl fmt::Display) -> impl fmt::Display {
+        PrintableDisplay(value)
+    }
+
     /// Whether the text is shown as it is.
     pub fn is_plain(&self) -> bool {
         self.plain_start().len() == self.text.len()
@@ -71,6 +85,45 @@ impl fmt::Display for Printable<'_> {
                 _ => write!(f, "<U+{:04X}>", u32::from(character))?,
             }
         }
+    }
+}
+
+struct PrintableDisplay<T>(T);
+
+impl<T: fmt::Display> fmt::Display for PrintableDisplay<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut pieces = Pieces { f, after_return: false };
+        write!(pieces, "{}", self.0)?;
+        pieces.end_return("")
+    }
+}
+
+/// Escapes a text that arrives in pieces.
+struct Pieces<'a, 'f> {
+    f: &'a mut fmt::Formatter<'f>,
+    /// Whether a carriage return is held back, because the next piece may begin with its line feed.
+    after_return: bool,
+}
+
+impl Pieces<'_, '_> {
+    /// Shows the carriage return that was held back, unless it is part of a line break.
+    fn end_return(&mut self, next: &str) -> fmt::Result {
+        match std::mem::take(&mut self.after_return) && !next.starts_with('\n') {
+            true => fmt::Display::fmt(&Printable::new("\r"), self.f),
+            false => Ok(()),
+        }
+    }
+}
+
+impl fmt::Write for Pieces<'_, '_> {
+    fn write_str(&mut self, piece: &str) -> fmt::Result {
+        if piece.is_empty() {
+            return Ok(());
+        }
+        self.end_return(piece)?;
+        let text = piece.strip_suffix('\r');
+        self.after_return = text.is_some();
+        fmt::Display::fmt(&Printable::new(text.unwrap_or(piece)), self.f)
     }
 }
 
@@ -121,5 +174,18 @@ mod tests {
         let shown = Printable::new(text).to_string();
         assert_eq!(shown, "^[]0;title^G^M\n<U+009B>31mред<U+200F> 漢字 👩\u{200d}💻\t.");
         assert_eq!(Printable::new(&shown).to_string(), shown);
+    }
+
+    #[test]
+    fn a_value_is_shown_as_its_text_is_however_it_comes_in_pieces() {
+        for text in ["\r", "\r\n", "a\r\r\nb\r", "\u{1b}[2Jред\r\n\u{9b}", ""] {
+            for at in (0..=text.len()).filter(|at| text.is_char_boundary(*at)) {
+                let (start, end) = text.split_at(at);
+                let pieces = Printable::display(format_args!("{start}{}{end}", "")).to_string();
+                assert_eq!(pieces, Printable::new(text).to_string(), "{text:?} at {at}");
+            }
+        }
+        let shown = Printable::display("\u{1b}").to_string();
+        assert_eq!(Printable::display(&shown).to_string(), "^[");
     }
 }

@@ -13,6 +13,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use smallvec::SmallVec;
 
+use crate::Printable;
 use crate::any_text::AnyText;
 use crate::members::{self, Members};
 use crate::plain::plain;
@@ -240,9 +241,10 @@ impl From<Value> for RawJson {
     }
 }
 
+/// The JSON text, as [`Printable`] shows it.
 impl fmt::Debug for RawJson {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        fmt::Display::fmt(&Printable::new(&self.0), f)
     }
 }
 

@@ -72,7 +72,7 @@ impl Backoff {
     /// Counts a failure after a success of this length, zero where there was none. Returns the pause before the next attempt,
     /// or none where the limit is reached.
     pub fn after_failure(&self, failures: &mut u32, success: Duration) -> Option<Duration> {
-        if success >= self.reset_after {
+        if success >= self.reset_after && !success.is_zero() {
             *failures = 0;
         }
         let pause = self.pause(*failures)?;
@@ -117,6 +117,12 @@ mod tests {
         assert!(backoff.after_failure(&mut failures, Duration::from_secs(10)).is_some());
         assert_eq!(failures, 1);
         assert_eq!(Backoff::new(0).pause(0), None);
+
+        // What never succeeded resets nothing.
+        let backoff = Backoff::new(1).reset_after(Duration::ZERO);
+        let mut failures = 0;
+        assert!(backoff.after_failure(&mut failures, Duration::ZERO).is_some());
+        assert!(backoff.after_failure(&mut failures, Duration::ZERO).is_none());
     }
 
     #[test]

@@ -70,12 +70,13 @@ impl BoxError {
     }
 
     /// The text of the error and its causes, as `Display` writes it, but without its escapes: for a program or a model, not for a
-    /// terminal.
+    /// terminal. The errors of these crates escape in their own text what a peer wrote.
     pub fn message(&self) -> String {
         let mut message = String::new();
         for error in self.chain() {
             let cause = error.to_string();
-            if message.contains(&cause) {
+            // An error may have escaped the text of its cause.
+            if message.contains(&cause) || shown(&message).contains(&shown(&cause)) {
                 continue;
             }
             if !message.is_empty() {
@@ -113,11 +114,9 @@ impl From<BoxError> for Box<dyn Error> {
 /// with its text otherwise. What another peer refused is an internal error, too.
 impl From<BoxError> for ErrorObject {
     fn from(error: BoxError) -> Self {
-        let known = error.chain().find_map(|error| match error.downcast_ref::<Self>() {
-            Some(known) => Some(Some(known.clone())),
-            None => error.is::<CallError>().then_some(None),
-        });
-        known.flatten().unwrap_or_else(|| Self::internal_error(error.message()))
+        let mut own = error.chain().take_while(|error| !error.is::<CallError>());
+        let known = own.find_map(|error| error.downcast_ref::<Self>()).cloned();
+        known.unwrap_or_else(|| Self::internal_error(error.message()))
     }
 }
 
@@ -146,6 +145,10 @@ impl fmt::Debug for BoxError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
+}
+
+fn shown(text: &str) -> String {
+    Printable::new(text).to_string()
 }
 
 #[cfg(test)]
@@ -180,6 +183,10 @@ mod tests {
     fn what_a_peer_wrote_cannot_steer_a_terminal() {
         let error = BoxError::from(ErrorObject::new(1, "\u{1b}[2Jgone"));
         assert_eq!(format!("{error:?}"), "^[[2Jgone (1)");
+        assert_eq!(BoxError::from("\u{1b}[2Jgone").message(), "\u{1b}[2Jgone", "a program is no terminal");
+        // A cause that the outer text has escaped is there already.
+        let error = BoxError::from(CallError::failed("m", "\u{1b}[2Jgone"));
+        assert_eq!(error.to_string(), "m: ^[[2Jgone");
     }
 
     #[test]
@@ -211,6 +218,7 @@ mod tests {
         let closed = Closed { reason: Some(Arc::new(TransportError::other(exited))) };
         let error = BoxError::from(CallError::from(closed));
         assert_eq!(error.exited().unwrap().stderr, "no API key");
+        assert!(error.find::<CallError>().is_some() && error.find::<Closed>().is_some());
         assert!(BoxError::from("other").exited().is_none());
     }
 
@@ -224,5 +232,13 @@ mod tests {
         let refused = BoxError::from(CallError::refused("m", ErrorObject::invalid_params("no path")));
         let text = refused.to_string();
         assert_eq!(ErrorObject::from(refused), ErrorObject::internal_error(text));
+
+        /// An error that stands for a call's leaves that out of its sources.
+        #[derive(Debug, thiserror::Error)]
+        #[error(transparent)]
+        struct Transparent(CallError);
+        let refused = Transparent(CallError::refused("m", ErrorObject::invalid_params("no path")));
+        let text = refused.to_string();
+        assert_eq!(ErrorObject::from(BoxError::from(refused)), ErrorObject::internal_error(text));
     }
 }

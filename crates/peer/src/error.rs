@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agentwire_connection::CallFailure;
-use agentwire_jsonrpc::ErrorObject;
+use agentwire_jsonrpc::{ErrorObject, Printable};
 use agentwire_transport::{Exited, TransportError};
 use bytestring::ByteString;
 
@@ -51,6 +51,9 @@ impl fmt::Display for Closed {
 
 /// Why a call has no result.
 ///
+/// Its text escapes what could steer a terminal, as [`Printable`] does: the peer may have written a part of it. The fields hold
+/// what the peer wrote.
+///
 /// ```
 /// use agentwire_peer::CallError;
 ///
@@ -67,10 +70,10 @@ impl fmt::Display for Closed {
 #[non_exhaustive]
 pub enum CallError {
     /// The connection ended before the answer came.
-    #[error(transparent)]
+    #[error("{0}")]
     Closed(#[from] Closed),
     /// No answer came in time. The call was cancelled at the peer.
-    #[error("{method}: no answer within {after:?}")]
+    #[error("{}: no answer within {after:?}", Printable::display(.method))]
     #[non_exhaustive]
     TimedOut {
         /// The method.
@@ -80,7 +83,7 @@ pub enum CallError {
     },
     /// The transport could not carry the call, and goes on; see
     /// [`Packet::RequestFailed`](agentwire_transport::Packet::RequestFailed).
-    #[error("{method}: {fault}")]
+    #[error("{}: {}", Printable::display(.method), Printable::display(.fault))]
     #[non_exhaustive]
     Failed {
         /// The method.
@@ -90,24 +93,24 @@ pub enum CallError {
         fault: Arc<TransportError>,
     },
     /// The peer ended the call without an answer, where the protocol lets it.
-    #[error("{method}: the peer ended the call")]
+    #[error("{}: the peer ended the call", Printable::display(.method))]
     #[non_exhaustive]
     Cancelled {
         /// The method.
         method: ByteString,
     },
     /// The peer answered with an error.
-    #[error("{method}: the peer refused: {error}")]
+    #[error("{}: the peer refused: {error}", Printable::display(.method))]
     #[non_exhaustive]
     Refused {
         /// The method.
         method: ByteString,
-        /// The error that the peer answered.
-        #[source]
+        /// The error that the peer answered. It is no [source](Error::source): a handler answers with an error object among
+        /// the sources of its error, and this one was meant for the caller.
         error: ErrorObject,
     },
     /// The peer's answer does not have the type of the method's result.
-    #[error("{method}: the answer cannot be read: {why}")]
+    #[error("{}: the answer cannot be read: {}", Printable::display(.method), Printable::display(.why))]
     #[non_exhaustive]
     Decode {
         /// The method.
@@ -116,7 +119,7 @@ pub enum CallError {
         why: String,
     },
     /// The peer's answer can be read, but is no result that the caller can use, such as a question back.
-    #[error("{method}: {why}")]
+    #[error("{}: {}", Printable::display(.method), Printable::display(.why))]
     #[non_exhaustive]
     Unusable {
         /// The method.
@@ -125,7 +128,7 @@ pub enum CallError {
         why: Cow<'static, str>,
     },
     /// The parameters have no JSON form; nothing was sent.
-    #[error("{method}: the parameters cannot be encoded: {why}")]
+    #[error("{}: the parameters cannot be encoded: {}", Printable::display(.method), Printable::display(.why))]
     #[non_exhaustive]
     Encode {
         /// The method.
@@ -134,7 +137,7 @@ pub enum CallError {
         why: String,
     },
     /// A rule forbids the call on this connection; nothing was sent.
-    #[error("{method}: {why}")]
+    #[error("{}: {}", Printable::display(.method), Printable::display(.why))]
     #[non_exhaustive]
     NotAllowed {
         /// The method.
@@ -219,5 +222,62 @@ impl From<CallError> for ErrorObject {
 impl From<Closed> for ErrorObject {
     fn from(error: Closed) -> Self {
         Self::internal_error(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_error_lets_through_what_steers_a_terminal() {
+        const TEXT: &str = "\u{1b}[2J\u{202e}gone\u{7f}\nnow";
+        const SHOWN: &str = "^[[2J<U+202E>gone^?\nnow";
+        let closed = |error: TransportError| Closed { reason: Some(Arc::new(error)) };
+        let exited = || Exited::new(TEXT, None, TEXT);
+        let ended = format!("`{SHOWN}` ended; its last words were: {SHOWN}");
+        let failed = std::io::Error::other;
+        let table: Vec<(Box<dyn Error>, String)> = vec![
+            (ErrorObject::new(1, TEXT).with_data(&TEXT).into(), format!("{SHOWN} (1)")),
+            (ErrorObject::new(1, "no").with_data(&["\u{9b}2J"]).into(), "no (1)".to_owned()),
+            (exited().into(), ended.clone()),
+            (TransportError::from(failed(TEXT)).into(), format!("the transport failed: {SHOWN}")),
+            (TransportError::other(TEXT).into(), SHOWN.to_owned()),
+            (TransportError::other(exited()).into(), ended.clone()),
+            (closed(TransportError::other(exited())).into(), format!("the connection closed: {ended}")),
+            (
+                CallError::from(closed(TransportError::other(TEXT))).into(),
+                format!("the connection closed: {SHOWN}"),
+            ),
+            (
+                CallError::timed_out(TEXT, Duration::from_secs(1)).into(),
+                format!("{SHOWN}: no answer within 1s"),
+            ),
+            (CallError::failed("m", TEXT).into(), format!("m: {SHOWN}")),
+            (CallError::cancelled(TEXT).into(), format!("{SHOWN}: the peer ended the call")),
+            (
+                CallError::refused("m", ErrorObject::new(1, TEXT)).into(),
+                format!("m: the peer refused: {SHOWN} (1)"),
+            ),
+            (CallError::malformed("m", TEXT).into(), format!("m: the answer cannot be read: {SHOWN}")),
+            (CallError::unusable("m", TEXT).into(), format!("m: {SHOWN}")),
+            (CallError::not_allowed("m", TEXT).into(), format!("m: {SHOWN}")),
+            (
+                CallError::Encode { method: "m".into(), why: TEXT.into() }.into(),
+                format!("m: the parameters cannot be encoded: {SHOWN}"),
+            ),
+        ];
+        for (error, expected) in table {
+            assert_eq!(error.to_string(), expected);
+            let debug = format!("{error:?}");
+            assert!(!debug.contains(['\u{1b}', '\u{202e}', '\u{7f}', '\u{9b}']), "{debug:?}");
+        }
+    }
+
+    #[test]
+    fn the_fields_hold_what_the_peer_wrote() {
+        let error = CallError::refused("m", ErrorObject::new(1, "\u{1b}"));
+        assert_eq!(error.refusal().unwrap().message, "\u{1b}");
+        assert_eq!(Exited::new("p", None, "\u{1b}").stderr, "\u{1b}");
     }
 }

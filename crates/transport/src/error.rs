@@ -3,18 +3,22 @@
 use std::error::Error;
 use std::io;
 
+use agentwire_jsonrpc::Printable;
+
 use crate::Exited;
 
 /// Why a transport ended other than by the peer's closing it.
+///
+/// Its text escapes what could steer a terminal, as [`Printable`] does: the peer may have written a part of it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TransportError {
     /// Reading or writing failed.
-    #[error("the transport failed: {0}")]
+    #[error("the transport failed: {}", Printable::display(.0))]
     Io(#[from] io::Error),
     /// An error of a type that one transport defines, such as the exit of the process at the other end. It can be
     /// downcast.
-    #[error("{0}")]
+    #[error("{}", Printable::display(.0))]
     Other(#[source] Box<dyn Error + Send + Sync>),
 }
 

@@ -54,7 +54,7 @@ impl Error for Exited {}
 
 impl fmt::Display for Exited {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` ", self.program)?;
+        write!(f, "`{}` ", Printable::new(&self.program))?;
         match self.status {
             Some(status) => write_status(status, f)?,
             None => f.write_str("ended")?,

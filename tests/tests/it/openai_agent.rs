@@ -24,8 +24,12 @@ impl Setup {
 
     /// The command line of the agent.
     fn agent(&self) -> String {
-        let variables =
-            format!("NO_PROXY=* OPENAI_MODEL=small OPENAI_API_KEY={KEY} OPENAI_BASE_URL={}", self.model.base);
+        self.agent_of(KEY, &self.model.base)
+    }
+
+    /// The same with another key or endpoint.
+    fn agent_of(&self, key: &str, base: &str) -> String {
+        let variables = format!("NO_PROXY=* OPENAI_MODEL=small OPENAI_API_KEY={key} OPENAI_BASE_URL={base}");
         format!("env {variables} '{}' '{}/sessions'", openai_agent().display(), self.folder.path().display())
     }
 
@@ -146,11 +150,35 @@ fn what_goes_wrong_at_the_endpoint_is_said_without_the_key() {
             "the model's endpoint failed: overloaded",
         ),
         (Answer::Broken(vec![]), "the model's answer was cut off"),
+        (
+            Answer::Stream(vec![json!({ "error": { "message": format!("no {KEY} {}", "x".repeat(9000)) } })]),
+            "the model's endpoint failed: no … xxx",
+        ),
+        (
+            Answer::Stream(vec![json!({ "choices": format!("{KEY} {}", "x".repeat(9000)) })]),
+            "the model's answer cannot be read: invalid type: string",
+        ),
     ];
     for (answer, expected) in rows {
         let setup = Setup::new(vec![answer]);
         let ended = setup.chat(&["hi"]);
         ended.exits(1).tells(expected);
         assert!(!ended.stderr.contains(KEY) && !ended.stdout.contains(KEY), "{ended}");
+        assert!(ended.stderr.len() < 2000, "{ended}");
     }
+}
+
+#[test]
+fn an_empty_key_is_none_and_a_password_of_the_endpoint_is_not_shown() {
+    let refusal = json!({ "error": { "message": "overloaded" } }).to_string();
+    let setup = Setup::new(vec![Answer::Refusal("500 Internal Server Error", refusal)]);
+    let agent = setup.agent_of("", &setup.model.base);
+    Program::run(&["chat", "--agent", &agent, "hi"], SOON).exits(1).tells("(HTTP 500): overloaded");
+    let request = setup.model.request();
+    assert!(!request.head.contains("authorization"), "{}", request.head);
+
+    let agent = setup.agent_of(KEY, "http://user:hunter2@127.0.0.1:1/v1");
+    let ended = Program::run(&["chat", "--agent", &agent, "hi"], SOON);
+    ended.exits(1).tells("the model's endpoint 127.0.0.1:1 cannot be reached");
+    assert!(!ended.stderr.contains("hunter2"), "{ended}");
 }

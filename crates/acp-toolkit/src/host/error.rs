@@ -3,17 +3,20 @@ use std::sync::Arc;
 
 use agentwire_acp_client::CallError;
 use agentwire_acp_schema::v1::SessionId;
+use agentwire_jsonrpc::Printable;
 use agentwire_transport::Exited;
 
 /// Why a session or a turn of a [`Host`](crate::Host) failed.
+///
+/// Its text escapes what could steer a terminal, as [`Printable`] does: the agent may have written a part of it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HostError {
     /// A call failed. [`CallError::Closed`] says that the agent ended while the call was unanswered. It is not sent again.
-    #[error(transparent)]
+    #[error("{0}")]
     Call(#[from] CallError),
     /// There is no connection, and there will be none: the agent ended and is not started again.
-    #[error("no connection to the agent: {0}")]
+    #[error("no connection to the agent: {}", Printable::display(.0))]
     Ended(#[source] Arc<dyn Error + Send + Sync>),
     /// The agent was started again and did not open the session again.
     #[error("the session {session:?} was lost when the agent ended: {why}")]
@@ -26,7 +29,7 @@ pub enum HostError {
         why: Arc<CallError>,
     },
     /// The working directory cannot be made absolute.
-    #[error("the working directory: {0}")]
+    #[error("the working directory: {}", Printable::display(.0))]
     Directory(#[source] std::io::Error),
     /// The text of an answer is over the limit, which is given in bytes.
     #[error("the text of the answer is longer than {0} bytes, which is the limit")]
@@ -37,5 +40,47 @@ impl HostError {
     /// Returns how the agent's process has ended, if that is why this failed: its status, and the last lines of its stderr.
     pub fn exited(&self) -> Option<&Exited> {
         Exited::of(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use agentwire_acp_client::{BoxError, Error as ErrorObject};
+
+    use super::*;
+
+    #[test]
+    fn no_error_lets_through_what_steers_a_terminal() {
+        const TEXT: &str = "\u{1b}[2J\u{202e}gone";
+        const SHOWN: &str = "^[[2J<U+202E>gone";
+        let refused = || CallError::refused("m", ErrorObject::new(1, TEXT));
+        let exited = Exited::new("my-agent", None, TEXT);
+        let table = [
+            (HostError::from(refused()), format!("m: the peer refused: {SHOWN} (1)")),
+            (HostError::Ended(Arc::from(Box::from(TEXT))), format!("no connection to the agent: {SHOWN}")),
+            (
+                HostError::Ended(Arc::new(exited)),
+                format!("no connection to the agent: `my-agent` ended; its last words were: {SHOWN}"),
+            ),
+            (
+                HostError::SessionLost { session: SessionId::new(TEXT), why: Arc::new(refused()) },
+                format!(
+                    "the session {:?} was lost when the agent ended: m: the peer refused: {SHOWN} (1)",
+                    SessionId::new(TEXT)
+                ),
+            ),
+            (HostError::Directory(std::io::Error::other(TEXT)), format!("the working directory: {SHOWN}")),
+        ];
+        for (error, expected) in table {
+            assert_eq!(error.to_string(), expected);
+            assert!(!format!("{error}{error:?}").contains(['\u{1b}', '\u{202e}']), "{error:?}");
+        }
+    }
+
+    #[test]
+    fn the_error_of_a_call_is_found_in_it() {
+        let error = BoxError::from(HostError::from(CallError::refused("m", ErrorObject::new(1, "no"))));
+        assert_eq!(error.find::<CallError>().unwrap().refusal().unwrap().code, 1);
+        assert_eq!(error.to_string(), "m: the peer refused: no (1)");
     }
 }

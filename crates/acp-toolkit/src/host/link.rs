@@ -9,6 +9,7 @@ use agentwire_acp_schema::v1::{NewSessionRequest, SessionId};
 use agentwire_sync::Monitor;
 
 use super::error::HostError;
+use crate::toolkit::Replay;
 
 /// What the loop that keeps the connection and the handles share.
 #[derive(Debug)]
@@ -37,8 +38,15 @@ enum Connection {
 struct OpenedSession {
     /// Its directories and MCP servers.
     setup: NewSessionRequest,
-    /// Why it is not open any more.
-    lost: Option<Arc<CallError>>,
+    /// Set where it is not open any more.
+    lost: Option<Lost>,
+}
+
+#[derive(Debug)]
+struct Lost {
+    why: Arc<CallError>,
+    /// A load that was given up may replay the session yet.
+    late_replay: Option<Replay>,
 }
 
 impl Link {
@@ -62,7 +70,7 @@ impl Link {
     /// Waits for the connection on which a session is open.
     pub(super) async fn connected_to(&self, session: &SessionId) -> Result<AgentHandle, HostError> {
         let agent = self.connected().await?;
-        match self.0.with(|state| state.sessions.get(session)?.lost.clone()) {
+        match self.0.with(|state| Some(state.sessions.get(session)?.lost.as_ref()?.why.clone())) {
             Some(why) => Err(HostError::SessionLost { session: session.clone(), why }),
             None => Ok(agent),
         }
@@ -111,11 +119,20 @@ impl Link {
         self.0.with(|state| state.sessions.remove(session));
     }
 
-    /// Marks a session that was not opened again.
-    pub(super) fn lost(&self, session: &SessionId, why: Arc<CallError>) {
+    /// Marks a session that was not opened again. Its replay is left out from now on.
+    pub(super) fn lost(&self, session: &SessionId, why: Arc<CallError>, late_replay: Replay) {
         self.0.with(|state| {
             if let Some(session) = state.sessions.get_mut(session) {
-                session.lost = Some(why);
+                session.lost = Some(Lost { why, late_replay: Some(late_replay) });
+            }
+        });
+    }
+
+    /// Shows the replay of a lost session from now on, because it is loaded anew.
+    pub(super) fn show_replay(&self, session: &SessionId) {
+        self.0.with(|state| {
+            if let Some(OpenedSession { lost: Some(lost), .. }) = state.sessions.get_mut(session) {
+                lost.late_replay = None;
             }
         });
     }

@@ -85,7 +85,7 @@ use settings::Settings;
 /// [`run_supervised`](Self::run_supervised) starts an agent again that ends while the main function runs. It pauses first, as
 /// [`backoff`](Self::backoff) says, sends `initialize` again, and opens each open session again: by `session/resume` where the
 /// agent has it, or else by `session/load`, whose replay is left out of the conversation. [`HostEvent::Restarted`] names the
-/// sessions that came back, and why others did not.
+/// sessions that came back, and why others did not: those serve no files and no terminals until they are opened anew.
 ///
 /// A prompt that is under way when the agent ends fails with [`HostError::Call`], and [`HostError::exited`] says how the agent
 /// died. It is not sent again, since the agent may have done part of it. A prompt that is sent while the agent is away waits for
@@ -244,7 +244,7 @@ impl<U: UserInterface + 'static> Host<U> {
         let link = Arc::new(Link::new());
         let agent =
             HostAgent { toolkit: self.toolkit, settings: Arc::new(self.settings), link: link.clone() };
-        let _end = EndOnDrop(link.clone());
+        let _end = EndOnDrop(agent.clone());
         let supervised = supervise::supervise(agent.clone(), start);
         let main = async {
             let outcome = match link.connected().await {
@@ -265,11 +265,12 @@ impl<U> fmt::Debug for Host<U> {
     }
 }
 
-/// Ends the handles that are left when the host's future has completed or is dropped.
-struct EndOnDrop(Arc<Link>);
+/// Ends the handles that are left, and what the agent runs, when the host's future has completed or is dropped.
+struct EndOnDrop<U: UserInterface + 'static>(HostAgent<U>);
 
-impl Drop for EndOnDrop {
+impl<U: UserInterface + 'static> Drop for EndOnDrop<U> {
     fn drop(&mut self) {
-        self.0.set_ended(Arc::new(Closed::default()));
+        self.0.link.set_ended(Arc::new(Closed::default()));
+        self.0.end_turns_and_terminals();
     }
 }

@@ -95,7 +95,6 @@ impl<U: UserInterface + 'static> OpenSession<U> {
         let agent = host.link.connected().await?;
         let call = || open(&host, &agent, &setup, &self.stored);
         let id = host.settings.authenticated(&agent, call).await?;
-        host.link.opened(id.clone(), setup);
         Ok(HostSession::new(host, id))
     }
 }
@@ -106,19 +105,25 @@ async fn open<U: UserInterface + 'static>(
     setup: &NewSessionRequest,
     stored: &Stored,
 ) -> Result<SessionId, CallError> {
-    let HostAgent { toolkit, settings, .. } = host;
+    let HostAgent { toolkit, settings, link } = host;
+    // The session is noted when the answer arrives: the agent may end before this future is polled again.
+    let (link, noted) = (link.clone(), setup.clone());
     match stored {
         Stored::No => {
-            let opened = toolkit.new_session(agent, setup.clone()).timeout(settings.timeout).await?;
-            Ok(opened.session_id)
+            let call = toolkit.new_session(agent, setup.clone());
+            let call = call.on_answer(move |opened| link.opened(opened.session_id.clone(), noted));
+            Ok(call.timeout(settings.timeout).await?.session_id)
         }
         Stored::Load(id) => {
-            toolkit.load_session(agent, load(id, setup)).timeout(settings.timeout).await?;
-            Ok(id.clone())
+            link.show_replay(id);
+            let (call, opened) = (toolkit.load_session(agent, load(id, setup)), id.clone());
+            let call = call.on_answer(move |_| link.opened(opened, noted));
+            call.timeout(settings.timeout).await.map(|_| id.clone())
         }
         Stored::Resume(id) => {
-            toolkit.resume_session(agent, resume(id, setup)).timeout(settings.timeout).await?;
-            Ok(id.clone())
+            let (call, opened) = (toolkit.resume_session(agent, resume(id, setup)), id.clone());
+            let call = call.on_answer(move |_| link.opened(opened, noted));
+            call.timeout(settings.timeout).await.map(|_| id.clone())
         }
     }
 }

@@ -22,7 +22,7 @@ where
     T: Transport,
     E: Into<BoxError>,
 {
-    let HostAgent { link, settings, toolkit } = &host;
+    let HostAgent { link, settings, .. } = &host;
     let mut failures = 0;
     loop {
         let mut connected_at = None;
@@ -46,15 +46,22 @@ where
             Some(_) => link.set_connecting(),
             None => link.set_ended(reason.clone()),
         }
-        // The agent that used the terminals is gone.
-        for (session, setup) in link.sessions() {
-            toolkit.workspaces().open(session, &setup);
-        }
+        host.end_turns_and_terminals();
         settings.report(HostEvent::Ended { reason, restart_after: pause });
         let Some(pause) = pause else { return };
         tokio::select! {
             () = link.closing() => return,
             () = sleep(pause) => {}
+        }
+    }
+}
+
+impl<U: UserInterface + 'static> HostAgent<U> {
+    /// Ends the turns and the terminals of the open sessions, whose agent is gone.
+    pub(super) fn end_turns_and_terminals(&self) {
+        for (session, setup) in self.link.sessions() {
+            self.toolkit.cut_off_turn(&session);
+            self.toolkit.workspaces().open(session, &setup);
         }
     }
 }
@@ -103,7 +110,8 @@ async fn restore_sessions<U: UserInterface + 'static>(
             outcome => outcome.map_err(Arc::new),
         };
         if let Err(why) = &outcome {
-            host.link.lost(&session_id, why.clone());
+            host.link.lost(&session_id, why.clone(), host.toolkit.begin_replay(&session_id));
+            host.toolkit.workspaces().close(&session_id).await;
         }
         restored.push(RestoredSession { session_id, outcome });
     }

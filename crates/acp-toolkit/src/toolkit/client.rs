@@ -4,8 +4,8 @@ use agentwire_acp_schema::v1::{
     CreateTerminalRequest, CreateTerminalResponse, ElicitationMode, KillTerminalRequest,
     KillTerminalResponse, ReadTextFileRequest, ReadTextFileResponse, ReleaseTerminalRequest,
     ReleaseTerminalResponse, RequestPermissionRequest, RequestPermissionResponse, SessionNotification,
-    TerminalOutputRequest, TerminalOutputResponse, ToolCallLocation, WaitForTerminalExitRequest,
-    WaitForTerminalExitResponse, WriteTextFileRequest, WriteTextFileResponse,
+    TerminalOutputRequest, TerminalOutputResponse, WaitForTerminalExitRequest, WaitForTerminalExitResponse,
+    WriteTextFileRequest, WriteTextFileResponse,
 };
 use agentwire_jsonrpc::{RawJson, RequestMethod, Skipped};
 
@@ -41,12 +41,12 @@ impl<U: UserInterface> Client for Toolkit<U> {
     ) -> Result<RequestPermissionResponse, Error> {
         let ui = &*self.user_interface;
         ui.permission_requested(&request);
-        let question = self.with_earlier_fields(request.clone());
+        let question = self.question(request.clone())?;
         if self.conversation(&request.session_id, |_| ()).is_some() {
             self.apply(&request.session_id, request.tool_call.clone());
         }
         let ask = async |request: &RequestPermissionRequest| ui.choose_permission(request).await;
-        let response = self.permissions.answer(&question, ask).await?;
+        let response = self.permissions.answer(&question.request, ask).await?;
         ui.permission_answered(request, &response)?;
         Ok(response)
     }
@@ -93,38 +93,4 @@ impl<U: UserInterface> Client for Toolkit<U> {
         kill_terminal(KillTerminalRequest) -> KillTerminalResponse, if terminals;
         release_terminal(ReleaseTerminalRequest) -> ReleaseTerminalResponse, if terminals;
     }
-}
-
-/// Stands for the paths of a call that are not known. It is not absolute, so no rule allows it.
-pub(super) const UNKNOWN_PATH: &str = "(unknown path)";
-
-impl<U: UserInterface> Toolkit<U> {
-    /// Fills in what a permission request leaves out and the agent has told of the call before: an agent need not repeat it,
-    /// and rules and the user decide on the whole call.
-    ///
-    /// Where a part of the call was too large to be kept, it gets a path that no rule can allow.
-    pub(super) fn with_earlier_fields(
-        &self,
-        mut request: RequestPermissionRequest,
-    ) -> RequestPermissionRequest {
-        let call = &mut request.tool_call;
-        self.conversation(&request.session_id, |conversation| {
-            let Some((_, entry)) = conversation.tool_call(&call.tool_call_id) else { return };
-            let mut earlier = entry.call.clone();
-            if entry.omitted > 0 {
-                earlier.locations.push(ToolCallLocation::new(UNKNOWN_PATH));
-            }
-            fill(&mut call.title, Some(earlier.title).filter(|title| !title.is_empty()));
-            fill(&mut call.kind, Some(earlier.kind));
-            fill(&mut call.locations, Some(earlier.locations).filter(|locations| !locations.is_empty()));
-            fill(&mut call.content, Some(earlier.content).filter(|content| !content.is_empty()));
-            fill(&mut call.name, earlier.name);
-            fill(&mut call.raw_input, earlier.raw_input);
-        });
-        request
-    }
-}
-
-fn fill<T>(field: &mut Option<T>, earlier: Option<T>) {
-    *field = field.take().or(earlier);
 }

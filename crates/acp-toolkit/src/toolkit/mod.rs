@@ -1,4 +1,5 @@
 mod client;
+mod question;
 mod replay;
 mod turn;
 mod user_interface;
@@ -8,6 +9,7 @@ mod v2;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use agentwire_acp_client::{AgentHandle, Call, CallError};
 use agentwire_acp_schema::v1::{
@@ -21,6 +23,8 @@ use agentwire_sync::Mutex;
 
 use crate::{Conversation, ConversationLimits, Permissions, Update, Workspace, Workspaces};
 
+use question::QuestionMemory;
+pub(crate) use replay::Replay;
 use replay::Replays;
 pub(crate) use turn::Turn as ConversationTurn;
 pub use user_interface::UserInterface;
@@ -70,6 +74,7 @@ pub struct Toolkit<U> {
     permissions: Arc<Permissions>,
     services: Services,
     sessions: Sessions,
+    question_memory: QuestionMemory,
 }
 
 /// The parts that are served and advertised.
@@ -85,29 +90,39 @@ struct Services {
 /// The conversations of the open sessions. Clones share them.
 #[derive(Clone, Debug)]
 struct Sessions {
-    conversations: Arc<Mutex<HashMap<SessionId, Conversation>>>,
+    conversations: Arc<Mutex<HashMap<SessionId, OpenConversation>>>,
     limits: Option<ConversationLimits>,
     /// The sessions that are loaded again.
     replays: Replays,
+    /// How many turns have begun.
+    turns: Arc<AtomicU64>,
+}
+
+/// The conversation of an open session.
+#[derive(Debug)]
+struct OpenConversation {
+    conversation: Conversation,
+    /// The number of the turn that began last. None where it has ended.
+    turn: Option<u64>,
 }
 
 impl Sessions {
     /// Begins a conversation with these settings, in place of an earlier one of the session.
     fn open(&self, session: &SessionId) {
-        self.conversations.lock().insert(session.clone(), self.conversation());
+        self.conversations.lock().insert(session.clone(), self.new_conversation());
     }
 
     /// Begins a conversation, unless the session has one.
     fn open_if_closed(&self, session: &SessionId) {
-        self.conversations.lock().entry(session.clone()).or_insert_with(|| self.conversation());
+        self.conversations.lock().entry(session.clone()).or_insert_with(|| self.new_conversation());
     }
 
-    fn conversation(&self) -> Conversation {
-        let conversation = Conversation::new();
-        match self.limits {
-            Some(limits) => conversation.limits(limits),
-            None => conversation,
+    fn new_conversation(&self) -> OpenConversation {
+        let mut conversation = Conversation::new();
+        if let Some(limits) = self.limits {
+            conversation = conversation.limits(limits);
         }
+        OpenConversation { conversation, turn: None }
     }
 
     /// Takes the settings of an answer that opened a session.
@@ -117,8 +132,8 @@ impl Sessions {
         modes: Option<SessionModeState>,
         options: Option<Vec<SessionConfigOption>>,
     ) {
-        if let Some(conversation) = self.conversations.lock().get_mut(session) {
-            let _drawn_when_it_is_open = conversation.opened(modes, options);
+        if let Some(open) = self.conversations.lock().get_mut(session) {
+            let _drawn_when_it_is_open = open.conversation.opened(modes, options);
         }
     }
 }
@@ -131,7 +146,13 @@ impl<U: UserInterface> Toolkit<U> {
             workspaces: Workspaces::new(),
             permissions: Arc::default(),
             services: Services { reads: true, writes: true, terminals: true, forms: true, urls: true },
-            sessions: Sessions { conversations: Arc::default(), limits: None, replays: Replays::default() },
+            sessions: Sessions {
+                conversations: Arc::default(),
+                limits: None,
+                replays: Replays::default(),
+                turns: Arc::default(),
+            },
+            question_memory: QuestionMemory::default(),
         }
     }
 
@@ -153,6 +174,14 @@ impl<U: UserInterface> Toolkit<U> {
     #[must_use]
     pub fn with_limits(mut self, limits: ConversationLimits) -> Self {
         self.sessions.limits = Some(limits);
+        self
+    }
+
+    /// Sets how much memory the calls of permission requests may take that wait for the user, in bytes, estimated (default
+    /// 64 MiB). A request names a call that may be large. One over the limit is refused, unless it is the only one.
+    #[must_use]
+    pub fn with_question_limit(mut self, bytes: usize) -> Self {
+        self.question_memory.limit = bytes;
         self
     }
 
@@ -235,14 +264,14 @@ impl<U: UserInterface> Toolkit<U> {
         session: &SessionId,
         look: impl FnOnce(&mut Conversation) -> R,
     ) -> Option<R> {
-        self.sessions.conversations.lock().get_mut(session).map(look)
+        self.sessions.conversations.lock().get_mut(session).map(|open| look(&mut open.conversation))
     }
 
     /// Applies an update to a conversation and shows it: for example the answer to `session/set_mode`, as a
     /// `CurrentModeUpdate`. Does nothing if the session is not open.
     pub fn apply(&self, session: &SessionId, update: impl Into<Update>) {
         let mut conversations = self.sessions.conversations.lock();
-        if let Some(conversation) = conversations.get_mut(session) {
+        if let Some(OpenConversation { conversation, .. }) = conversations.get_mut(session) {
             let applied = conversation.apply(update);
             self.user_interface.show(session, conversation, &applied);
         }
@@ -254,11 +283,12 @@ impl<U: UserInterface> Toolkit<U> {
         self.sessions.open(session);
     }
 
-    /// Closes a session: ends its terminals, and forgets its conversation and decisions.
+    /// Closes a session: forgets its conversation and decisions, and waits for the end of its terminals. Dropping the future
+    /// gives up the wait alone.
     pub async fn close(&self, session: &SessionId) {
-        self.workspaces.close(session).await;
         self.permissions.forget(session);
         self.sessions.conversations.lock().remove(session);
+        self.workspaces.close(session).await;
     }
 
     /// `session/new`. The session is open when the answer arrives, so nothing that follows is missed.
@@ -295,13 +325,18 @@ impl<U: UserInterface> Toolkit<U> {
         request: LoadSessionRequest,
     ) -> Call<LoadSessionResponse> {
         let (sessions, session) = (self.sessions.clone(), request.session_id.clone());
-        let replay = self.sessions.replays.begin(&session);
+        let replay = self.begin_replay(&session);
         self.workspaces.open(&session, &request);
         agent.load_session(request).on_answer(move |loaded| {
             // What follows the answer is no replay.
             drop(replay);
             sessions.set(&session, loaded.modes.clone(), loaded.config_options.clone());
         })
+    }
+
+    /// Leaves out what a load of a session replays, until the result is dropped.
+    pub(crate) fn begin_replay(&self, session: &SessionId) -> Replay {
+        self.sessions.replays.begin(session)
     }
 
     /// `session/resume`. The session is open before the call is sent. Nothing is replayed, so a conversation of the session
@@ -347,6 +382,7 @@ impl<U> Clone for Toolkit<U> {
             permissions: self.permissions.clone(),
             services: self.services,
             sessions: self.sessions.clone(),
+            question_memory: self.question_memory.clone(),
         }
     }
 }

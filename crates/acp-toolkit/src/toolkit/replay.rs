@@ -12,7 +12,7 @@ pub(super) struct Replays(Arc<Mutex<HashMap<SessionId, usize>>>);
 
 /// A load. Dropping it ends the replay.
 #[derive(Debug)]
-pub(super) struct Replay {
+pub(crate) struct Replay {
     replays: Replays,
     session: SessionId,
 }

@@ -1,12 +1,15 @@
+use std::sync::atomic::Ordering;
+
 use agentwire_acp_schema::v1::{ContentBlock, SessionId, StopReason};
 
-use super::{Toolkit, UserInterface};
+use super::{OpenConversation, Toolkit, UserInterface};
 use crate::{Applied, Change, ChangedFields};
 
-/// The turn of a conversation. Dropping it ends the turn.
+/// The turn of a conversation. Dropping it ends the turn, unless a later one has begun.
 pub(crate) struct Turn<U: UserInterface> {
     toolkit: Toolkit<U>,
     session: SessionId,
+    number: u64,
     /// The stop reason: cancelled, unless the agent reports another.
     pub(crate) stop_reason: StopReason,
 }
@@ -18,23 +21,42 @@ impl<U: UserInterface> Toolkit<U> {
         session: &SessionId,
         content: impl FnOnce() -> Vec<ContentBlock>,
     ) -> Turn<U> {
-        if let Some(conversation) = self.sessions.conversations.lock().get_mut(session) {
-            let applied = conversation.prompt(content());
+        let number = self.sessions.turns.fetch_add(1, Ordering::Relaxed);
+        if let Some(open) = self.sessions.conversations.lock().get_mut(session) {
+            open.turn = Some(number);
+            let applied = open.conversation.prompt(content());
+            self.user_interface.show(session, &open.conversation, &applied);
+        }
+        Turn { toolkit: self.clone(), session: session.clone(), number, stop_reason: StopReason::Cancelled }
+    }
+
+    /// Ends the turn of a session whose agent is gone.
+    pub(crate) fn cut_off_turn(&self, session: &SessionId) {
+        if let Some(open) = self.sessions.conversations.lock().get_mut(session)
+            && open.turn.is_some()
+        {
+            self.end_turn(session, open, &StopReason::Cancelled);
+        }
+    }
+
+    fn end_turn(&self, session: &SessionId, open: &mut OpenConversation, stop_reason: &StopReason) {
+        let OpenConversation { conversation, turn } = open;
+        *turn = None;
+        let fields = ChangedFields { cancelled: true, ..ChangedFields::default() };
+        for index in conversation.turn_ended(stop_reason) {
+            let applied = Applied::new(Change::Updated { index, fields }, 0);
             self.user_interface.show(session, conversation, &applied);
         }
-        Turn { toolkit: self.clone(), session: session.clone(), stop_reason: StopReason::Cancelled }
     }
 }
 
 impl<U: UserInterface> Drop for Turn<U> {
     fn drop(&mut self) {
-        let Self { toolkit, session, stop_reason } = self;
-        if let Some(conversation) = toolkit.sessions.conversations.lock().get_mut(session) {
-            let fields = ChangedFields { cancelled: true, ..ChangedFields::default() };
-            for index in conversation.turn_ended(stop_reason) {
-                let applied = Applied::new(Change::Updated { index, fields }, 0);
-                toolkit.user_interface.show(session, conversation, &applied);
-            }
+        let Self { toolkit, session, number, stop_reason } = self;
+        if let Some(open) = toolkit.sessions.conversations.lock().get_mut(session)
+            && open.turn == Some(*number)
+        {
+            toolkit.end_turn(session, open, stop_reason);
         }
     }
 }

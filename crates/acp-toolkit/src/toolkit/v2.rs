@@ -14,8 +14,8 @@ use agentwire_acp_schema::v2::{
 };
 use agentwire_jsonrpc::{RawJson, Skipped};
 
-use super::client::UNKNOWN_PATH;
-use super::{Sessions, Toolkit, UserInterface};
+use super::question::UNKNOWN_PATH;
+use super::{OpenConversation, Sessions, Toolkit, UserInterface};
 use crate::conversation::v2::{commands, config_options, content_block};
 use crate::{Form, UrlConsent};
 
@@ -76,7 +76,7 @@ impl Sessions {
         available: &[agentwire_acp_schema::v2::AvailableCommand],
     ) {
         self.set(session, None, Some(config_options(options.to_vec())));
-        if let Some(conversation) = self.conversations.lock().get_mut(session) {
+        if let Some(OpenConversation { conversation, .. }) = self.conversations.lock().get_mut(session) {
             let commands = v1::AvailableCommandsUpdate::new(commands(available.to_vec()));
             let _drawn_when_it_is_open = conversation.apply(commands);
         }
@@ -96,8 +96,8 @@ impl<U: UserInterface> Client for Toolkit<U> {
         let ask = async |request: &v1::RequestPermissionRequest| {
             self.user_interface.choose_permission(request).await
         };
-        let question = self.with_earlier_fields(permission_question(request));
-        let answer = self.permissions.answer(&question, ask).await?;
+        let question = self.question(permission_question(request))?;
+        let answer = self.permissions.answer(&question.request, ask).await?;
         Ok(RequestPermissionResponse::new(match answer.outcome {
             v1::RequestPermissionOutcome::Selected(selected) => RequestPermissionOutcome::from(selected),
             _ => RequestPermissionResponse::cancelled().outcome,

@@ -1,16 +1,19 @@
 //! A permission request leaves out what the agent has told of the call before.
 
+use std::future::IntoFuture as _;
 use std::sync::Mutex;
+use std::time::Duration;
 
 use agentwire_acp_agent::{Agent, Context};
 use agentwire_acp_client::{BoxError, Error, connect};
 use agentwire_acp_schema::v1::*;
 use agentwire_acp_toolkit::{
     Applied, Conversation, ConversationLimits, PermissionPolicy, PermissionRule, Permissions, Toolkit,
-    UserInterface,
+    UserInterface, memory_estimate,
 };
 use agentwire_transport::duplex;
 use serde_json::json;
+use tokio::task::JoinSet;
 
 /// An agent that announces a call and asks with its id alone. Its answer ends with the outcome.
 struct Asker(ToolCall);
@@ -141,5 +144,70 @@ async fn no_rule_allows_a_call_that_was_too_large_to_be_kept() -> Result<(), Box
     let allowing = Permissions::new(PermissionPolicy::AllowAll);
     let (selected, asked) = outcome(large, toolkit(allowing.rule(edits))).await?;
     assert_eq!((&*selected, asked), ("n", vec![]));
+    Ok(())
+}
+
+/// An agent that announces a large call, and asks about it many times at once, with its id alone.
+struct Repeater;
+
+impl Agent for Repeater {
+    async fn initialize(&self, _: InitializeRequest, _: Context) -> Result<InitializeResponse, Error> {
+        Ok(InitializeResponse::new(ProtocolVersion::V1))
+    }
+
+    async fn new_session(&self, _: NewSessionRequest, _: Context) -> Result<NewSessionResponse, Error> {
+        Ok(NewSessionResponse::new("s"))
+    }
+
+    async fn prompt(&self, request: PromptRequest, context: Context) -> Result<PromptResponse, Error> {
+        let client = context.client();
+        let call = ToolCall::new("c", "Write").content([Content::from("x".repeat(1 << 20))]);
+        client.session_update(SessionNotification::new(&request.session_id, call)).await?;
+        let ask = || {
+            let options = [PermissionOption::new("y", "Yes", PermissionOptionKind::AllowOnce)];
+            let question =
+                RequestPermissionRequest::new(&request.session_id, ToolCallUpdate::new("c"), options);
+            client.request_permission(question).timeout(Duration::from_secs(1)).into_future()
+        };
+        let asked = (0..100).map(|_| ask()).collect::<JoinSet<_>>().join_all().await;
+        let refused = asked.iter().filter_map(|answer| answer.as_ref().err()?.refusal());
+        let refused = refused.inspect(|error| assert!(error.message.contains("limit"), "{error}")).count();
+        client.session_update(SessionNotification::message(&request.session_id, refused.to_string())).await?;
+        // There is room again.
+        assert!(ask().await.is_err_and(|error| error.refusal().is_none()));
+        Ok(PromptResponse::new(StopReason::EndTurn))
+    }
+}
+
+/// A person who is away. Counts the text of the calls that wait for them.
+#[derive(Default)]
+struct Away(Mutex<usize>);
+
+impl UserInterface for Away {
+    async fn choose_permission(
+        &self,
+        request: &RequestPermissionRequest,
+    ) -> Result<RequestPermissionResponse, Error> {
+        *self.0.lock().unwrap() += memory_estimate(&request.tool_call);
+        std::future::pending().await
+    }
+
+    fn show(&self, _: &SessionId, _: &Conversation, _: &Applied) {}
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_filled_in_while_the_user_is_asked_has_a_limit() -> Result<(), BoxError> {
+    let (ours, theirs) = duplex(8);
+    let toolkit = Toolkit::new(Away::default()).with_question_limit(10 << 20);
+    let client = connect(toolkit.clone(), ours, async |agent| {
+        agent.initialize(InitializeRequest::new(ProtocolVersion::V1)).await?;
+        let session = toolkit.new_session(&agent, NewSessionRequest::new("/")).await?.session_id;
+        toolkit.prompt(&agent, PromptRequest::new(&session, "go")).await?;
+        Ok(())
+    });
+    let (client, _) = tokio::join!(client, agentwire_acp_agent::serve(Repeater, theirs));
+    client?;
+    let waited = *toolkit.user_interface().0.lock().unwrap();
+    assert!(waited > 5 << 20 && waited < 12 << 20, "{waited} bytes");
     Ok(())
 }

@@ -265,6 +265,83 @@ async fn updates_are_passed_to_a_function_and_texts_have_a_limit() -> Result<(),
         .await
 }
 
+/// The id of a process that a terminal of a session runs for ever.
+#[cfg(target_os = "linux")]
+async fn running_command(agent: &HostAgent, session: &SessionId) -> Result<u32, BoxError> {
+    let workspaces = agent.toolkit().workspaces();
+    let script = "trap '' TERM; echo $$; while true; do sleep 1; done";
+    let request = CreateTerminalRequest::new(session, "/bin/sh").args(["-c", script]);
+    let terminal = workspaces.create_terminal(request).await?.terminal_id;
+    loop {
+        let output = workspaces.terminal_output(TerminalOutputRequest::new(session, &terminal)).await?.output;
+        if let Some((id, _)) = output.split_once('\n') {
+            return Ok(id.parse()?);
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+#[cfg(target_os = "linux")]
+async fn is_gone(process: u32) -> bool {
+    for _ in 0..500 {
+        let status = std::fs::read_to_string(format!("/proc/{process}/stat"));
+        if status.is_err() || status.is_ok_and(|status| status.contains(") Z ")) {
+            return true;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    false
+}
+
+/// A handle on an agent may outlive its host, such as in a task.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn the_commands_of_an_agent_end_with_its_host() -> Result<(), BoxError> {
+    for drops_host in [false, true] {
+        let (started, mut running) = tokio::sync::mpsc::unbounded_channel();
+        let host = Host::new().run(start(Recorder::default()), async |agent| {
+            let session = agent.session("/").await?;
+            let process = running_command(&agent, session.id()).await?;
+            started.send((agent, session, process))?;
+            if drops_host {
+                std::future::pending::<()>().await;
+            }
+            Ok(())
+        });
+        let left = match drops_host {
+            false => host.await.map(|()| running.try_recv().ok())?,
+            true => tokio::select! {
+                outcome = host => return outcome,
+                left = running.recv() => left,
+            },
+        };
+        let (_agent, session, process) = left.ok_or("it runs")?;
+        assert!(is_gone(process).await, "dropped: {drops_host}");
+        assert!(session.conversation(|_| ()).is_some(), "the conversation can still be read");
+    }
+    Ok(())
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_close_that_is_given_up_halfway_has_closed_the_session() -> Result<(), BoxError> {
+    Host::new()
+        .run(start(Recorder::default()), async |agent| {
+            let session = agent.session("/").await?;
+            let id = session.id().clone();
+            let process = running_command(&agent, &id).await?;
+            tokio::select! {
+                biased;
+                _ = session.close() => return Err("the command ends at once".into()),
+                () = std::future::ready(()) => {}
+            }
+            assert!(agent.toolkit().conversation(&id, |_| ()).is_none());
+            assert!(is_gone(process).await);
+            Ok(())
+        })
+        .await
+}
+
 /// Generic code spawns a host with any transport and any main function.
 fn spawn<T, F>(
     transport: T,

@@ -1,6 +1,7 @@
 //! Agents that die, and hosts that start them again, on a clock that tests pause.
 
 use std::collections::HashSet;
+use std::future::IntoFuture as _;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,6 +21,8 @@ use tokio::time::Instant;
 struct World {
     resumes: bool,
     loads: bool,
+    /// How long an agent takes before it replays a session.
+    load_delay: Duration,
     /// How many prompts kill the agent that gets them.
     deadly: Arc<Mutex<u32>>,
     log: Arc<Mutex<Vec<String>>>,
@@ -86,11 +89,16 @@ impl Agent for Mortal {
         let LoadSessionRequest { session_id: id, mcp_servers, .. } = request;
         self.world.record(format!("load {id} servers {}", mcp_servers.len()));
         self.world.check(&id)?;
-        let client = context.client();
-        client.session_update(SessionNotification::message(&id, "replayed")).await?;
-        client.session_update(SessionNotification::new(&id, ToolCall::new("c", "Replayed"))).await?;
-        let title = SessionInfoUpdate::new().title("Restored");
-        client.session_update(SessionNotification::new(&id, title)).await?;
+        let (client, delay) = (context.client().clone(), self.world.load_delay);
+        let replay = async move {
+            tokio::time::sleep(delay).await;
+            client.session_update(SessionNotification::message(&id, "replayed")).await?;
+            client.session_update(SessionNotification::new(&id, ToolCall::new("c", "Replayed"))).await?;
+            let title = SessionInfoUpdate::new().title("Restored");
+            client.session_update(SessionNotification::new(&id, title)).await
+        };
+        // A task of its own goes on when the call is given up.
+        tokio::spawn(replay).await.map_err(Error::internal_error)??;
         Ok(LoadSessionResponse::new())
     }
 
@@ -107,6 +115,10 @@ impl Agent for Mortal {
     async fn prompt(&self, request: PromptRequest, context: Context) -> Result<PromptResponse, Error> {
         let text = request.prompt[0].as_text().unwrap_or_default().to_owned();
         self.world.record(format!("prompt {text}"));
+        if text == "call" {
+            let call = ToolCall::new("running", "Run");
+            context.client().session_update(SessionNotification::new(&request.session_id, call)).await?;
+        }
         let said = SessionNotification::message(&request.session_id, format!("heard {text}. "));
         context.client().session_update(said).await?;
         let dies = {
@@ -120,6 +132,9 @@ impl Agent for Mortal {
             tokio::time::sleep(Duration::from_millis(1)).await;
             self.death.notify_one();
             std::future::pending::<()>().await;
+        }
+        if text == "call" {
+            context.cancelled().await;
         }
         Ok(PromptResponse::new(StopReason::EndTurn))
     }
@@ -336,6 +351,84 @@ async fn a_host_does_not_wait_for_an_agent_that_is_away() -> Result<(), BoxError
     assert!(began.elapsed() < Duration::from_secs(1));
     assert_eq!(world.log(), ["start", "initialize", "prompt 1"]);
     Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_whose_answer_is_read_late_is_opened_again_too() -> Result<(), BoxError> {
+    let world = World { loads: true, deadly: Arc::new(Mutex::new(1)), ..World::default() };
+    run(&world, Host::new(), async |agent| {
+        let mut opening = agent.session("/late").into_future();
+        tokio::select! {
+            biased;
+            _ = &mut opening => panic!("the answer takes a moment"),
+            () = std::future::ready(()) => {}
+        }
+        agent.session("/other").await?.prompt("1").text().await.expect_err("the agent dies");
+        agent.handle().await?;
+        let late = opening.await?;
+        assert_eq!(late.id(), "late");
+        assert!(world.log().contains(&"load late servers 0".to_owned()), "the new agent knows the session");
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_replay_that_comes_after_its_time_limit_is_left_out() -> Result<(), BoxError> {
+    let load_delay = Duration::from_secs(90);
+    let world = World { loads: true, load_delay, deadly: Arc::new(Mutex::new(1)), ..World::default() };
+    run(&world, Host::new(), async |agent| {
+        let session = agent.session("/one").await?;
+        session.prompt("1").text().await.expect_err("the agent dies");
+        let lost = session.prompt("2").text().await.expect_err("the session takes too long");
+        assert!(matches!(lost, HostError::SessionLost { .. }), "{lost}");
+        tokio::time::sleep(load_delay).await;
+        assert_eq!(shown(&session), ["User: 1", "Agent: heard 1. "]);
+        // It can be opened after all.
+        let session = agent.session("/one").load("one").await;
+        assert!(session.is_err(), "the agent is as slow as before");
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lost_session_serves_no_files_and_no_terminals() -> Result<(), BoxError> {
+    let world = World { loads: true, deadly: Arc::new(Mutex::new(1)), ..World::default() };
+    run(&world, Host::new(), async |agent| {
+        let (kept, gone) = (agent.session("/kept").await?, agent.session("/gone").await?);
+        world.forgotten.lock().insert(gone.id().clone());
+        kept.prompt("1").text().await.expect_err("the agent dies");
+        agent.handle().await?;
+        let workspaces = agent.toolkit().workspaces();
+        assert!(workspaces.of(kept.id()).is_ok());
+        assert!(workspaces.of(gone.id()).is_err());
+        assert_eq!(shown(&gone), Vec::<String>::new(), "its conversation stays");
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_turn_of_an_agent_that_died_does_not_end_a_later_one() -> Result<(), BoxError> {
+    let world = World { resumes: true, deadly: Arc::new(Mutex::new(1)), ..World::default() };
+    run(&world, Host::new(), async |agent| {
+        let session = agent.session("/one").await?;
+        let mut first = session.prompt("1");
+        assert!(first.next_text().await?.is_some());
+        agent.handle().await?;
+        tokio::time::sleep(Duration::from_secs(10)).await;
+        let mut second = session.prompt("call");
+        assert!(second.next_text().await?.is_some());
+        drop(first);
+        let cancelled = session.conversation(|conversation| {
+            let call = conversation.tool_call(&"running".into()).map(|(_, entry)| entry.cancelled);
+            call.expect("there is a call")
+        });
+        assert_eq!(cancelled, Some(false));
+        Ok(())
+    })
+    .await
 }
 
 /// A process that answers twice and dies of a fault, with its last words.

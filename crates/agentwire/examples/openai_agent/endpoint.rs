@@ -29,14 +29,30 @@ const EXCERPT: usize = 300;
 pub(crate) struct Endpoint {
     client: DefaultClient,
     url: Uri,
-    key: Option<String>,
+    key: Key,
     authorization: Option<HeaderValue>,
+}
+
+/// The key, which may be empty. No text that is shown has it.
+#[derive(Clone)]
+struct Key(String);
+
+impl Key {
+    /// The beginning of a text of the endpoint, on one line and without the key, should it repeat that.
+    fn excerpt(&self, told: &str) -> String {
+        let told = match &*self.0 {
+            "" => told.to_owned(),
+            key => told.replace(key, "…"),
+        };
+        Printable::one_line(told.trim()).to_string().chars().take(EXCERPT).collect()
+    }
 }
 
 /// An answer that streams. Dropping it closes the connection, and so ends the work at the endpoint.
 pub(crate) struct Answer {
     body: Body,
     decoder: Decoder,
+    key: Key,
     bytes: usize,
     calls: Vec<Call>,
     finish_reason: Option<String>,
@@ -54,8 +70,11 @@ impl Endpoint {
     /// An endpoint at `base`, such as `https://api.openai.com/v1`.
     pub(crate) fn new(base: &str, key: Option<String>) -> Result<Self, BoxError> {
         let url = format!("{}/chat/completions", base.trim_end_matches('/')).parse()?;
+        let key = Key(key.unwrap_or_default());
         let mut authorization = None;
-        if let Some(key) = &key {
+        if let Key(key) = &key
+            && !key.is_empty()
+        {
             let mut value = HeaderValue::try_from(format!("Bearer {key}"))
                 .map_err(|_| "OPENAI_API_KEY has characters that no header may have")?;
             value.set_sensitive(true);
@@ -72,16 +91,20 @@ impl Endpoint {
         }
         let sent = self.client.send(post.body(request.to_string().into())?);
         let response = within(sent).await?.map_err(|error| {
-            format!("the model's endpoint {} cannot be reached: {}", self.url, chain(&*error))
+            // The URL may have a password.
+            let authority = self.url.authority().map_or("", |authority| authority.as_str());
+            let host = authority.rsplit('@').next().unwrap_or_default();
+            format!("the model's endpoint {host} cannot be reached: {}", chain(&*error))
         })?;
         if response.status() != StatusCode::OK {
             return Err(self.refusal(response).await.into());
         }
         let decoder = Decoder::new(ANSWER_LIMIT);
-        Ok(Answer { body: response.into_body(), decoder, bytes: 0, calls: Vec::new(), finish_reason: None })
+        let (body, key) = (response.into_body(), self.key.clone());
+        Ok(Answer { body, decoder, key, bytes: 0, calls: Vec::new(), finish_reason: None })
     }
 
-    /// Describes a response that is no answer. The text of the endpoint is shown without the key, should it repeat that.
+    /// Describes a response that is no answer.
     async fn refusal(&self, response: Response<Body>) -> String {
         let (head, mut body) = response.into_parts();
         let mut text = Vec::new();
@@ -95,8 +118,7 @@ impl Endpoint {
             Ok(json) => json["error"]["message"].as_str().unwrap_or_default().to_owned(),
             Err(_) => String::from_utf8_lossy(&text).into_owned(),
         };
-        let told = self.key.as_ref().map_or(told.clone(), |key| told.replace(key, "…"));
-        let told: String = Printable::one_line(told.trim()).to_string().chars().take(EXCERPT).collect();
+        let told = self.key.excerpt(&told);
         let retry = head.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok());
         let what = match head.status {
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => "does not accept OPENAI_API_KEY".to_owned(),
@@ -122,7 +144,12 @@ impl Answer {
                     None => {}
                     Some("[DONE]") => return Ok(None),
                     Some(data) => {
-                        if let Some(text) = self.add(jsonrpc::read(data)?)? {
+                        let chunk = jsonrpc::read(data).map_err(|why| {
+                            // It may quote the endpoint.
+                            let why = self.key.excerpt(&why.to_string());
+                            format!("the model's answer cannot be read: {why}")
+                        })?;
+                        if let Some(text) = self.add(chunk)? {
                             return Ok(Some(text));
                         }
                     }
@@ -155,7 +182,7 @@ impl Answer {
     fn add(&mut self, chunk: Chunk) -> Result<Option<String>, BoxError> {
         if let Some(error) = chunk.error {
             let told = error["message"].as_str().unwrap_or_default();
-            return Err(format!("the model's endpoint failed: {}", Printable::one_line(told)).into());
+            return Err(format!("the model's endpoint failed: {}", self.key.excerpt(told)).into());
         }
         let Some(choice) = chunk.choices.into_iter().next() else { return Ok(None) };
         self.finish_reason = choice.finish_reason.or(self.finish_reason.take());

@@ -7,6 +7,8 @@ use agentwire_acp_schema::v1::{
 use agentwire_acp_toolkit::Form;
 
 use super::keyboard::TypedInput;
+use super::screen::MAX_ITEMS;
+use super::shown::short;
 use super::user::User;
 
 impl User {
@@ -53,11 +55,8 @@ async fn ask(user: &User, form: &mut Form, name: &str, label: &Label) -> Result<
     if let Some(about) = &label.about {
         user.tell(about)?;
     }
-    if let Some(choices) = form.choices(name) {
-        for (value, title) in &choices {
-            let title = if title == value { String::new() } else { format!(" ({title})") };
-            user.tell(&format!("  {value}{title}"))?;
-        }
+    for line in choice_lines(&form.choices(name).unwrap_or_default()) {
+        user.tell(&line)?;
     }
     loop {
         let value = form.value(name).map(value_text);
@@ -77,6 +76,20 @@ async fn ask(user: &User, form: &mut Form, name: &str, label: &Label) -> Result<
             Err(error) => user.tell(&error.fault.to_string())?,
         }
     }
+}
+
+/// The lines of the choices, each with its value and title. The choices after the first [`MAX_ITEMS`] are counted, and can be
+/// typed all the same.
+fn choice_lines(choices: &[(&str, &str)]) -> Vec<String> {
+    let line = |(value, title): &(&str, &str)| {
+        let title = if title == value { String::new() } else { format!(" ({})", short(title)) };
+        format!("  {}{title}", short(value))
+    };
+    let mut lines: Vec<_> = choices.iter().take(MAX_ITEMS).map(line).collect();
+    if choices.len() > MAX_ITEMS {
+        lines.push(format!("  … {} more", choices.len() - MAX_ITEMS));
+    }
+    lines
 }
 
 /// A field's title and description.
@@ -106,5 +119,19 @@ fn value_text(value: &ElicitationContentValue) -> String {
         ElicitationContentValue::Boolean(false) => "no".into(),
         ElicitationContentValue::StringArray(values) => values.join(", "),
         _ => "set".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn choices_are_bounded_and_steer_no_terminal() {
+        let choices = vec![("a", "\u{1b}[2JOne"); 100_000];
+        let lines = choice_lines(&choices);
+        assert_eq!(lines.len(), MAX_ITEMS + 1);
+        assert_eq!((&*lines[0], &*lines[MAX_ITEMS]), ("  a (^[[2JOne)", "  … 99800 more"));
+        assert_eq!(choice_lines(&[("a", "a")]), ["  a"]);
     }
 }

@@ -25,8 +25,8 @@ const MAX_DIFF_LINES: usize = 50_000;
 /// The longest text that is escaped before it is queued: 64 KiB. A longer one is escaped when it is written.
 const LONG: usize = 64 << 10;
 
-/// How long to look for the smallest diff. The search takes quadratic time for some texts. After this time a larger diff is
-/// shown.
+/// How long to look for the smallest diffs of one update. The search takes quadratic time for some texts. After this time
+/// larger diffs are shown.
 const DIFF_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// The most entries of a plan, and pieces of a call's content, that are shown. [`Screen::more`] counts the others.
@@ -220,8 +220,13 @@ impl Screen {
         if count > 0 { self.dim(&format!("  … {count} more")) } else { Ok(()) }
     }
 
+    /// The time until which to look for the smallest diffs of the update that is shown now.
+    pub(crate) fn diff_deadline() -> Instant {
+        Instant::now() + DIFF_TIMEOUT
+    }
+
     /// Shows what changed in a text, with three lines of context.
-    pub(crate) fn diff(&mut self, old: &str, new: &str) -> io::Result<()> {
+    pub(crate) fn diff(&mut self, old: &str, new: &str, deadline: Instant) -> io::Result<()> {
         let is_long = |text: &str| text.len() > MAX_DIFF_BYTES || text.lines().nth(MAX_DIFF_LINES).is_some();
         if is_long(old) || is_long(new) {
             let (old, new) = (old.len(), new.len());
@@ -229,7 +234,6 @@ impl Screen {
         }
         let lines = |text| str::split_inclusive(text, '\n').collect::<Vec<_>>();
         let (old, new) = (lines(old), lines(new));
-        let deadline = Instant::now() + DIFF_TIMEOUT;
         let changes = capture_diff_slices_deadline(Algorithm::Myers, &old, &new, Some(deadline));
         for group in group_diff_ops(changes, 3) {
             for change in group.iter().flat_map(|operation| operation.iter_changes(&*old, &*new)) {

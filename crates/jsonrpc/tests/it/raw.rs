@@ -66,3 +66,19 @@ fn half_pairs_are_made_whole_and_nothing_else_is_copied() {
     let half = RawJson::parse(r#"["\ud83d", {"\udE00":"\\ud83d"}]"#.into()).unwrap();
     assert_eq!(half.with_whole_pairs().as_str(), r#"["\ufffd", {"\ufffd":"\\ud83d"}]"#);
 }
+
+#[test]
+fn what_a_peer_wrote_as_json_steers_nothing_in_debug_output() {
+    let text = "{\"a\":\"\u{9b}2J\u{202e}\u{7f}\"}";
+    let raw: agentwire_jsonrpc::RawJson = serde_json::from_str(text).unwrap();
+    let object: agentwire_jsonrpc::RawObject = serde_json::from_str(text).unwrap();
+    let id: agentwire_jsonrpc::RequestId = serde_json::from_str("\"\u{9b}2J\u{202e}\u{7f}\"").unwrap();
+    for shown in [format!("{raw:?}"), format!("{object:?}"), format!("{id:?}")] {
+        assert!(agentwire_jsonrpc::Printable::new(&shown).is_plain(), "{shown:?}");
+    }
+    assert_eq!(
+        (raw.to_string(), object.to_string()),
+        (text.to_owned(), text.to_owned()),
+        "the JSON itself stays"
+    );
+}

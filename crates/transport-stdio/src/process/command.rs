@@ -7,6 +7,8 @@ use std::process::{self, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
+use agentwire_jsonrpc::Printable;
+
 /// A program to start and how to treat it; [`Child::spawn`](super::Child::spawn) starts it.
 ///
 /// ```
@@ -40,7 +42,7 @@ pub struct Command {
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub enum Stderr {
-    /// Passed on to our own stderr a line at a time, as [`Printable`](agentwire_jsonrpc::Printable) shows it, behind the
+    /// Passed on to our own stderr a line at a time, as [`Printable`] shows it, behind the
     /// program's name: `my-server: listening`. So it cannot steer the terminal that we run at, or pass for a line of
     /// ours. A line of more than 8 KiB comes in parts. If ours does not take it fast enough, lines are dropped, and one
     /// there says how many.
@@ -53,7 +55,7 @@ pub enum Stderr {
     /// Each line is given to a function, without its line end, with U+FFFD for what is not UTF-8. A line of
     /// more than 8 KiB comes in parts. The function runs while the transport is polled, so it must not block.
     /// Control characters are in it as the child wrote them: show it to people as a
-    /// [`Printable`](agentwire_jsonrpc::Printable).
+    /// [`Printable`].
     Lines(Arc<dyn Fn(&str) + Send + Sync>),
 }
 
@@ -65,7 +67,7 @@ pub enum ParseCommandError {
     #[error("the command line is empty")]
     Empty,
     /// A quote is not closed.
-    #[error("a quote in the command line is not closed: {0}")]
+    #[error("a quote in the command line is not closed: {}", Printable::new(.0))]
     Unclosed(String),
 }
 

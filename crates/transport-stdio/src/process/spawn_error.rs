@@ -3,12 +3,18 @@
 use std::io;
 use std::path::PathBuf;
 
+use agentwire_jsonrpc::Printable;
+
 /// Why a process could not be started.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpawnError {
     /// The directory that it should start in is not there, or is none.
-    #[error("cannot start `{program}` in {}: no such directory", directory.display())]
+    #[error(
+        "cannot start `{}` in {}: no such directory",
+        Printable::new(program),
+        Printable::display(directory.display())
+    )]
     #[non_exhaustive]
     Directory {
         /// The program, as the command named it.
@@ -17,7 +23,7 @@ pub enum SpawnError {
         directory: PathBuf,
     },
     /// The system refused to start it, or to give us our ends of its streams.
-    #[error("cannot start `{program}`: {source}")]
+    #[error("cannot start `{}`: {source}", Printable::new(program))]
     #[non_exhaustive]
     Start {
         /// The program, as the command named it.

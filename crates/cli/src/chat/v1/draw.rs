@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io;
+use std::time::Instant;
 
 use agentwire_acp_schema::v1::{
     ContentBlock, NoticeSeverity, PlanEntryStatus, TerminalId, ToolCallContent, ToolCallStatus, UsageUpdate,
@@ -157,7 +158,8 @@ impl Renderer {
             screen.marked_line(mark, &short(&call.title))?;
         }
         let new = content.and_then(|first| call.content.get(first..)).unwrap_or_default();
-        new.iter().take(MAX_ITEMS).try_for_each(|content| draw_tool_content(screen, content))?;
+        let deadline = Screen::diff_deadline();
+        new.iter().take(MAX_ITEMS).try_for_each(|content| draw_tool_content(screen, content, deadline))?;
         screen.more(new.len().saturating_sub(MAX_ITEMS))?;
         // The output of terminals is shown when the call has ended, and only if it has no other content.
         if entry.has_ended() && call.content.len() <= MAX_TERMINALS {
@@ -234,12 +236,16 @@ fn draw_message(
     Ok(())
 }
 
-fn draw_tool_content(screen: &mut Screen, content: &ToolCallContent) -> io::Result<()> {
+fn draw_tool_content(
+    screen: &mut Screen,
+    content: &ToolCallContent,
+    diff_deadline: Instant,
+) -> io::Result<()> {
     match content {
         ToolCallContent::Content(content) => screen.indented(&content_text(&content.content)),
         ToolCallContent::Diff(diff) => {
             screen.dim(&format!("  {}", diff.path.display()))?;
-            screen.diff(diff.old_text.as_deref().unwrap_or_default(), &diff.new_text)
+            screen.diff(diff.old_text.as_deref().unwrap_or_default(), &diff.new_text, diff_deadline)
         }
         _ => Ok(()),
     }

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use agentwire_acp_schema::v1::{
     ConfigOptionUpdate, CurrentModeUpdate, Diff, SessionConfigOption, SessionInfoUpdate, SessionNotification,
@@ -145,4 +146,20 @@ fn a_title_is_shown_as_far_as_there_is_room() {
 fn a_context_may_be_as_full_as_it_wants() {
     let shown = show([UsageUpdate::new(u64::MAX, 1).into()]);
     assert_eq!(shown, format!("context: {} % of 1 tokens\n", u128::from(u64::MAX) * 100));
+}
+
+/// The smallest diff is looked for within a time limit, which all diffs of an update share.
+#[test]
+fn many_diffs_that_are_hard_to_find_take_no_longer_than_one() {
+    let lines: Vec<_> = (0..12_000).map(|number| format!("{number}\n")).collect();
+    let (text, reversed): (String, String) =
+        (lines.concat(), lines.iter().rev().map(String::as_str).collect());
+    let time = |old: &str, new: &str| {
+        let diffs = (0..20).map(|_| Diff::new("/a", new).old_text(old).into());
+        let since = Instant::now();
+        show([ToolCall::new("1", "Edit").content(diffs.collect::<Vec<ToolCallContent>>()).into()]);
+        since.elapsed()
+    };
+    let (easy, hard) = (time("", &format!("{text}{text}")), time(&text, &reversed));
+    assert!(hard < easy + Duration::from_secs(2), "{easy:?} and {hard:?}");
 }
