@@ -41,6 +41,9 @@ pub enum McpConfigFault {
     /// It has neither `mcpServers` nor `servers`.
     #[error("it has neither `mcpServers` nor `servers`")]
     NoServers,
+    /// A name stands twice. Which of the two counts is not the same for all readers, so a user may have agreed to the other.
+    #[error("the name {0:?} stands there twice")]
+    Twice(String),
     /// A member has another type than this.
     #[error("it must be {0}")]
     Type(&'static str),

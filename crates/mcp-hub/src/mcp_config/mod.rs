@@ -3,6 +3,7 @@
 mod comments;
 mod entry;
 mod error;
+mod unique;
 mod variables;
 
 use std::fmt;
@@ -16,6 +17,7 @@ use agentwire_jsonrpc::{RawJson, RawObject};
 use self::comments::without_comments;
 use self::entry::read_entry;
 pub use self::error::{McpConfigError, McpConfigFault, McpConfigWarning};
+use self::unique::{UniqueNames, check_unique};
 use self::variables::Variables;
 use crate::config::ServerConfig;
 
@@ -54,7 +56,8 @@ pub const DEFAULT_MCP_CONFIG_LIMIT: usize = 1 << 20;
 /// | `${workspaceFolder}`, `${workspaceFolderBasename}` | [`McpConfigReader::workspace_folder`], and the last part of it |
 /// | `${userHome}`, `${pathSeparator}`, `${/}` | the home directory, and `/` or `\` |
 ///
-/// Any other, such as `${input:token}`, is an error that names it.
+/// Any other, such as `${input:token}`, is an error that names it. So is a name that stands twice, be it of a member or of a
+/// server: readers differ in which of the two they believe.
 ///
 /// # Secrets
 ///
@@ -216,8 +219,11 @@ impl McpConfigReader {
         let value: RawJson = agentwire_jsonrpc::read(&text)
             .map_err(|why| McpConfigFault::Syntax { line: why.line(), column: why.column() })?;
         let object = RawObject::try_from(value).map_err(|_| McpConfigFault::Type("an object"))?;
+        check_unique(&object)?;
         let variables = Variables::new(&*self.lookup, self.workspace_folder.as_deref(), self.size_limit);
         let mut config = McpConfig { servers: Vec::new(), disabled: Vec::new(), warnings: Vec::new() };
+        // `mcpServers` and `servers` may both be there.
+        let mut names = UniqueNames::default();
         let mut has_servers = false;
         for (member, value) in object.iter() {
             match &*member {
@@ -225,7 +231,7 @@ impl McpConfigReader {
                     has_servers = true;
                     let not_object = |_| McpConfigFault::Type("an object").at(&member);
                     let servers = RawObject::try_from(value).map_err(not_object)?;
-                    read_servers(&servers, &variables, &mut config)?;
+                    read_servers(&servers, &variables, &mut names, &mut config)?;
                 }
                 // Inputs are asked for where they are used, which is an error.
                 "inputs" | "$schema" => {}
@@ -244,9 +250,11 @@ impl McpConfigReader {
 fn read_servers(
     servers: &RawObject,
     variables: &Variables<'_>,
+    names: &mut UniqueNames,
     config: &mut McpConfig,
 ) -> Result<(), McpConfigError> {
     for (name, entry) in servers.iter() {
+        names.add(&name)?;
         let not_object = |_| McpConfigError::from(McpConfigFault::Type("an object")).in_server(&name);
         let entry = RawObject::try_from(entry).map_err(not_object)?;
         match read_entry(&name, &entry, variables, &mut config.warnings)
