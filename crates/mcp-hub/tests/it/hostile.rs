@@ -219,3 +219,68 @@ impl Drop for OnDrop {
         self.0.fetch_sub(1, Ordering::SeqCst);
     }
 }
+
+/// Calls, additions, removals and new connections at once, from several threads, with callers who lose interest at any
+/// point.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn whatever_is_done_at_once_the_last_word_counts() {
+    const SERVERS: usize = 4;
+    let servers: Vec<_> = (0..SERVERS).map(|_| Played::default()).collect();
+    servers.iter().for_each(|server| server.set_tools([("x", 1)]));
+    let configs: Vec<_> =
+        servers.iter().enumerate().map(|(n, server)| server.config(&format!("s{n}"))).collect();
+    let (hub, driver) = Hub::new(configs.clone());
+    let driver = tokio::spawn(driver);
+    for round in 0..50_u64 {
+        let tasks: Vec<_> = (0..4_u64)
+            .map(|task| {
+                let (hub, configs) = (hub.clone(), configs.clone());
+                tokio::spawn(async move {
+                    let mut seed = round * 4 + task + 1;
+                    for _ in 0..20 {
+                        seed ^= seed << 13;
+                        seed ^= seed >> 7;
+                        seed ^= seed << 17;
+                        let place = (seed >> 8) as usize % SERVERS;
+                        let name = format!("s{place}");
+                        match seed % 6 {
+                            0 => drop(hub.add(configs[place].clone())),
+                            1 => drop(hub.remove(&name)),
+                            2 => drop(hub.reconnect(&name)),
+                            3 => {
+                                let call = hub.call(&format!("{name}__x"), ());
+                                let time = Duration::from_micros(seed >> 8 & 0xff);
+                                let _ = tokio::time::timeout(time, call.into_future()).await;
+                            }
+                            4 => drop(tokio::time::timeout(Duration::from_micros(50), hub.tools()).await),
+                            _ => tokio::task::yield_now().await,
+                        }
+                    }
+                })
+            })
+            .collect();
+        for task in tasks {
+            task.await.unwrap();
+        }
+        // Whatever was there is gone, and all come back.
+        for status in hub.status() {
+            hub.remove(&status.name).unwrap();
+        }
+        assert!(hub.status().is_empty() && hub.tools().await.is_empty());
+        let mut names: Vec<_> = configs.iter().map(|config| hub.add(config.clone()).unwrap()).collect();
+        names.sort();
+        let ready = tokio::time::timeout(Duration::from_secs(20), hub.ready()).await;
+        assert!(ready.is_ok(), "round {round}: {:?}", hub.status());
+        for name in &names {
+            let result = hub.call(&format!("{name}__x"), ()).await;
+            assert_eq!(
+                result.map(|result| result.text().into_owned()).map_err(|e| e.to_string()),
+                Ok("x".into()),
+                "round {round}: {:?}",
+                hub.status()
+            );
+        }
+    }
+    tokio::time::timeout(Duration::from_secs(20), hub.close()).await.unwrap();
+    driver.await.unwrap();
+}
