@@ -185,6 +185,10 @@ impl Shared {
         self.change(|state| state.closing = true);
     }
 
+    pub(crate) fn is_closing(&self) -> bool {
+        self.0.with(|state| state.closing)
+    }
+
     /// The driver is gone, and every server with it.
     pub(crate) fn over(&self) {
         self.change(|state| {

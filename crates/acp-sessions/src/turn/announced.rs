@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::tool_call::{fill, is_open};
 
-/// How much is kept of all open calls of a turn, in bytes of text and JSON: 4 MiB.
+/// How much is kept of all open calls of a turn: 4 MiB.
 const BYTES_LIMIT: usize = 4 << 20;
 
 /// The open tool calls of a turn, oldest first, and the bytes of each.
@@ -103,12 +103,13 @@ impl CallChange {
     }
 }
 
-/// Returns the length of what is kept of a call, in bytes of text and JSON.
+/// Returns about how many bytes a call takes: its own, and those of its text and JSON.
 fn length(call: &ToolCallUpdate) -> usize {
     fn json<T: Serialize>(value: &Option<T>) -> usize {
         value.as_ref().map_or(0, |value| RawJson::encode(value).map_or(0, |json| json.len()))
     }
-    call.tool_call_id.len()
+    size_of::<ToolCallUpdate>()
+        + call.tool_call_id.len()
         + call.title.as_ref().map_or(0, String::len)
         + call.name.as_ref().map_or(0, String::len)
         + call.raw_input.as_ref().map_or(0, RawJson::len)
@@ -165,5 +166,16 @@ mod tests {
         assert!(subject.content.is_none() && subject.raw_input.is_some());
         add(&mut calls, ToolCall::new("f", "x".repeat(BYTES_LIMIT + 1)));
         assert!(!is_known(&calls, "f") && is_known(&calls, "e"));
+    }
+
+    #[test]
+    fn many_small_calls_are_bounded_too() {
+        let mut calls = AnnouncedCalls::default();
+        for id in 0..20_000 {
+            add(&mut calls, ToolCallUpdate::new(id.to_string()));
+        }
+        let memory = calls.calls.len() * size_of::<ToolCallUpdate>();
+        assert!(memory <= BYTES_LIMIT, "{memory} bytes of {} calls", calls.calls.len());
+        assert!(calls.calls.len() > 1000, "the newest are kept");
     }
 }
