@@ -19,6 +19,9 @@ pub enum McpConfigFault {
     /// The file cannot be read.
     #[error(transparent)]
     Io(io::Error),
+    /// It is no file, but a directory, a pipe or a device.
+    #[error("it is no file")]
+    NotFile,
     /// The file, or what its variables became, is too long.
     #[error("it is longer than {limit} bytes, the limit, before or after its variables are replaced")]
     #[non_exhaustive]

@@ -7,7 +7,7 @@ mod unique;
 mod variables;
 
 use std::fmt;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -187,7 +187,7 @@ impl McpConfigReader {
         self
     }
 
-    /// Reads a file.
+    /// Reads a file. It blocks while it reads, and refuses what is no file, such as a pipe, which might keep it waiting.
     ///
     /// # Errors
     ///
@@ -198,6 +198,10 @@ impl McpConfigReader {
     }
 
     fn read_text(&self, path: &Path) -> Result<String, McpConfigError> {
+        // To open a pipe already waits, and a repository may have a link to our own stdin here.
+        if !fs::metadata(path).map_err(McpConfigFault::Io)?.is_file() {
+            return Err(McpConfigFault::NotFile.into());
+        }
         let mut bytes = Vec::new();
         let file = File::open(path).map_err(McpConfigFault::Io)?;
         let limit = u64::try_from(self.size_limit).unwrap_or(u64::MAX).saturating_add(1);

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 use crate::played::Played;
 
+#[cfg(feature = "http")]
 #[test]
 fn a_file_with_more_headers_than_http_carries_is_an_error() {
     let headers: String = (0..40_000).map(|n| format!(r#""x{n}":"","#)).collect();
@@ -283,4 +284,20 @@ async fn whatever_is_done_at_once_the_last_word_counts() {
     }
     tokio::time::timeout(Duration::from_secs(20), hub.close()).await.unwrap();
     driver.await.unwrap();
+}
+
+/// A repository may have a link to a device in the place of the file, such as the stdin that carries the protocol.
+#[test]
+fn what_is_no_file_is_not_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let (pipe, link) = (folder.path().join("pipe"), folder.path().join(".mcp.json"));
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    std::os::unix::fs::symlink(&pipe, &link).unwrap();
+    for path in [pipe, link, "/dev/tty".into(), "/dev/zero".into(), folder.path().to_owned()] {
+        let (sender, read) = std::sync::mpsc::channel();
+        std::thread::spawn(move || sender.send(McpConfig::read(&path).map(drop)));
+        let error = read.recv_timeout(Duration::from_secs(5)).expect("it does not wait").unwrap_err();
+        assert!(matches!(error.fault(), McpConfigFault::NotFile), "{error}");
+    }
+    assert!(matches!(McpConfig::read("/none").unwrap_err().fault(), McpConfigFault::Io(_)));
 }
