@@ -373,3 +373,33 @@ async fn a_server_that_a_turn_adds_and_that_is_broken_is_reported_too() {
     let warnings = warnings.lock().unwrap().clone();
     assert_eq!(warnings.len(), 2, "{warnings:?}");
 }
+
+/// Each report is written to the store, so a server must not decide how many there are.
+#[tokio::test(start_paused = true)]
+async fn a_server_that_reports_without_pause_is_shown_now_and_then() {
+    let flood = async |_: NoArguments, cx: Context| {
+        for step in 1..=2000 {
+            cx.progress(f64::from(step), Some(2000.0), None).await.unwrap();
+        }
+        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+        "done"
+    };
+    let server = Server::new("s", "1").tool("flood", "Reports", flood);
+    let agent = agent(async |turn: Turn| {
+        turn.call_tool("flood", ()).permissions(PermissionPolicy::Allow).await?;
+        Ok(StopReason::EndTurn)
+    });
+    with(agent.mcp_server(within("s", server)), async |peer| {
+        let session = peer.open("/repo").await;
+        assert_eq!(peer.prompt(&session, "go").await, "end_turn");
+        let came = peer.updates();
+        let reports: Vec<_> = came.iter().filter(|update| update["status"].is_null()).collect();
+        assert!((1..20).contains(&reports.len()), "{}", reports.len());
+        assert_eq!(
+            reports.last().unwrap()["content"][0]["content"]["text"],
+            "2000 of 2000",
+            "the last one is shown"
+        );
+    })
+    .await;
+}
