@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use agentwire_acp_schema::v1::{SessionUpdate, ToolCallId, ToolCallUpdate};
+use agentwire_acp_schema::v1::{SessionUpdate, ToolCall, ToolCallId, ToolCallUpdate};
 use agentwire_jsonrpc::RawJson;
 use serde::Serialize;
 
@@ -83,13 +83,7 @@ impl CallChange {
     pub(super) fn of(update: &SessionUpdate) -> Option<Self> {
         match update {
             SessionUpdate::ToolCall(call) if is_open(&call.status) => {
-                let mut known = ToolCallUpdate::new(call.tool_call_id.clone()).kind(call.kind.clone());
-                known.title = Some(call.title.clone()).filter(|title| !title.is_empty());
-                known.name.clone_from(&call.name);
-                known.locations = Some(call.locations.clone()).filter(|list| !list.is_empty());
-                known.raw_input.clone_from(&call.raw_input);
-                known.content = Some(call.content.clone()).filter(|list| !list.is_empty());
-                Some(Self::Begun(Box::new(known)))
+                Some(Self::Begun(Box::new(description(call))))
             }
             SessionUpdate::ToolCall(call) => Some(Self::Ended(call.tool_call_id.clone())),
             SessionUpdate::ToolCallUpdate(call) if call.status.as_ref().is_none_or(is_open) => {
@@ -101,6 +95,17 @@ impl CallChange {
             _ => None,
         }
     }
+}
+
+/// Returns what describes a call, and not its progress: what a question about it shows.
+pub(super) fn description(call: &ToolCall) -> ToolCallUpdate {
+    let mut known = ToolCallUpdate::new(call.tool_call_id.clone()).kind(call.kind.clone());
+    known.title = Some(call.title.clone()).filter(|title| !title.is_empty());
+    known.name.clone_from(&call.name);
+    known.locations = Some(call.locations.clone()).filter(|list| !list.is_empty());
+    known.raw_input.clone_from(&call.raw_input);
+    known.content = Some(call.content.clone()).filter(|list| !list.is_empty());
+    known
 }
 
 /// Returns about how many bytes a call takes: its own, and those of its text and JSON.
@@ -119,7 +124,7 @@ fn length(call: &ToolCallUpdate) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use agentwire_acp_schema::v1::{Content, ToolCall, ToolCallStatus};
+    use agentwire_acp_schema::v1::{Content, ToolCallStatus};
     use serde_json::json;
 
     use super::*;
