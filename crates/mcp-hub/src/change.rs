@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
 
-use agentwire_jsonrpc::{Notification, NotificationMethod};
+use agentwire_jsonrpc::{Notification, NotificationMethod, RawJson};
 use agentwire_mcp_schema::{
     PromptListChangedNotification, ResourceListChangedNotification, ResourceUpdatedNotification,
     SubscriptionFilter, ToolListChangedNotification,
@@ -12,6 +12,9 @@ use agentwire_sync::{Monitor, Mutex, MutexGuard};
 
 /// The maximum length of a queue of changes. On overflow the queue is emptied and reports [`Change::Missed`].
 const LIMIT: usize = 1024;
+
+/// The maximum of their bytes: 1 MiB. A server chooses how long the URI of a part of a resource is.
+const BYTES_LIMIT: usize = 1 << 20;
 
 /// What has changed at a server.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,6 +54,18 @@ impl Change {
         })
     }
 
+    /// About how many bytes it takes.
+    fn cost(&self) -> usize {
+        let text = match self {
+            Self::Resource { uri } => uri.len(),
+            Self::Other(Notification { method, params, .. }) => {
+                method.len() + params.as_ref().map_or(0, RawJson::len)
+            }
+            _ => 0,
+        };
+        size_of::<Self>() + text
+    }
+
     /// Whether a change of a session matches a filter. The server may name a part of a subscribed resource.
     fn is_wanted(&self, filter: &SubscriptionFilter) -> bool {
         match self {
@@ -76,6 +91,7 @@ pub(crate) struct ChangeQueue(Monitor<Waiting>);
 #[derive(Debug, Default)]
 struct Waiting {
     changes: VecDeque<Change>,
+    bytes: usize,
     missed: bool,
 }
 
@@ -95,20 +111,36 @@ impl ChangeQueue {
     pub(crate) async fn next(&self) -> Change {
         let next = |waiting: &mut Waiting| match std::mem::take(&mut waiting.missed) {
             true => Some(Change::Missed),
-            false => waiting.changes.pop_front(),
+            false => waiting.take(),
         };
         self.0.wait_until(next).await
     }
 
     fn push(&self, change: Change) {
         self.0.update(|waiting| {
-            if waiting.changes.len() == LIMIT {
-                *waiting = Waiting { missed: true, ..Waiting::default() };
-            }
             if !waiting.changes.contains(&change) {
-                waiting.changes.push_back(change);
+                waiting.add(change);
             }
         });
+    }
+}
+
+impl Waiting {
+    fn add(&mut self, change: Change) {
+        let cost = change.cost();
+        if self.changes.len() == LIMIT || self.bytes + cost > BYTES_LIMIT {
+            *self = Self { missed: true, ..Self::default() };
+        }
+        if cost <= BYTES_LIMIT {
+            self.bytes += cost;
+            self.changes.push_back(change);
+        }
+    }
+
+    fn take(&mut self) -> Option<Change> {
+        let change = self.changes.pop_front()?;
+        self.bytes -= change.cost();
+        Some(change)
     }
 }
 
@@ -158,7 +190,6 @@ impl Subscribers {
 
 #[cfg(test)]
 mod tests {
-    use agentwire_jsonrpc::RawJson;
     use futures_util::FutureExt;
     use serde_json::json;
 
@@ -188,6 +219,26 @@ mod tests {
         }
         let told = [(); 3].map(|()| next(&queue));
         assert_eq!(told, [Some(Change::Missed), resource(&format!("{LIMIT}:")), None]);
+    }
+
+    #[test]
+    fn long_changes_are_bounded_in_bytes() {
+        let queue = ChangeQueue::default();
+        let long = |number: usize| format!("{number}:{}", "x".repeat(BYTES_LIMIT / 4));
+        for number in 0..40 {
+            queue.add(updated(&long(number)));
+            queue.add(Notification::new("x", Some(RawJson::encode(&long(number)).unwrap())));
+        }
+        assert_eq!(next(&queue), Some(Change::Missed));
+        let left = std::iter::from_fn(|| next(&queue)).map(|change| change.cost()).sum::<usize>();
+        assert!((1..=BYTES_LIMIT).contains(&left), "{left}");
+        // What was taken makes room, and what is alone too long is missed.
+        for number in 0..9 {
+            queue.add(updated(&long(number)));
+            assert_eq!(next(&queue), Some(Change::Resource { uri: long(number) }));
+        }
+        queue.add(updated(&"x".repeat(BYTES_LIMIT)));
+        assert_eq!([next(&queue), next(&queue)], [Some(Change::Missed), None]);
     }
 
     #[test]

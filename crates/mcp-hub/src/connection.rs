@@ -85,7 +85,7 @@ async fn restarts(
     let Some(pause) = shared.restarts(place, now, config, reason) else { return false };
     select_biased! {
         () = pin!(shared.until_stopping(place).fuse()) => false,
-        () = clock.sleep_until(now + pause).fuse() => true,
+        () = clock.sleep_until(after(now, pause)).fuse() => true,
     }
 }
 
@@ -178,14 +178,22 @@ impl Relisting {
     }
 
     fn listed(&mut self, now: Instant) {
-        self.until = now.checked_add(self.pause);
+        self.until = Some(after(now, self.pause));
     }
+}
+
+/// As long as a clock counts to: 30 years.
+const FAR: Duration = Duration::from_secs(30 * 365 * 86_400);
+
+/// The instant that comes that time after `now`, or [`FAR`] from it where the time is longer.
+fn after(now: Instant, time: Duration) -> Instant {
+    now + time.min(FAR)
 }
 
 /// Completes when a server is still not connected after so long.
 async fn too_slow(shared: &Shared, place: usize, limit: Duration) {
     let clock = TokioClock::default();
-    clock.sleep_until(clock.now() + limit).await;
+    clock.sleep_until(after(clock.now(), limit)).await;
     if shared.is_established(place) {
         pending::<()>().await;
     }

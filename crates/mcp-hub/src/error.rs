@@ -4,28 +4,31 @@ use std::sync::Arc;
 use agentwire_mcp_client::CallError;
 use agentwire_mcp_schema::code::{MISSING_REQUIRED_CLIENT_CAPABILITY, MissingCapabilities};
 
+use crate::shown::Shown;
 use crate::status::ServerState;
 
 /// Why a call, a subscription or a change of the servers failed.
+///
+/// The words of servers, and names that there are not, are [`Printable`](agentwire_jsonrpc::Printable) in its text.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HubError {
     /// No server has a tool of that name.
-    #[error("there is no tool `{name}`")]
+    #[error("there is no tool `{}`", Shown(name))]
     #[non_exhaustive]
     NoSuchTool {
         /// The name.
         name: String,
     },
     /// There is no server of that name.
-    #[error("there is no server `{name}`")]
+    #[error("there is no server `{}`", Shown(name))]
     #[non_exhaustive]
     NoSuchServer {
         /// The name.
         name: String,
     },
     /// The tool is not among those of a handle that [`Hub::only`](crate::Hub::only) gave.
-    #[error("the tool `{name}` is not among those that may be called here")]
+    #[error("the tool `{}` is not among those that may be called here", Shown(name))]
     #[non_exhaustive]
     NotSelected {
         /// The name.
@@ -43,7 +46,8 @@ pub enum HubError {
     Closed,
     /// The server has dropped or changed the tool since it was looked up. It was not called.
     #[error(
-        "the server `{server}` has changed or dropped its tool `{tool}` since it was looked up, so it was not called"
+        "the server `{server}` has changed or dropped its tool `{}` since it was looked up, so it was not called",
+        Shown(tool)
     )]
     #[non_exhaustive]
     ToolChanged {
@@ -71,7 +75,7 @@ pub enum HubError {
         wanted: Vec<&'static str>,
     },
     /// The call failed.
-    #[error("the server `{server}`: {source}")]
+    #[error("the server `{server}`: {}", Shown(source))]
     #[non_exhaustive]
     Call {
         /// The server.

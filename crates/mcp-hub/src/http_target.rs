@@ -13,6 +13,9 @@ pub struct HttpTarget {
     configs: Box<Configs>,
 }
 
+/// How many headers a target may have: far more than servers take, and fewer than the 32,768 at which a `HeaderMap` panics.
+const MAX_HEADERS: usize = 1024;
+
 /// What each of the transports needs to know.
 #[derive(Clone, Debug)]
 struct Configs {
@@ -46,7 +49,7 @@ pub struct InvalidUrl {
     pub url: String,
 }
 
-/// What cannot be a header of HTTP. Its value is not shown: it may be a secret.
+/// What cannot be a header of HTTP, or is one too many. Its value is not shown: it may be a secret.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{name}` is no header that HTTP can carry")]
 #[non_exhaustive]
@@ -78,11 +81,14 @@ impl HttpTarget {
     ///
     /// # Errors
     ///
-    /// When the name or the value has characters that HTTP does not carry.
+    /// When the name or the value has characters that HTTP does not carry, or there are 1024 headers already.
     pub fn header(mut self, name: &str, value: &str) -> Result<Self, InvalidHeader> {
         let invalid = || InvalidHeader { name: name.to_owned() };
         let parsed = name.parse::<HeaderName>().map_err(|_| invalid())?;
         let value = value.trim().parse::<HeaderValue>().map_err(|_| invalid())?;
+        if self.configs.streamable.headers().len() >= MAX_HEADERS {
+            return Err(invalid());
+        }
         let configs = *self.configs;
         self.configs = Box::new(Configs {
             #[cfg(feature = "sse")]

@@ -287,6 +287,11 @@ impl Hub {
         self.shared().until_ended().await;
     }
 
+    /// Whether it is closed, by [`close`](Self::close) or by the end of its driver. No server is added any more then.
+    pub fn is_closed(&self) -> bool {
+        self.shared().is_closing()
+    }
+
     fn shared(&self) -> &Shared {
         &self.handle.0
     }

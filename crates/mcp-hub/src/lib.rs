@@ -131,6 +131,7 @@ mod memory;
 mod names;
 mod questions;
 mod selection;
+mod shown;
 mod state;
 mod status;
 mod target;

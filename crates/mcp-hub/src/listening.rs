@@ -40,7 +40,7 @@ const TRIES: usize = 5;
 /// # }
 /// ```
 ///
-/// Up to 1024 different changes are queued. After an overflow or a new subscription the stream yields [`Change::Missed`].
+/// Up to 1024 different changes of up to 1 MiB together are queued. After an overflow or a new subscription the stream yields [`Change::Missed`].
 ///
 /// The stream ends with an error when the server refuses the subscription after a restart, or has died for good. It ends
 /// without an error when the hub is closed. It resubscribes while it is polled. Dropping it cancels the subscription since

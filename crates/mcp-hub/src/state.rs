@@ -131,7 +131,7 @@ impl Shared {
             entry.state = ServerState::Connected;
             entry.since = Some(now);
             entry.answered = Arc::default();
-            state.set_tools(place, tools);
+            state.set_tools(place, first_of_each_name(tools));
         });
     }
 
@@ -155,6 +155,7 @@ impl Shared {
     }
 
     pub(crate) fn tools_changed(&self, place: usize, tools: Vec<Tool>) {
+        let tools = first_of_each_name(tools);
         // A server that tells of changes without any wakes nobody.
         let is_new = |entry: &Entry| entry.stop.is_none() && entry.tools != tools;
         if self.0.with(|state| is_new(&state.servers[place])) {
@@ -182,6 +183,10 @@ impl Shared {
 
     pub(crate) fn close(&self) {
         self.change(|state| state.closing = true);
+    }
+
+    pub(crate) fn is_closing(&self) -> bool {
+        self.0.with(|state| state.closing)
     }
 
     /// The driver is gone, and every server with it.
@@ -343,12 +348,6 @@ impl State {
     }
 
     fn set_tools(&mut self, place: usize, tools: Vec<Tool>) {
-        let mut listed = HashSet::new();
-        // A second tool of the same name could not be called on its server either.
-        let is_first: Vec<_> = tools.iter().map(|tool| listed.insert(&*tool.name)).collect();
-        let mut is_first = is_first.into_iter();
-        let mut tools = tools;
-        tools.retain(|_| is_first.next().unwrap_or_default());
         tools.iter().for_each(|tool| self.names.note(place, &tool.name));
         self.servers[place].tools = tools;
     }
@@ -367,4 +366,13 @@ impl State {
         let (name, server) = (self.names.name(place, &tool.name), self.servers[place].name.clone());
         HubTool { name, server, tool: tool.clone() }
     }
+}
+
+/// A second tool of the same name could not be called on its server either.
+fn first_of_each_name(mut tools: Vec<Tool>) -> Vec<Tool> {
+    let mut listed = HashSet::new();
+    let is_first: Vec<_> = tools.iter().map(|tool| listed.insert(&*tool.name)).collect();
+    let mut is_first = is_first.into_iter();
+    tools.retain(|_| is_first.next().unwrap_or_default());
+    tools
 }

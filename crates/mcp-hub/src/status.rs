@@ -2,6 +2,8 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::shown::Shown;
+
 /// How a server is.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -14,7 +16,8 @@ pub struct ServerStatus {
     pub restarts: u32,
 }
 
-/// How a connection to a server is. Its text is a sentence for people.
+/// How a connection to a server is. Its text is a sentence for people, in which the words of the server are
+/// [`Printable`](agentwire_jsonrpc::Printable).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ServerState {
@@ -52,9 +55,9 @@ impl fmt::Display for ServerState {
         match self {
             Self::Connecting => f.write_str("connecting"),
             Self::Connected => f.write_str("connected"),
-            Self::Failed(reason) => write!(f, "failed: {reason}"),
-            Self::Restarting(reason) => write!(f, "died, and is started again: {reason}"),
-            Self::Died(reason) => write!(f, "died: {reason}"),
+            Self::Failed(reason) => write!(f, "failed: {}", Shown(reason)),
+            Self::Restarting(reason) => write!(f, "died, and is started again: {}", Shown(reason)),
+            Self::Died(reason) => write!(f, "died: {}", Shown(reason)),
             Self::Closed => f.write_str("closed"),
         }
     }

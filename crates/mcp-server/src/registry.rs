@@ -80,7 +80,10 @@ impl<E: Entry> Registry<E> {
         let number = entries.by_key.get(&key).copied().unwrap_or(entries.next);
         entries.next = entries.next.max(number + 1);
         entries.by_key.insert(key, number);
-        entries.in_order.insert(number, Arc::new(entry));
+        let replaced = entries.in_order.insert(number, Arc::new(entry));
+        // What its function has captured may use the server when it is dropped.
+        drop(entries);
+        drop(replaced);
     }
 
     /// Refuses a key that is taken: `what` names the kind of entry, `add` the method that replaces one.
@@ -97,8 +100,9 @@ impl<E: Entry> Registry<E> {
     /// Takes an entry out. False if there is none.
     pub(crate) fn remove(&self, key: &str) -> bool {
         let mut entries = self.write();
-        let number = entries.by_key.remove(key);
-        number.is_some_and(|number| entries.in_order.remove(&number).is_some())
+        let removed = entries.by_key.remove(key).and_then(|number| entries.in_order.remove(&number));
+        drop(entries);
+        removed.is_some()
     }
 
     pub(crate) fn find(&self, key: &str) -> Option<Arc<E>> {

@@ -47,7 +47,9 @@ impl<'de, E: Error> Deserializer<'de> for StringArg<'_, E> {
         deserialize_u8 visit_u8 u8
         deserialize_u16 visit_u16 u16
         deserialize_u32 visit_u32 u32
+        deserialize_i128 visit_i128 i128
         deserialize_u64 visit_u64 u64
+        deserialize_u128 visit_u128 u128
         deserialize_f32 visit_f32 f32
         deserialize_f64 visit_f64 f64
         deserialize_char visit_char char
@@ -75,6 +77,6 @@ impl<'de, E: Error> Deserializer<'de> for StringArg<'_, E> {
     }
 
     forward_to_deserialize_any! {
-        i128 u128 str string bytes byte_buf unit unit_struct seq tuple tuple_struct map struct identifier ignored_any
+        str string bytes byte_buf unit unit_struct seq tuple tuple_struct map struct identifier ignored_any
     }
 }

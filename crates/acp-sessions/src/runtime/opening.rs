@@ -9,7 +9,7 @@ use agentwire_acp_schema::v1::{
     error_code,
 };
 use agentwire_jsonrpc::RawJson;
-use agentwire_mcp_hub::{Hub, ServerState, ServerStatus};
+use agentwire_mcp_hub::Hub;
 use agentwire_peer::Cancelled;
 use futures_util::TryStreamExt;
 use futures_util::future::{Either, select};
@@ -225,25 +225,19 @@ impl<F> Runtime<F> {
     }
 }
 
-/// Warns of each server that cannot be used, once, until the hub is closed.
+/// Warns of each server that cannot be used, once, until the hub is closed. One that is removed and added again is another.
 async fn watch(hub: Hub, session_id: SessionId, settings: Arc<Settings>) {
     let mut reported = Vec::new();
     let mut seen = 0;
-    loop {
+    while !hub.is_closed() {
         let servers = hub.status();
+        reported.retain(|name| servers.iter().any(|server| server.name == *name));
         for server in &servers {
             if server.state.reason().is_some() && !reported.contains(&server.name) {
                 reported.push(server.name.clone());
                 let (server, state) = (server.name.clone(), server.state.clone());
                 settings.warn(Warning::McpServer { session_id: session_id.clone(), server, state });
             }
-        }
-        let is_over = |server: &ServerStatus| {
-            !server.state.is_connected()
-                && !matches!(server.state, ServerState::Connecting | ServerState::Restarting(_))
-        };
-        if servers.iter().all(is_over) {
-            return;
         }
         hub.changed(&mut seen).await;
     }

@@ -2,13 +2,13 @@
 
 use std::collections::VecDeque;
 
-use agentwire_acp_schema::v1::{SessionUpdate, ToolCallId, ToolCallUpdate};
+use agentwire_acp_schema::v1::{SessionUpdate, ToolCall, ToolCallId, ToolCallUpdate};
 use agentwire_jsonrpc::RawJson;
 use serde::Serialize;
 
 use crate::tool_call::{fill, is_open};
 
-/// How much is kept of all open calls of a turn, in bytes of text and JSON: 4 MiB.
+/// How much is kept of all open calls of a turn: 4 MiB.
 const BYTES_LIMIT: usize = 4 << 20;
 
 /// The open tool calls of a turn, oldest first, and the bytes of each.
@@ -83,13 +83,7 @@ impl CallChange {
     pub(super) fn of(update: &SessionUpdate) -> Option<Self> {
         match update {
             SessionUpdate::ToolCall(call) if is_open(&call.status) => {
-                let mut known = ToolCallUpdate::new(call.tool_call_id.clone()).kind(call.kind.clone());
-                known.title = Some(call.title.clone()).filter(|title| !title.is_empty());
-                known.name.clone_from(&call.name);
-                known.locations = Some(call.locations.clone()).filter(|list| !list.is_empty());
-                known.raw_input.clone_from(&call.raw_input);
-                known.content = Some(call.content.clone()).filter(|list| !list.is_empty());
-                Some(Self::Begun(Box::new(known)))
+                Some(Self::Begun(Box::new(description(call))))
             }
             SessionUpdate::ToolCall(call) => Some(Self::Ended(call.tool_call_id.clone())),
             SessionUpdate::ToolCallUpdate(call) if call.status.as_ref().is_none_or(is_open) => {
@@ -103,12 +97,24 @@ impl CallChange {
     }
 }
 
-/// Returns the length of what is kept of a call, in bytes of text and JSON.
+/// Returns what describes a call, and not its progress: what a question about it shows.
+pub(super) fn description(call: &ToolCall) -> ToolCallUpdate {
+    let mut known = ToolCallUpdate::new(call.tool_call_id.clone()).kind(call.kind.clone());
+    known.title = Some(call.title.clone()).filter(|title| !title.is_empty());
+    known.name.clone_from(&call.name);
+    known.locations = Some(call.locations.clone()).filter(|list| !list.is_empty());
+    known.raw_input.clone_from(&call.raw_input);
+    known.content = Some(call.content.clone()).filter(|list| !list.is_empty());
+    known
+}
+
+/// Returns about how many bytes a call takes: its own, and those of its text and JSON.
 fn length(call: &ToolCallUpdate) -> usize {
     fn json<T: Serialize>(value: &Option<T>) -> usize {
         value.as_ref().map_or(0, |value| RawJson::encode(value).map_or(0, |json| json.len()))
     }
-    call.tool_call_id.len()
+    size_of::<ToolCallUpdate>()
+        + call.tool_call_id.len()
         + call.title.as_ref().map_or(0, String::len)
         + call.name.as_ref().map_or(0, String::len)
         + call.raw_input.as_ref().map_or(0, RawJson::len)
@@ -118,7 +124,7 @@ fn length(call: &ToolCallUpdate) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use agentwire_acp_schema::v1::{Content, ToolCall, ToolCallStatus};
+    use agentwire_acp_schema::v1::{Content, ToolCallStatus};
     use serde_json::json;
 
     use super::*;
@@ -165,5 +171,16 @@ mod tests {
         assert!(subject.content.is_none() && subject.raw_input.is_some());
         add(&mut calls, ToolCall::new("f", "x".repeat(BYTES_LIMIT + 1)));
         assert!(!is_known(&calls, "f") && is_known(&calls, "e"));
+    }
+
+    #[test]
+    fn many_small_calls_are_bounded_too() {
+        let mut calls = AnnouncedCalls::default();
+        for id in 0..20_000 {
+            add(&mut calls, ToolCallUpdate::new(id.to_string()));
+        }
+        let memory = calls.calls.len() * size_of::<ToolCallUpdate>();
+        assert!(memory <= BYTES_LIMIT, "{memory} bytes of {} calls", calls.calls.len());
+        assert!(calls.calls.len() > 1000, "the newest are kept");
     }
 }

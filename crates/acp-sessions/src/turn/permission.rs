@@ -44,8 +44,8 @@ impl Turn {
     ///
     /// What `tool_call` omits of the title, name, kind, locations, input and content is filled from the turn's earlier updates
     /// of that call, so that the client's rules and the user see it: `ToolCallUpdate::new(id)` is enough for a call that was
-    /// announced. What it has stays as it is. A turn keeps that of its open calls, of at most 4 MiB of text and JSON
-    /// together; beyond that the oldest are forgotten.
+    /// announced. What it has stays as it is. A turn keeps that of its open calls, of at most 4 MiB together; beyond that the
+    /// oldest are forgotten.
     ///
     /// # Errors
     ///

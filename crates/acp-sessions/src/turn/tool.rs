@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::future::IntoFuture;
+use std::sync::Arc;
 use std::time::Duration;
 
 use agentwire_acp_agent::CallError;
@@ -11,23 +12,29 @@ use agentwire_acp_schema::v1::{
 use agentwire_jsonrpc::{RawJson, RawObject};
 use agentwire_mcp_hub::HubTool;
 use agentwire_mcp_hub::schema::{CallToolResult, ProgressNotification};
-use futures_channel::mpsc;
+use agentwire_sync::Monitor;
+use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Either, select};
-use futures_util::{FutureExt, StreamExt};
 use serde::Serialize;
 
 use super::permission::PermissionSubject;
 use super::tool_lifecycle::RunningToolCall;
 use super::{Turn, TurnError};
+use crate::clock::sleep;
 use crate::settings::PermissionPolicy;
 use crate::shorten::cut;
 
 /// How much of a tool's own title is shown, in bytes.
 const TITLE_LIMIT: usize = 256;
 
+/// How long the pause between two reports of progress is at least. Each is written to the store, and a server may report
+/// without pause.
+const PROGRESS_PAUSE: Duration = Duration::from_millis(100);
+
 impl Turn {
     /// Calls a tool of one of the session's MCP servers, and shows the call to the client: its announcement, the question to
-    /// the user, its progress, and its result. Waits until all servers have listed their tools.
+    /// the user, its progress, and its result. Waits until all servers have listed their tools. Progress is shown every 100 ms
+    /// at most: the latest report.
     ///
     /// The name is one that [`Hub::tools`](agentwire_mcp_hub::Hub::tools) returns. It is resolved once, before the call is
     /// announced: the tool that is called is the one that is shown. A result over
@@ -143,20 +150,23 @@ impl PendingToolCall {
         let turn = &self.turn;
         let asks = self.permissions.unwrap_or(turn.0.settings.permissions) == PermissionPolicy::Ask;
         running.begin(asks.then_some(PermissionSubject::Tool(tool)), &self.name).await?;
-        // A server may report faster than the client reads. Reports that do not fit are left out.
-        let (mut sender, mut reports) = mpsc::channel::<ProgressNotification>(16);
+        let latest = Arc::<Monitor<Option<ProgressNotification>>>::default();
+        let reported = latest.clone();
         let call = turn.mcp().call_tool(tool, arguments).on_progress(move |progress| {
-            let _left_out = sender.try_send(progress);
+            reported.update(|latest| *latest = Some(progress));
         });
         let call = match self.timeout {
             Some(timeout) => call.timeout(timeout),
             None => call,
         };
         let forward = async {
-            while let Some(progress) = reports.next().await {
-                running.show(describe(&progress)).await?;
+            loop {
+                let progress = latest.wait_until(Option::take).await;
+                if let Err(error) = running.show(describe(&progress)).await {
+                    return Err::<CallToolResult, _>(error);
+                }
+                sleep(PROGRESS_PAUSE).await;
             }
-            std::future::pending::<Result<CallToolResult, TurnError>>().await
         };
         turn.unless_cancelled(async {
             match select(call.into_future(), std::pin::pin!(forward)).await {

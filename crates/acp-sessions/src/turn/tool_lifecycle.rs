@@ -1,11 +1,13 @@
 //! A tool call as the client sees it, from its announcement to its end: of a tool of an MCP server, or of the agent's own.
 
 use std::fmt;
+use std::sync::Arc;
 
 use agentwire_acp_schema::v1::{
     Content, ToolCall, ToolCallId, ToolCallLocation, ToolCallStatus, ToolCallUpdate,
 };
 
+use super::announced::description;
 use super::permission::PermissionSubject;
 use super::tool_content::ToolContent;
 use super::{Turn, TurnError};
@@ -16,6 +18,8 @@ use crate::call_status::CANCELLED;
 pub struct RunningToolCall {
     turn: Turn,
     id: ToolCallId,
+    /// What the question about the call shows. It is not looked up by the id, which another call may have.
+    announced: Arc<ToolCallUpdate>,
 }
 
 impl RunningToolCall {
@@ -24,9 +28,9 @@ impl RunningToolCall {
         if call.tool_call_id.is_empty() {
             call.tool_call_id = turn.new_tool_call_id();
         }
-        let id = call.tool_call_id.clone();
+        let (id, announced) = (call.tool_call_id.clone(), Arc::new(description(&call)));
         turn.update(call).await?;
-        Ok(Self { turn: turn.clone(), id })
+        Ok(Self { turn: turn.clone(), id, announced })
     }
 
     /// Asks the user, where there is a subject, and shows that the call runs. `tool` names it in the error.
@@ -36,7 +40,7 @@ impl RunningToolCall {
         tool: &str,
     ) -> Result<(), TurnError> {
         if let Some(subject) = subject
-            && !self.turn.permits_tool(&subject, self.change()).await?
+            && !self.turn.permits_tool(&subject, (*self.announced).clone()).await?
         {
             return Err(TurnError::not_permitted(tool));
         }

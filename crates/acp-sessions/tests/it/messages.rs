@@ -168,16 +168,16 @@ async fn a_limit_keeps_the_newest_whole_turns_and_always_the_one_that_runs() {
     let shown = Shown::default();
     with(scripted(&shown), async |peer| {
         let session = peer.open("/repo").await;
-        peer.prompt(&session, "say first").await; // 9 bytes and 5
-        peer.prompt(&session, "say next").await; // 8 bytes and 4
+        peer.prompt(&session, "say first").await; // 64 + 64 + 9 bytes, and 64 + 5
+        peer.prompt(&session, "say next").await; // 64 + 64 + 8 bytes, and 64 + 4
         let mut fit = async |bytes: usize| {
-            peer.prompt(&session, &format!("fit {bytes}")).await; // 6 bytes each time
+            peer.prompt(&session, &format!("fit {bytes}")).await; // 64 + 64 + 7 bytes each time
             let kept = std::mem::take(&mut *shown.lock().unwrap());
             kept.len()
         };
-        assert_eq!(fit(32).await, 5, "three turns: 14, 12 and 6 bytes");
-        assert_eq!(fit(37).await, 4, "the first turn would be a byte too much");
-        assert_eq!(fit(10).await, 1, "not the half of a turn");
+        assert_eq!(fit(545).await, 5, "three turns: 206, 204 and 135 bytes");
+        assert_eq!(fit(679).await, 4, "the first turn would be a byte too much");
+        assert_eq!(fit(200).await, 1, "not the half of a turn");
         assert_eq!(fit(0).await, 1);
     })
     .await;

@@ -236,3 +236,50 @@ async fn a_turn_and_a_login_may_return_any_error() {
     })
     .await;
 }
+
+/// Some models number the calls of each answer from 0, so two that run at once may have one id.
+#[tokio::test(start_paused = true)]
+async fn a_question_shows_its_own_call_and_not_another_of_the_same_id() {
+    let agent = agent(async |turn: Turn| {
+        let run = async |input: &str| {
+            let call =
+                turn.tool(ToolCall::new("call_0", format!("Run {input}"))).input(json!({ "run": input }));
+            call.ask().run(async |_| Ok(input.to_owned())).await
+        };
+        let _ran = futures::join!(run("one"), run("two"), run("three"));
+        Ok(StopReason::EndTurn)
+    });
+    with(agent, async |peer| {
+        let session = peer.open("/repo").await;
+        let prompt = peer.begin_prompt(&session, "go").await;
+        for input in ["one", "two", "three"] {
+            let asked = answer(peer, "allow_once").await;
+            let call = &asked["toolCall"];
+            let shown = (call["title"] == format!("Run {input}"), call["rawInput"]["run"] == input);
+            assert_eq!(shown, (true, true), "{input}: {call}");
+        }
+        assert_eq!(peer.stopped(prompt).await, "end_turn");
+    })
+    .await;
+}
+
+/// A user who is not shown the input cannot judge it.
+#[tokio::test(start_paused = true)]
+async fn a_question_shows_its_call_however_long_that_is() {
+    const LONG: usize = 5 << 20;
+    let agent = agent(async |turn: Turn| {
+        let call = turn.tool("Run a script").name("run").input(json!({ "script": "x".repeat(LONG) }));
+        call.ask().run(async |_| Ok(())).await?;
+        Ok(StopReason::EndTurn)
+    });
+    with(agent.update_limit(4 * LONG), async |peer| {
+        let session = peer.open("/repo").await;
+        let prompt = peer.begin_prompt(&session, "go").await;
+        let asked = answer(peer, "allow_once").await;
+        let call = &asked["toolCall"];
+        assert_eq!((&call["title"], &call["name"]), (&json!("Run a script"), &json!("run")));
+        assert_eq!(call["rawInput"]["script"].as_str().map(str::len), Some(LONG));
+        assert_eq!(peer.stopped(prompt).await, "end_turn");
+    })
+    .await;
+}

@@ -347,3 +347,59 @@ async fn ses_21_24_26_servers_of_the_client_are_started_and_a_broken_one_costs_o
     assert_eq!(warnings.len(), 2, "{warnings:?}");
     assert!(warnings[0].contains("broken: failed") && warnings[1].contains("far: failed"), "{warnings:?}");
 }
+
+#[tokio::test]
+async fn a_server_that_a_turn_adds_and_that_is_broken_is_reported_too() {
+    let warnings: Arc<std::sync::Mutex<Vec<String>>> = Arc::default();
+    let heard = warnings.clone();
+    let agent = agent(async |turn: Turn| {
+        // The session has no servers, or only some that have gone.
+        let broken = CustomTarget::new("b", || Err::<agentwire_transport::Duplex, _>("it is broken".into()));
+        for name in ["one", "two"] {
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+            let name = turn.mcp().add(ServerConfig::new(name, broken.clone()))?;
+            turn.mcp().ready().await;
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+            turn.mcp().remove(&name)?;
+        }
+        Ok(StopReason::EndTurn)
+    })
+    .on_warning(move |warning| heard.lock().unwrap().push(warning.to_string()));
+    with(agent, async |peer| {
+        let session = peer.open("/repo").await;
+        assert_eq!(peer.prompt(&session, "go").await, "end_turn");
+    })
+    .await;
+    let warnings = warnings.lock().unwrap().clone();
+    assert_eq!(warnings.len(), 2, "{warnings:?}");
+}
+
+/// Each report is written to the store, so a server must not decide how many there are.
+#[tokio::test(start_paused = true)]
+async fn a_server_that_reports_without_pause_is_shown_now_and_then() {
+    let flood = async |_: NoArguments, cx: Context| {
+        for step in 1..=2000 {
+            cx.progress(f64::from(step), Some(2000.0), None).await.unwrap();
+        }
+        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+        "done"
+    };
+    let server = Server::new("s", "1").tool("flood", "Reports", flood);
+    let agent = agent(async |turn: Turn| {
+        turn.call_tool("flood", ()).permissions(PermissionPolicy::Allow).await?;
+        Ok(StopReason::EndTurn)
+    });
+    with(agent.mcp_server(within("s", server)), async |peer| {
+        let session = peer.open("/repo").await;
+        assert_eq!(peer.prompt(&session, "go").await, "end_turn");
+        let came = peer.updates();
+        let reports: Vec<_> = came.iter().filter(|update| update["status"].is_null()).collect();
+        assert!((1..20).contains(&reports.len()), "{}", reports.len());
+        assert_eq!(
+            reports.last().unwrap()["content"][0]["content"]["text"],
+            "2000 of 2000",
+            "the last one is shown"
+        );
+    })
+    .await;
+}

@@ -4,6 +4,7 @@ use agentwire_jsonrpc::{RawJson, RawObject};
 use agentwire_transport_stdio::Command;
 
 use super::error::{McpConfigError, McpConfigFault, McpConfigWarning};
+use super::unique::check_unique;
 use super::variables::Variables;
 use crate::config::ServerConfig;
 #[cfg(feature = "http")]
@@ -19,6 +20,7 @@ pub(super) fn read_entry(
     variables: &Variables<'_>,
     warnings: &mut Vec<McpConfigWarning>,
 ) -> Result<Option<ServerConfig>, McpConfigError> {
+    check_unique(entry)?;
     let unknown = entry.iter().filter(|(member, _)| !KNOWN.contains(&&**member));
     warnings.extend(unknown.map(|(member, _)| McpConfigWarning::new(Some(name), &member)));
     let entry = Entry { members: entry, variables };
@@ -132,6 +134,7 @@ impl Entry<'_> {
         let Some(value) = self.member(name) else { return Ok(Vec::new()) };
         let object =
             RawObject::try_from(value).map_err(|_| McpConfigFault::Type("an object of strings").at(name))?;
+        check_unique(&object).map_err(|fault| fault.at(name))?;
         Ok(object.iter().map(|(name, value)| (name.into_owned(), value)).collect())
     }
 }

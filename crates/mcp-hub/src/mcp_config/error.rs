@@ -19,6 +19,9 @@ pub enum McpConfigFault {
     /// The file cannot be read.
     #[error(transparent)]
     Io(io::Error),
+    /// It is no file, but a directory, a pipe or a device.
+    #[error("it is no file")]
+    NotFile,
     /// The file, or what its variables became, is too long.
     #[error("it is longer than {limit} bytes, the limit, before or after its variables are replaced")]
     #[non_exhaustive]
@@ -41,6 +44,9 @@ pub enum McpConfigFault {
     /// It has neither `mcpServers` nor `servers`.
     #[error("it has neither `mcpServers` nor `servers`")]
     NoServers,
+    /// A name stands twice. Which of the two counts is not the same for all readers, so a user may have agreed to the other.
+    #[error("the name {0:?} stands there twice")]
+    Twice(String),
     /// A member has another type than this.
     #[error("it must be {0}")]
     Type(&'static str),

@@ -3,10 +3,11 @@
 mod comments;
 mod entry;
 mod error;
+mod unique;
 mod variables;
 
 use std::fmt;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use agentwire_jsonrpc::{RawJson, RawObject};
 use self::comments::without_comments;
 use self::entry::read_entry;
 pub use self::error::{McpConfigError, McpConfigFault, McpConfigWarning};
+use self::unique::{UniqueNames, check_unique};
 use self::variables::Variables;
 use crate::config::ServerConfig;
 
@@ -55,7 +57,8 @@ pub const DEFAULT_MCP_CONFIG_LIMIT: usize = 1 << 20;
 /// | `${workspaceFolder}`, `${workspaceFolderBasename}` | [`McpConfigReader::workspace_folder`], and the last part of it |
 /// | `${userHome}`, `${pathSeparator}`, `${/}` | the home directory, and `/` or `\` |
 ///
-/// Any other, such as `${input:token}`, is an error that names it.
+/// Any other, such as `${input:token}`, is an error that names it. So is a name that stands twice, be it of a member or of a
+/// server: readers differ in which of the two they believe.
 ///
 /// # Secrets
 ///
@@ -185,7 +188,7 @@ impl McpConfigReader {
         self
     }
 
-    /// Reads a file.
+    /// Reads a file. It blocks while it reads, and refuses what is no file, such as a pipe, which might keep it waiting.
     ///
     /// # Errors
     ///
@@ -196,6 +199,10 @@ impl McpConfigReader {
     }
 
     fn read_text(&self, path: &Path) -> Result<String, McpConfigError> {
+        // To open a pipe already waits, and a repository may have a link to our own stdin here.
+        if !fs::metadata(path).map_err(McpConfigFault::Io)?.is_file() {
+            return Err(McpConfigFault::NotFile.into());
+        }
         let mut bytes = Vec::new();
         let file = File::open(path).map_err(McpConfigFault::Io)?;
         let limit = u64::try_from(self.size_limit).unwrap_or(u64::MAX).saturating_add(1);
@@ -217,8 +224,11 @@ impl McpConfigReader {
         let value: RawJson = agentwire_jsonrpc::read(&text)
             .map_err(|why| McpConfigFault::Syntax { line: why.line(), column: why.column() })?;
         let object = RawObject::try_from(value).map_err(|_| McpConfigFault::Type("an object"))?;
+        check_unique(&object)?;
         let variables = Variables::new(&*self.lookup, self.workspace_folder.as_deref(), self.size_limit);
         let mut config = McpConfig { servers: Vec::new(), disabled: Vec::new(), warnings: Vec::new() };
+        // `mcpServers` and `servers` may both be there.
+        let mut names = UniqueNames::default();
         let mut has_servers = false;
         for (member, value) in object.iter() {
             match &*member {
@@ -226,7 +236,7 @@ impl McpConfigReader {
                     has_servers = true;
                     let not_object = |_| McpConfigFault::Type("an object").at(&member);
                     let servers = RawObject::try_from(value).map_err(not_object)?;
-                    read_servers(&servers, &variables, &mut config)?;
+                    read_servers(&servers, &variables, &mut names, &mut config)?;
                 }
                 // Inputs are asked for where they are used, which is an error.
                 "inputs" | "$schema" => {}
@@ -245,9 +255,11 @@ impl McpConfigReader {
 fn read_servers(
     servers: &RawObject,
     variables: &Variables<'_>,
+    names: &mut UniqueNames,
     config: &mut McpConfig,
 ) -> Result<(), McpConfigError> {
     for (name, entry) in servers.iter() {
+        names.add(&name)?;
         let not_object = |_| McpConfigError::from(McpConfigFault::Type("an object")).in_server(&name);
         let entry = RawObject::try_from(entry).map_err(not_object)?;
         match read_entry(&name, &entry, variables, &mut config.warnings)

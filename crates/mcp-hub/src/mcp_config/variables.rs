@@ -5,7 +5,7 @@ use std::path::{MAIN_SEPARATOR_STR, Path};
 
 use super::error::McpConfigFault;
 
-/// The longest name of a variable that an error shows, in characters.
+/// The longest name that an error shows, in characters.
 const SHOWN: usize = 64;
 
 /// What variables become.
@@ -88,6 +88,6 @@ fn is_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.chars().all(fits)
 }
 
-fn shown(name: &str) -> String {
+pub(super) fn shown(name: &str) -> String {
     name.chars().take(SHOWN).collect()
 }

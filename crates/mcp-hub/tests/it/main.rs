@@ -5,6 +5,7 @@ mod changing;
 mod eras;
 #[cfg(feature = "sse")]
 mod fallback;
+mod hostile;
 mod hub;
 mod listening;
 #[cfg(feature = "sse")]

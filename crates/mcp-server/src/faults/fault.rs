@@ -64,6 +64,12 @@ impl Fault {
         self.steps.iter().rev()
     }
 
+    /// Whether the other fault is that of an object or array around this member.
+    pub(super) fn is_beneath(&self, other: &Self) -> bool {
+        let names = |fault: &Self| fault.path().map(|step| step.name.clone()).collect::<Vec<_>>();
+        self.steps.len() > other.steps.len() && names(self).starts_with(&names(other))
+    }
+
     /// Faults sort by the order in which the type declares their members.
     pub(super) fn order(&self) -> Vec<usize> {
         self.path().map(|step| step.place).collect()

@@ -54,6 +54,11 @@ fn find<A: DeserializeOwned>(node: Node<'_>, length: usize) -> Vec<Fault> {
         }
         found.push(fault);
     }
+    // A type that refuses the placeholder of a part, by a check of its own, has no fault that anybody made.
+    let is_caused = |fault: &Fault| found.iter().any(|other| other.is_beneath(fault));
+    let caused: Vec<_> = found.iter().map(is_caused).collect();
+    let mut caused = caused.into_iter();
+    found.retain(|_| !caused.next().unwrap_or_default());
     found
 }
 

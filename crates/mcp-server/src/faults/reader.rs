@@ -72,6 +72,13 @@ impl<'a> Reader<'a> {
         Members { rest: members.into_iter(), next: None }
     }
 
+    /// A whole number that has no 64 bits. A tree of values keeps about its size.
+    fn long_number(&self) -> Option<f64> {
+        let Node::Json(Value::Number(number)) = self.node else { return None };
+        let is_long = number.as_u64().is_none() && number.as_i64().is_none();
+        number.as_f64().filter(|number| is_long && number.fract() == 0.0)
+    }
+
     fn read_members<'de, V: Visitor<'de>>(
         self,
         declared: &'static [&'static str],
@@ -115,6 +122,30 @@ impl<'de> Deserializer<'de> for Reader<'_> {
                 (.., Some(number)) => visitor.visit_f64(number),
                 _ => Err(Fault::invalid_type(Unexpected::Other("a number"), &visitor)),
             },
+        }
+    }
+
+    fn deserialize_i128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        match (self.node, self.long_number()) {
+            (Node::Placeholder, _) => visitor.visit_i128(0),
+            (Node::Text(text), _) => StringArg::new(text).deserialize_i128(visitor),
+            #[allow(clippy::cast_possible_truncation, reason = "the value is not used")]
+            (_, Some(number)) => visitor.visit_i128(number as i128),
+            _ => self.deserialize_any(visitor),
+        }
+    }
+
+    fn deserialize_u128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        match (self.node, self.long_number()) {
+            (Node::Placeholder, _) => visitor.visit_u128(0),
+            (Node::Text(text), _) => StringArg::new(text).deserialize_u128(visitor),
+            #[allow(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "the value is not used"
+            )]
+            (_, Some(number)) if number > 0.0 => visitor.visit_u128(number as u128),
+            _ => self.deserialize_any(visitor),
         }
     }
 
@@ -196,8 +227,8 @@ impl<'de> Deserializer<'de> for Reader<'_> {
     }
 
     scalars! {
-        deserialize_bool deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_i128 deserialize_u8
-        deserialize_u16 deserialize_u32 deserialize_u64 deserialize_u128 deserialize_f32 deserialize_f64
+        deserialize_bool deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_u8
+        deserialize_u16 deserialize_u32 deserialize_u64 deserialize_f32 deserialize_f64
         deserialize_char deserialize_str deserialize_string deserialize_bytes deserialize_byte_buf deserialize_unit
         deserialize_seq deserialize_map deserialize_identifier
     }
@@ -221,8 +252,8 @@ impl<'de> MapAccess<'de> for Members<'_> {
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Fault> {
         let Some(member) = self.rest.next() else { return Ok(None) };
-        let name: StrDeserializer<'_, Fault> = member.name.as_str().into_deserializer();
-        let name = seed.deserialize(name).map(Some);
+        // The names of a map's members may be numbers.
+        let name = seed.deserialize(StringArg::new(&member.name)).map(Some);
         self.next = Some(member);
         name
     }

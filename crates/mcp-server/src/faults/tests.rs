@@ -24,7 +24,7 @@ struct Dish {
     size: Size,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, PartialEq, Eq, Hash)]
 #[serde(rename_all = "lowercase")]
 enum Size {
     Small,
@@ -112,4 +112,72 @@ fn a_type_that_names_itself_or_takes_no_placeholder_ends_the_search() {
 fn a_fault_that_a_tree_of_values_does_not_have_keeps_its_reason() {
     let json = r#"{ "table": 1, "table": 2, "dishes": [], "name": "x", "paid": true }"#;
     assert!(faults::<Order>(json).starts_with("duplicate field `table`"));
+}
+
+#[test]
+fn a_fault_that_a_placeholder_causes_is_not_told() {
+    #[derive(Debug, Deserialize)]
+    #[serde(try_from = "Ends")]
+    #[allow(dead_code, reason = "only read")]
+    struct Range(u32, u32);
+    #[derive(Deserialize)]
+    struct Ends {
+        from: u32,
+        to: u32,
+    }
+    impl TryFrom<Ends> for Range {
+        type Error = &'static str;
+
+        fn try_from(ends: Ends) -> Result<Self, Self::Error> {
+            if ends.from < ends.to { Ok(Self(ends.from, ends.to)) } else { Err("`from` must be below `to`") }
+        }
+    }
+    #[derive(Debug, Deserialize)]
+    #[allow(dead_code, reason = "only read")]
+    struct Search {
+        text: String,
+        range: Range,
+        #[serde(flatten)]
+        page: Page,
+    }
+    #[derive(Debug, Deserialize)]
+    #[allow(dead_code, reason = "only read")]
+    struct Page {
+        size: u32,
+    }
+    assert_eq!(faults::<Range>(r#"{ "from": 3, "to": "x" }"#), "`to`: expected u32, found the string \"x\"");
+    assert_eq!(faults::<Range>(r#"{ "from": 3, "to": 2 }"#), "`from` must be below `to`");
+    let json = r#"{ "text": "x", "range": { "from": 1, "to": 2 } }"#;
+    assert_eq!(faults::<Search>(json), "`size` is missing");
+    let json = r#"{ "range": { "from": 3 }, "size": 3 }"#;
+    assert_eq!(
+        faults::<Search>(json),
+        "`range.to` is missing",
+        "the search ends where no placeholder is taken"
+    );
+}
+
+#[test]
+fn what_the_first_reading_takes_is_no_fault() {
+    #[derive(Debug, Deserialize)]
+    #[allow(dead_code, reason = "only read")]
+    struct Odd {
+        long: i128,
+        longer: u128,
+        counts: HashMap<u32, bool>,
+        flags: HashMap<bool, Size>,
+        sizes: HashMap<Size, Option<char>>,
+        name: String,
+    }
+    let json = r#"{ "long": -1267650600228229401496703205376, "longer": 7, "counts": { "1": true }, "flags": { "true": "small" },
+        "sizes": { "large": "x" } }"#;
+    assert_eq!(faults::<Odd>(json), "`name` is missing");
+    let json =
+        r#"{ "long": 1.5, "longer": -7, "counts": { "x": true }, "flags": {}, "sizes": {}, "name": "" }"#;
+    let expected = [
+        "`long`: expected i128, found floating point `1.5`",
+        "`longer`: expected u128, found integer `-7`",
+        "`counts`: expected u32, found the string \"x\"",
+    ];
+    assert_eq!(faults::<Odd>(json).split("; ").collect::<Vec<_>>(), expected);
 }

@@ -167,3 +167,33 @@ fn an_argument_that_does_not_exist() {
         refused(|| drop(ServerResourceTemplate::new("memo:///{city}", "a", city).complete("town", complete)));
     assert_eq!(message, "`memo:///{city}` has no variable `town`");
 }
+
+/// What a function has captured may use the server when it is dropped.
+#[test]
+fn a_tool_is_dropped_outside_the_locks() {
+    struct Guard(Server);
+    impl Drop for Guard {
+        fn drop(&mut self) {
+            self.0.remove_tool("other");
+        }
+    }
+    let tool = |server: &Server| {
+        let guard = std::sync::Arc::new(Guard(server.clone()));
+        ServerTool::new("held", "Holds the server", move || {
+            let _held = &guard;
+            async {}
+        })
+    };
+    let (sender, done) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let server = Server::new("s", "1");
+        for _ in 0..2 {
+            server.add_tool(ServerTool::new("other", "Goes", async || {}));
+            server.add_tool(tool(&server));
+        }
+        assert!(!server.remove_tool("other"), "the first guard has removed it");
+        assert!(server.remove_tool("held"));
+        sender.send(()).unwrap();
+    });
+    done.recv_timeout(std::time::Duration::from_secs(5)).expect("no lock is held");
+}

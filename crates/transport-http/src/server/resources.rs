@@ -28,8 +28,13 @@ pub(crate) struct Resources {
 /// Held by the future that serves a session.
 pub(crate) struct SessionTaskGuard(Arc<Resources>);
 
-/// A limit is reached; its value.
-pub(crate) struct TooMany(pub(crate) usize);
+/// Why an exchange does not begin.
+pub(crate) enum NoExchange {
+    /// There are as many as there may be, which is this number.
+    TooMany(usize),
+    /// The endpoint shuts down.
+    Closing,
+}
 
 impl Resources {
     pub(crate) fn new(config: EndpointConfig) -> Self {
@@ -59,13 +64,19 @@ impl Resources {
         self.drain.is_closing()
     }
 
-    /// Counts an exchange, unless there are too many.
-    pub(crate) fn add_exchange(&self) -> Result<(), TooMany> {
-        if self.exchanges.fetch_add(1, Ordering::SeqCst) >= self.config.exchange_limit {
-            self.end_exchange();
-            return Err(TooMany(self.config.exchange_limit));
-        }
-        Ok(())
+    /// Counts an exchange, unless there are too many or the endpoint closes.
+    pub(crate) fn add_exchange(&self) -> Result<(), NoExchange> {
+        let before = self.exchanges.fetch_add(1, Ordering::SeqCst);
+        // Looked at after it is counted: a shutdown that finds no exchange has closed the endpoint before.
+        let refusal = if self.is_closing() {
+            NoExchange::Closing
+        } else if before >= self.config.exchange_limit {
+            NoExchange::TooMany(self.config.exchange_limit)
+        } else {
+            return Ok(());
+        };
+        self.end_exchange();
+        Err(refusal)
     }
 
     pub(crate) fn end_exchange(&self) {

@@ -15,6 +15,9 @@ use crate::tool_call::{apply, is_open};
 /// The longest name that is made of a title: the limit that the APIs of models have for a tool's name.
 const NAME_LIMIT: usize = 64;
 
+/// What a message, a block and a tool call count beside their text and JSON, in bytes. Their texts may be empty.
+const PART_COST: usize = 64;
+
 /// Merges updates, in their order, and keeps the newest turns.
 pub(super) struct Merge {
     /// The turns that have ended, oldest first, with their bytes.
@@ -26,7 +29,7 @@ pub(super) struct Merge {
 }
 
 impl Merge {
-    /// `limit` is in bytes of text and JSON.
+    /// `limit` is in bytes of text and JSON, and of [`PART_COST`].
     pub(super) fn new(limit: usize) -> Self {
         Self { ended: VecDeque::new(), bytes: 0, limit, turn: OpenTurn::default() }
     }
@@ -156,7 +159,7 @@ impl OpenTurn {
         &mut self.answers[last]
     }
 
-    /// Returns the messages, and their length in bytes of text and JSON.
+    /// Returns the messages, and what they count, in bytes.
     fn end(mut self) -> (Vec<Message>, usize) {
         let prompt = self.prompt.map(|prompt| Message::User(UserMessage { content: prompt.content }));
         let mut messages: Vec<_> = prompt.into_iter().collect();
@@ -218,21 +221,23 @@ fn arguments(input: RawJson) -> RawJson {
     }
 }
 
-/// Returns the length of a message, in bytes of text and JSON.
+/// Returns what a message counts, in bytes.
 fn length(message: &Message) -> usize {
-    match message {
+    let parts = match message {
         Message::User(user) => user.content.iter().map(block_length).sum(),
         Message::Assistant(answer) => {
             answer.text.len()
                 + answer.thoughts.len()
                 + answer.tool_uses.iter().map(tool_use_length).sum::<usize>()
         }
-    }
+    };
+    PART_COST + parts
 }
 
 fn tool_use_length(call: &ToolUse) -> usize {
     let result = &call.result;
-    call.id.len()
+    PART_COST
+        + call.id.len()
         + call.name.len()
         + call.arguments.len()
         + result.raw_output.as_ref().map_or(0, RawJson::len)
@@ -242,13 +247,42 @@ fn tool_use_length(call: &ToolUse) -> usize {
 fn content_length(content: &ToolCallContent) -> usize {
     match content {
         ToolCallContent::Content(content) => block_length(&content.content),
-        other => RawJson::encode(other).map_or(0, |json| json.len()),
+        other => PART_COST + RawJson::encode(other).map_or(0, |json| json.len()),
     }
 }
 
 fn block_length(block: &ContentBlock) -> usize {
-    match block.as_text() {
+    let length = match block.as_text() {
         Some(text) => text.len(),
         None => RawJson::encode(block).map_or(0, |json| json.len()),
+    };
+    PART_COST + length
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A client may send prompts without a word.
+    #[test]
+    fn messages_without_text_are_bounded_too() {
+        let mut merge = Merge::new(10_000);
+        for turn in 0..1000 {
+            for _ in 0..10 {
+                let chunk = ContentChunk::new("").message_id(format!("m{turn}"));
+                merge.add(SessionUpdate::UserMessageChunk(chunk));
+            }
+        }
+        let blocks = |message: &Message| match message {
+            Message::User(user) => user.content.len(),
+            Message::Assistant(_) => 0,
+        };
+        let messages = merge.finish();
+        let blocks: usize = messages.iter().map(blocks).sum();
+        assert!((10..=150).contains(&blocks), "{} messages of {blocks} blocks", messages.len());
+        // A turn that is empty altogether is none.
+        let mut merge = Merge::new(0);
+        merge.add(SessionUpdate::AgentThoughtChunk(ContentChunk::new("hm")));
+        assert!(merge.finish().is_empty());
     }
 }

@@ -87,8 +87,8 @@ pub struct PendingMessages {
 }
 
 impl PendingMessages {
-    /// Sets how many bytes of text and JSON the messages may have (default: no limit). The newest whole turns that fit are
-    /// kept, and this turn in any case: it alone may be longer.
+    /// Sets how many bytes of text and JSON the messages may have (default: no limit). Each message, block and tool call
+    /// counts as 64 bytes more. The newest whole turns that fit are kept, and this turn in any case: it alone may be longer.
     ///
     /// A turn is a prompt and everything up to the next one, so no tool call is separated from its result.
     pub fn byte_limit(mut self, bytes: usize) -> Self {

@@ -13,7 +13,7 @@ use crate::server::endpoint_core::EndpointCore;
 use crate::server::exchange::{RunningExchange, StreamedExchange};
 use crate::server::quota::{MIN_COST, Reservation};
 use crate::server::refusal::Refusal;
-use crate::server::resources::Resources;
+use crate::server::resources::{NoExchange, Resources};
 use crate::server::response::heads::{events, formed, json};
 use crate::server::response_stream::{
     ResponseForm, ResponseStream, StreamReader, answer_status, memory_for, refuse,
@@ -47,9 +47,14 @@ impl PendingExchange {
         reservation: Reservation,
     ) -> Result<Self, Refusal> {
         let (resources, id) = (&core.resources, request.id.clone());
-        if let Err(limit) = resources.add_exchange() {
-            let status = StatusCode::SERVICE_UNAVAILABLE;
-            return Err(Refusal::busy(status, "unanswered requests", limit.0).under(id));
+        if let Err(why) = resources.add_exchange() {
+            let refusal = match why {
+                NoExchange::Closing => Refusal::closing(),
+                NoExchange::TooMany(limit) => {
+                    Refusal::busy(StatusCode::SERVICE_UNAVAILABLE, "unanswered requests", limit)
+                }
+            };
+            return Err(refusal.under(id));
         }
         let high_water = resources.config.limits.high_water;
         let (exchange, notifications) = Exchange::new(request, Some(head.clone()), high_water);

@@ -242,6 +242,8 @@ fn open<B>(
     sessions.add(&session, &caller).map_err(|full| refuse(Refusal::from(full)))?;
     let head = Arc::new(head.kept());
     let reader = session.begin(request, reservation, &head, resources);
+    let ended = || if core.resources.is_closing() { Refusal::closing() } else { Refusal::unknown_session() };
+    let reader = reader.ok_or_else(|| refuse(ended()))?;
     let connection = Connection::new(resources.clone(), sessions.clone(), session.clone(), head);
     if !core.offer(connection) {
         let is_closing = core.resources.is_closing();

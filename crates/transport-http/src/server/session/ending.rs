@@ -11,7 +11,11 @@ use crate::server::session::Session;
 impl Session {
     /// Ends everything at once.
     pub(crate) fn close(&self) {
-        let routes = std::mem::take(&mut self.lock().routes);
+        let mut state = self.lock();
+        // Under the same lock, so that no request is taken in between.
+        state.closed = true;
+        let routes = std::mem::take(&mut state.routes);
+        drop(state);
         self.retire();
         routes.into_streams().for_each(|stream| stream.finish());
     }
@@ -29,6 +33,7 @@ impl Session {
     /// Answers every unanswered request with an error, ends the streams, and drops the future that serves the session.
     pub(crate) fn cut(&self, error: &ErrorObject, resources: &Resources) {
         let mut state = self.lock();
+        state.closed = true;
         for (id, stream) in std::mem::take(&mut state.routes).into_entries() {
             let answer = Response::new(id, Err(error.clone()));
             stream.put(&Frame::Single(answer.into()), 1, resources);

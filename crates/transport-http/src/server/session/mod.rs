@@ -107,20 +107,23 @@ impl Session {
         !self.lock().closed
     }
 
-    /// Takes the request that opens the session.
+    /// Takes the request that opens the session. None where it has ended already.
     pub(crate) fn begin(
         &self,
         request: Request,
         reservation: Reservation,
         head: &Arc<Head>,
         resources: &Arc<Resources>,
-    ) -> StreamReader {
+    ) -> Option<StreamReader> {
         let mut state = self.lock();
+        if state.closed {
+            return None;
+        }
         let stream = self.new_post(&mut state, 1, resources.config.session_answer);
         stream.reserve(Some(reservation));
         state.routes.insert(request.id.clone(), stream.clone());
         state.inbox.push_back((head.brings(Message::from(request)), None));
-        StreamReader::attach(&stream, resources)
+        Some(StreamReader::attach(&stream, resources))
     }
 
     /// Takes what a client sent in one POST, when there is room for it. The answers to the requests in it come out

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use agentwire_jsonrpc::Response;
 use agentwire_transport::{Exchange, Packet};
-use agentwire_transport_http::server::{Body, Endpoint, EndpointConfig};
+use agentwire_transport_http::server::{self, Body, Endpoint, EndpointConfig};
 use futures::{FutureExt, SinkExt, StreamExt};
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -205,6 +205,54 @@ async fn a_session_waits_for_a_task_that_starts_late() {
     let answer = json!({"jsonrpc": "2.0", "id": 0, "result": {"protocolVersion": "2025-11-25"}});
     connection.send(Packet::from_json(&answer.to_string())).await.unwrap();
     assert_eq!(opening.await.unwrap().status(), 200);
+}
+
+/// Sends a request to many endpoints, each of which shuts down without a grace at about the same time. None answers by
+/// itself. Each must end the request.
+fn shut_down_while_called(headers: &'static [(&'static str, &'static str)], body: String) {
+    const ROUNDS: usize = 3000;
+    let (sender, endpoints) = std::sync::mpsc::sync_channel::<Endpoint>(0);
+    let runtime = || tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let calling = std::thread::spawn(move || {
+        runtime().block_on(async {
+            for mut endpoint in endpoints {
+                let call = call(&mut endpoint, "POST", headers, &body);
+                let answered = tokio::time::timeout(Duration::from_secs(5), call).await;
+                // 200 brings the error of a call that was cut.
+                let status = answered.expect("it is answered").status().as_u16();
+                assert!(matches!(status, 200 | 503), "{status}");
+            }
+        });
+    });
+    runtime().block_on(async {
+        for round in 0..ROUNDS {
+            let session = |connection: server::Connection| async move {
+                let _unserved = connection;
+                std::future::pending().await
+            };
+            let exchange = |_: Exchange| std::future::pending::<Response>();
+            let service = agentwire_transport::service_fn(session, exchange);
+            let endpoint = Endpoint::serving(EndpointConfig::new(), service);
+            let running = tokio::spawn(endpoint.run());
+            sender.send(endpoint.clone()).expect("the caller goes on");
+            (0..round % 500).for_each(|_| std::hint::spin_loop());
+            endpoint.shutdown(Duration::ZERO).await;
+            running.abort();
+        }
+    });
+    drop(sender);
+    calling.join().unwrap();
+}
+
+#[test]
+fn no_request_outlives_a_shutdown_that_it_meets() {
+    const HEADERS: [(&str, &str); 2] = [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "x")];
+    shut_down_while_called(&HEADERS, modern(1, "x", json!({})));
+}
+
+#[test]
+fn no_session_outlives_a_shutdown_that_it_meets() {
+    shut_down_while_called(&[], initialize("2025-11-25"));
 }
 
 /// In axum: the connection of a call that finishes is kept, others are answered meanwhile, and then the server ends.
