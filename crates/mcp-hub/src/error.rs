@@ -4,8 +4,8 @@ use std::sync::Arc;
 use agentwire_mcp_client::CallError;
 use agentwire_mcp_schema::code::{MISSING_REQUIRED_CLIENT_CAPABILITY, MissingCapabilities};
 
-use crate::shown::Shown;
 use crate::status::ServerState;
+use agentwire_jsonrpc::Printable;
 
 /// Why a call, a subscription or a change of the servers failed.
 ///
@@ -14,21 +14,21 @@ use crate::status::ServerState;
 #[non_exhaustive]
 pub enum HubError {
     /// No server has a tool of that name.
-    #[error("there is no tool `{}`", Shown(name))]
+    #[error("there is no tool `{}`", Printable::display(name))]
     #[non_exhaustive]
     NoSuchTool {
         /// The name.
         name: String,
     },
     /// There is no server of that name.
-    #[error("there is no server `{}`", Shown(name))]
+    #[error("there is no server `{}`", Printable::display(name))]
     #[non_exhaustive]
     NoSuchServer {
         /// The name.
         name: String,
     },
     /// The tool is not among those of a handle that [`Hub::only`](crate::Hub::only) gave.
-    #[error("the tool `{}` is not among those that may be called here", Shown(name))]
+    #[error("the tool `{}` is not among those that may be called here", Printable::display(name))]
     #[non_exhaustive]
     NotSelected {
         /// The name.
@@ -47,7 +47,7 @@ pub enum HubError {
     /// The server has dropped or changed the tool since it was looked up. It was not called.
     #[error(
         "the server `{server}` has changed or dropped its tool `{}` since it was looked up, so it was not called",
-        Shown(tool)
+        Printable::display(tool)
     )]
     #[non_exhaustive]
     ToolChanged {
@@ -75,7 +75,7 @@ pub enum HubError {
         wanted: Vec<&'static str>,
     },
     /// The call failed.
-    #[error("the server `{server}`: {}", Shown(source))]
+    #[error("the server `{server}`: {}", Printable::display(source))]
     #[non_exhaustive]
     Call {
         /// The server.

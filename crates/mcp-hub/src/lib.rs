@@ -131,7 +131,6 @@ mod memory;
 mod names;
 mod questions;
 mod selection;
-mod shown;
 mod state;
 mod status;
 mod target;

@@ -2,7 +2,7 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::shown::Shown;
+use agentwire_jsonrpc::Printable;
 
 /// How a server is.
 #[derive(Clone, Debug)]
@@ -55,9 +55,11 @@ impl fmt::Display for ServerState {
         match self {
             Self::Connecting => f.write_str("connecting"),
             Self::Connected => f.write_str("connected"),
-            Self::Failed(reason) => write!(f, "failed: {}", Shown(reason)),
-            Self::Restarting(reason) => write!(f, "died, and is started again: {}", Shown(reason)),
-            Self::Died(reason) => write!(f, "died: {}", Shown(reason)),
+            Self::Failed(reason) => write!(f, "failed: {}", Printable::display(reason)),
+            Self::Restarting(reason) => {
+                write!(f, "died, and is started again: {}", Printable::display(reason))
+            }
+            Self::Died(reason) => write!(f, "died: {}", Printable::display(reason)),
             Self::Closed => f.write_str("closed"),
         }
     }
