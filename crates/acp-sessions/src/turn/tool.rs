@@ -162,9 +162,7 @@ impl PendingToolCall {
         let forward = async {
             loop {
                 let progress = latest.wait_until(Option::take).await;
-                if let Err(error) = running.show(describe(&progress)).await {
-                    return Err::<CallToolResult, _>(error);
-                }
+                running.show(describe(&progress)).await?;
                 sleep(PROGRESS_PAUSE).await;
             }
         };

@@ -10,9 +10,11 @@ use crate::server::Principal;
 use crate::server::fields::single;
 use crate::server::refusal::Refusal;
 
+type Check = dyn Fn(&str) -> Option<Principal> + Send + Sync;
+
 /// The author's function, which knows whose a token is.
 #[derive(Clone)]
-pub(crate) struct BearerCheck(Arc<dyn Fn(&str) -> Option<Principal> + Send + Sync>);
+pub(crate) struct BearerCheck(Arc<Check>);
 
 impl BearerCheck {
     pub(crate) fn new(check: impl Fn(&str) -> Option<Principal> + Send + Sync + 'static) -> Self {

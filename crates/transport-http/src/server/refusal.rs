@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use agentwire_jsonrpc::{ErrorObject, Frame, Intent, Malformed, RequestId};
 use agentwire_mcp_wire::{Revision, code};
-use http::header::{ALLOW, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::header::{ALLOW, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{Response, StatusCode};
 
 use crate::server::denied::Denied;
@@ -30,8 +30,14 @@ pub struct Refusal {
     status: StatusCode,
     id: RequestId,
     error: ErrorObject,
-    /// A header beside the usual ones.
-    header: Option<(HeaderName, &'static str)>,
+    header: Option<RefusalHeader>,
+}
+
+/// A header beside the usual ones.
+#[derive(Debug)]
+enum RefusalHeader {
+    Allow(&'static str),
+    WwwAuthenticate(&'static str),
 }
 
 impl Refusal {
@@ -62,13 +68,13 @@ impl Refusal {
     /// 405, and the methods that are allowed.
     pub fn method_not_allowed(allow: &'static str) -> Self {
         let refusal = Self::new(StatusCode::METHOD_NOT_ALLOWED, "the HTTP method is not allowed here");
-        Self { header: Some((ALLOW, allow)), ..refusal }
+        Self { header: Some(RefusalHeader::Allow(allow)), ..refusal }
     }
 
     /// 401, and the challenge that says what is needed.
     pub(crate) fn unauthorized(challenge: &'static str, why: &'static str) -> Self {
         let refusal = Self::new(StatusCode::UNAUTHORIZED, why);
-        Self { header: Some((WWW_AUTHENTICATE, challenge)), ..refusal }
+        Self { header: Some(RefusalHeader::WwwAuthenticate(challenge)), ..refusal }
     }
 
     pub(crate) fn no_session() -> Self {
@@ -166,9 +172,11 @@ impl Refusal {
         *response.status_mut() = self.status;
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        if let Some((name, value)) = self.header {
-            headers.insert(name, HeaderValue::from_static(value));
-        }
+        let header = self.header.map(|header| match header {
+            RefusalHeader::Allow(methods) => (ALLOW, methods),
+            RefusalHeader::WwwAuthenticate(challenge) => (WWW_AUTHENTICATE, challenge),
+        });
+        headers.extend(header.map(|(name, value)| (name, HeaderValue::from_static(value))));
         if matches!(self.status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS) {
             headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
         }
