@@ -7,8 +7,27 @@ use std::sync::Arc;
 use http::header::{AUTHORIZATION, HeaderMap};
 
 use crate::server::Principal;
+use crate::server::denied::Denied;
 use crate::server::fields::single;
-use crate::server::refusal::Refusal;
+
+/// Why a request has no principal.
+#[derive(Debug)]
+pub(crate) enum Unauthorized {
+    /// It has no bearer token.
+    Missing,
+    /// The function does not know its token.
+    Invalid,
+    /// The function panicked. The panic hook has reported it.
+    Panicked,
+    /// Its header cannot be read in one way.
+    Denied(Denied),
+}
+
+impl From<Denied> for Unauthorized {
+    fn from(denied: Denied) -> Self {
+        Self::Denied(denied)
+    }
+}
 
 type Check = dyn Fn(&str) -> Option<Principal> + Send + Sync;
 
@@ -22,18 +41,15 @@ impl BearerCheck {
     }
 
     /// The sender of a request with these headers.
-    pub(crate) fn principal(&self, headers: &HeaderMap) -> Result<Principal, Refusal> {
+    pub(crate) fn principal(&self, headers: &HeaderMap) -> Result<Principal, Unauthorized> {
         let sent = single(headers, &AUTHORIZATION)?.and_then(|value| std::str::from_utf8(value).ok());
         let Some(token) = sent.and_then(bearer_token) else {
-            return Err(Refusal::unauthorized("Bearer", "a bearer token is needed"));
+            return Err(Unauthorized::Missing);
         };
         match catch_unwind(AssertUnwindSafe(|| (self.0)(token))) {
             Ok(Some(principal)) => Ok(principal),
-            Ok(None) => {
-                Err(Refusal::unauthorized(r#"Bearer error="invalid_token""#, "the bearer token is not valid"))
-            }
-            // The panic hook has reported it.
-            Err(_) => Err(Refusal::unanswered()),
+            Ok(None) => Err(Unauthorized::Invalid),
+            Err(_) => Err(Unauthorized::Panicked),
         }
     }
 }
@@ -56,6 +72,7 @@ mod tests {
     use http::header::HeaderValue;
 
     use super::*;
+    use crate::server::refusal::Refusal;
 
     fn status(values: &[&str]) -> u16 {
         let check = BearerCheck::new(|token| match token {
@@ -69,7 +86,7 @@ mod tests {
                 assert_eq!(principal.as_str(), "ann");
                 200
             }
-            Err(refusal) => refusal.into_response().status().as_u16(),
+            Err(error) => Refusal::from(error).into_response().status().as_u16(),
         }
     }
 
@@ -100,7 +117,8 @@ mod tests {
         let check = BearerCheck::new(|_| None);
         for (sent, challenge) in [(None, "Bearer"), (Some("Bearer x"), r#"Bearer error="invalid_token""#)] {
             let headers = sent.map(|sent| (AUTHORIZATION, HeaderValue::from_static(sent)));
-            let refused = check.principal(&headers.into_iter().collect()).unwrap_err().into_response();
+            let refused = check.principal(&headers.into_iter().collect()).unwrap_err();
+            let refused = Refusal::from(refused).into_response();
             assert_eq!(refused.headers()["www-authenticate"], challenge);
         }
     }

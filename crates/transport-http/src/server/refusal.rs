@@ -7,6 +7,7 @@ use agentwire_mcp_wire::{Revision, code};
 use http::header::{ALLOW, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{Response, StatusCode};
 
+use crate::server::bearer::Unauthorized;
 use crate::server::denied::Denied;
 use crate::server::drain::cut_error;
 use crate::server::quota::QuotaExceeded;
@@ -72,7 +73,7 @@ impl Refusal {
     }
 
     /// 401, and the challenge that says what is needed.
-    pub(crate) fn unauthorized(challenge: &'static str, why: &'static str) -> Self {
+    fn unauthorized(challenge: &'static str, why: &'static str) -> Self {
         let refusal = Self::new(StatusCode::UNAUTHORIZED, why);
         Self { header: Some(RefusalHeader::WwwAuthenticate(challenge)), ..refusal }
     }
@@ -205,6 +206,19 @@ impl From<NoSession> for Refusal {
 impl From<Denied> for Refusal {
     fn from(denied: Denied) -> Self {
         Self::new(denied.status, denied.reason)
+    }
+}
+
+impl From<Unauthorized> for Refusal {
+    fn from(unauthorized: Unauthorized) -> Self {
+        match unauthorized {
+            Unauthorized::Missing => Self::unauthorized("Bearer", "a bearer token is needed"),
+            Unauthorized::Invalid => {
+                Self::unauthorized(r#"Bearer error="invalid_token""#, "the bearer token is not valid")
+            }
+            Unauthorized::Panicked => Self::unanswered(),
+            Unauthorized::Denied(denied) => denied.into(),
+        }
     }
 }
 
