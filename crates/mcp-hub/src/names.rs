@@ -54,7 +54,7 @@ impl Names {
         let begins = |name: &String| name.split_once(SEPARATOR).map(|(server, _)| server.to_owned());
         let mut taken: HashSet<_> = self.short.keys().filter_map(begins).collect();
         taken.extend(self.servers.iter().cloned());
-        let name = unique(escape(wanted), &taken);
+        let name = unique(escape(wanted), &taken, &mut HashMap::new());
         self.servers.push(name.clone());
         self.room.push(self.limit);
         name
@@ -127,13 +127,13 @@ pub(crate) fn full_name(server: &str, tool: &str) -> String {
 /// name has that form already keeps it, unless an earlier one has the same.
 pub(crate) fn server_names<'a>(wanted: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let wanted: Vec<_> = wanted.into_iter().map(|name| (name, escape(name))).collect();
-    let mut taken = HashSet::new();
+    let (mut taken, mut next) = (HashSet::new(), HashMap::new());
     let keeps: Vec<_> =
         wanted.iter().map(|(name, escaped)| name == escaped && taken.insert(escaped.clone())).collect();
     let named = wanted.into_iter().zip(keeps).map(|((_, escaped), keeps)| match keeps {
         true => escaped,
         false => {
-            let name = unique(escaped, &taken);
+            let name = unique(escaped, &taken, &mut next);
             taken.insert(name.clone());
             name
         }
@@ -156,12 +156,20 @@ fn escape(wanted: &str) -> String {
     if name.is_empty() { "server".to_owned() } else { name.to_owned() }
 }
 
-fn unique(name: String, taken: &HashSet<String>) -> String {
+/// The name, with a number where it is taken. `next` has the first number of each name that may be free, so that many of one
+/// name do not try all numbers again.
+fn unique(name: String, taken: &HashSet<String>, next: &mut HashMap<String, u64>) -> String {
     if !taken.contains(&name) {
         return name;
     }
-    let numbered = (2_u64..).map(|number| format!("{name}_{number}"));
-    numbered.into_iter().find(|name| !taken.contains(name)).expect("there are more numbers than names")
+    let number = next.entry(name.clone()).or_insert(2);
+    loop {
+        let numbered = format!("{name}_{number}");
+        *number += 1;
+        if !taken.contains(&numbered) {
+            return numbered;
+        }
+    }
 }
 
 #[cfg(test)]
@@ -275,5 +283,15 @@ mod tests {
         names.note(0, "r");
         assert_eq!((names.name(0, "r"), names.name(1, "r")), ("a__r".into(), "r".into()));
         assert_eq!(names.find("a__r"), Some((0, "r")));
+    }
+
+    /// A client of a session names its servers.
+    #[test]
+    fn many_servers_of_one_name_are_told_apart_at_once() {
+        let begun = std::time::Instant::now();
+        let names = server_names(std::iter::repeat_n("s", 20_000));
+        assert_eq!(names.iter().collect::<HashSet<_>>().len(), names.len());
+        assert_eq!((&*names[0], &*names[1], &*names[19_999]), ("s", "s_2", "s_20000"));
+        assert!(begun.elapsed() < std::time::Duration::from_secs(5), "{:?}", begun.elapsed());
     }
 }

@@ -159,13 +159,7 @@ impl PendingToolCall {
             Some(timeout) => call.timeout(timeout),
             None => call,
         };
-        let forward = async {
-            loop {
-                let progress = latest.wait_until(Option::take).await;
-                running.show(describe(&progress)).await?;
-                sleep(PROGRESS_PAUSE).await;
-            }
-        };
+        let forward = show_progress(running, &latest);
         turn.unless_cancelled(async {
             match select(call.into_future(), std::pin::pin!(forward)).await {
                 Either::Left((outcome, _)) => outcome.map_err(TurnError::from),
@@ -213,6 +207,18 @@ impl IntoFuture for PendingToolCall {
 impl fmt::Debug for PendingToolCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PendingToolCall").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// Shows the latest report, again and again. Ends when it cannot be shown.
+async fn show_progress(
+    running: &RunningToolCall,
+    latest: &Monitor<Option<ProgressNotification>>,
+) -> Result<CallToolResult, TurnError> {
+    loop {
+        let progress = latest.wait_until(Option::take).await;
+        running.show(describe(&progress)).await?;
+        sleep(PROGRESS_PAUSE).await;
     }
 }
 
