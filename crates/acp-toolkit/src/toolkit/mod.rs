@@ -1,5 +1,5 @@
 mod client;
-mod question;
+mod question_memory;
 mod replay;
 mod turn;
 mod user_interface;
@@ -23,7 +23,7 @@ use agentwire_sync::Mutex;
 
 use crate::{Conversation, ConversationLimits, Permissions, Update, Workspace, Workspaces};
 
-use question::QuestionMemory;
+use question_memory::QuestionMemory;
 pub(crate) use replay::Replay;
 use replay::Replays;
 pub(crate) use turn::Turn as ConversationTurn;

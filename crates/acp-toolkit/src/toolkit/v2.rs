@@ -14,7 +14,7 @@ use agentwire_acp_schema::v2::{
 };
 use agentwire_jsonrpc::{RawJson, Skipped};
 
-use super::question::UNKNOWN_PATH;
+use super::client::UNKNOWN_PATH;
 use super::{OpenConversation, Sessions, Toolkit, UserInterface};
 use crate::conversation::v2::{commands, config_options, content_block};
 use crate::{Form, UrlConsent};
