@@ -1,4 +1,5 @@
 use agentwire_acp_schema::v1::SessionId;
+use agentwire_jsonrpc::Printable;
 use agentwire_mcp_hub::ServerState;
 
 use crate::store::StoreWarning;
@@ -60,7 +61,12 @@ impl std::fmt::Display for Warning {
         match self {
             Self::Store(warning) => warning.fmt(f),
             Self::Record { session_id, number, reason } => {
-                write!(f, "session {session_id}: record {number} is passed over: {reason}")
+                write!(
+                    f,
+                    "session {}: record {number} is passed over: {}",
+                    Printable::display(session_id),
+                    Printable::display(reason)
+                )
             }
             Self::LongRecord { session_id, number, bytes, limit, shortened } => {
                 let fate = if *shortened { "shortened" } else { "left out" };
@@ -70,7 +76,12 @@ impl std::fmt::Display for Warning {
                 )
             }
             Self::McpServer { session_id, server, state } => {
-                write!(f, "session {session_id}: MCP server {server}: {state}")
+                write!(
+                    f,
+                    "session {}: MCP server {}: {state}",
+                    Printable::display(session_id),
+                    Printable::display(server)
+                )
             }
         }
     }

@@ -13,7 +13,7 @@ const MAX_TEXT: usize = 500;
 pub enum Warning {
     /// A tool is left out of [`RemoteServer::tools`](crate::RemoteServer::tools), because a transport could not call it as its schema
     /// demands.
-    #[error("the tool `{tool}` is left out: {why}")]
+    #[error("the tool `{}` is left out: {}", Printable::display(.tool), Printable::display(.why))]
     #[non_exhaustive]
     ToolLeftOut {
         /// The tool's name.
@@ -22,7 +22,7 @@ pub enum Warning {
         why: String,
     },
     /// An item of a list is left out, because it cannot be decoded.
-    #[error("{method}: the item {name:?} is left out: {why}")]
+    #[error("{method}: the item {name:?} is left out: {}", Printable::display(.why))]
     #[non_exhaustive]
     ItemLeftOut {
         /// The method that lists it.
@@ -52,7 +52,7 @@ pub enum Warning {
     },
     /// The results of a tool are not checked, because its output schema is invalid or refers to another document. Reported
     /// once for each schema, with the feature `validate`.
-    #[error("the results of the tool `{tool}` are not checked: {why}")]
+    #[error("the results of the tool `{}` are not checked: {}", Printable::display(.tool), Printable::display(.why))]
     #[non_exhaustive]
     OutputNotChecked {
         /// The tool's name.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;
 
-use agentwire_jsonrpc::ErrorObject;
+use agentwire_jsonrpc::{ErrorObject, Printable};
 use agentwire_mcp_schema::{CallToolResult, ContentBlock};
 use agentwire_peer::{BoxError, CallError, Closed};
 
@@ -144,7 +144,7 @@ impl fmt::Display for FailedResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.0.text() {
             "" => f.write_str("the tool failed"),
-            text => f.write_str(text),
+            text => Printable::new(text).fmt(f),
         }
     }
 }

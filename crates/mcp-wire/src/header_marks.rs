@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::fmt;
 
-use agentwire_jsonrpc::read;
 use agentwire_jsonrpc::runtime::Members;
+use agentwire_jsonrpc::{Printable, read};
 use serde_json::{Map, Value};
 
 use crate::header::{PARAM_PREFIX, decode_value, is_token};
@@ -168,7 +168,8 @@ fn is_same(header: &str, argument: &str) -> bool {
 
 impl fmt::Display for HeaderMismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the header {} {} (the argument `{}`)", self.header, self.why, self.path)
+        let path = Printable::display(&self.path);
+        write!(f, "the header {} {} (the argument `{path}`)", self.header, self.why)
     }
 }
 
@@ -178,7 +179,7 @@ impl fmt::Display for InvalidHeaderMark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.place {
             "" => write!(f, "`{}` at the root ", HeaderMark::KEYWORD)?,
-            place => write!(f, "`{}` at `{place}` ", HeaderMark::KEYWORD)?,
+            place => write!(f, "`{}` at `{}` ", HeaderMark::KEYWORD, Printable::new(place))?,
         }
         f.write_str(match self.error {
             MarkError::Place => "is not on a property that `properties` alone lead to",

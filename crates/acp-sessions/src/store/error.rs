@@ -3,13 +3,14 @@ use std::io;
 use std::path::PathBuf;
 
 use agentwire_acp_schema::v1::SessionId;
+use agentwire_jsonrpc::Printable;
 
 /// Why an operation of a [`SessionStore`](super::SessionStore) failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
     /// A session with this id exists already.
-    #[error("there is a session {session_id} already")]
+    #[error("there is a session {} already", Printable::display(.session_id))]
     #[non_exhaustive]
     Exists {
         /// The id.
@@ -17,7 +18,7 @@ pub enum StoreError {
     },
 
     /// There is no session with this id.
-    #[error("there is no session {session_id}")]
+    #[error("there is no session {}", Printable::display(.session_id))]
     #[non_exhaustive]
     NotFound {
         /// The id.
@@ -25,7 +26,7 @@ pub enum StoreError {
     },
 
     /// The session is claimed already, such as by another connection or another process.
-    #[error("session {session_id} is in use: it is open elsewhere, in this process or another")]
+    #[error("session {} is in use: it is open elsewhere, in this process or another", Printable::display(.session_id))]
     #[non_exhaustive]
     InUse {
         /// The id.
@@ -61,7 +62,7 @@ pub enum StoreError {
     },
 
     /// The journal is damaged. Nothing was changed; the records before the damage can be read.
-    #[error("the records of session {session_id} are damaged at {place}: {reason}")]
+    #[error("the records of session {} are damaged at {place}: {reason}", Printable::display(.session_id))]
     #[non_exhaustive]
     Corrupt {
         /// The session.
@@ -73,7 +74,7 @@ pub enum StoreError {
     },
 
     /// An earlier write failed and left an unknown state, so nothing more is written to this session until it is opened again.
-    #[error("session {session_id} takes no more records until it is opened again: {reason}")]
+    #[error("session {} takes no more records until it is opened again: {reason}", Printable::display(.session_id))]
     #[non_exhaustive]
     Stopped {
         /// The session.
@@ -138,7 +139,8 @@ pub enum StoreWarning {
     /// The last writes to a session's journal were cut off, by the end of the process or a crash of the machine. They are
     /// dropped: they were not durable yet.
     #[error(
-        "session {session_id}: the last write was cut off; dropped {bytes} bytes behind byte {offset} of {}{}",
+        "session {}: the last write was cut off; dropped {bytes} bytes behind byte {offset} of {}{}",
+        Printable::display(.session_id),
         .file.display(),
         .moved.as_ref().map(|moved| format!(", which are now in {}", moved.display())).unwrap_or_default()
     )]
@@ -157,7 +159,11 @@ pub enum StoreWarning {
     },
 
     /// A session's header was damaged. It is written again: as it was where it can be read, else as the session was created.
-    #[error("session {session_id}: its header is restored, and may be that of its beginning, as {} was {reason}", .file.display())]
+    #[error(
+        "session {}: its header is restored, and may be that of its beginning, as {} was {reason}",
+        Printable::display(.session_id),
+        .file.display()
+    )]
     #[non_exhaustive]
     HeaderRestored {
         /// The session.

@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use agentwire_acp_agent::{BoxError, CallError, Error};
+use agentwire_jsonrpc::Printable;
 use agentwire_mcp_hub::HubError;
 
 use crate::log::LogError;
@@ -51,14 +52,14 @@ pub enum TurnError {
     #[error(transparent)]
     Hub(#[from] HubError),
     /// The user did not permit a tool call.
-    #[error("`{tool}` was not permitted")]
+    #[error("`{}` was not permitted", Printable::display(.tool))]
     #[non_exhaustive]
     NotPermitted {
         /// The name of the tool.
         tool: String,
     },
     /// A tool of the agent itself failed, with the error of its closure. See [`ToolRun::run`](crate::ToolRun::run).
-    #[error("{}", .0.message())]
+    #[error("{0}")]
     Failed(#[source] BoxError),
 }
 

@@ -1,7 +1,7 @@
 use std::fmt;
 
 use agentwire_acp_schema::v1::StringFormat;
-use agentwire_jsonrpc::ErrorObject;
+use agentwire_jsonrpc::{ErrorObject, Printable};
 
 /// Why a form cannot be shown.
 ///
@@ -34,7 +34,7 @@ impl From<FormError> for ErrorObject {
 
 /// The fault of one field of a form.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("{field}: {fault}")]
+#[error("{}: {fault}", Printable::display(.field))]
 #[non_exhaustive]
 pub struct FieldError {
     /// The field's name in the schema.
@@ -87,13 +87,15 @@ impl fmt::Display for FieldFault {
             Self::NotA(what) => write!(f, "this is not {what}"),
             Self::TooShort(least) => write!(f, "this must have at least {least} characters"),
             Self::TooLong(most) => write!(f, "this must have at most {most} characters"),
-            Self::Pattern(pattern) => write!(f, "this does not match the pattern {pattern}"),
+            Self::Pattern(pattern) => {
+                write!(f, "this does not match the pattern {}", Printable::new(pattern))
+            }
             Self::Format(format) => match format {
                 StringFormat::Email => f.write_str("this is no e-mail address"),
                 StringFormat::Uri => f.write_str("this is no URI"),
                 StringFormat::Date => f.write_str("this is no date such as 2026-12-31"),
                 StringFormat::DateTime => f.write_str("this is no time such as 2026-12-31T23:59:59Z"),
-                other => write!(f, "this is not of the format {other}"),
+                other => write!(f, "this is not of the format {}", Printable::display(other)),
             },
             Self::BelowMinimum(least) => write!(f, "this must be at least {least}"),
             Self::AboveMaximum(most) => write!(f, "this must be at most {most}"),

@@ -1,3 +1,4 @@
+use agentwire_jsonrpc::Printable;
 use agentwire_mcp_schema::ProtocolVersion;
 use agentwire_mcp_schema::code::UnsupportedVersion;
 use agentwire_peer::CallError;
@@ -21,7 +22,7 @@ use agentwire_peer::CallError;
 #[non_exhaustive]
 pub enum HandshakeError {
     /// The server answered with a version of the protocol that this client does not speak.
-    #[error("the server speaks version `{answered}` of the protocol, which this client does not")]
+    #[error("the server speaks version `{}` of the protocol, which this client does not", Printable::display(.answered))]
     #[non_exhaustive]
     UnknownVersion {
         /// What the server answered.
@@ -29,7 +30,7 @@ pub enum HandshakeError {
     },
     /// The server named its versions, and this client speaks none of them, or none of the [`ProtocolMode`](crate::ProtocolMode) that it is
     /// set to.
-    #[error("the server refuses version `{}`; it speaks {}", .0.requested, list(&.0.supported))]
+    #[error("the server refuses version `{}`; it speaks {}", Printable::display(&.0.requested), Printable::display(list(&.0.supported)))]
     VersionRefused(UnsupportedVersion),
     /// The client is set to [revisions](crate::Client::revisions) of which none is of the [`ProtocolMode`](crate::ProtocolMode) that it is set to.
     #[error("no revision that this client may speak is of its protocol mode")]

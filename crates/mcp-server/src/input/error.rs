@@ -1,7 +1,7 @@
 use std::error::Error;
 use std::fmt;
 
-use agentwire_jsonrpc::ErrorObject;
+use agentwire_jsonrpc::{ErrorObject, Printable};
 use agentwire_mcp_schema::code::MissingCapabilities;
 use agentwire_mcp_schema::{
     ClientCapabilities, ElicitationCapability, JsonObject, RootsCapability, SamplingCapability,
@@ -91,7 +91,9 @@ impl fmt::Display for AskErrorKind {
             Self::Missing { capability, .. } => {
                 write!(f, "the client did not say that it has the capability `{capability}`")
             }
-            Self::Wrong { key, why, .. } => write!(f, "the client's answer to `{key}` does not fit: {why}"),
+            Self::Wrong { key, why, .. } => {
+                write!(f, "the client's answer to `{key}` does not fit: {}", Printable::display(why))
+            }
             Self::Reused { key } => {
                 write!(f, "the key `{key}` was used already: each question of a call has a key of its own")
             }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::io;
 use std::time::Duration;
 
-use agentwire_jsonrpc::ErrorObject;
+use agentwire_jsonrpc::{ErrorObject, Printable};
 use agentwire_transport::TransportError;
 use http::{HeaderMap, StatusCode};
 
@@ -35,10 +35,10 @@ use crate::sse::DecodeError;
 #[non_exhaustive]
 pub enum HttpError {
     /// No response came: the name does not resolve, no server listens, TLS fails, or the connection broke first.
-    #[error("no HTTP response: {}", with_causes(&**.0))]
+    #[error("no HTTP response: {}", Printable::display(with_causes(&**.0)))]
     Unsent(#[source] BoxError),
     /// The response broke off, and could not be resumed.
-    #[error("the HTTP response broke off: {}", with_causes(&**.0))]
+    #[error("the HTTP response broke off: {}", Printable::display(with_causes(&**.0)))]
     Broken(#[source] BoxError),
     /// Something took longer than it may.
     #[error("{wait} took longer than {after:?}")]
@@ -58,7 +58,7 @@ pub enum HttpError {
     SessionExpired,
     /// The server redirects to another origin, with a change of the method, or too often. Headers meant for one origin are
     /// never sent to another.
-    #[error("HTTP status {}: not following the redirect to `{location}`", status.as_u16())]
+    #[error("HTTP status {}: not following the redirect to `{}`", status.as_u16(), Printable::display(.location))]
     #[non_exhaustive]
     Redirected {
         /// The status.
@@ -67,7 +67,7 @@ pub enum HttpError {
         location: String,
     },
     /// The response is neither JSON nor a stream of events.
-    #[error("the response has the content type `{content_type}`")]
+    #[error("the response has the content type `{}`", Printable::display(.content_type))]
     #[non_exhaustive]
     ContentType {
         /// Its content type; empty where there is none.
@@ -75,7 +75,7 @@ pub enum HttpError {
     },
     /// The response is compressed in a way that the [`HttpClient`](crate::client::HttpClient) did not undo. The
     /// default one undoes `gzip`, which is the only one that it asks for.
-    #[error("the response is compressed by `{coding}`, and the HTTP client has not undone it")]
+    #[error("the response is compressed by `{}`, and the HTTP client has not undone it", Printable::display(.coding))]
     #[non_exhaustive]
     ContentEncoding {
         /// How it is compressed, as the server wrote it.
@@ -182,7 +182,7 @@ impl fmt::Display for Refusal {
         match &self.error {
             Some(error) => write!(f, ": {error}"),
             None if self.excerpt.is_empty() => Ok(()),
-            None => write!(f, ": {}", self.excerpt),
+            None => write!(f, ": {}", Printable::new(&self.excerpt)),
         }
     }
 }

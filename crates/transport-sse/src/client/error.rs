@@ -1,5 +1,6 @@
 //! The errors of the HTTP+SSE client, such as a stream that ends or an `endpoint` event with a foreign origin.
 
+use agentwire_jsonrpc::Printable;
 use std::time::Duration;
 
 use agentwire_transport::TransportError;
@@ -28,7 +29,9 @@ pub enum SseError {
     },
     /// The response to the GET is not an event stream, or is compressed.
     #[error(
-        "HTTP status {status} with the content type `{content_type}`, which is no event stream: {excerpt}"
+        "HTTP status {status} with the content type `{}`, which is no event stream: {}",
+        Printable::display(.content_type),
+        Printable::display(.excerpt)
     )]
     #[non_exhaustive]
     NoStream {
@@ -40,14 +43,14 @@ pub enum SseError {
         excerpt: String,
     },
     /// The first event of the stream is not `endpoint`. The server may speak Streamable HTTP.
-    #[error("the event stream begins with `{event}` and not with `endpoint`")]
+    #[error("the event stream begins with `{}` and not with `endpoint`", Printable::display(.event))]
     #[non_exhaustive]
     NoEndpoint {
         /// The name of the event.
         event: String,
     },
     /// The event `endpoint` names no URI that HTTP leads to.
-    #[error("the server wants messages at `{uri}`, which is no URI that HTTP leads to")]
+    #[error("the server wants messages at `{}`, which is no URI that HTTP leads to", Printable::display(.uri))]
     #[non_exhaustive]
     InvalidEndpoint {
         /// The data of the event.
@@ -55,7 +58,7 @@ pub enum SseError {
     },
     /// The event `endpoint` names another origin (another scheme, host or port), which would receive the headers and the
     /// messages.
-    #[error("the server wants messages at `{uri}`, which is of another origin")]
+    #[error("the server wants messages at `{}`, which is of another origin", Printable::display(.uri))]
     #[non_exhaustive]
     ForeignEndpoint {
         /// The data of the event.
