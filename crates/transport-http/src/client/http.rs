@@ -112,6 +112,17 @@ impl Http {
         }
     }
 
+    /// Advances everything for the task that writes. What it sends may be answered in the same poll, which wakes nobody, so the
+    /// task that reads is woken here.
+    fn poll_as_writer(&mut self, cx: &mut Context<'_>) {
+        self.wakers.register(Wakers::WRITER, cx.waker());
+        let had_arrived = self.arrived.is_some();
+        self.poll_all();
+        if !had_arrived && self.arrived.is_some() {
+            self.wakers.wake_one(Wakers::READER);
+        }
+    }
+
     /// Advances all streams and POSTs, whichever half is polled.
     fn poll_all(&mut self) {
         if !matches!(self.state, HttpState::Open) {
@@ -333,8 +344,7 @@ impl Sink<Packet> for Http {
     /// waits to be taken.
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         let this = self.get_mut();
-        this.wakers.register(Wakers::WRITER, cx.waker());
-        this.poll_all();
+        this.poll_as_writer(cx);
         match this.state {
             HttpState::Open if this.posting.is_some() => Poll::Pending,
             HttpState::Open => Poll::Ready(Ok(())),
@@ -346,8 +356,7 @@ impl Sink<Packet> for Http {
     /// most. A refusal of the server is no error.
     fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         let this = self.get_mut();
-        this.wakers.register(Wakers::WRITER, cx.waker());
-        this.poll_all();
+        this.poll_as_writer(cx);
         let limit = this.requests.config.limits.close_timeout;
         let time = this.closing_time.get_or_insert_with(|| Box::pin(tokio::time::sleep(limit)));
         let is_late = time.poll_unpin(cx).is_ready();

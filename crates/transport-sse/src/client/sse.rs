@@ -130,6 +130,17 @@ impl Sse {
         .await
     }
 
+    /// Advances everything for the task that writes. What it sends may be answered in the same poll, which wakes nobody, so the
+    /// task that reads is woken here.
+    fn poll_as_writer(&mut self, cx: &mut Context<'_>) {
+        self.wakers.register(Wakers::WRITER, cx.waker());
+        let had_arrived = !self.arrived.is_empty();
+        self.poll_all();
+        if !had_arrived && !self.arrived.is_empty() {
+            self.wakers.wake_one(Wakers::READER);
+        }
+    }
+
     /// Advances the stream and all POSTs, whichever half is polled.
     fn poll_all(&mut self) {
         let waker = self.waker.clone();
@@ -316,8 +327,7 @@ impl Sink<Packet> for Sse {
     /// waits to be taken.
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         let this = self.get_mut();
-        this.wakers.register(Wakers::WRITER, cx.waker());
-        this.poll_all();
+        this.poll_as_writer(cx);
         match this.state {
             SseState::Opening(_) => Poll::Pending,
             SseState::Open(_) if this.notification_post.is_some() => Poll::Pending,
@@ -332,8 +342,7 @@ impl Sink<Packet> for Sse {
     /// and closes the stream. Unanswered requests are dropped.
     fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         let this = self.get_mut();
-        this.wakers.register(Wakers::WRITER, cx.waker());
-        this.poll_all();
+        this.poll_as_writer(cx);
         let limit = this.requests.config.http.limits().close_timeout;
         let time = this.closing_time.get_or_insert_with(|| Box::pin(tokio::time::sleep(limit)));
         if time.poll_unpin(cx).is_pending() && this.notification_post.is_some() {

@@ -78,6 +78,30 @@ impl HttpClient for Chatter {
     }
 }
 
+/// Answers every request in the poll that sends it.
+struct AtOnce;
+
+impl HttpClient for AtOnce {
+    fn send(&self, _request: Request<Bytes>) -> BoxFuture<'static, Result<Response<Body>, BoxError>> {
+        let answer =
+            stream::iter([Ok(Bytes::from_static(br#"{"jsonrpc":"2.0","id":1,"result":{}}"#))]).boxed();
+        let response = Response::builder().header("content-type", "application/json").body(answer);
+        Box::pin(async { Ok(response?) })
+    }
+}
+
+/// The task that reads waits already, and nothing else wakes it.
+#[tokio::test]
+async fn an_answer_that_comes_while_its_request_is_written_wakes_the_reader() {
+    let http = Config::new("http://localhost/").unwrap().open_with(AtOnce);
+    let (mut writer, mut reader) = http.split();
+    let reading = tokio::spawn(async move { reader.next().await });
+    tokio::task::yield_now().await;
+    writer.send(Packet::from_json(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#)).await.unwrap();
+    let read = tokio::time::timeout(SHORT, reading).await.expect("it is woken").unwrap();
+    assert!(read.unwrap().unwrap().into_json().unwrap().contains("result"));
+}
+
 /// Or nobody else in the task would get a turn.
 #[tokio::test]
 async fn a_server_that_never_pauses_starves_nobody() {

@@ -19,6 +19,8 @@ type Pieces = mpsc::UnboundedSender<Result<Bytes, BoxError>>;
 #[derive(Clone, Default)]
 struct Scripted {
     streams: Arc<Mutex<Vec<Pieces>>>,
+    /// A POST is refused in the poll that sends it.
+    refuses: bool,
     /// Not even the head of the stream comes.
     silent: bool,
 }
@@ -31,6 +33,10 @@ impl Scripted {
 
 impl HttpClient for Scripted {
     fn send(&self, request: Request<Bytes>) -> BoxFuture<'static, Result<Response<Body>, BoxError>> {
+        if self.refuses && request.method() == Method::POST {
+            let refusal = Response::builder().status(503).body(futures::stream::empty().boxed());
+            return futures::future::ready(Ok(refusal.unwrap())).boxed();
+        }
         if self.silent || request.method() != Method::GET {
             return futures::future::pending().boxed();
         }
@@ -57,6 +63,22 @@ async fn open(config: Config) -> (Sse, Scripted) {
 
 fn request(id: u64) -> Packet {
     Packet::from_json(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#))
+}
+
+/// The task that reads waits already, and nothing else wakes it.
+#[tokio::test(start_paused = true)]
+async fn a_refusal_that_comes_while_its_request_is_written_wakes_the_reader() {
+    let server = Scripted { refuses: true, ..Scripted::default() };
+    let mut transport = config().open_with(server.clone());
+    assert!(transport.opened().now_or_never().is_none());
+    server.send("event: endpoint\ndata: /m\n\n");
+    transport.opened().await.unwrap();
+    let (mut writer, mut reader) = transport.split();
+    let reading = tokio::spawn(async move { reader.next().await });
+    tokio::task::yield_now().await;
+    writer.send(request(1)).await.unwrap();
+    let read = tokio::time::timeout(Duration::from_secs(1), reading).await.expect("it is woken").unwrap();
+    assert!(matches!(read, Some(Ok(Packet::RequestFailed { .. }))), "{read:?}");
 }
 
 #[tokio::test(start_paused = true)]
