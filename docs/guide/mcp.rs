@@ -112,10 +112,10 @@ struct Number {
     number: usize,
 }
 
-async fn one(Number { number }: Number, _cx: Context) -> Result<String, ErrorObject> {
-    let all = notes().map_err(ErrorObject::internal_error)?;
-    let note = number.checked_sub(1).and_then(|index| all.into_iter().nth(index));
-    note.ok_or_else(|| ErrorObject::invalid_params(format!("there is no note {number}")))
+/// None is that there is no such resource.
+async fn one(Number { number }: Number) -> std::io::Result<Option<String>> {
+    let all = notes()?;
+    Ok(number.checked_sub(1).and_then(|index| all.into_iter().nth(index)))
 }
 
 #[derive(Deserialize, JsonSchema)]

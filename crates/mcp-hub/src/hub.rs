@@ -183,7 +183,8 @@ impl Hub {
     }
 
     /// Calls a tool by a name that [`tools`](Self::tools) gave, or as `server__tool`. The arguments are
-    /// anything whose JSON is an object, or `()` for none.
+    /// anything whose JSON is an object, or `()` for none. It does not wait for servers that are still connecting, whose tools are
+    /// not there yet: [`ready`](Self::ready) does.
     ///
     /// A name never comes to mean another tool, but its server may change what the tool is. A caller who has shown a tool to
     /// somebody calls it by [`call_tool`](Self::call_tool).

@@ -34,6 +34,12 @@ pub trait MessageSource: Any + Debug + Send + Sync {
         None
     }
 
+    /// The authenticated caller, by a name that no other has. What is kept for a caller is kept for this one alone. None where
+    /// nobody has authenticated the message.
+    fn principal(&self) -> Option<Cow<'_, str>> {
+        None
+    }
+
     /// A name for the sender, the same for all of its messages: the authenticated caller, or else a network address. Limits
     /// for each sender count by it. It proves nothing, and several senders may share it. None if the transport has none.
     fn sender(&self) -> Option<Cow<'_, str>> {

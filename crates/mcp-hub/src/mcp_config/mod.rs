@@ -57,7 +57,7 @@ pub const DEFAULT_MCP_CONFIG_LIMIT: usize = 1 << 20;
 /// | `${workspaceFolder}`, `${workspaceFolderBasename}` | [`McpConfigReader::workspace_folder`], and the last part of it |
 /// | `${userHome}`, `${pathSeparator}`, `${/}` | the home directory, and `/` or `\` |
 ///
-/// Any other, such as `${input:token}`, is an error that names it. So is a name that stands twice, be it of a member or of a
+/// A variable that is not set is an error of the whole file. Any other form, such as `${input:token}`, is an error that names it. So is a name that stands twice, be it of a member or of a
 /// server: readers differ in which of the two they believe.
 ///
 /// # Secrets

@@ -73,17 +73,19 @@ impl InputConfig {
         self
     }
 
-    /// Sets how to find out who calls (default: all callers are alike). A `requestState` of one caller is refused when
-    /// it comes from another, and a task of one caller is not there for another.
+    /// Sets how to find out who calls, in place of the default, which is the [principal](agentwire_transport::MessageSource::principal)
+    /// that the transport has authenticated. Callers of whom nothing is known are all alike. A `requestState` of one caller is
+    /// refused when it comes from another, and a task of one caller is not there for another.
     ///
     /// ```
     /// use agentwire_mcp_server::Server;
     /// use agentwire_transport_http::server::{Head, Principal};
     ///
+    /// // All users of a company are one.
     /// let server = Server::new("bank", "1.0.0").input(|config| {
     ///     config.principal(|source| {
     ///         let caller = source.downcast_ref::<Head>()?.extensions().get::<Principal>()?;
-    ///         Some(caller.as_str().to_owned())
+    ///         Some(caller.as_str().split_once('@')?.1.to_owned())
     ///     })
     /// });
     /// # let _ = server;
@@ -99,7 +101,10 @@ impl InputConfig {
 
     /// Who calls, where that can be found out.
     pub(crate) fn principal_of(&self, source: Option<&dyn MessageSource>) -> Option<String> {
-        self.principal.as_ref()?(source?)
+        match &self.principal {
+            Some(find) => find(source?),
+            None => source?.principal().map(|principal| principal.into_owned()),
+        }
     }
 }
 

@@ -147,12 +147,14 @@ impl MessageSource for Head {
         Some(joined)
     }
 
+    /// The [`Principal`] that a check of tokens or a layer named.
+    fn principal(&self) -> Option<Cow<'_, str>> {
+        self.parts.extensions.get::<Principal>().map(|principal| principal.as_str().into())
+    }
+
     /// The [name of the caller](Caller::name): the principal that a layer named, or else the address.
     fn sender(&self) -> Option<Cow<'_, str>> {
-        match self.parts.extensions.get::<Principal>() {
-            Some(principal) => Some(principal.as_str().into()),
-            None => self.caller().name().map(|name| name.into_owned().into()),
-        }
+        self.principal().or_else(|| self.caller().name().map(|name| name.into_owned().into()))
     }
 
     /// The [`ParamsIndex`] of a request without a session.
