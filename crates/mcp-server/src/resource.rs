@@ -283,8 +283,8 @@ impl IntoResourceContents for &str {
     }
 }
 
-#[diagnostic::do_not_recommend]
 /// None is that there is no such resource, as the client's revision says it.
+#[diagnostic::do_not_recommend]
 impl<T: IntoResourceContents> IntoResourceContents for Option<T> {
     fn into_resource_contents(self, uri: &str) -> Result<Vec<ResourceContents>, ErrorObject> {
         self.ok_or_else(|| code::resource_not_found(uri))?.into_resource_contents(uri)
@@ -299,6 +299,7 @@ fn in_revision(mut error: ErrorObject, uri: &str, revision: Revision) -> ErrorOb
     error
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: IntoResourceContents, E: Into<BoxError>> IntoResourceContents for Result<T, E> {
     fn into_resource_contents(self, uri: &str) -> Result<Vec<ResourceContents>, ErrorObject> {
         self.map_err(Into::into)?.into_resource_contents(uri)
