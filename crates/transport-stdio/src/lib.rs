@@ -15,7 +15,7 @@
 //! # #[cfg(not(feature = "process"))]
 //! # fn main() {}
 //! # #[cfg(feature = "process")]
-//! use agentwire_transport::relay;
+//! use agentwire_transport::bridge;
 //! # #[cfg(feature = "process")]
 //! use agentwire_transport_stdio::{Child, Command, stdio};
 //!
@@ -23,7 +23,7 @@
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! // Stands between a client and its agent, and forwards the packets of both.
-//! relay(stdio()?, Child::spawn(Command::parse("my-agent --verbose")?)?).await?;
+//! bridge(stdio()?, Child::spawn(Command::parse("my-agent --verbose")?)?).await?;
 //! # Ok(())
 //! # }
 //! ```

@@ -119,7 +119,7 @@ where
 /// Makes a service of one function, which serves a connection. A request that stands alone is refused.
 ///
 /// ```
-/// use agentwire_transport::{Duplex, Service, Transport, connection_fn, duplex, relay};
+/// use agentwire_transport::{Duplex, Service, Transport, connection_fn, duplex, bridge};
 ///
 /// /// Passes each connection on to a transport of its own.
 /// fn passing<T: Transport + Send + 'static>(
@@ -128,7 +128,7 @@ where
 ///     connection_fn(move |connection| {
 ///         let other = open();
 ///         async move {
-///             if let Err(error) = relay(connection, other).await {
+///             if let Err(error) = bridge(connection, other).await {
 ///                 eprintln!("{error}");
 ///             }
 ///         }

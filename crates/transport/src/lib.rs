@@ -50,6 +50,7 @@
 #[cfg(not(test))]
 extern crate futures_util as futures;
 
+mod bridge;
 mod duplex;
 mod error;
 mod exchange;
@@ -57,11 +58,11 @@ mod exited;
 mod lines;
 mod output;
 mod packet;
-mod relay;
 mod source;
 mod sync;
 mod tap;
 
+pub use bridge::bridge;
 pub use duplex::{Duplex, duplex};
 pub use error::TransportError;
 pub use exchange::{
@@ -71,7 +72,6 @@ pub use exchange::{
 pub use exited::Exited;
 pub use lines::{Lines, lines};
 pub use packet::{Packet, Transport};
-pub use relay::relay;
 pub use source::MessageSource;
 pub use tap::{Direction, Tap, tap};
 

@@ -100,7 +100,7 @@ impl From<Message> for Packet {
 /// has closed its side; an `Err` is the last item before the end. Closing the sink tells the peer that nothing
 /// more will come, and completes when whatever the transport holds (a process, a socket) is given back.
 ///
-/// [`relay`](crate::relay) joins two transports.
+/// [`bridge`](crate::bridge) joins two transports.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a transport",
     note = "a transport is `Sink<Packet, Error = TransportError> + Stream<Item = Result<Packet, TransportError>> + Unpin`"

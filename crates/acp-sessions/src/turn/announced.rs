@@ -29,7 +29,7 @@ impl AnnouncedCalls {
 
     pub(super) fn apply(&mut self, change: CallChange) {
         match change {
-            CallChange::Begun(call) => {
+            CallChange::Announced(call) => {
                 self.remove(&call.tool_call_id);
                 self.insert(*call);
             }
@@ -73,7 +73,7 @@ impl AnnouncedCalls {
 
 /// What an update changes of an open call.
 pub(super) enum CallChange {
-    Begun(Box<ToolCallUpdate>),
+    Announced(Box<ToolCallUpdate>),
     Changed(Box<ToolCallUpdate>),
     Ended(ToolCallId),
 }
@@ -83,7 +83,7 @@ impl CallChange {
     pub(super) fn of(update: &SessionUpdate) -> Option<Self> {
         match update {
             SessionUpdate::ToolCall(call) if is_open(&call.status) => {
-                Some(Self::Begun(Box::new(description(call))))
+                Some(Self::Announced(Box::new(description(call))))
             }
             SessionUpdate::ToolCall(call) => Some(Self::Ended(call.tool_call_id.clone())),
             SessionUpdate::ToolCallUpdate(call) if call.status.as_ref().is_none_or(is_open) => {

@@ -76,7 +76,7 @@ impl TurnError {
     /// ```
     /// use agentwire_acp_sessions::{Turn, TurnError};
     ///
-    /// /// Returns what the model is told.
+    /// /// Returns the text for the model.
     /// async fn deploy(turn: &Turn) -> Result<String, TurnError> {
     ///     match turn.call_tool("deploy", ()).await {
     ///         Ok(result) => Ok(result.text().into_owned()),

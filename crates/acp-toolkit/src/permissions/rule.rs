@@ -119,8 +119,8 @@ impl PermissionRule {
         Ok(self.and(Condition::Path(pattern)))
     }
 
-    /// Only for calls with this command in their input: its member `command`, a text or a list of words, with the words of a
-    /// member `args`. `git` covers `git status`, and not `github`.
+    /// Only for calls of this command. The input of such a call has a member `command`, a text or a list of words, and may have
+    /// more words in a member `args`. `git` covers `git status`, and not `github`.
     ///
     /// A rule that allows covers a call of the kind [`Execute`](ToolKind::Execute) that is this one command. A text with an
     /// operator, an expansion or an escape of a shell is never covered, and neither is an input with a member `env`. A rule

@@ -33,11 +33,11 @@ use crate::client::{Config, HttpClient, HttpError, Wait};
 /// ```no_run
 /// # #[cfg(any(feature = "reqwest", feature = "rustls-no-provider"))]
 /// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
-/// use agentwire_transport::relay;
+/// use agentwire_transport::bridge;
 /// use agentwire_transport_http::client::Http;
 /// use agentwire_transport_stdio::stdio;
 ///
-/// relay(stdio()?, Http::new("https://example.com/mcp")?).await?;
+/// bridge(stdio()?, Http::new("https://example.com/mcp")?).await?;
 /// # Ok(())
 /// # }
 /// ```

@@ -115,12 +115,12 @@ use crate::server::{Connection, CorsHeaders, EndpointConfig, Spawner};
 /// ```no_run
 /// use std::error::Error;
 ///
-/// use agentwire_transport::{connection_fn, relay};
+/// use agentwire_transport::{connection_fn, bridge};
 /// use agentwire_transport_http::server::{Connection, Endpoint, EndpointConfig};
 /// use agentwire_transport_stdio::{Child, Command};
 ///
 /// async fn session(connection: Connection) -> Result<(), Box<dyn Error + Send + Sync>> {
-///     relay(connection, Child::spawn(Command::new("my-server"))?).await?;
+///     bridge(connection, Child::spawn(Command::new("my-server"))?).await?;
 ///     Ok(())
 /// }
 ///

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::sync::{Arc, Mutex};
 
-use agentwire_transport::{Packet, connection_fn, relay};
+use agentwire_transport::{Packet, bridge, connection_fn};
 use agentwire_transport_http::client::Http;
 use agentwire_transport_http::server::{Connection, Endpoint, EndpointConfig, serve};
 use agentwire_transport_stdio::{Child, Command};
@@ -25,7 +25,7 @@ exit 3
 "#;
 
 async fn session(connection: Connection) -> Result<(), BoxError> {
-    relay(connection, Child::spawn(Command::new("sh").arg("-c").arg(SERVER))?).await?;
+    bridge(connection, Child::spawn(Command::new("sh").arg("-c").arg(SERVER))?).await?;
     Ok(())
 }
 

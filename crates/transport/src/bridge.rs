@@ -4,7 +4,7 @@ use futures::{StreamExt, TryStreamExt};
 
 use crate::{Packet, Transport, TransportError};
 
-/// Passes the packets of each transport on to the other, until both have ended: the whole of a bridge.
+/// Passes the packets of each transport on to the other, until both have ended.
 ///
 /// Where one ends, the other is closed and may still finish what it sends. A failure of either ends both at once. Dropping the
 /// future drops both transports. A request that [failed alone](Packet::RequestFailed) is answered with an internal error that
@@ -15,7 +15,7 @@ use crate::{Packet, Transport, TransportError};
 /// The first failure of a transport: for a child process, how it has [exited](TransportError::exited).
 ///
 /// ```
-/// use agentwire_transport::{Packet, TransportError, duplex, relay};
+/// use agentwire_transport::{Packet, TransportError, duplex, bridge};
 /// use futures::{SinkExt, StreamExt};
 ///
 /// # futures::executor::block_on(async {
@@ -26,11 +26,11 @@ use crate::{Packet, Transport, TransportError};
 ///     client.close().await?;
 ///     server.close().await
 /// };
-/// futures::try_join!(relay(near, far), talk)?;
+/// futures::try_join!(bridge(near, far), talk)?;
 /// # Ok::<_, TransportError>(())
 /// # }).unwrap();
 /// ```
-pub async fn relay(one: impl Transport, other: impl Transport) -> Result<(), TransportError> {
+pub async fn bridge(one: impl Transport, other: impl Transport) -> Result<(), TransportError> {
     let ((to_one, from_one), (to_other, from_other)) = (one.split(), other.split());
     let from_one = from_one.map_ok(answer_failure).forward(to_other);
     let from_other = from_other.map_ok(answer_failure).forward(to_one);
@@ -77,7 +77,7 @@ mod tests {
             server.close().await.unwrap();
             assert!(client.next().await.is_none());
         };
-        futures::executor::block_on(async { futures::try_join!(relay(near, far), sides.map(Ok)) }).unwrap();
+        futures::executor::block_on(async { futures::try_join!(bridge(near, far), sides.map(Ok)) }).unwrap();
     }
 
     #[test]
@@ -86,7 +86,7 @@ mod tests {
         let failed =
             Packet::RequestFailed { id: 1_u64.into(), error: Arc::new(TransportError::other("gone")) };
         server.send(failed).now_or_never().expect("there is room").unwrap();
-        assert!(relay(near, far).now_or_never().is_none_or(|relayed| relayed.is_ok()));
+        assert!(bridge(near, far).now_or_never().is_none_or(|bridged| bridged.is_ok()));
         let answer = client.next().now_or_never().flatten().unwrap().unwrap().into_json().unwrap();
         assert_eq!(
             answer,
@@ -99,7 +99,7 @@ mod tests {
         let ((mut client, near), (mut server, far)) = (duplex(1), duplex(1));
         let failing = far.map(|_| Err(TransportError::other("gone")));
         server.send(packet(1)).now_or_never().expect("there is room").unwrap();
-        let error = relay(near, failing).now_or_never().expect("it fails at once").unwrap_err();
+        let error = bridge(near, failing).now_or_never().expect("it fails at once").unwrap_err();
         assert!(error.to_string().contains("gone"), "{error}");
         assert!(client.next().now_or_never().expect("its other end is gone").is_none());
     }
