@@ -1,6 +1,7 @@
 //! `cargo xtask ci`: every check that a change must pass, one after the other, cheapest first.
 
 mod fresh;
+mod publish;
 
 use std::iter;
 use std::path::Path;
@@ -33,6 +34,8 @@ enum Run {
     /// Clippy on each crate that has features, without any and with each alone. A build of the whole workspace unites the
     /// features of all members.
     Features,
+    /// `cargo publish` of each crate, without the upload.
+    Publish,
 }
 
 const STEPS: &[Step] = &[
@@ -52,8 +55,7 @@ const STEPS: &[Step] = &[
     Step::new("test", Run::Cargo(&["test", "--workspace"], None)),
     Step::new("migration", Run::Cargo(MIGRATION, None)),
     Step::new("fuzz", Run::Xtask(&["fuzz", "--seconds", "3"])),
-    // Each crate to be published, in the order of their dependencies, compiled as its users will get it.
-    Step::new("publish", Run::Cargo(&["publish", "--workspace", "--dry-run", "--allow-dirty"], None)),
+    Step::new("publish", Run::Publish),
     Step::new("interop", Run::Xtask(&["interop"])),
     Step::new("conformance", Run::Xtask(&["conformance", "official"])),
     Step::new("upstream", Run::Xtask(&["schema", "--upstream"])),
@@ -156,6 +158,7 @@ impl Step {
                 process::run(Command::new(std::env::current_exe()?).args(arguments).current_dir(root))
             }
             Run::Features => features(root),
+            Run::Publish => publish::run(root),
         }
     }
 }
