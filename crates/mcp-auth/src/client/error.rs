@@ -1,0 +1,111 @@
+//! Errors by what can be done about them.
+
+use agentwire_jsonrpc::Printable;
+use agentwire_transport_http::client::BoxError;
+
+use crate::store::StoreError;
+
+/// Why there is no token for a request. Each variant says what can be done about it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AuthError {
+    /// A server refused: trying the same again is refused again.
+    #[error("{step} was refused{}", reason(.code.as_deref(), .description.as_deref()))]
+    #[non_exhaustive]
+    Rejected {
+        /// What was refused, such as `the refresh of the token`.
+        step: &'static str,
+        /// The error code of OAuth, such as `invalid_grant`.
+        code: Option<String>,
+        /// What the server says about it.
+        description: Option<String>,
+    },
+    /// The network, a server or the store failed: trying again later may succeed. Nothing is forgotten.
+    #[error("{step} failed for now: {}", Printable::display(.cause))]
+    #[non_exhaustive]
+    Transient {
+        /// What failed.
+        step: &'static str,
+        /// Why.
+        #[source]
+        cause: BoxError,
+    },
+    /// Two parties disagree, or one does not do what the specification asks. Its operator has to change something.
+    #[error("{0}")]
+    Misconfigured(Box<Mismatch>),
+    /// A person has to log in. See [`Authorization::login`](crate::client::Authorization::login).
+    #[error("{}: a person has to log in{}", Printable::display(.server), scopes_text(.scopes))]
+    #[non_exhaustive]
+    NeedsPerson {
+        /// The URL of the MCP server.
+        server: String,
+        /// The scopes to ask for; empty where the server does not say.
+        scopes: Vec<String>,
+    },
+}
+
+/// What is wrong with a server, or between two.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}{}", Printable::display(.problem), both(.expected.as_deref(), .found.as_deref()))]
+#[non_exhaustive]
+pub struct Mismatch {
+    /// What is wrong, with the URL of the document or the server where that is.
+    pub problem: String,
+    /// What should stand there.
+    pub expected: Option<String>,
+    /// What does.
+    pub found: Option<String>,
+}
+
+impl AuthError {
+    pub(crate) fn rejected(step: &'static str, code: Option<String>, description: Option<String>) -> Self {
+        Self::Rejected { step, code, description }
+    }
+
+    pub(crate) fn transient(step: &'static str, cause: impl Into<BoxError>) -> Self {
+        Self::Transient { step, cause: cause.into() }
+    }
+
+    pub(crate) fn misconfigured(problem: impl Into<String>) -> Self {
+        Self::Misconfigured(Box::new(Mismatch { problem: problem.into(), expected: None, found: None }))
+    }
+
+    /// Two texts differ that should be the same.
+    pub(crate) fn differs(
+        problem: impl Into<String>,
+        expected: impl Into<String>,
+        found: impl Into<String>,
+    ) -> Self {
+        let (expected, found) = (Some(expected.into()), Some(found.into()));
+        Self::Misconfigured(Box::new(Mismatch { problem: problem.into(), expected, found }))
+    }
+}
+
+impl From<StoreError> for AuthError {
+    fn from(error: StoreError) -> Self {
+        Self::transient("the store of credentials", error)
+    }
+}
+
+fn reason(code: Option<&str>, description: Option<&str>) -> String {
+    let parts: Vec<String> =
+        [code, description].into_iter().flatten().map(|part| Printable::one_line(part).to_string()).collect();
+    if parts.is_empty() { String::new() } else { format!(": {}", parts.join(": ")) }
+}
+
+fn both(expected: Option<&str>, found: Option<&str>) -> String {
+    let quoted = |text: &str| format!("`{}`", Printable::one_line(text));
+    match (expected.map(quoted), found.map(quoted)) {
+        (Some(expected), Some(found)) => format!(": expected {expected}, found {found}"),
+        (None, Some(found)) => format!(": {found}"),
+        (Some(expected), None) => format!(": expected {expected}"),
+        (None, None) => String::new(),
+    }
+}
+
+fn scopes_text(scopes: &[String]) -> String {
+    if scopes.is_empty() {
+        return String::new();
+    }
+    format!(" for the scopes {}", Printable::one_line(&scopes.join(" ")))
+}

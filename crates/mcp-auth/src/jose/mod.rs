@@ -1,0 +1,1 @@
+//! Reads, signs and checks JSON Web Tokens.

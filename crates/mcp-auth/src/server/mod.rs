@@ -1,0 +1,1 @@
+//! The server side: a tower layer that checks tokens.
