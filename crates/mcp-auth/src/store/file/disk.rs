@@ -193,3 +193,33 @@ impl Drop for LockFile {
         let _ = rustix::fs::flock(&self.file, FlockOperation::Unlock);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    /// Each release removes the file while others are about to lock it.
+    #[test]
+    fn a_removed_lock_file_excludes_as_well() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = Folder::open(place.path()).unwrap();
+        let held = AtomicBool::new(false);
+        let contend = || {
+            let mut taken = 0;
+            while taken < 1_000 {
+                let Some(lock) = LockFile::try_lock(&folder, OsStr::new("lock")).unwrap() else { continue };
+                assert!(!held.swap(true, Ordering::SeqCst), "two hold the lock");
+                held.store(false, Ordering::SeqCst);
+                drop(lock);
+                taken += 1;
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(contend);
+            }
+        });
+    }
+}

@@ -105,7 +105,7 @@ impl FileStore {
         let location = Arc::clone(&self.location);
         let locked = tokio::time::timeout(WRITE_LOCK_TIMEOUT, FileLock::acquire(location.write_lock())).await;
         let lock = match locked {
-            Ok(locked) => locked.map_err(|error| location.error("lock", error))?,
+            Ok(locked) => locked.map_err(|error| location.error("write", error))?,
             Err(_) => {
                 let held = format!("another process has held its lock for {WRITE_LOCK_TIMEOUT:?}");
                 return Err(location.error("write", io::Error::other(held)));
