@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use agentwire_sync::Mutex;
-use agentwire_transport_http::client::{Body, BoxError, Config, HttpClient, InvalidUrl};
+use agentwire_transport_http::client::{Body, BoxError, Config, Declined, HttpClient, InvalidUrl};
 use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -157,11 +157,16 @@ impl<C: HttpClient + 'static> HttpClient for AuthorizedClient<C> {
             return self.client.send(request);
         }
         let (client, keeper) = (self.client.clone(), self.keeper.clone());
-        async move { send(&*client, &keeper, request).await }.boxed()
+        async move { send(&*client, &keeper, request).await.map_err(declined) }.boxed()
     }
 }
 
-async fn send<C: HttpClient>(
+/// An error of ours, marked as such for the transport.
+fn declined(error: BoxError) -> BoxError {
+    if error.is::<AuthError>() { Declined(error).into() } else { error }
+}
+
+async fn send<C: HttpClient + ?Sized>(
     client: &C,
     keeper: &Arc<Keeper>,
     request: Request<Bytes>,

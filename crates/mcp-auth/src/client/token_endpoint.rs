@@ -55,7 +55,8 @@ impl<'a> TokenEndpoint<'a> {
     pub(crate) async fn post(&self, step: &'static str, form: Form) -> Result<Fetched, AuthError> {
         let answer = self.send(step, form.clone()).await?;
         let answer = if self.wants_nonce(&answer) { self.send(step, form.clone()).await? } else { answer };
-        if answer.status.is_success() {
+        // Some products answer errors with 200.
+        if answer.status.is_success() && error_of(&answer).error.is_none() {
             return Ok(answer);
         }
         let mut secrets: Vec<&str> =
