@@ -1,12 +1,13 @@
 //! Finds out who issues tokens for a server: the metadata of the resource, then that of its authorization server.
 
+use agentwire_transport_http::runtime::client::is_same_origin;
 use http::Uri;
 
 use crate::client::AuthError;
 use crate::client::challenge::Challenge;
 use crate::client::config::ResourceParameter;
 use crate::client::documents::{ResourceMetadata, ServerMetadata};
-use crate::client::origin::{is_same_origin, origin, without_query};
+use crate::client::origin::{origin, without_query};
 use crate::fetch::{FetchError, Fetcher};
 
 const RESOURCE: &str = "/.well-known/oauth-protected-resource";

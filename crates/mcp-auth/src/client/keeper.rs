@@ -29,8 +29,18 @@ pub(crate) struct Token {
     pub(crate) dpop: Option<Arc<DpopKey>>,
     /// Whether the server has taken it once.
     accepted: AtomicBool,
-    /// Whether it comes from an authorization, not from a refresh or the store.
-    pub(crate) is_new: bool,
+    pub(crate) source: TokenSource,
+}
+
+/// Where a token comes from. One that is refused at its first use is judged by that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TokenSource {
+    /// The store, so perhaps another process.
+    Store,
+    /// A refresh by this process.
+    Refresh,
+    /// An authorization by this process.
+    Authorization,
 }
 
 impl Token {
@@ -38,10 +48,10 @@ impl Token {
         server: ServerRecord,
         record: TokenRecord,
         dpop: Option<Arc<DpopKey>>,
-        is_new: bool,
+        source: TokenSource,
     ) -> Arc<Self> {
         let dpop = dpop.or_else(|| record.dpop_key.as_ref().and_then(DpopKey::from_stored).map(Arc::new));
-        Arc::new(Self { record, server, dpop, accepted: AtomicBool::new(false), is_new })
+        Arc::new(Self { record, server, dpop, accepted: AtomicBool::new(false), source })
     }
 
     pub(crate) fn access_token(&self) -> &Secret {
@@ -63,8 +73,9 @@ impl Token {
         self.accepted.store(true, Ordering::Relaxed);
     }
 
-    pub(crate) fn was_accepted(&self) -> bool {
-        self.accepted.load(Ordering::Relaxed)
+    /// Whether the server refuses what this process has just got from this source.
+    pub(crate) fn is_refused_new(&self, source: TokenSource) -> bool {
+        self.source == source && !self.accepted.load(Ordering::Relaxed)
     }
 
     fn is(&self, other: &Self) -> bool {
@@ -77,8 +88,8 @@ impl Token {
 pub(crate) enum Job {
     /// Before a request: what the store has, renewed if it is about to expire.
     Freshen { used: Option<Arc<Token>> },
-    /// After a 401. `again` if that was the answer to a token that this request has just got.
-    Unauthorized { challenge: Option<Challenge>, used: Option<Arc<Token>>, again: bool },
+    /// After a 401.
+    Unauthorized { challenge: Option<Challenge>, used: Option<Arc<Token>> },
     /// After a 403 that asks for more scopes.
     StepUp { challenge: Challenge, used: Option<Arc<Token>> },
     /// The program asks for a login.
@@ -195,7 +206,7 @@ impl Keeper {
     pub(crate) async fn stored(&self) -> Result<Option<Arc<Token>>, AuthError> {
         let Some(server) = self.records.server(&self.name).await? else { return Ok(None) };
         let token = self.records.token(&server).await?;
-        Ok(token.map(|record| Token::new(server, record, None, false)))
+        Ok(token.map(|record| Token::new(server, record, None, TokenSource::Store)))
     }
 
     /// The store's token where another process has got one in place of the one that was used.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use agentwire_sync::Mutex;
 use agentwire_transport_http::client::{Body, BoxError, Config, Declined, HttpClient, InvalidUrl};
+use agentwire_transport_http::runtime::client::is_same_origin;
 use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -17,7 +18,6 @@ use crate::client::challenge::Challenge;
 use crate::client::config::AuthConfig;
 use crate::client::dpop::DPOP;
 use crate::client::keeper::{Job, Keeper, Token};
-use crate::client::origin::is_same_origin;
 
 /// Obtains, keeps and renews the tokens of all servers of a program. A clone is the same.
 ///
@@ -194,9 +194,8 @@ async fn send<C: HttpClient + ?Sized>(
             (StatusCode::UNAUTHORIZED, challenge) if renewals < RENEWALS => {
                 // It will not be read: its connection is given up.
                 drop(response);
-                let again = renewals > 0;
                 renewals += 1;
-                token = keeper.run(Job::Unauthorized { challenge, used: token, again }).await?;
+                token = keeper.run(Job::Unauthorized { challenge, used: token }).await?;
                 nonces = 0;
             }
             (StatusCode::FORBIDDEN, Some(challenge))

@@ -10,7 +10,7 @@ use crate::client::discovery::Discovered;
 use crate::client::dpop::DpopKey;
 use crate::client::grant::{Assertion, Grant, IdentityProvider};
 use crate::client::identity::ClientIdentity;
-use crate::client::keeper::{Keeper, Token};
+use crate::client::keeper::{Keeper, Token, TokenSource};
 use crate::client::records::{LoginRecord, Registration, ServerRecord, TokenRecord, unix_now_millis};
 use crate::client::registration;
 use crate::client::token_endpoint::{Form, TokenEndpoint};
@@ -62,7 +62,8 @@ impl Keeper {
         let found = self.discover(challenge).await?;
         let before = self.records.server(&self.name).await?;
         let scopes = self.scopes(challenge, &found, before.as_ref());
-        for last in [false, true] {
+        let mut is_registered_anew = false;
+        loop {
             let client = self.client(&found, before.as_ref(), &scopes).await?;
             let dpop = self.dpop_key(challenge, &found)?;
             let server = ServerRecord {
@@ -72,16 +73,15 @@ impl Keeper {
                 client_id: client.id.clone(),
                 scopes: scopes.clone(),
             };
-            let result = self.ask(&found, &server, &client, dpop.clone()).await;
-            if !last && is_unknown_client(&result) && self.config.client.is_none() {
-                // It was registered once, and the authorization server has forgotten it.
-                let redirect_uris = self.config.redirect_uris();
-                self.records.keep_registration(&found.issuer, &redirect_uris, None).await?;
-                continue;
+            let result = self.ask(&found, &server, &client, dpop).await;
+            if is_registered_anew || !is_unknown_client(&result) || self.config.client.is_some() {
+                return result;
             }
-            return result;
+            // It was registered once, and the authorization server has forgotten it.
+            is_registered_anew = true;
+            let redirect_uris = self.config.redirect_uris();
+            self.records.keep_registration(&found.issuer, &redirect_uris, None).await?;
         }
-        unreachable!("the second round returns")
     }
 
     /// Asks for a token by the grant of the settings, and keeps it.
@@ -112,7 +112,7 @@ impl Keeper {
         let answer = endpoint.request(TOKEN, form).await?;
         let record = TokenRecord::issued(answer, &server.scopes, client, None, dpop.as_deref())?;
         let dpop = dpop.filter(|_| record.dpop_key.is_some());
-        let token = Token::new(server.clone(), record, dpop, true);
+        let token = Token::new(server.clone(), record, dpop, TokenSource::Authorization);
         let _guard = self.records.lock_token(server).await?;
         self.keep(&token).await?;
         if self.config.keep_client

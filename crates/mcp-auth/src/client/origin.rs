@@ -1,17 +1,11 @@
 //! Origins of URLs: where a token may go.
 
-use agentwire_transport_http::runtime::client::within_origin;
 use http::Uri;
 
 /// The scheme and the authority of a URL, as it spells them.
 pub(crate) fn origin(url: &Uri) -> String {
     let authority = url.authority().map(|authority| authority.as_str()).unwrap_or_default();
     format!("{}://{authority}", url.scheme_str().unwrap_or_default())
-}
-
-/// Whether two URLs have one scheme, host and port.
-pub(crate) fn is_same_origin(one: &Uri, other: &Uri) -> bool {
-    within_origin(one, &other.to_string()).is_ok()
 }
 
 /// The URL without its query: as a resource and as the target of a proof.

@@ -7,7 +7,7 @@ use crate::client::challenge::Challenge;
 use crate::client::discovery::{Discovered, server_metadata};
 use crate::client::dpop::DpopKey;
 use crate::client::identity::{ClientIdentity, ClientProof};
-use crate::client::keeper::{Job, Keeper, Token};
+use crate::client::keeper::{Job, Keeper, Token, TokenSource};
 use crate::client::records::{ServerRecord, TokenRecord};
 use crate::client::token_endpoint::{Form, TokenEndpoint};
 
@@ -17,8 +17,8 @@ impl Keeper {
     pub(crate) async fn perform(&self, job: Job) -> Result<Option<Arc<Token>>, AuthError> {
         match job {
             Job::Freshen { used } => self.freshen(used).await,
-            Job::Unauthorized { challenge, used, again } => {
-                self.after_401(challenge.as_ref(), used.as_deref(), again).await.map(Some)
+            Job::Unauthorized { challenge, used } => {
+                self.after_401(challenge.as_ref(), used.as_deref()).await.map(Some)
             }
             Job::StepUp { challenge, used } => self.step_up(&challenge, used.as_deref()).await,
             Job::Login { challenge } => {
@@ -53,20 +53,20 @@ impl Keeper {
         &self,
         challenge: Option<&Challenge>,
         used: Option<&Token>,
-        again: bool,
     ) -> Result<Arc<Token>, AuthError> {
         if let Some(token) = self.adopted(used).await? {
             return Ok(token);
         }
         if let Some(used) = used {
-            if used.is_new && !used.was_accepted() {
+            if used.is_refused_new(TokenSource::Authorization) {
                 let what = Some(
                     "the server refuses the token that its authorization server has just issued".to_owned(),
                 );
                 return Err(AuthError::rejected("the request to the server", None, what));
             }
+            let is_useless = used.is_refused_new(TokenSource::Refresh);
             let refreshable =
-                self.stored().await?.filter(|stored| stored.record.refresh_token.is_some() && !again);
+                self.stored().await?.filter(|stored| stored.record.refresh_token.is_some() && !is_useless);
             if let Some(stored) = refreshable {
                 let found = self.discover(challenge).await?;
                 if found.issuer == stored.server.issuer {
@@ -108,7 +108,7 @@ impl Keeper {
             ));
         };
         if record.access_token != *token.access_token() {
-            let other = Token::new(token.server.clone(), record.clone(), None, false);
+            let other = Token::new(token.server.clone(), record.clone(), None, TokenSource::Store);
             if !other.is_stale() {
                 return Ok(other);
             }
@@ -132,7 +132,7 @@ impl Keeper {
             Ok(answer) => {
                 let renewed =
                     TokenRecord::issued(answer, &record.scopes, &client, Some(&record), dpop.as_deref())?;
-                let renewed = Token::new(token.server.clone(), renewed, dpop, false);
+                let renewed = Token::new(token.server.clone(), renewed, dpop, TokenSource::Refresh);
                 self.keep(&renewed).await?;
                 Ok(renewed)
             }
