@@ -18,10 +18,10 @@ pub mod client {
 #[cfg(feature = "server")]
 pub mod server {
     pub use crate::server::body_buffer::BodyBuffer;
-    pub use crate::server::denied::Denied;
     pub use crate::server::drain::{Drain, cut_error};
     pub use crate::server::guard::Guard;
     pub use crate::server::limits::Limits;
+    pub use crate::server::operation::check_operations;
     pub use crate::server::post::read_frame;
     pub use crate::server::quota::{Quota, QuotaExceeded, Reservation};
     pub use crate::server::refusal::Refusal;

@@ -23,3 +23,4 @@ pub use error::KeyError;
 pub use jwk::Jwk;
 pub(crate) use jwt::Jwt;
 pub use signing_key::SigningKey;
+pub(crate) use unique::read_object;
