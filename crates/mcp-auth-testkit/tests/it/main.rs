@@ -1,0 +1,5 @@
+//! The kit against a client that is written by hand.
+
+mod client;
+mod flow;
+mod raw;
