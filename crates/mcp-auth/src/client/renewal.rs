@@ -64,7 +64,8 @@ impl Keeper {
                 );
                 return Err(AuthError::rejected("the request to the server", None, what));
             }
-            let is_useless = used.is_refused_new(TokenSource::Refresh);
+            // One whose lifetime nobody has said may have ended since.
+            let is_useless = used.is_refused_new(TokenSource::Refresh) && used.record.expires_at.is_some();
             let refreshable =
                 self.stored().await?.filter(|stored| stored.record.refresh_token.is_some() && !is_useless);
             if let Some(stored) = refreshable {
