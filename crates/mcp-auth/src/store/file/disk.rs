@@ -208,7 +208,7 @@ mod tests {
         let held = AtomicBool::new(false);
         let contend = || {
             let mut taken = 0;
-            while taken < 300 {
+            while taken < 80 {
                 let Some(lock) = LockFile::try_lock(&folder, OsStr::new("lock")).unwrap() else { continue };
                 assert!(!held.swap(true, Ordering::SeqCst), "two hold the lock");
                 std::thread::sleep(std::time::Duration::from_micros(20));
