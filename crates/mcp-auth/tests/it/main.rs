@@ -1,4 +1,6 @@
 //! Tests of the crate from outside.
 
+#[cfg(feature = "client")]
 mod login;
+#[cfg(feature = "client")]
 mod store;
