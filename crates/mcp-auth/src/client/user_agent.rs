@@ -34,6 +34,13 @@ pub enum LoginError {
         /// The scheme, which is one word of ASCII.
         scheme: String,
     },
+    /// The URL may not be opened, because of something else in it.
+    #[error("not opening the authorization server's URL: {why}")]
+    #[non_exhaustive]
+    Url {
+        /// Why not.
+        why: &'static str,
+    },
 }
 
 impl LoginError {

@@ -208,16 +208,17 @@ mod tests {
         let held = AtomicBool::new(false);
         let contend = || {
             let mut taken = 0;
-            while taken < 1_000 {
+            while taken < 80 {
                 let Some(lock) = LockFile::try_lock(&folder, OsStr::new("lock")).unwrap() else { continue };
                 assert!(!held.swap(true, Ordering::SeqCst), "two hold the lock");
+                std::thread::sleep(std::time::Duration::from_micros(20));
                 held.store(false, Ordering::SeqCst);
                 drop(lock);
                 taken += 1;
             }
         };
         std::thread::scope(|scope| {
-            for _ in 0..4 {
+            for _ in 0..8 {
                 scope.spawn(contend);
             }
         });
