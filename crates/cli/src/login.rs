@@ -1,9 +1,10 @@
 //! `agentwire login` and `logout`, and the tokens that other commands send to servers at a URL.
 
 use std::env;
+use std::ffi::OsStr;
 use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use agentwire_mcp_auth::client::{AuthConfig, Authorization, Browser, ClientIdentity, ResourceParameter};
@@ -92,14 +93,28 @@ fn config() -> Result<AuthConfig> {
 }
 
 fn client() -> Result<Hyper> {
-    Hyper::new(CONNECT_TIMEOUT).map_err(crate::failure::to_anyhow)
+    Hyper::new(CONNECT_TIMEOUT).map_err(anyhow::Error::from_boxed)
 }
 
+/// The system's browser, or the program that `$BROWSER` names.
 fn browser(notes: &Notes) -> Browser {
     let notes = notes.clone();
-    Browser::new().on_url(Arc::new(move |url: &str| {
+    let browser = Browser::new().on_url(move |url| {
         notes.add(&format!("opening the browser to log in; if none opens, go to\n{url}"));
-    }))
+    });
+    match env::var_os("BROWSER").filter(|program| !program.is_empty()) {
+        Some(program) => browser.opener(move |url| start(&program, url)),
+        None => browser,
+    }
+}
+
+/// Starts a program without a shell, with the URL as its only argument, and waits for its end on a thread.
+fn start(program: &OsStr, url: &str) -> io::Result<()> {
+    let mut command = Command::new(program);
+    command.arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn()?;
+    std::thread::Builder::new().name("browser".into()).spawn(move || child.wait())?;
+    Ok(())
 }
 
 /// `$AGENTWIRE_CREDENTIALS`, or the file in the user's folder for settings.

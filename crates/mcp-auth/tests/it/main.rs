@@ -1,10 +1,8 @@
 //! Tests of the crate from outside.
 
-<<<<<<< HEAD
+#[cfg(feature = "client")]
 mod client;
-=======
 #[cfg(feature = "client")]
 mod login;
 #[cfg(feature = "client")]
->>>>>>> store
 mod store;
