@@ -154,8 +154,23 @@ pub(crate) struct Agent {
 }
 
 #[derive(Debug, Args)]
-#[group(multiple = false)]
 pub(crate) struct Server {
+    #[command(flatten)]
+    pub(crate) place: Place,
+    /// An authorization server whose tokens are taken, and no request without one; may be given again
+    #[arg(long = "issuer", value_name = "URL")]
+    pub(crate) issuers: Vec<String>,
+    /// What the tokens name as their audience: the URL of this server, or another name [default: http://ADDR]
+    #[arg(long, value_name = "URL", requires = "issuers")]
+    pub(crate) audience: Option<String>,
+    /// A scope that every request needs; may be given again
+    #[arg(long = "scope", value_name = "SCOPE", requires = "issuers")]
+    pub(crate) scopes: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+pub(crate) struct Place {
     /// Serve on stdin and stdout (the default)
     #[arg(long)]
     pub(crate) stdio: bool,
