@@ -1,0 +1,3 @@
+//! Tests of `agentwire-mcp-auth` from outside.
+
+mod server;
