@@ -1,5 +1,8 @@
 //! The kit against a client that is written by hand.
 
 mod client;
+mod faults;
 mod flow;
+mod grants;
 mod raw;
+mod settings;
