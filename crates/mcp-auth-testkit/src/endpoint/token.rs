@@ -28,7 +28,10 @@ enum Refresh {
 /// What a grant leads to: tokens, or an answer as it is.
 type Outcome = Result<Value, Box<Reply>>;
 
-pub(crate) fn reply(context: &Context, request: &RecordedRequest) -> Reply {
+pub(crate) async fn reply(context: &Context, request: &RecordedRequest) -> Reply {
+    if let Some(delay) = context.config.token_delay {
+        tokio::time::sleep(delay).await;
+    }
     if request.site == Site::OtherOrigin {
         return Reply::ok(&json!({"access_token": "stolen", "token_type": "Bearer"}));
     }
@@ -102,7 +105,6 @@ fn code(context: &Context, request: &RecordedRequest, key: Option<String>) -> Ou
     let right_verifier = |challenge: &str| sha256(verifier.as_bytes()) == challenge;
     let mut grant = {
         let mut store = context.store();
-        store.remember(verifier);
         let now = context.now();
         let Some(code) = store.codes.get_mut(text) else {
             return refuse("invalid_grant", "the code is unknown");

@@ -246,3 +246,49 @@ async fn a_dropped_server_is_gone_and_its_port_can_be_taken_again() {
     }
     assert_eq!(again.unwrap().issuer(), issuer);
 }
+
+#[tokio::test]
+async fn introspection_can_need_credentials() {
+    let server = AuthServer::builder()
+        .introspection_auth(true)
+        .client(RegisteredClient::new("resource").secret_post("resource-secret"))
+        .client(RegisteredClient::new("public"))
+        .start()
+        .await
+        .unwrap();
+    let token = server.mint(TokenSpec::new("tools:read"));
+    let ask = async |more: &[(&str, &str)]| {
+        let mut form = vec![("token", token.as_str())];
+        form.extend(more);
+        post(&server.endpoint("introspect"), &form, &[]).await
+    };
+    assert_eq!(ask(&[]).await.status, 401);
+    assert_eq!(ask(&[("client_id", "public")]).await.status, 401);
+    assert_eq!(ask(&[("client_id", "resource"), ("client_secret", "wrong")]).await.status, 401);
+    let answer = ask(&[("client_id", "resource"), ("client_secret", "resource-secret")]).await;
+    assert_eq!(answer.json()["active"], true);
+}
+
+#[tokio::test]
+async fn token_requests_can_take_longer() {
+    let delay = Duration::from_millis(150);
+    let server = AuthServer::builder().token_delay(delay).start().await.unwrap();
+    let start = std::time::Instant::now();
+    assert_eq!(Client::register(&server).await.login().await.status, 200);
+    assert!(start.elapsed() >= delay);
+}
+
+#[tokio::test]
+async fn bodies_are_limited_and_secrets_are_remembered() {
+    let server = AuthServer::builder().start().await.unwrap();
+    let url = server.resource_url();
+    let long = "x".repeat(100 << 10);
+    assert_eq!(send("POST", &url, &[("authorization", "Bearer never-issued")], &long).await.status, 401);
+    assert_eq!(server.log().requests[0].body.len(), 64 << 10);
+    assert!(server.secrets().contains(&"never-issued".to_owned()));
+    let client = Client::register(&server).await;
+    assert_eq!(client.login().await.status, 200);
+    assert!(server.secrets().contains(&client.verifier));
+    let path = "/.well-known/oauth-protected-resource";
+    assert_eq!(send("POST", &url.replace("/mcp", path), &[], "").await.status, 405);
+}
