@@ -7,8 +7,7 @@ use serde_json::{Map, Value};
 use crate::signer::{Signer, random};
 
 /// How a client authenticates at the token endpoint.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
+#[derive(Clone, PartialEq)]
 pub(crate) enum ClientAuth {
     /// It has no secret: `none`.
     None,

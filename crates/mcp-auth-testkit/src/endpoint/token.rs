@@ -28,7 +28,10 @@ enum Refresh {
 /// What a grant leads to: tokens, or an answer as it is.
 type Outcome = Result<Value, Box<Reply>>;
 
-pub(crate) fn reply(context: &Context, request: &RecordedRequest) -> Reply {
+pub(crate) async fn reply(context: &Context, request: &RecordedRequest) -> Reply {
+    if let Some(delay) = context.config.token_delay {
+        tokio::time::sleep(delay).await;
+    }
     if request.site == Site::OtherOrigin {
         return Reply::ok(&json!({"access_token": "stolen", "token_type": "Bearer"}));
     }
@@ -67,29 +70,30 @@ fn failure(context: &Context, reply: Reply) -> Reply {
 
 fn run(context: &Context, request: &RecordedRequest) -> Outcome {
     let refuse = |reply: Reply| Err(Box::new(reply));
-    match request.param("grant_type") {
-        Some("authorization_code") => code(context, request),
-        Some("refresh_token") => refresh(context, request),
+    let grant_type = request.param("grant_type");
+    if grant_type == Some("refresh_token") {
+        refresh_faults(context)?;
+    }
+    // Before a code or an assertion is used up: a client that lacks the nonce sends the same again.
+    let key = proof(context, request)?;
+    match grant_type {
+        Some("authorization_code") => code(context, request, key),
+        Some("refresh_token") => refresh(context, request, key),
         Some("client_credentials") => {
             let grant = grants::client_credentials(context, request)?;
-            without_refresh(context, request, grant)
+            Ok(issue(context, Grant { key, ..grant }, Refresh::None))
         }
         Some("urn:ietf:params:oauth:grant-type:token-exchange") => grants::token_exchange(context, request),
         Some("urn:ietf:params:oauth:grant-type:jwt-bearer") => {
             let grant = grants::jwt_bearer(context, request)?;
-            without_refresh(context, request, grant)
+            Ok(issue(context, Grant { key, ..grant }, Refresh::None))
         }
         Some(_) => refuse(Reply::bad("unsupported_grant_type", "the grant is unknown")),
         None => refuse(Reply::bad("invalid_request", "no `grant_type`")),
     }
 }
 
-fn without_refresh(context: &Context, request: &RecordedRequest, mut grant: Grant) -> Outcome {
-    grant.key = bind(context, request, None)?;
-    Ok(issue(context, grant, Refresh::None))
-}
-
-fn code(context: &Context, request: &RecordedRequest) -> Outcome {
+fn code(context: &Context, request: &RecordedRequest, key: Option<String>) -> Outcome {
     let refuse = |code, why| Err(Box::new(Reply::bad(code, why)));
     let client = authenticate(context, request)?;
     if context.occurs(Fault::CodeRefused) {
@@ -101,7 +105,6 @@ fn code(context: &Context, request: &RecordedRequest) -> Outcome {
     let right_verifier = |challenge: &str| sha256(verifier.as_bytes()) == challenge;
     let mut grant = {
         let mut store = context.store();
-        store.remember(verifier);
         let now = context.now();
         let Some(code) = store.codes.get_mut(text) else {
             return refuse("invalid_grant", "the code is unknown");
@@ -127,10 +130,13 @@ fn code(context: &Context, request: &RecordedRequest) -> Outcome {
         if context.config.strict_resource && resource != code.grant.resource {
             return refuse("invalid_target", "`resource` is another than that of the authorization request");
         }
+        if code.grant.key.is_some() && code.grant.key != key {
+            return refuse("invalid_grant", "the code is bound to another key");
+        }
         code.is_used = true;
         code.grant.clone()
     };
-    grant.key = bind(context, request, grant.key)?;
+    grant.key = key;
     let wants_offline = grant.has_scope("offline_access");
     let refresh = match context.config.refresh_tokens {
         _ if context.occurs(Fault::RefreshTokenNeverIssued) => Refresh::None,
@@ -146,27 +152,28 @@ fn code(context: &Context, request: &RecordedRequest) -> Outcome {
     Ok(answer)
 }
 
-fn refresh(context: &Context, request: &RecordedRequest) -> Outcome {
-    let refuse = |code, why| Err(Box::new(Reply::bad(code, why)));
+/// What faults answer before a refresh has any effect.
+fn refresh_faults(context: &Context) -> Result<(), Box<Reply>> {
     let faults = [
         Fault::RefreshConnectionClosed,
         Fault::RefreshRefused,
         Fault::RefreshFails,
         Fault::RefreshUnavailable,
     ];
-    match context.faults.first(&faults) {
-        Some(Fault::RefreshConnectionClosed) => return Err(Box::new(Reply::Close)),
-        Some(Fault::RefreshRefused) => return refuse("invalid_grant", "the refresh token is refused"),
-        Some(Fault::RefreshFails) => {
-            return Err(Box::new(Reply::text(StatusCode::INTERNAL_SERVER_ERROR, "failed")));
-        }
-        Some(_) => return Err(Box::new(Reply::unavailable())),
-        None => {}
-    }
+    Err(Box::new(match context.faults.first(&faults) {
+        Some(Fault::RefreshConnectionClosed) => Reply::Close,
+        Some(Fault::RefreshRefused) => Reply::bad("invalid_grant", "the refresh token is refused"),
+        Some(Fault::RefreshFails) => Reply::text(StatusCode::INTERNAL_SERVER_ERROR, "failed"),
+        Some(_) => Reply::unavailable(),
+        None => return Ok(()),
+    }))
+}
+
+fn refresh(context: &Context, request: &RecordedRequest, key: Option<String>) -> Outcome {
+    let refuse = |code, why| Err(Box::new(Reply::bad(code, why)));
     let client = authenticate(context, request)?;
     let resource = resource(context, request)?;
     let text = request.param("refresh_token").unwrap_or_default();
-    let key = bind_to_any(context, request)?;
     let mut store = context.store();
     let now = context.now();
     let Some(token) = store.refresh_tokens.get(text) else {
@@ -217,7 +224,7 @@ fn resource(context: &Context, request: &RecordedRequest) -> Result<Option<Strin
 }
 
 /// The key of the request's proof, if proofs are used.
-fn bind_to_any(context: &Context, request: &RecordedRequest) -> Result<Option<String>, Box<Reply>> {
+fn proof(context: &Context, request: &RecordedRequest) -> Result<Option<String>, Box<Reply>> {
     if context.config.dpop == DpopMode::Off || context.occurs(Fault::DpopIgnored) {
         return Ok(None);
     }
@@ -228,21 +235,6 @@ fn bind_to_any(context: &Context, request: &RecordedRequest) -> Result<Option<St
             Err(Box::new(Reply::bad("invalid_dpop_proof", "no proof of possession")))
         }
         key => Ok(key),
-    }
-}
-
-/// The key that tokens are bound to: that of the proof, which is the one that was announced, if one was.
-fn bind(
-    context: &Context,
-    request: &RecordedRequest,
-    announced: Option<String>,
-) -> Result<Option<String>, Box<Reply>> {
-    let key = bind_to_any(context, request)?;
-    match announced {
-        Some(announced) if key.as_ref() != Some(&announced) => {
-            Err(Box::new(Reply::bad("invalid_grant", "the code is bound to another key")))
-        }
-        _ => Ok(key),
     }
 }
 
