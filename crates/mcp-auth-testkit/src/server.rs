@@ -174,7 +174,8 @@ impl AuthServer {
         store.refresh_tokens.clear();
     }
 
-    /// Sets the server's clock ahead, so that tokens and codes expire without waiting. The client's clock is its own.
+    /// Sets the server's clock ahead, so that tokens and codes expire without waiting. The client's clock is its own: what
+    /// clients sign is checked by the real time.
     pub fn advance(&self, by: Duration) {
         self.context.advance(by);
     }
