@@ -212,7 +212,7 @@ faults! {
     // Access tokens. They are JWTs then, whatever the format of tokens is.
     /// Tokens have `alg: none` and no signature (RFC 8725, 3.1).
     TokenAlgNone = "token-alg-none",
-    /// Tokens are signed by HS256 with the public key as the secret (RFC 8725, 2.1).
+    /// Tokens are signed by HS256 with the public key's PEM as the secret (RFC 8725, 2.1).
     TokenHmacWithPublicKey = "token-hmac-with-public-key",
     /// Tokens have a signature of another key.
     TokenSignatureWrong = "token-signature-wrong",

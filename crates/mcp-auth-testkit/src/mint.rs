@@ -175,7 +175,7 @@ fn jwt(
         }
         Some(Fault::TokenHmacWithPublicKey) => {
             header["alg"] = "HS256".into();
-            sign_hmac(&header, &claims, signer.public_text().as_bytes())
+            sign_hmac(&header, &claims, signer.public_pem().as_bytes())
         }
         Some(Fault::TokenSignatureWrong) => Signer::es256(signer.id()).sign(header, &claims),
         Some(Fault::TokenEmbeddedKey) => {

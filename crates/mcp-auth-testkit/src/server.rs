@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::fault::Fault;
 use crate::log::RequestLog;
 use crate::mint::{self, TokenSpec};
-use crate::signer::random;
+use crate::signer::{Signer, random};
 use crate::store::{Counters, Grant};
 
 /// A running authorization server with a protected resource. Dropping it closes its ports and its connections.
@@ -119,6 +119,11 @@ impl AuthServer {
     /// Accepts assertions of an issuer (jwt-bearer), verified by these public keys. The server trusts no issuer at first.
     pub fn trust(&self, issuer: impl Into<String>, keys: &[Value]) {
         self.context.store().trusted.insert(issuer.into(), keys.to_vec());
+    }
+
+    /// The key that signs tokens now.
+    pub fn signer(&self) -> Signer {
+        self.context.signer()
     }
 
     /// The public keys, as the key set has them.

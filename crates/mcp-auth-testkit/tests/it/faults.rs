@@ -366,6 +366,14 @@ async fn verifies(server: &AuthServer, token: &str) -> bool {
     key.is_some_and(|key| jsonwebtoken::decode::<Value>(token, &key, &validation).is_ok())
 }
 
+/// Whether the public key's PEM verifies a token as if it were a secret.
+fn verifies_by_secret(server: &AuthServer, token: &str) -> bool {
+    let secret = jsonwebtoken::DecodingKey::from_secret(server.signer().public_pem().as_bytes());
+    let mut validation = jsonwebtoken::Validation::new(jsonwebtoken::Algorithm::HS256);
+    validation.validate_aud = false;
+    jsonwebtoken::decode::<Value>(token, &secret, &validation).is_ok()
+}
+
 async fn shows_in_token(fault: Fault, server: &AuthServer) -> Option<bool> {
     let client = Client::register(server).await;
     let token = text(&client.login().await, "access_token");
@@ -374,7 +382,7 @@ async fn shows_in_token(fault: Fault, server: &AuthServer) -> Option<bool> {
     let time = |name: &str| claims[name].as_u64();
     let shown = match fault {
         Fault::TokenAlgNone => header["alg"] == "none" && token.ends_with('.'),
-        Fault::TokenHmacWithPublicKey => header["alg"] == "HS256" && !token.ends_with('.'),
+        Fault::TokenHmacWithPublicKey => header["alg"] == "HS256" && verifies_by_secret(server, &token),
         Fault::TokenSignatureWrong => header["alg"] == "ES256" && !verifies(server, &token).await,
         Fault::TokenEmbeddedKey => header["jwk"].is_object() && !verifies(server, &token).await,
         Fault::TokenKeyIdPath => header["kid"] == "../../../../dev/null",
