@@ -1,7 +1,10 @@
 //! Keys in each of their forms.
 
 use agentwire_mcp_auth_testkit::{AuthServer, Signer, TokenFormat, TokenSpec};
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use jsonwebtoken::{Algorithm, DecodingKey, Validation};
+use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, RSA_PKCS1_SHA256, RsaKeyPair};
 use serde_json::{Value, json};
 
 fn check(token: &str, key: &DecodingKey, algorithm: Algorithm) -> Option<Value> {
@@ -31,6 +34,31 @@ fn a_signature_is_verified_by_the_key_as_jwk_and_as_pem() {
         assert!(!format!("{key:?}").contains(&key.private_pem()[40..60]));
         assert_eq!(key.thumbprint().len(), 43);
     }
+}
+
+#[test]
+fn another_library_signs_with_the_private_keys() {
+    let random = ring::rand::SystemRandom::new();
+    let der = |key: &Signer| {
+        let lines = key.private_pem().lines().filter(|line| !line.starts_with('-'));
+        STANDARD.decode(lines.collect::<String>()).unwrap()
+    };
+    let text = "eyJhbGciOiJFUzI1NiJ9.e30";
+    let verifies = |key: &Signer, signature: &[u8], algorithm| {
+        let jwk = DecodingKey::from_jwk(&serde_json::from_value(key.jwk()).unwrap()).unwrap();
+        let signature = URL_SAFE_NO_PAD.encode(signature);
+        jsonwebtoken::crypto::verify(&signature, text.as_bytes(), &jwk, algorithm).unwrap()
+    };
+    let key = Signer::es256("a");
+    let pair = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &der(&key), &random).unwrap();
+    let signature = pair.sign(&random, text.as_bytes()).unwrap();
+    assert!(verifies(&key, signature.as_ref(), Algorithm::ES256));
+
+    let key = Signer::rs256("a");
+    let pair = RsaKeyPair::from_pkcs8(&der(&key)).unwrap();
+    let mut signature = vec![0; pair.public().modulus_len()];
+    pair.sign(&RSA_PKCS1_SHA256, &random, text.as_bytes(), &mut signature).unwrap();
+    assert!(verifies(&key, &signature, Algorithm::RS256));
 }
 
 #[tokio::test]
