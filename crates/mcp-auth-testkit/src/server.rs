@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::fault::Fault;
 use crate::log::RequestLog;
 use crate::mint::{self, TokenSpec};
-use crate::signer::random;
+use crate::signer::{Signer, random};
 use crate::store::{Counters, Grant};
 
 /// A running authorization server with a protected resource. Dropping it closes its ports and its connections.
@@ -121,6 +121,11 @@ impl AuthServer {
         self.context.store().trusted.insert(issuer.into(), keys.to_vec());
     }
 
+    /// The key that signs tokens now.
+    pub fn signer(&self) -> Signer {
+        self.context.signer()
+    }
+
     /// The public keys, as the key set has them.
     pub fn public_keys(&self) -> Vec<Value> {
         self.context.public_keys()
@@ -174,7 +179,8 @@ impl AuthServer {
         store.refresh_tokens.clear();
     }
 
-    /// Sets the server's clock ahead, so that tokens and codes expire without waiting. The client's clock is its own.
+    /// Sets the server's clock ahead, so that tokens and codes expire without waiting. The client's clock is its own: what
+    /// clients sign is checked by the real time.
     pub fn advance(&self, by: Duration) {
         self.context.advance(by);
     }

@@ -60,11 +60,21 @@ async fn a_client_gets_from_the_challenge_to_a_refreshed_token() {
     assert!(!second.is_empty() && second != first);
     assert_eq!(call(&server, Some(&text(&refreshed, "access_token"))).await.status, 200);
 
+    // It may ask for less, once.
+    let narrow = async |token: &str, scope: &str| {
+        client.token(vec![("grant_type", "refresh_token"), ("refresh_token", token), ("scope", scope)]).await
+    };
+    assert_eq!(text(&narrow(&second, "tools:write").await, "error"), "invalid_scope");
+    let narrowed = narrow(&second, "tools:read").await;
+    assert_eq!(text(&narrowed, "scope"), "tools:read");
+    let widened = client.refresh(&text(&narrowed, "refresh_token")).await;
+    assert_eq!(text(&widened, "scope"), "tools:read offline_access");
+
     // The log has it all in order, and each `resource` the same.
     let log = server.log();
     assert_eq!(log.to(Endpoint::Registration).len(), 1);
     let resources = log.values("resource");
-    assert_eq!(resources, vec![Some(server.resource_url().as_str()); 3]);
+    assert_eq!(resources, vec![Some(server.resource_url().as_str()); 6]);
     assert_eq!(log.grants("refresh_token")[0].param("client_id"), Some(client.id.as_str()));
     assert_eq!(log.requests[0].status, Some(401));
     assert!(log.at(Site::OtherOrigin).is_empty());
@@ -72,7 +82,7 @@ async fn a_client_gets_from_the_challenge_to_a_refreshed_token() {
     let shown = format!("{log:?}");
     assert!(server.secrets().iter().all(|secret| !shown.contains(secret)), "{shown}");
     assert!(server.secrets().contains(&token));
-    assert_eq!(server.counters().refreshes, 1);
+    assert_eq!(server.counters().refreshes, 3);
 }
 
 #[tokio::test]
