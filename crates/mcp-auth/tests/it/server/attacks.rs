@@ -93,10 +93,23 @@ async fn an_id_token_is_no_access_token() {
     let mut plain = header();
     plain.typ = Some("JWT".to_owned());
     let id_token = |header: &Header, aud: &str| {
-        signed(header, &claims(json!({ "aud": aud, "nonce": "n", "at_hash": "h", "scope": null })))
+        signed(header, &claims(json!({ "aud": aud, "nonce": "n", "scope": null })))
     };
     assert_eq!(server.bearer(&id_token(&plain, "app")).await.status, 401);
     assert!(matches!(server.rejection(), Rejection::Audience { .. }));
+    // One that names this server, as a client with the server's URL for an id would get.
+    for change in [
+        json!({ "at_hash": "h" }),
+        json!({ "c_hash": "h" }),
+        json!({ "typ": "ID" }),
+        json!({ "token_use": "id" }),
+    ] {
+        assert_eq!(server.bearer(&signed(&plain, &claims(change.clone()))).await.status, 401, "{change}");
+        assert!(matches!(server.rejection(), Rejection::Type { .. }), "{change}");
+    }
+    for change in [json!({ "typ": "Bearer" }), json!({ "token_use": "access" }), json!({ "nonce": "n" })] {
+        assert_eq!(server.bearer(&signed(&plain, &claims(change.clone()))).await.status, OK, "{change}");
+    }
     plain.typ = Some("id_token+jwt".to_owned());
     assert_eq!(server.bearer(&id_token(&plain, super::support::RESOURCE)).await.status, 401);
 }

@@ -3,6 +3,7 @@
 mod attacks;
 mod axum_router;
 mod dpop;
+mod faults;
 mod introspection;
 mod keys;
 mod metadata;

@@ -55,10 +55,12 @@ async fn a_type_that_is_no_access_token_s_is_refused() {
     assert_eq!(strict.bearer(&typed(Some("at+jwt"))).await.status, OK);
 }
 
+type IsReason = fn(&Rejection) -> bool;
+
 #[tokio::test]
 async fn a_wrong_claim_is_refused_with_a_reason_for_the_operator_alone() {
     let server = Server::new(&Web::with_issuer());
-    let reasons: &[(Value, fn(&Rejection) -> bool)] = &[
+    let reasons: &[(Value, IsReason)] = &[
         (json!({ "iss": "https://login.example/" }), |why| matches!(why, Rejection::Issuer { .. })),
         (json!({ "iss": "https://LOGIN.example" }), |why| matches!(why, Rejection::Issuer { .. })),
         (json!({ "iss": null }), |why| matches!(why, Rejection::Issuer { .. })),
