@@ -6,6 +6,10 @@ mod address;
 #[cfg(feature = "client")]
 pub mod client;
 mod fetch;
+#[cfg_attr(
+    not(all(feature = "client", feature = "server")),
+    allow(dead_code, unused_imports, reason = "a client signs and a server verifies")
+)]
 mod jose;
 mod secret;
 #[cfg(feature = "server")]
@@ -15,4 +19,5 @@ pub mod store;
 
 pub use address::AddressPolicy;
 pub use fetch::FetchError;
+pub use jose::{Algorithm, Jwk, KeyError, SigningKey};
 pub use secret::Secret;

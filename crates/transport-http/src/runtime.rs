@@ -11,17 +11,17 @@ pub mod client {
     pub use crate::client::event_stream::EventStream;
     pub use crate::client::limits::Limits;
     pub use crate::client::redirect::send_within_origin;
-    pub use crate::client::uri::{Astray, within_origin};
+    pub use crate::client::uri::{Astray, is_same_origin, within_origin};
 }
 
 /// Parts of a server.
 #[cfg(feature = "server")]
 pub mod server {
     pub use crate::server::body_buffer::BodyBuffer;
-    pub use crate::server::denied::Denied;
     pub use crate::server::drain::{Drain, cut_error};
     pub use crate::server::guard::Guard;
     pub use crate::server::limits::Limits;
+    pub use crate::server::operation::check_operations;
     pub use crate::server::post::read_frame;
     pub use crate::server::quota::{Quota, QuotaExceeded, Reservation};
     pub use crate::server::refusal::Refusal;

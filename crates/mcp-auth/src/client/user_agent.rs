@@ -43,6 +43,13 @@ pub enum LoginError {
     },
 }
 
+impl LoginError {
+    /// An error for what there is not, and why.
+    pub fn unavailable(what: &'static str, cause: impl Into<BoxError>) -> Self {
+        Self::Unavailable { what, cause: cause.into() }
+    }
+}
+
 /// Sends a person to an authorization server: a browser, or a test that follows redirects itself.
 ///
 /// The listener is open before the browser is: [`listen`](Self::listen) comes first, because the redirect URI stands in the

@@ -1,6 +1,10 @@
 //! Tests of the crate from outside.
 
 #[cfg(feature = "client")]
+mod client;
+#[cfg(feature = "client")]
 mod login;
+#[cfg(feature = "server")]
+mod server;
 #[cfg(feature = "client")]
 mod store;

@@ -8,12 +8,21 @@ use http::header::{
 use http::{HeaderMap, HeaderValue};
 
 /// The request headers that a web page may set.
-const REQUEST_HEADERS: [&str; 8] =
-    ["accept", "authorization", "content-type", "last-event-id", METHOD, NAME, PROTOCOL_VERSION, SESSION_ID];
+const REQUEST_HEADERS: [&str; 9] = [
+    "accept",
+    "authorization",
+    "content-type",
+    "dpop",
+    "last-event-id",
+    METHOD,
+    NAME,
+    PROTOCOL_VERSION,
+    SESSION_ID,
+];
 
 /// The response headers that a web page may read.
 const RESPONSE_HEADERS: HeaderValue =
-    HeaderValue::from_static("mcp-session-id, retry-after, www-authenticate");
+    HeaderValue::from_static("dpop-nonce, mcp-session-id, retry-after, www-authenticate");
 
 /// How long a browser may remember the answer to a preflight: 2 h, the longest that browsers agree on.
 const MAX_AGE: HeaderValue = HeaderValue::from_static("7200");

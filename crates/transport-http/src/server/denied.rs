@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use http::StatusCode;
+use http::{HeaderValue, StatusCode};
 
 /// Why a request is not served.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -13,12 +13,21 @@ pub struct Denied {
     pub status: StatusCode,
     /// What is wrong with the request.
     pub reason: Cow<'static, str>,
+    /// The value of `WWW-Authenticate`, which says what would be needed.
+    pub challenge: Option<HeaderValue>,
 }
 
 impl Denied {
     /// A status, and a reason for it.
     pub fn new(status: StatusCode, reason: impl Into<Cow<'static, str>>) -> Self {
-        Self { status, reason: reason.into() }
+        Self { status, reason: reason.into(), challenge: None }
+    }
+
+    /// The same, which says in `WWW-Authenticate` what would be needed.
+    #[must_use]
+    pub fn with_challenge(mut self, challenge: HeaderValue) -> Self {
+        self.challenge = Some(challenge);
+        self
     }
 
     /// 413: a body is longer than `limit` bytes.

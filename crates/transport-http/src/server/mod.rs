@@ -43,7 +43,8 @@
 //! | 202 | a notification or an answer was taken |
 //! | 204 | a session was deleted; a web page that may call asked whether it may (`OPTIONS`) |
 //! | 400 | no message; no session id; an unknown protocol version or event; headers that contradict the body; a batch where there are none; a request id in flight |
-//! | 403 | a foreign `Host` or `Origin` |
+//! | 401 | no token, or one that [`bearer`](EndpointConfig::bearer) does not know |
+//! | 403 | a foreign `Host` or `Origin`; what an [`OperationCheck`] does not allow |
 //! | 404 | a session that is not known; without sessions, a method that is not |
 //! | 405 | any method but GET, POST and DELETE; without sessions, but POST; `OPTIONS` without an `Origin` |
 //! | 406, 415 | `Accept`, `Content-Type` |
@@ -74,6 +75,7 @@ mod incoming;
 mod inline_task;
 pub(crate) mod limits;
 mod memory_store;
+pub(crate) mod operation;
 pub(crate) mod post;
 mod queue;
 pub(crate) mod quota;
@@ -97,13 +99,15 @@ pub use caller::{Caller, Principal, RemoteAddr};
 pub use config::{AnswerForm, EndpointConfig};
 pub use connection::Connection;
 pub use cors::CorsHeaders;
+pub use denied::Denied;
 pub use endpoint::Endpoint;
 pub use head::Head;
 pub use memory_store::MemoryEventStore;
+pub use operation::{Operation, OperationCheck};
 pub use response::ResponseFuture;
 pub use response_stream::Stalled;
 #[cfg(feature = "hyper")]
-pub use serve::{Mount, Routes, Serve, ServeWarning, serve};
+pub use serve::{Mount, MountService, Routes, Serve, ServeWarning, serve};
 pub use session_id::SessionId;
 pub use store::{Event, EventId, EventStore};
 pub use tasks::Spawner;

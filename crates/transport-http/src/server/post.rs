@@ -13,6 +13,7 @@ use memchr::memchr2_iter;
 
 use crate::header;
 use crate::server::fields::{Field, Fields, single};
+use crate::server::operation::{Call, call_of};
 use crate::server::refusal::Refusal;
 use crate::server::session::asked;
 use crate::server::{EndpointConfig, Head, SessionId};
@@ -42,6 +43,19 @@ impl Routed {
             Frame::Batch(messages) => asked(messages).first().map(|_| RequestId::NULL),
             _ => None,
         }
+    }
+}
+
+impl Routed {
+    /// The requests and notifications among the content.
+    pub(crate) fn calls(&self) -> impl Iterator<Item = Call<'_>> {
+        let (one, several) = match self {
+            Self::Initialize(request) => (Some((&*request.method, request.params.as_ref())), None),
+            Self::Exchange(message) | Self::Session(_, Frame::Single(message)) => (call_of(message), None),
+            Self::Session(_, Frame::Batch(messages)) => (None, Some(messages)),
+            Self::Session(..) => (None, None),
+        };
+        one.into_iter().chain(several.into_iter().flatten().flatten().filter_map(call_of))
     }
 }
 

@@ -38,7 +38,7 @@ pub struct Refusal {
 #[derive(Debug)]
 enum RefusalHeader {
     Allow(&'static str),
-    WwwAuthenticate(&'static str),
+    WwwAuthenticate(HeaderValue),
 }
 
 impl Refusal {
@@ -70,12 +70,6 @@ impl Refusal {
     pub fn method_not_allowed(allow: &'static str) -> Self {
         let refusal = Self::new(StatusCode::METHOD_NOT_ALLOWED, "the HTTP method is not allowed here");
         Self { header: Some(RefusalHeader::Allow(allow)), ..refusal }
-    }
-
-    /// 401, and the challenge that says what is needed.
-    fn unauthorized(challenge: &'static str, why: &'static str) -> Self {
-        let refusal = Self::new(StatusCode::UNAUTHORIZED, why);
-        Self { header: Some(RefusalHeader::WwwAuthenticate(challenge)), ..refusal }
     }
 
     pub(crate) fn no_session() -> Self {
@@ -174,10 +168,10 @@ impl Refusal {
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let header = self.header.map(|header| match header {
-            RefusalHeader::Allow(methods) => (ALLOW, methods),
+            RefusalHeader::Allow(methods) => (ALLOW, HeaderValue::from_static(methods)),
             RefusalHeader::WwwAuthenticate(challenge) => (WWW_AUTHENTICATE, challenge),
         });
-        headers.extend(header.map(|(name, value)| (name, HeaderValue::from_static(value))));
+        headers.extend(header);
         if matches!(self.status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS) {
             headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
         }
@@ -205,20 +199,21 @@ impl From<NoSession> for Refusal {
 
 impl From<Denied> for Refusal {
     fn from(denied: Denied) -> Self {
-        Self::new(denied.status, denied.reason)
+        let refusal = Self::new(denied.status, denied.reason);
+        Self { header: denied.challenge.map(RefusalHeader::WwwAuthenticate), ..refusal }
     }
 }
 
 impl From<Unauthorized> for Refusal {
     fn from(unauthorized: Unauthorized) -> Self {
-        match unauthorized {
-            Unauthorized::Missing => Self::unauthorized("Bearer", "a bearer token is needed"),
-            Unauthorized::Invalid => {
-                Self::unauthorized(r#"Bearer error="invalid_token""#, "the bearer token is not valid")
-            }
-            Unauthorized::Panicked => Self::unanswered(),
-            Unauthorized::Denied(denied) => denied.into(),
-        }
+        let (challenge, why) = match unauthorized {
+            Unauthorized::Missing => ("Bearer", "a bearer token is needed"),
+            Unauthorized::Invalid => (r#"Bearer error="invalid_token""#, "the bearer token is not valid"),
+            Unauthorized::Panicked => return Self::unanswered(),
+            Unauthorized::Denied(denied) => return denied.into(),
+        };
+        let denied = Denied::new(StatusCode::UNAUTHORIZED, why);
+        denied.with_challenge(HeaderValue::from_static(challenge)).into()
     }
 }
 

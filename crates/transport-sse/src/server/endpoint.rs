@@ -12,9 +12,9 @@ use std::time::Duration;
 use agentwire_jsonrpc::{DEFAULT_BATCH_LIMIT, ErrorObject, Frame, Message, RequestId};
 use agentwire_transport::{MessageSource, Packet, Service};
 use agentwire_transport_http::runtime::server::{
-    BodyBuffer, Denied, Guard, Refusal, Reservation, read_frame,
+    BodyBuffer, Guard, Refusal, Reservation, check_operations, read_frame,
 };
-use agentwire_transport_http::server::{Body, Caller, CorsHeaders, Head, Principal};
+use agentwire_transport_http::server::{Body, Caller, CorsHeaders, Denied, Head, Principal};
 use bytes::{Buf, Bytes};
 use futures_util::FutureExt;
 use futures_util::future::{self, BoxFuture};
@@ -197,6 +197,10 @@ impl agentwire_transport_http::server::Mount for Endpoint {
         self.answer(request)
     }
 
+    fn cors(&self, request: &HeaderMap) -> CorsHeaders {
+        self.cors(request)
+    }
+
     fn shutdown(&self, grace: Duration) -> BoxFuture<'static, ()> {
         self.shutdown(grace).boxed()
     }
@@ -308,6 +312,11 @@ where
         {
             return Err(Refusal::closing().under(request.id.clone()));
         }
+        let id = match &frame {
+            Frame::Single(Message::Request(request)) => request.id.clone(),
+            _ => RequestId::NULL,
+        };
+        check_operations(&parts.extensions, &frame).map_err(|refusal| refusal.under(id))?;
         // The message counts as memory until its handler drops the source.
         let source: Arc<dyn MessageSource> = Arc::new(Head::from(parts).holding(reservation));
         let packet = Packet::Frame { frame, in_reply_to: None, source: Some(source) };

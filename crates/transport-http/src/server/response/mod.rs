@@ -20,6 +20,7 @@ use http::{HeaderMap, Response, StatusCode};
 use crate::server::connection::Connection;
 use crate::server::cors::CorsHeaders;
 use crate::server::endpoint_core::EndpointCore;
+use crate::server::operation::check_calls;
 use crate::server::post::{PostHeaders, Routed, check_batch, routed};
 use crate::server::quota::Reservation;
 use crate::server::refusal::Refusal;
@@ -30,7 +31,7 @@ use crate::server::response::reading::Reading;
 use crate::server::response::replay::Replaying;
 use crate::server::response_stream::StreamReader;
 use crate::server::session::{Resumed, Session};
-use crate::server::{Body, Event, EventId, Head, Principal, SessionId};
+use crate::server::{Body, Event, EventId, Head, OperationCheck, Principal, SessionId};
 
 /// The future of an [`Endpoint`](crate::server::Endpoint)'s response to one request.
 ///
@@ -188,6 +189,10 @@ fn begin<B>(
         && let Some(id) = routed.request()
     {
         return Err(Refusal::closing().under(id));
+    }
+    if let Some(check) = head.extensions().get::<OperationCheck>() {
+        let id = routed.request().unwrap_or(RequestId::NULL);
+        check_calls(check, routed.calls()).map_err(|refusal| refusal.under(id))?;
     }
     match routed {
         Routed::Exchange(Message::Request(request)) => {

@@ -34,7 +34,7 @@ use crate::server::tasks::Tasks;
 use crate::server::{Body, Caller, RemoteAddr, Spawner};
 
 pub use descriptors::ServeWarning;
-pub use routes::{Mount, Routes};
+pub use routes::{Mount, MountService, Routes};
 
 /// How many connections are accepted before the others are polled.
 const ACCEPTED_AT_ONCE: usize = 32;

@@ -2,16 +2,19 @@
 
 use std::convert::Infallible;
 use std::fmt;
+use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::{self, BoxFuture};
-use http::{Request, Response, StatusCode};
+use http::{HeaderMap, Request, Response, StatusCode};
 use hyper::body::Incoming;
+use tower_service::Service;
 
 use crate::server::refusal::Refusal;
-use crate::server::{Body, Endpoint, RemoteAddr, Spawner};
+use crate::server::{Body, CorsHeaders, Endpoint, RemoteAddr, Spawner};
 
 /// What can be served at a path: an [`Endpoint`], or something of your own beside it.
 pub trait Mount: Send + Sync + 'static {
@@ -38,6 +41,13 @@ pub trait Mount: Send + Sync + 'static {
         future::ready(()).boxed()
     }
 
+    /// The headers that let a web page read the response to a request with these headers. A layer that answers in front of
+    /// the mount adds them to its refusals. The default allows no page.
+    fn cors(&self, request: &HeaderMap) -> CorsHeaders {
+        let _ = request;
+        CorsHeaders::allowing(None)
+    }
+
     /// Refuses new requests at the call, lets what runs finish for up to `grace`, and cuts the rest. The future completes when
     /// nothing runs. The server goes on to take connections meanwhile.
     fn shutdown(&self, grace: Duration) -> BoxFuture<'static, ()>;
@@ -59,6 +69,10 @@ impl Mount for Endpoint {
 
     fn run(&self, spawner: Spawner) -> BoxFuture<'static, ()> {
         self.run_with(spawner).boxed()
+    }
+
+    fn cors(&self, request: &HeaderMap) -> CorsHeaders {
+        self.cors(request)
     }
 
     fn shutdown(&self, grace: Duration) -> BoxFuture<'static, ()> {
@@ -98,6 +112,61 @@ impl Routes {
         self
     }
 
+    /// Adds a tower service at a path: something small beside the endpoints, such as a document. It runs within its
+    /// responses, and a shutdown does not wait for it.
+    #[must_use]
+    pub fn service<S>(self, path: impl Into<Arc<str>>, service: S) -> Self
+    where
+        S: Service<Request<Incoming>, Response = Response<Body>, Error = Infallible>
+            + Clone
+            + Send
+            + Sync
+            + 'static,
+        S::Future: Send,
+    {
+        self.at(path, Wrapped { service, mount: None })
+    }
+
+    /// Wraps everything that has been added so far in a tower layer. What a mount runs beside its requests, and its
+    /// shutdown, stay as they are.
+    ///
+    /// ```
+    /// use agentwire_transport_http::server::{MountService, Routes};
+    /// # #[derive(Clone)]
+    /// # struct Counted(MountService);
+    /// # impl tower_service::Service<http::Request<hyper::body::Incoming>> for Counted {
+    /// #     type Response = http::Response<agentwire_transport_http::server::Body>;
+    /// #     type Error = std::convert::Infallible;
+    /// #     type Future = <MountService as tower_service::Service<http::Request<hyper::body::Incoming>>>::Future;
+    /// #     fn poll_ready(&mut self, _: &mut std::task::Context<'_>) -> std::task::Poll<Result<(), Self::Error>> {
+    /// #         std::task::Poll::Ready(Ok(()))
+    /// #     }
+    /// #     fn call(&mut self, request: http::Request<hyper::body::Incoming>) -> Self::Future { self.0.call(request) }
+    /// # }
+    ///
+    /// /// `Counted` is a service of your own. With the trait `Layer` of tower, the function is `|service| layer.layer(service)`.
+    /// fn counted(routes: Routes) -> Routes {
+    ///     routes.wrap(|service| Counted(service))
+    /// }
+    /// ```
+    #[must_use]
+    pub fn wrap<S>(self, layer: impl Fn(MountService) -> S) -> Self
+    where
+        S: Service<Request<Incoming>, Response = Response<Body>, Error = Infallible>
+            + Clone
+            + Send
+            + Sync
+            + 'static,
+        S::Future: Send,
+    {
+        let wrap = |(path, mount): (Arc<str>, Arc<dyn Mount>)| {
+            let service = layer(MountService(mount.clone()));
+            let wrapped: Arc<dyn Mount> = Arc::new(Wrapped { service, mount: Some(mount) });
+            (path, wrapped)
+        };
+        Self(self.0.into_iter().map(wrap).collect())
+    }
+
     pub(crate) fn answer(
         &self,
         request: Request<Incoming>,
@@ -115,6 +184,75 @@ impl Routes {
 
     pub(crate) fn mounts(&self) -> impl Iterator<Item = &dyn Mount> {
         self.0.iter().map(|(_, mount)| &**mount)
+    }
+}
+
+/// A [`Mount`] as a tower service, for [`Routes::wrap`].
+#[derive(Clone)]
+pub struct MountService(Arc<dyn Mount>);
+
+impl MountService {
+    /// The headers that let a web page read the response to a request with these headers; see
+    /// [`Endpoint::cors`](crate::server::Endpoint::cors).
+    pub fn cors(&self, request: &HeaderMap) -> CorsHeaders {
+        self.0.cors(request)
+    }
+}
+
+impl Service<Request<Incoming>> for MountService {
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Response<Body>, Infallible>>;
+
+    fn poll_ready(&mut self, _cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<Incoming>) -> Self::Future {
+        self.0.answer(request).map(Ok).boxed()
+    }
+}
+
+impl fmt::Debug for MountService {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MountService").finish_non_exhaustive()
+    }
+}
+
+/// A tower service, and the mount behind it if it is a layer around one.
+struct Wrapped<S> {
+    service: S,
+    mount: Option<Arc<dyn Mount>>,
+}
+
+impl<S> Mount for Wrapped<S>
+where
+    S: Service<Request<Incoming>, Response = Response<Body>, Error = Infallible>
+        + Clone
+        + Send
+        + Sync
+        + 'static,
+    S::Future: Send,
+{
+    fn answer(&self, request: Request<Incoming>) -> BoxFuture<'static, Response<Body>> {
+        let mut service = self.service.clone();
+        let answer = async move {
+            poll_fn(|cx| service.poll_ready(cx)).await?;
+            service.call(request).await
+        };
+        infallible(answer).boxed()
+    }
+
+    fn cors(&self, request: &HeaderMap) -> CorsHeaders {
+        self.mount.as_ref().map_or_else(|| CorsHeaders::allowing(None), |mount| mount.cors(request))
+    }
+
+    fn run(&self, spawner: Spawner) -> BoxFuture<'static, ()> {
+        self.mount.as_ref().map_or_else(|| future::ready(()).boxed(), |mount| mount.run(spawner))
+    }
+
+    fn shutdown(&self, grace: Duration) -> BoxFuture<'static, ()> {
+        self.mount.as_ref().map_or_else(|| future::ready(()).boxed(), |mount| mount.shutdown(grace))
     }
 }
 

@@ -136,7 +136,7 @@ async fn a_page_that_is_allowed_can_call_and_read_the_answer() {
     assert_eq!((head.status, &*body), (204, ""));
     assert_eq!(head.header("access-control-allow-origin"), Some("https://app.example"));
     assert_eq!(head.header("access-control-allow-methods"), Some("GET, POST, DELETE"));
-    let allowed = "accept, authorization, content-type, last-event-id, mcp-method, mcp-name, mcp-protocol-version, \
+    let allowed = "accept, authorization, content-type, dpop, last-event-id, mcp-method, mcp-name, mcp-protocol-version, \
                    mcp-session-id, mcp-param-Region";
     assert_eq!(
         head.header("access-control-allow-headers"),
@@ -179,7 +179,7 @@ async fn a_preflight_repeats_nothing_without_bound() {
     let long = format!("mcp-param-{}, x-{}", "a".repeat(10_000), "b".repeat(10_000));
     let strange = "mcp-param-, mcp-param-a b, mcp-param, ,,mcp-param-\"";
     let origin = format!("https://{}.example", "o".repeat(5000));
-    for (asked, names) in [(many.join(","), 8 + 32), (long, 8), (strange.to_owned(), 8), (String::new(), 8)] {
+    for (asked, names) in [(many.join(","), 9 + 32), (long, 9), (strange.to_owned(), 9), (String::new(), 9)] {
         let asks = ("Access-Control-Request-Headers", asked.as_str());
         let head =
             server.raw().await.exchange("OPTIONS", &[("Origin", &origin), PREFLIGHT, asks], "").await.0;

@@ -1,0 +1,293 @@
+//! The token endpoint: codes and refresh tokens. The grants without a person are in `grants.rs`.
+
+use std::collections::BTreeMap;
+
+use http::StatusCode;
+use serde_json::{Map, Value, json};
+
+use super::client_auth::authenticate;
+use super::{authorize, dpop, grants};
+use crate::body;
+use crate::config::{DpopMode, RefreshTokens};
+use crate::context::{Context, millis};
+use crate::fault::Fault;
+use crate::log::{RecordedRequest, Site};
+use crate::mint;
+use crate::reply::Reply;
+use crate::signer::{random, sha256};
+use crate::store::{Grant, RefreshToken};
+
+/// The refresh token of an answer.
+enum Refresh {
+    None,
+    New,
+    /// The one that was sent.
+    Same(String),
+}
+
+/// What a grant leads to: tokens, or an answer as it is.
+type Outcome = Result<Value, Box<Reply>>;
+
+pub(crate) async fn reply(context: &Context, request: &RecordedRequest) -> Reply {
+    if let Some(delay) = context.config.token_delay {
+        tokio::time::sleep(delay).await;
+    }
+    if request.site == Site::OtherOrigin {
+        return Reply::ok(&json!({"access_token": "stolen", "token_type": "Bearer"}));
+    }
+    let body = |body| Reply::new(StatusCode::OK, "application/json", body);
+    match context.faults.first(&[Fault::TokenRedirects, Fault::TokenEndless, Fault::TokenNotJson]) {
+        Some(Fault::TokenRedirects) => {
+            let url = format!("{}{}", context.urls.other, request.path);
+            return Reply::redirect(StatusCode::TEMPORARY_REDIRECT, &url);
+        }
+        Some(Fault::TokenEndless) => return body(body::endless()),
+        Some(_) => return Reply::page(),
+        None => {}
+    }
+    match run(context, request) {
+        Ok(_)
+            if request.param("grant_type") == Some("refresh_token")
+                && context.occurs(Fault::RefreshAnswerLost) =>
+        {
+            Reply::Close
+        }
+        Ok(answer) => Reply::ok(&answer),
+        Err(reply) => failure(context, *reply),
+    }
+}
+
+/// The answer of an error, with the status of a product that knows only 200 if so set.
+fn failure(context: &Context, reply: Reply) -> Reply {
+    match reply {
+        Reply::Answer(mut response) if context.occurs(Fault::TokenErrorsWith200) => {
+            *response.status_mut() = StatusCode::OK;
+            Reply::Answer(response)
+        }
+        other => other,
+    }
+}
+
+fn run(context: &Context, request: &RecordedRequest) -> Outcome {
+    let refuse = |reply: Reply| Err(Box::new(reply));
+    let grant_type = request.param("grant_type");
+    if grant_type == Some("refresh_token") {
+        refresh_faults(context)?;
+    }
+    // Before a code or an assertion is used up: a client that lacks the nonce sends the same again.
+    let key = proof(context, request)?;
+    match grant_type {
+        Some("authorization_code") => code(context, request, key),
+        Some("refresh_token") => refresh(context, request, key),
+        Some("client_credentials") => {
+            let grant = grants::client_credentials(context, request)?;
+            Ok(issue(context, Grant { key, ..grant }, Refresh::None))
+        }
+        Some("urn:ietf:params:oauth:grant-type:token-exchange") => grants::token_exchange(context, request),
+        Some("urn:ietf:params:oauth:grant-type:jwt-bearer") => {
+            let grant = grants::jwt_bearer(context, request)?;
+            Ok(issue(context, Grant { key, ..grant }, Refresh::None))
+        }
+        Some(_) => refuse(Reply::bad("unsupported_grant_type", "the grant is unknown")),
+        None => refuse(Reply::bad("invalid_request", "no `grant_type`")),
+    }
+}
+
+fn code(context: &Context, request: &RecordedRequest, key: Option<String>) -> Outcome {
+    let refuse = |code, why| Err(Box::new(Reply::bad(code, why)));
+    let client = authenticate(context, request)?;
+    if context.occurs(Fault::CodeRefused) {
+        return refuse("invalid_grant", "the code is refused");
+    }
+    let resource = resource(context, request)?;
+    let text = request.param("code").unwrap_or_default();
+    let verifier = request.param("code_verifier").unwrap_or_default();
+    let right_verifier = |challenge: &str| sha256(verifier.as_bytes()) == challenge;
+    let mut grant = {
+        let mut store = context.store();
+        let now = context.now();
+        let Some(code) = store.codes.get_mut(text) else {
+            return refuse("invalid_grant", "the code is unknown");
+        };
+        if code.is_used && !context.occurs(Fault::CodeReplayAccepted) {
+            let family = code.grant.family;
+            store.counters.replayed_codes += 1;
+            store.revoke_family(family);
+            return refuse("invalid_grant", "the code was used before");
+        }
+        if code.expires <= now || code.grant.client != client.id {
+            return refuse("invalid_grant", "the code has expired, or is another client's");
+        }
+        if request.param("redirect_uri").is_some_and(|uri| uri != code.redirect_uri) {
+            return refuse(
+                "invalid_grant",
+                "the redirect URI is another than that of the authorization request",
+            );
+        }
+        if !right_verifier(&code.challenge) && !context.occurs(Fault::VerifierUnchecked) {
+            return refuse("invalid_grant", "the verifier does not match the challenge");
+        }
+        if context.config.strict_resource && resource != code.grant.resource {
+            return refuse("invalid_target", "`resource` is another than that of the authorization request");
+        }
+        if code.grant.key.is_some() && code.grant.key != key {
+            return refuse("invalid_grant", "the code is bound to another key");
+        }
+        code.is_used = true;
+        code.grant.clone()
+    };
+    grant.key = key;
+    let wants_offline = grant.has_scope("offline_access");
+    let refresh = match context.config.refresh_tokens {
+        _ if context.occurs(Fault::RefreshTokenNeverIssued) => Refresh::None,
+        RefreshTokens::Always => Refresh::New,
+        RefreshTokens::OfflineAccess if wants_offline => Refresh::New,
+        RefreshTokens::OfflineAccess | RefreshTokens::Never => Refresh::None,
+    };
+    let id_token = grant.has_scope("openid").then(|| mint::id_token(context, &grant.client, &grant.subject));
+    let mut answer = issue(context, grant, refresh);
+    if let Some(id_token) = id_token {
+        answer["id_token"] = id_token.into();
+    }
+    Ok(answer)
+}
+
+/// What faults answer before a refresh has any effect.
+fn refresh_faults(context: &Context) -> Result<(), Box<Reply>> {
+    let faults = [
+        Fault::RefreshConnectionClosed,
+        Fault::RefreshRefused,
+        Fault::RefreshFails,
+        Fault::RefreshUnavailable,
+    ];
+    Err(Box::new(match context.faults.first(&faults) {
+        Some(Fault::RefreshConnectionClosed) => Reply::Close,
+        Some(Fault::RefreshRefused) => Reply::bad("invalid_grant", "the refresh token is refused"),
+        Some(Fault::RefreshFails) => Reply::text(StatusCode::INTERNAL_SERVER_ERROR, "failed"),
+        Some(_) => Reply::unavailable(),
+        None => return Ok(()),
+    }))
+}
+
+fn refresh(context: &Context, request: &RecordedRequest, key: Option<String>) -> Outcome {
+    let refuse = |code, why| Err(Box::new(Reply::bad(code, why)));
+    let client = authenticate(context, request)?;
+    let resource = resource(context, request)?;
+    let text = request.param("refresh_token").unwrap_or_default();
+    let mut store = context.store();
+    let now = context.now();
+    let Some(token) = store.refresh_tokens.get(text) else {
+        return refuse("invalid_grant", "the refresh token is unknown");
+    };
+    let (grant, is_replaced, expires) = (token.grant.clone(), token.is_replaced, token.expires);
+    if is_replaced && !context.occurs(Fault::RefreshReuseAccepted) {
+        store.counters.reused_refresh_tokens += 1;
+        store.revoke_family(grant.family);
+        return refuse("invalid_grant", "the refresh token was replaced before: its family is revoked");
+    }
+    if store.revoked_families.get(&grant.family).is_some() || expires.is_some_and(|expires| expires <= now) {
+        return refuse("invalid_grant", "the refresh token has expired or is revoked");
+    }
+    if grant.client != client.id {
+        return refuse("invalid_grant", "the refresh token is another client's");
+    }
+    if context.config.strict_resource && resource != grant.resource {
+        return refuse("invalid_target", "`resource` is another than that of the authorization request");
+    }
+    if grant.key != key {
+        return refuse("invalid_grant", "the refresh token is bound to another key");
+    }
+    let mut granted = grant;
+    if let Some(scope) = request.param("scope") {
+        if !granted.has_scope(scope) {
+            return refuse("invalid_scope", "more scopes than were granted");
+        }
+        granted.scope = scope.to_owned();
+    }
+    store.counters.refreshes += 1;
+    let refresh = match context.faults.first(&[Fault::RefreshNotRotated, Fault::RefreshTokenOmitted]) {
+        Some(Fault::RefreshNotRotated) => Refresh::Same(text.to_owned()),
+        Some(_) => Refresh::None,
+        None => {
+            if let Some(token) = store.refresh_tokens.get_mut(text) {
+                token.is_replaced = true;
+            }
+            Refresh::New
+        }
+    };
+    drop(store);
+    Ok(issue(context, granted, refresh))
+}
+
+fn resource(context: &Context, request: &RecordedRequest) -> Result<Option<String>, Box<Reply>> {
+    authorize::resource(context, request).map_err(|(code, why)| Box::new(Reply::bad(code, &why)))
+}
+
+/// The key of the request's proof, if proofs are used.
+fn proof(context: &Context, request: &RecordedRequest) -> Result<Option<String>, Box<Reply>> {
+    if context.config.dpop == DpopMode::Off || context.occurs(Fault::DpopIgnored) {
+        return Ok(None);
+    }
+    let url = format!("{}{}", context.origin(request.site), request.path);
+    let key = dpop::check(context, request, &url, None).map_err(|error| Box::new(error.reply()))?;
+    match key {
+        None if context.config.dpop == DpopMode::Required => {
+            Err(Box::new(Reply::bad("invalid_dpop_proof", "no proof of possession")))
+        }
+        key => Ok(key),
+    }
+}
+
+/// Makes the tokens of a grant, and the answer with them.
+fn issue(context: &Context, grant: Grant, refresh: Refresh) -> Value {
+    let lifetime = context.config.access_token_lifetime;
+    let token_type = if grant.key.is_some() { "DPoP" } else { "Bearer" };
+    let mut answer = Map::new();
+    answer.insert("scope".into(), grant.scope.as_str().into());
+    let refresh_token = match refresh {
+        Refresh::None => None,
+        Refresh::Same(token) => Some(token),
+        Refresh::New => {
+            let token = format!("rt-{}", random(24));
+            let expires =
+                context.config.refresh_token_lifetime.map(|lifetime| context.now() + millis(lifetime));
+            let mut store = context.store();
+            store.remember(&token);
+            let entry = RefreshToken { grant: grant.clone(), expires, is_replaced: false };
+            store.refresh_tokens.insert(token.clone(), entry);
+            Some(token)
+        }
+    };
+    if let Some(token) = refresh_token {
+        answer.insert("refresh_token".into(), token.into());
+    }
+    let token = mint::access_token(context, grant, lifetime, BTreeMap::new());
+    answer.insert("access_token".into(), token.into());
+    answer.insert("token_type".into(), token_type.into());
+    answer.insert("expires_in".into(), lifetime.as_secs().into());
+    spoil(context, &mut answer);
+    Value::Object(answer)
+}
+
+/// What faults do to an answer with tokens.
+fn spoil(context: &Context, answer: &mut Map<String, Value>) {
+    if context.occurs(Fault::AccessTokenMissing) {
+        answer.remove("access_token");
+    }
+    match context.faults.first(&[Fault::TokenTypeMissing, Fault::TokenTypeUnknown]) {
+        Some(Fault::TokenTypeMissing) => drop(answer.remove("token_type")),
+        Some(_) => drop(answer.insert("token_type".into(), "mac".into())),
+        None => {}
+    }
+    let faults =
+        [Fault::ExpiresInMissing, Fault::ExpiresInString, Fault::ExpiresInNegative, Fault::ExpiresInHuge];
+    let Some(fault) = context.faults.first(&faults) else { return };
+    let value = match fault {
+        Fault::ExpiresInString => json!(context.config.access_token_lifetime.as_secs().to_string()),
+        Fault::ExpiresInNegative => json!(-1),
+        // A whole number in its text, as serde_json writes it: 1e+30.
+        Fault::ExpiresInHuge => json!(1e30),
+        _ => return drop(answer.remove("expires_in")),
+    };
+    answer.insert("expires_in".into(), value);
+}

@@ -1,0 +1,81 @@
+//! A signed token: read strictly, and believed only after its signature has been verified.
+
+use serde_json::{Map, Value};
+
+use crate::jose::unique::read_object;
+use crate::jose::{Algorithm, Claims, Jwk, JwtError, decode_base64url};
+
+/// How long a token may be: 64 KiB. Servers of HTTP take no longer header.
+const MAX_LEN: usize = 64 << 10;
+
+/// A token whose signature has not been verified.
+pub(crate) struct Jwt {
+    /// The header and the claims, encoded: what is signed.
+    signed: String,
+    header: Map<String, Value>,
+    claims: Claims,
+    signature: Vec<u8>,
+    algorithm: Algorithm,
+}
+
+impl Jwt {
+    /// Reads a token in its compact form. Fails for a header with an extension that must be understood (`crit`), as none is.
+    pub(crate) fn parse(token: &str) -> Result<Self, JwtError> {
+        if token.len() > MAX_LEN {
+            return Err(JwtError::TooLong { limit: MAX_LEN });
+        }
+        let malformed = |why| move || JwtError::Malformed(why);
+        let (signed, signature) = token.rsplit_once('.').ok_or_else(malformed("it has not three parts"))?;
+        let (header, claims) = signed.split_once('.').ok_or_else(malformed("it has not three parts"))?;
+        if claims.contains('.') {
+            return Err(JwtError::Malformed("it has not three parts"));
+        }
+        let decode = |part| decode_base64url(part).ok_or_else(malformed("a part is not in base64url"));
+        let object = |bytes: Vec<u8>, why| read_object(&bytes).ok_or_else(malformed(why));
+        let header = object(decode(header)?, "its header is no object, or has a name twice")?;
+        if header.contains_key("crit") {
+            return Err(JwtError::Malformed("its header has `crit`, which asks for an unknown extension"));
+        }
+        let algorithm = match header.get("alg") {
+            Some(Value::String(name)) => {
+                Algorithm::parse(name).ok_or_else(|| JwtError::Algorithm(name.chars().take(32).collect()))?
+            }
+            _ => return Err(JwtError::Malformed("its header has no `alg`")),
+        };
+        let claims = Claims::new(object(decode(claims)?, "its claims are no object, or have a name twice")?);
+        let signature = decode(signature)?;
+        Ok(Self { signed: signed.to_owned(), header, claims, signature, algorithm })
+    }
+
+    /// The members of the header. Nothing in it is to be believed before [`verify`](Self::verify).
+    pub(crate) fn header(&self) -> &Map<String, Value> {
+        &self.header
+    }
+
+    pub(crate) fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
+    /// A member of the header that is text.
+    pub(crate) fn header_text(&self, name: &str) -> Option<&str> {
+        self.header.get(name)?.as_str()
+    }
+
+    /// The issuer that the token names, by which the keys are found that verify it.
+    pub(crate) fn unverified_issuer(&self) -> Option<&str> {
+        self.claims.text("iss")
+    }
+
+    /// Checks the signature, and returns what the token says. The dates, the issuer and the audience are the caller's to check.
+    pub(crate) fn verify(&self, key: &Jwk) -> Result<Claims, JwtError> {
+        key.verify(self.algorithm, self.signed.as_bytes(), &self.signature)?;
+        Ok(self.claims.clone())
+    }
+}
+
+/// Shows nothing of the token.
+impl std::fmt::Debug for Jwt {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Jwt").field("algorithm", &self.algorithm).finish_non_exhaustive()
+    }
+}

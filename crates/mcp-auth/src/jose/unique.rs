@@ -1,0 +1,96 @@
+//! Reads an object of JSON in which no name stands twice, at any depth: two readers could take another of the values.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+
+/// Reads a text as an object. None where it is none, and where a name stands there twice.
+pub(crate) fn read_object(bytes: &[u8]) -> Option<Map<String, Value>> {
+    match agentwire_jsonrpc::read_bytes::<Unique>(bytes).ok()?.0 {
+        Value::Object(members) => Some(members),
+        _ => None,
+    }
+}
+
+struct Unique(Value);
+
+impl<'de> Deserialize<'de> for Unique {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(UniqueVisitor).map(Self)
+    }
+}
+
+struct UniqueVisitor;
+
+impl<'de> Visitor<'de> for UniqueVisitor {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(Number::from_f64(value).map_or(Value::Null, Value::Number))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut array: A) -> Result<Value, A::Error> {
+        let mut values = Vec::new();
+        while let Some(Unique(value)) = array.next_element()? {
+            values.push(value);
+        }
+        Ok(Value::Array(values))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Value, A::Error> {
+        let mut members = Map::new();
+        while let Some(name) = object.next_key::<String>()? {
+            let Unique(value) = object.next_value()?;
+            if members.insert(name, value).is_some() {
+                return Err(A::Error::custom("a name stands there twice"));
+            }
+        }
+        Ok(Value::Object(members))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_stands_in_an_object_once() {
+        let text = r#"{"a":1,"b":{"a":[-1,1.5,"x",null,true]}}"#;
+        let read = read_object(text.as_bytes()).unwrap();
+        assert_eq!(Value::Object(read), serde_json::from_str::<Value>(text).unwrap());
+        for text in
+            [r#"{"a":1,"a":1}"#, r#"{"b":{"a":1,"a":2}}"#, r#"{"b":[{"a":1,"\u0061":2}]}"#, "[]", "", "{"]
+        {
+            assert_eq!(read_object(text.as_bytes()), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! What a refused client learns: a status, an error code, and in `WWW-Authenticate` what would be needed.
+
+use agentwire_mcp_wire::code;
+use agentwire_transport_http::server::Denied;
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{HeaderMap, HeaderValue, StatusCode};
+use serde_json::json;
+
+use crate::jose::Algorithm;
+use crate::server::credentials::Scheme;
+use crate::server::dpop::DpopPolicy;
+use crate::server::rejection::{Coarse, Rejection};
+use crate::server::scopes::joined;
+
+/// What is the same in all challenges of a server.
+pub(crate) struct Challenger<'a> {
+    pub(crate) metadata_url: &'a str,
+    pub(crate) dpop: DpopPolicy,
+}
+
+impl Challenger<'_> {
+    /// The headers of a refusal, and its body: an error of JSON-RPC. `scopes` are those of the operation, as far as they are
+    /// known.
+    pub(crate) fn refusal(&self, rejection: &Rejection, scopes: &[String]) -> (StatusCode, HeaderMap, Bytes) {
+        let coarse = rejection.coarse();
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if coarse.status == StatusCode::SERVICE_UNAVAILABLE {
+            headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
+        } else {
+            for scheme in self.schemes(&coarse) {
+                headers.append(WWW_AUTHENTICATE, self.challenge(*scheme, &coarse, scopes));
+            }
+        }
+        let error = json!({ "code": code::TRANSPORT_REFUSED, "message": coarse.description });
+        (coarse.status, headers, json!({ "jsonrpc": "2.0", "error": error }).to_string().into())
+    }
+
+    /// The refusal of an operation, for the endpoint.
+    pub(crate) fn denied(&self, scheme: Scheme, rejection: &Rejection, scopes: &[String]) -> Denied {
+        let coarse = rejection.coarse();
+        let challenge = self.challenge(scheme, &coarse, scopes);
+        Denied::new(coarse.status, coarse.description).with_challenge(challenge)
+    }
+
+    /// The schemes that the client may use, the better one last: clients that know only `Bearer` read the first.
+    fn schemes(&self, coarse: &Coarse) -> &'static [Scheme] {
+        let is_about_proof = matches!(coarse.error, Some("use_dpop_nonce" | "invalid_dpop_proof"));
+        match self.dpop {
+            DpopPolicy::Off => &[Scheme::Bearer],
+            DpopPolicy::Accept if !is_about_proof => &[Scheme::Bearer, Scheme::Dpop],
+            DpopPolicy::Accept | DpopPolicy::Require => &[Scheme::Dpop],
+        }
+    }
+
+    /// The challenge for one scheme. Every text in it is of the configuration or of this crate, and needs no escapes.
+    pub(crate) fn challenge(&self, scheme: Scheme, coarse: &Coarse, scopes: &[String]) -> HeaderValue {
+        let mut members = Vec::new();
+        if let Some(error) = coarse.error {
+            members.push(format!("error=\"{error}\""));
+            members.push(format!("error_description=\"{}\"", coarse.description));
+        }
+        members.push(format!("resource_metadata=\"{}\"", self.metadata_url));
+        let scopes = joined(scopes);
+        if !scopes.is_empty() {
+            members.push(format!("scope=\"{scopes}\""));
+        }
+        let name = match scheme {
+            Scheme::Bearer => "Bearer",
+            Scheme::Dpop => {
+                members.push(format!("algs=\"{}\"", Algorithm::ALL.map(Algorithm::as_str).join(" ")));
+                "DPoP"
+            }
+        };
+        let text = format!("{name} {}", members.join(", "));
+        HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static("Bearer"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn challenges(dpop: DpopPolicy, rejection: &Rejection) -> (u16, Vec<String>) {
+        let challenger = Challenger { metadata_url: "https://mcp.example/m", dpop };
+        let (status, headers, body) = challenger.refusal(rejection, &["a".to_owned(), "b".to_owned()]);
+        assert!(!String::from_utf8_lossy(&body).contains("secret"));
+        let values = headers.get_all(WWW_AUTHENTICATE).iter();
+        (status.as_u16(), values.map(|value| value.to_str().unwrap().to_owned()).collect())
+    }
+
+    #[test]
+    fn a_challenge_names_the_metadata_and_the_scopes() {
+        let of = |rejection| challenges(DpopPolicy::Off, &rejection);
+        let rest = r#"resource_metadata="https://mcp.example/m", scope="a b""#;
+        assert_eq!(of(Rejection::Missing), (401, vec![format!("Bearer {rest}")]));
+        assert_eq!(
+            of(Rejection::Key { kid: Some("secret".into()) }),
+            (
+                401,
+                vec![format!(
+                    r#"Bearer error="invalid_token", error_description="the access token is not valid", {rest}"#
+                )]
+            )
+        );
+        let lacking =
+            Rejection::InsufficientScope { needed: vec!["b".into()], granted: vec!["secret".into()] };
+        assert_eq!(
+            of(lacking),
+            (
+                403,
+                vec![format!(
+                    r#"Bearer error="insufficient_scope", error_description="the access token lacks a scope", {rest}"#
+                )]
+            )
+        );
+        assert_eq!(of(Rejection::InQuery).0, 400);
+        assert_eq!(of(Rejection::unavailable("the key set", "secret")), (503, vec![]));
+    }
+
+    #[test]
+    fn a_client_learns_which_schemes_there_are() {
+        let schemes = |policy, rejection| -> Vec<String> {
+            let (_, values) = challenges(policy, &rejection);
+            values.iter().map(|value| value.split(' ').next().unwrap().to_owned()).collect()
+        };
+        assert_eq!(schemes(DpopPolicy::Accept, Rejection::Missing), ["Bearer", "DPoP"]);
+        assert_eq!(schemes(DpopPolicy::Accept, Rejection::Nonce), ["DPoP"]);
+        assert_eq!(schemes(DpopPolicy::Require, Rejection::Missing), ["DPoP"]);
+        let (_, values) = challenges(DpopPolicy::Require, &Rejection::Nonce);
+        assert!(
+            values[0].starts_with(r#"DPoP error="use_dpop_nonce""#) && values[0].contains(r#"algs="ES256 "#)
+        );
+    }
+}

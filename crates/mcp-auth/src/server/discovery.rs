@@ -1,0 +1,85 @@
+//! Finds the key set of an issuer by its metadata: RFC 8414, and OpenID Connect Discovery.
+
+use serde::Deserialize;
+
+use crate::fetch::{FetchError, Fetcher};
+
+/// The members of the metadata that matter here.
+#[derive(Deserialize)]
+struct Metadata {
+    issuer: String,
+    jwks_uri: Option<String>,
+}
+
+/// Why there is no key set.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NoKeySet {
+    #[error(transparent)]
+    Fetch(#[from] FetchError),
+    #[error("the metadata at `{url}` is of the issuer `{}`, and not of `{issuer}`", agentwire_jsonrpc::Printable::one_line(.found))]
+    OtherIssuer { url: String, issuer: String, found: String },
+    #[error("the metadata at `{url}` names no key set (`jwks_uri`)")]
+    NoUri { url: String },
+}
+
+/// The URL of the key set, from the first metadata that there is.
+pub(crate) async fn jwks_uri(issuer: &str, fetcher: &Fetcher) -> Result<String, NoKeySet> {
+    let mut first_error = None;
+    for url in metadata_urls(issuer) {
+        let metadata: Metadata = match fetcher.get_json(&url).await {
+            Ok(metadata) => metadata,
+            Err(error) => {
+                first_error.get_or_insert(error);
+                continue;
+            }
+        };
+        // Exactly: another spelling is another issuer (RFC 8414, section 3.3).
+        if metadata.issuer != issuer {
+            let (issuer, found) = (issuer.to_owned(), metadata.issuer);
+            return Err(NoKeySet::OtherIssuer { url, issuer, found });
+        }
+        return metadata.jwks_uri.ok_or(NoKeySet::NoUri { url });
+    }
+    let none = || FetchError::Refused { url: issuer.to_owned(), why: "it is no URL with a host".to_owned() };
+    Err(first_error.unwrap_or_else(none).into())
+}
+
+/// Where the metadata of an issuer may be, in the order of the specification of MCP.
+fn metadata_urls(issuer: &str) -> Vec<String> {
+    let Some((scheme, rest)) = issuer.split_once("://") else { return Vec::new() };
+    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let path = path.trim_end_matches('/');
+    let origin = format!("{scheme}://{host}");
+    let mut urls = vec![
+        format!("{origin}/.well-known/oauth-authorization-server{path}"),
+        format!("{origin}/.well-known/openid-configuration{path}"),
+    ];
+    if !path.is_empty() {
+        urls.push(format!("{origin}{path}/.well-known/openid-configuration"));
+    }
+    urls
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_metadata_stands_at_the_paths_of_the_specification() {
+        let at = |path: &str| format!("https://login.example{path}");
+        for root in ["https://login.example", "https://login.example/"] {
+            let expected =
+                [at("/.well-known/oauth-authorization-server"), at("/.well-known/openid-configuration")];
+            assert_eq!(metadata_urls(root), expected);
+        }
+        assert_eq!(
+            metadata_urls("https://login.example/realms/a"),
+            [
+                at("/.well-known/oauth-authorization-server/realms/a"),
+                at("/.well-known/openid-configuration/realms/a"),
+                at("/realms/a/.well-known/openid-configuration"),
+            ]
+        );
+        assert!(metadata_urls("login.example").is_empty());
+    }
+}

@@ -1,0 +1,213 @@
+//! The keys of an issuer: fetched once for all requests, kept, renewed when they change, and used on while they cannot be.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use agentwire_sync::Mutex;
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, Shared};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use tokio::time::Instant;
+
+use crate::fetch::Fetcher;
+use crate::jose::{Claims, Jwk, Jwt};
+use crate::server::discovery::{NoKeySet, jwks_uri};
+use crate::server::rejection::{Rejection, short};
+
+/// How many keys of a set are used.
+const MAX_KEYS: usize = 100;
+/// How long to wait after a failed fetch before the next.
+const RETRY: Duration = Duration::from_secs(5);
+
+/// When keys are fetched.
+#[derive(Clone, Debug)]
+pub(crate) struct KeySetTimes {
+    /// At most once in this time for a token whose key is not known.
+    pub(crate) refresh: Duration,
+    /// After this time, keys are fetched again.
+    pub(crate) lifetime: Duration,
+    /// After this time, keys that cannot be fetched again are no longer used.
+    pub(crate) stale: Duration,
+}
+
+/// The key set of one issuer. A clone shares the keys.
+#[derive(Clone)]
+pub(crate) struct KeySet {
+    pub(crate) times: KeySetTimes,
+    /// The URL of the set. None where the issuer's metadata has it.
+    pub(crate) uri: Option<String>,
+    cache: Arc<Mutex<Cache>>,
+}
+
+#[derive(Default)]
+struct Cache {
+    keys: Option<Arc<Keys>>,
+    /// The last fetch: when it began, and why it failed if it did.
+    begun: Option<Instant>,
+    failure: Option<Arc<str>>,
+    /// The fetch that all requests share. Dropping a request drops no fetch.
+    pending: Option<Pending>,
+}
+
+type Pending = Shared<BoxFuture<'static, Result<Arc<Keys>, Arc<str>>>>;
+
+struct Keys {
+    all: Vec<Jwk>,
+    fetched: Instant,
+}
+
+/// How newer keys than those that were seen come.
+enum Begun {
+    Pending(Pending),
+    /// Another request has fetched them in the meantime.
+    Newer(Arc<Keys>),
+    TooSoon,
+}
+
+/// The keys cannot tell.
+enum Unverified {
+    NoKey,
+    Signature,
+}
+
+#[derive(Deserialize)]
+struct Document {
+    keys: Vec<Box<RawValue>>,
+}
+
+impl KeySet {
+    pub(crate) fn new() -> Self {
+        let times = KeySetTimes {
+            refresh: Duration::from_secs(60),
+            lifetime: Duration::from_secs(3600),
+            stale: Duration::from_secs(24 * 3600),
+        };
+        Self { times, uri: None, cache: Arc::default() }
+    }
+
+    /// Verifies the signature of a token of the issuer. A key that is not known may be new, so then the set is fetched again.
+    pub(crate) async fn verify(
+        &self,
+        jwt: &Jwt,
+        issuer: &str,
+        fetcher: &Fetcher,
+    ) -> Result<Claims, Rejection> {
+        let keys = self.current(issuer, fetcher).await?;
+        let first = match keys.verify(jwt) {
+            Ok(claims) => return Ok(claims),
+            Err(unverified) => unverified,
+        };
+        let newer = match self.begin(self.times.refresh, Some(&keys), issuer, fetcher) {
+            Begun::Pending(pending) => self.finish(pending).await.ok(),
+            Begun::Newer(newer) => Some(newer),
+            Begun::TooSoon => None,
+        };
+        let verified = newer.map_or(Err(first), |newer| newer.verify(jwt));
+        verified.map_err(|unverified| match unverified {
+            Unverified::NoKey => Rejection::Key { kid: jwt.header_text("kid").map(short) },
+            Unverified::Signature => Rejection::Signature,
+        })
+    }
+
+    /// The keys, fetched if there are none or they are old.
+    async fn current(&self, issuer: &str, fetcher: &Fetcher) -> Result<Arc<Keys>, Rejection> {
+        let (known, failed) = {
+            let cache = self.cache.lock();
+            (cache.keys.clone(), cache.failure.is_some())
+        };
+        if let Some(keys) = known.as_ref().filter(|keys| keys.fetched.elapsed() < self.times.lifetime) {
+            return Ok(keys.clone());
+        }
+        let wait = if failed { self.retry() } else { Duration::ZERO };
+        let fetched = match self.begin(wait, known.as_ref(), issuer, fetcher) {
+            Begun::Pending(pending) => self.finish(pending).await,
+            Begun::Newer(keys) => Ok(keys),
+            Begun::TooSoon => {
+                Err(self.cache.lock().failure.clone().unwrap_or_else(|| "it is not there yet".into()))
+            }
+        };
+        let is_usable = |keys: &Arc<Keys>| keys.fetched.elapsed() < self.times.stale;
+        fetched.or_else(|why| {
+            known.filter(is_usable).ok_or_else(|| Rejection::unavailable("the key set of the issuer", why))
+        })
+    }
+
+    fn retry(&self) -> Duration {
+        RETRY.min(self.times.refresh)
+    }
+
+    /// The fetch that is under way, or a new one, unless the last one began less than `wait` ago.
+    fn begin(&self, wait: Duration, seen: Option<&Arc<Keys>>, issuer: &str, fetcher: &Fetcher) -> Begun {
+        let mut cache = self.cache.lock();
+        if let Some(pending) = &cache.pending {
+            return Begun::Pending(pending.clone());
+        }
+        if let Some(keys) = &cache.keys
+            && seen.is_none_or(|seen| !Arc::ptr_eq(seen, keys))
+        {
+            return Begun::Newer(keys.clone());
+        }
+        let wait = if cache.failure.is_some() { wait.min(self.retry()) } else { wait };
+        if cache.begun.is_some_and(|begun| begun.elapsed() < wait) {
+            return Begun::TooSoon;
+        }
+        let fetch = fetch(self.uri.clone(), issuer.to_owned(), fetcher.clone());
+        let fetch = fetch.map(|fetched| fetched.map(Arc::new).map_err(|error| error.to_string().into()));
+        let pending = fetch.boxed().shared();
+        cache.begun = Some(Instant::now());
+        cache.pending = Some(pending.clone());
+        Begun::Pending(pending)
+    }
+
+    /// Waits for a fetch, and keeps what it brings.
+    async fn finish(&self, pending: Pending) -> Result<Arc<Keys>, Arc<str>> {
+        let fetched = pending.clone().await;
+        let mut cache = self.cache.lock();
+        // The first of those that waited; a later fetch is another's.
+        if cache.pending.as_ref().is_some_and(|current| current.ptr_eq(&pending)) {
+            cache.pending = None;
+            cache.failure = fetched.as_ref().err().cloned();
+            if let Ok(keys) = &fetched {
+                cache.keys = Some(keys.clone());
+            }
+        }
+        fetched
+    }
+}
+
+impl Keys {
+    /// Tries the keys that a token may mean: those of its `kid`, and those without one. The keys of a token without one are all.
+    fn verify(&self, jwt: &Jwt) -> Result<Claims, Unverified> {
+        let kid = jwt.header_text("kid");
+        let is_meant = |key: &&Jwk| {
+            key.verifies(jwt.algorithm()) && (kid.is_none() || key.kid().is_none_or(|own| Some(own) == kid))
+        };
+        let mut result = Err(Unverified::NoKey);
+        for key in self.all.iter().filter(is_meant) {
+            match jwt.verify(key) {
+                Ok(claims) => return Ok(claims),
+                Err(_) => result = Err(Unverified::Signature),
+            }
+        }
+        result
+    }
+}
+
+async fn fetch(uri: Option<String>, issuer: String, fetcher: Fetcher) -> Result<Keys, NoKeySet> {
+    let uri = match uri {
+        Some(uri) => uri,
+        None => jwks_uri(&issuer, &fetcher).await?,
+    };
+    let document: Document = fetcher.get_json(&uri).await?;
+    // A key of another kind, or a broken one, is none of ours to judge.
+    let keys = document.keys.iter().filter_map(|key| agentwire_jsonrpc::read(key.get()).ok());
+    Ok(Keys { all: keys.take(MAX_KEYS).collect(), fetched: Instant::now() })
+}
+
+impl fmt::Debug for KeySet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeySet").field("uri", &self.uri).field("times", &self.times).finish_non_exhaustive()
+    }
+}
