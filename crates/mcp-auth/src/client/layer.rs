@@ -163,7 +163,7 @@ impl<C: HttpClient + 'static> HttpClient for AuthorizedClient<C> {
 
 /// An error of ours, marked as such for the transport.
 fn declined(error: BoxError) -> BoxError {
-    if error.is::<AuthError>() { Declined(error).into() } else { error }
+    if error.is::<AuthError>() { Declined::new(error).into() } else { error }
 }
 
 async fn send<C: HttpClient + ?Sized>(
