@@ -173,6 +173,10 @@ async fn a_long_token_costs_little() {
     let header = URL_SAFE_NO_PAD.encode(r#"{"alg":"RS256"}"#);
     let deep = format!("{header}.{}.AAAA", URL_SAFE_NO_PAD.encode(deep));
     assert_eq!(server.bearer(&deep).await.status, 401);
+    let objects = format!("{{\"x\":[{}]}}", vec![r#"{"":0}"#; 1500].join(","));
+    let bushy = format!("{header}.{}.AAAA", URL_SAFE_NO_PAD.encode(objects));
+    assert_eq!(server.bearer(&bushy).await.status, 401, "it would take a hundred times its length");
+    assert!(matches!(server.rejection(), Rejection::Malformed { .. }));
     let wide = signed(&super::support::header(), &claims(json!({ "scope": "x ".repeat(5000) })));
     assert_eq!(server.bearer(&wide).await.status, 403);
     assert!(server.rejection().to_string().len() < 1000);
