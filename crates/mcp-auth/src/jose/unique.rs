@@ -7,7 +7,7 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor}
 use serde_json::{Map, Number, Value};
 
 /// How much memory an object may take, without its strings: 256 KiB. A text of small values takes a hundred times its length,
-/// and a token is read before it is known to be anybody's.
+/// and a token is read before its signature is verified.
 const MAX_MEMORY: usize = 256 << 10;
 
 /// Reads a text as an object. None where it is none, where a name stands there twice, and where it takes too much memory.

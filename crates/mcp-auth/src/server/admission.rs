@@ -84,7 +84,7 @@ impl ResourceServer {
         named: Option<&str>,
         context: &CheckContext<'_>,
     ) -> Result<AccessToken, Rejection> {
-        // A token of somebody else is shown to nobody.
+        // A token of another issuer is sent to no endpoint: it would leak.
         let introspections =
             self.issuers.iter().filter(|issuer| named.is_none() && issuer.is_introspection());
         let mut rejection = None;

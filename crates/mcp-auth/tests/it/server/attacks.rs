@@ -184,6 +184,28 @@ async fn a_long_token_costs_little() {
     assert_eq!(web.count(KEYS), 1, "only the one that could be read");
 }
 
+/// Each character of a token counts: in the header, in the claims and in the signature.
+#[tokio::test]
+async fn no_changed_token_is_taken() {
+    let server = Server::new(&Web::with_issuer());
+    let good = token(json!({}));
+    assert_eq!(server.bearer(&good).await.status, OK);
+    for at in 0..good.len() {
+        let mut changed = good.clone().into_bytes();
+        changed[at] = if changed[at] == b'A' { b'B' } else { b'A' };
+        assert_eq!(server.bearer(std::str::from_utf8(&changed).unwrap()).await.status, 401, "at {at}");
+        assert_ne!(server.bearer(&good[..at]).await.status, OK, "up to {at}");
+        changed[at] = b'.';
+        assert_eq!(
+            server.bearer(std::str::from_utf8(&changed).unwrap()).await.status == OK,
+            changed == good.as_bytes()
+        );
+    }
+    for more in ["A", ".", "=", ".A", "AAAA"] {
+        assert_eq!(server.bearer(&format!("{good}{more}")).await.status, 401, "{more}");
+    }
+}
+
 #[tokio::test]
 async fn nothing_of_a_token_reaches_a_log() {
     let server = Server::new(&Web::with_issuer());
