@@ -103,6 +103,8 @@ async fn p07_scopes_are_asked_for_everywhere_with_offline_access() {
     let registration = String::from_utf8(log.to(Endpoint::Registration)[0].body.to_vec()).unwrap();
     assert!(registration.contains(r#""scope":"tools:read offline_access""#), "{registration}");
     assert_eq!(log.to(Endpoint::Authorization)[0].param("scope"), Some("tools:read offline_access"));
+    // OpenID providers ignore the scope without it.
+    assert_eq!(log.to(Endpoint::Authorization)[0].param("prompt"), Some("consent"));
     // It can be renewed.
     server.advance(LATER);
     assert_eq!(client.get().await.unwrap(), 200);
