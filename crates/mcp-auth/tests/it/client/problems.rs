@@ -68,16 +68,19 @@ async fn p04_a_registration_is_kept() {
 
 #[tokio::test]
 async fn p05_a_registration_without_the_scopes_is_not_used() {
-    let server = AuthServer::builder().start().await.unwrap();
-    let store = Arc::new(MemoryStore::new());
-    let login = async |scopes: &[&str]| {
-        let config = config(&Person::new()).store(store.clone()).scopes(scopes.iter().copied());
-        Client::new(&server, config).authorization.login(&server.resource_url()).await.unwrap();
-        count(&server, Endpoint::Registration)
-    };
-    assert_eq!(login(&["tools:read"]).await, 1);
-    assert_eq!(login(&["tools:read", "tools:write"]).await, 2, "it lacks a scope");
-    assert_eq!(login(&["tools:read"]).await, 2, "it has more");
+    for keep_client in [false, true] {
+        let server = AuthServer::builder().start().await.unwrap();
+        let store = Arc::new(MemoryStore::new());
+        let login = async |scopes: &[&str]| {
+            let config = config(&Person::new()).store(store.clone()).keep_client(keep_client);
+            let client = Client::new(&server, config.scopes(scopes.iter().copied()));
+            client.authorization.login(&server.resource_url()).await.unwrap();
+            count(&server, Endpoint::Registration)
+        };
+        assert_eq!(login(&["tools:read"]).await, 1);
+        assert_eq!(login(&["tools:read", "tools:write"]).await, 2, "it lacks a scope");
+        assert_eq!(login(&["tools:read"]).await, 2, "it has more");
+    }
 }
 
 #[tokio::test]
