@@ -52,6 +52,10 @@ impl Asked<'_> {
         if !self.scopes.is_empty() {
             query.append_pair("scope", &self.scopes.join(" "));
         }
+        if self.scopes.iter().any(|scope| scope == "offline_access") {
+            // OpenID Connect Core 1.0, section 11: without this prompt, servers ignore the scope and issue no refresh token.
+            query.append_pair("prompt", "consent");
+        }
         if let Some(resource) = self.resource {
             query.append_pair("resource", resource);
         }

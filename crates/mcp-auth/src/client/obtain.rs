@@ -115,7 +115,9 @@ impl Keeper {
         let token = Token::new(server.clone(), record, dpop, TokenSource::Authorization);
         let _guard = self.records.lock_token(server).await?;
         self.keep(&token).await?;
+        // A client that was registered here is kept already, with what it was registered for.
         if self.config.keep_client
+            && self.config.client.is_some()
             && let Some(registration) = Registration::of(client, self.config.redirect_uris())
         {
             let redirect_uris = &registration.redirect_uris;

@@ -68,16 +68,19 @@ async fn p04_a_registration_is_kept() {
 
 #[tokio::test]
 async fn p05_a_registration_without_the_scopes_is_not_used() {
-    let server = AuthServer::builder().start().await.unwrap();
-    let store = Arc::new(MemoryStore::new());
-    let login = async |scopes: &[&str]| {
-        let config = config(&Person::new()).store(store.clone()).scopes(scopes.iter().copied());
-        Client::new(&server, config).authorization.login(&server.resource_url()).await.unwrap();
-        count(&server, Endpoint::Registration)
-    };
-    assert_eq!(login(&["tools:read"]).await, 1);
-    assert_eq!(login(&["tools:read", "tools:write"]).await, 2, "it lacks a scope");
-    assert_eq!(login(&["tools:read"]).await, 2, "it has more");
+    for keep_client in [false, true] {
+        let server = AuthServer::builder().start().await.unwrap();
+        let store = Arc::new(MemoryStore::new());
+        let login = async |scopes: &[&str]| {
+            let config = config(&Person::new()).store(store.clone()).keep_client(keep_client);
+            let client = Client::new(&server, config.scopes(scopes.iter().copied()));
+            client.authorization.login(&server.resource_url()).await.unwrap();
+            count(&server, Endpoint::Registration)
+        };
+        assert_eq!(login(&["tools:read"]).await, 1);
+        assert_eq!(login(&["tools:read", "tools:write"]).await, 2, "it lacks a scope");
+        assert_eq!(login(&["tools:read"]).await, 2, "it has more");
+    }
 }
 
 #[tokio::test]
@@ -103,6 +106,8 @@ async fn p07_scopes_are_asked_for_everywhere_with_offline_access() {
     let registration = String::from_utf8(log.to(Endpoint::Registration)[0].body.to_vec()).unwrap();
     assert!(registration.contains(r#""scope":"tools:read offline_access""#), "{registration}");
     assert_eq!(log.to(Endpoint::Authorization)[0].param("scope"), Some("tools:read offline_access"));
+    // OpenID providers ignore the scope without it.
+    assert_eq!(log.to(Endpoint::Authorization)[0].param("prompt"), Some("consent"));
     // It can be renewed.
     server.advance(LATER);
     assert_eq!(client.get().await.unwrap(), 200);
