@@ -14,7 +14,7 @@ use agentwire_transport_http::client::Hyper;
 use anyhow::{Context as _, Result};
 
 use crate::arguments::{Login, Logout};
-use crate::failure::Usage;
+use crate::failure::{Usage, sentence};
 use crate::output::print_json;
 use crate::text::{self, Notes};
 
@@ -73,7 +73,7 @@ pub(crate) fn authorization(is_there: bool, notes: &Notes) -> Option<Authorizati
         let config = if is_there { config()?.user_agent(browser(notes)) } else { config()? };
         anyhow::Ok(Authorization::new(config, client()?))
     };
-    open().map_err(|error| notes.add(&format!("warning: no tokens are used: {error:#}"))).ok()
+    open().map_err(|error| notes.add(&format!("warning: no tokens are used: {}", sentence(&error)))).ok()
 }
 
 /// Adds tokens to the connections to servers at a URL.
@@ -88,7 +88,7 @@ pub(crate) fn is_person_there(json: bool) -> bool {
 
 fn config() -> Result<AuthConfig> {
     let path = credentials().context("there is no folder for credentials; set AGENTWIRE_CREDENTIALS")?;
-    let store = FileStore::open(&path).with_context(|| path.display().to_string())?;
+    let store = FileStore::open(&path)?;
     Ok(AuthConfig::new("agentwire").store(store).login_command("agentwire login"))
 }
 

@@ -1,17 +1,26 @@
-//! Runs an authorization server for manual tests, until it is killed.
-//!
-//! ```text
-//! cargo run -p agentwire-mcp-auth-testkit --example serve -- [RESOURCE]...
-//! ```
-//!
-//! Prints its issuer. Each RESOURCE is the URL of a resource that tokens may be asked for.
+//! Runs a server until it is interrupted, with the faults that are named, and prints what it receives:
+//! `cargo run --example serve -- iss-missing refresh-fails`. Without any, all names are printed.
+#![expect(clippy::print_stdout, reason = "a program for people")]
 
-use agentwire_mcp_auth_testkit::AuthServer;
+use std::time::Duration;
 
-#[tokio::main]
-async fn main() -> std::io::Result<()> {
-    let server = AuthServer::builder().start().await?;
-    std::env::args().skip(1).for_each(|resource| server.accept_resource(resource));
-    println!("{}", server.issuer());
-    std::future::pending().await
+use agentwire_mcp_auth_testkit::{AuthServer, Fault};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let faults: Vec<Fault> = std::env::args().skip(1).map(|name| name.parse()).collect::<Result<_, _>>()?;
+    if faults.is_empty() {
+        let names: Vec<&str> = Fault::ALL.iter().map(|fault| fault.name()).collect();
+        println!("Faults: {}\n", names.join(" "));
+    }
+    let server = faults.into_iter().fold(AuthServer::builder(), |builder, fault| builder.misbehave(fault));
+    let server = server.start().await?;
+    println!("Connect to {} (issuer {}).", server.resource_url(), server.issuer());
+    loop {
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        for request in server.log().requests {
+            println!("{request:#?}");
+        }
+        server.clear_log();
+    }
 }

@@ -177,6 +177,19 @@ impl Builder {
         self
     }
 
+    /// How long the token endpoint waits before it looks at a request (default: not at all), so that refreshes meet each other.
+    pub fn token_delay(mut self, delay: Duration) -> Self {
+        self.config.token_delay = Some(delay);
+        self
+    }
+
+    /// Whether only a client with credentials may introspect (RFC 7662, 2.1), which is then one with a secret or a key
+    /// (default: no, so that a test needs no client for that). Credentials that are sent are always checked.
+    pub fn introspection_auth(mut self, needed: bool) -> Self {
+        self.config.introspection_auth = needed;
+        self
+    }
+
     /// Whether proofs of possession are needed (default: optional).
     pub fn dpop(mut self, mode: DpopMode) -> Self {
         self.config.dpop = mode;

@@ -9,8 +9,11 @@ use http::{HeaderMap, Method};
 /// How many requests are kept. Later ones are only counted.
 pub(crate) const LOG_LIMIT: usize = 65_536;
 
+/// How many bytes of a body are kept.
+const BODY_LIMIT: usize = 64 << 10;
+
 /// Parameters whose values `Debug` leaves out.
-const SECRETS: [&str; 9] = [
+pub(crate) const SECRETS: [&str; 9] = [
     "access_token",
     "assertion",
     "client_assertion",
@@ -82,7 +85,7 @@ pub struct RecordedRequest {
     pub form: Vec<(String, String)>,
     /// The headers.
     pub headers: HeaderMap,
-    /// The body.
+    /// The body: of a request in the log, its first 64 KiB.
     pub body: Bytes,
     /// The status of the answer; none while there is none, or where the connection was closed instead.
     pub status: Option<u16>,
@@ -189,7 +192,10 @@ struct Growing {
 
 impl Recorder {
     /// Adds a request, and returns its number, for the status.
-    pub(crate) fn add(&self, request: RecordedRequest) -> u64 {
+    pub(crate) fn add(&self, mut request: RecordedRequest) -> u64 {
+        if request.body.len() > BODY_LIMIT {
+            request.body = Bytes::copy_from_slice(&request.body[..BODY_LIMIT]);
+        }
         let mut log = self.lock();
         let number = log.next;
         log.next += 1;

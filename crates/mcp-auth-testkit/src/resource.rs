@@ -63,11 +63,15 @@ fn document(context: &Context, site: Site) -> Map<String, Value> {
         Fault::AuthorizationServersMissing,
         Fault::AuthorizationServersEmpty,
         Fault::AuthorizationServersTwo,
+        Fault::AuthorizationServersLinkLocal,
     ];
     match context.faults.first(&faults) {
         Some(Fault::AuthorizationServersMissing) => {}
         Some(Fault::AuthorizationServersEmpty) => drop(set("authorization_servers", json!([]))),
-        Some(_) => drop(set("authorization_servers", json!([issuer, "https://second.example"]))),
+        Some(Fault::AuthorizationServersTwo) => {
+            set("authorization_servers", json!([issuer, "https://second.example"]));
+        }
+        Some(_) => drop(set("authorization_servers", json!(["http://169.254.169.254"]))),
         None => drop(set("authorization_servers", json!([issuer]))),
     }
     set("scopes_supported", context.config.scopes_supported.clone().into());
@@ -107,7 +111,7 @@ pub(crate) async fn reply(context: &Context, request: RecordedRequest) -> Reply 
     }
     match check(context, &request) {
         Ok(token) => answer(context, request, token).await,
-        Err(refusal) => refuse(context, refusal),
+        Err(refusal) => refuse(context, &request, refusal),
     }
 }
 
@@ -127,9 +131,7 @@ fn check(context: &Context, request: &RecordedRequest) -> Result<AccessToken, Re
         Err(ProofError::Nonce(nonce)) => return Err(Refusal::Nonce(nonce)),
         Err(ProofError::Invalid(why)) => return Err(Refusal::Invalid(why)),
     };
-    let scheme = request.header("authorization").unwrap_or_default();
-    let is_dpop = scheme.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("dpop "));
-    if token.grant.key.is_some() && (key != token.grant.key || !is_dpop) {
+    if token.grant.key.is_some() && (key != token.grant.key || !uses_dpop(request)) {
         return Err(Refusal::Invalid("the token is bound to a key, which the request does not prove"));
     }
     let needed = needed_scope(context, request);
@@ -137,6 +139,11 @@ fn check(context: &Context, request: &RecordedRequest) -> Result<AccessToken, Re
         return Err(Refusal::Scope(needed));
     }
     Ok(token)
+}
+
+fn uses_dpop(request: &RecordedRequest) -> bool {
+    let header = request.header("authorization").and_then(|header| header.get(..5));
+    header.is_some_and(|scheme| scheme.eq_ignore_ascii_case("dpop "))
 }
 
 /// The scopes that an operation needs: those of the resource, of the path and of the tool that is called.
@@ -163,7 +170,7 @@ fn tool(request: &RecordedRequest) -> Option<String> {
     Some(message["params"]["name"].as_str()?.to_owned())
 }
 
-fn refuse(context: &Context, refusal: Refusal) -> Reply {
+fn refuse(context: &Context, request: &RecordedRequest, refusal: Refusal) -> Reply {
     let (status, error) = match &refusal {
         Refusal::Absent => (StatusCode::UNAUTHORIZED, None),
         Refusal::Invalid(_) => (StatusCode::UNAUTHORIZED, Some("invalid_token")),
@@ -194,8 +201,12 @@ fn refuse(context: &Context, refusal: Refusal) -> Reply {
         parts.push(format!("scope=\"{scope}\""));
     }
     let nonce = matches!(refusal, Refusal::Nonce(_));
-    let scheme = match nonce || context.config.dpop == DpopMode::Required {
-        true => "DPoP",
+    let scheme = match nonce || uses_dpop(request) || context.config.dpop == DpopMode::Required {
+        true => {
+            // RFC 9449, 7.1.
+            parts.push("algs=\"ES256 RS256\"".to_owned());
+            "DPoP"
+        }
         false => "Bearer",
     };
     let mut challenge = format!("{scheme} {}", parts.join(", "));

@@ -86,7 +86,7 @@ pub(crate) async fn answer(context: &Context, request: RecordedRequest) -> Reply
         Endpoint::Keys => keys::reply(context, &request),
         Endpoint::Registration => register::reply(context, &request),
         Endpoint::Authorization => authorize::reply(context, &request),
-        Endpoint::Token => token::reply(context, &request),
+        Endpoint::Token => token::reply(context, &request).await,
         Endpoint::Introspection => status::introspect(context, &request).await,
         Endpoint::Revocation => status::revoke(context, &request),
         Endpoint::Resource => resource::reply(context, request).await,

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::header::CONTENT_TYPE;
 use http::{Request, Response};
@@ -16,7 +17,7 @@ use tokio::task::JoinSet;
 
 use crate::body::AnswerBody;
 use crate::context::Context;
-use crate::log::{RecordedRequest, Site};
+use crate::log::{RecordedRequest, SECRETS, Site};
 use crate::reply::Reply;
 use crate::route;
 
@@ -26,6 +27,9 @@ const CONNECTION_LIMIT: usize = 4096;
 /// How long the body of a request may be.
 const BODY_LIMIT: usize = 4 << 20;
 
+/// How long nothing is accepted after an error.
+const ACCEPT_DELAY: Duration = Duration::from_millis(10);
+
 /// Accepts connections until the task is aborted, which ends them all.
 pub(crate) async fn serve(listener: TcpListener, site: Site, context: Arc<Context>) {
     let free = Arc::new(Semaphore::new(CONNECTION_LIMIT));
@@ -34,7 +38,11 @@ pub(crate) async fn serve(listener: TcpListener, site: Site, context: Arc<Contex
         let Ok(permit) = Arc::clone(&free).acquire_owned().await else { return };
         tokio::select! {
             accepted = listener.accept() => {
-                let Ok((stream, _)) = accepted else { continue };
+                let Ok((stream, _)) = accepted else {
+                    // Such as too many open files: others have to be closed first.
+                    tokio::time::sleep(ACCEPT_DELAY).await;
+                    continue;
+                };
                 let context = Arc::clone(&context);
                 connections.spawn(async move {
                     connection(stream, site, context).await;
@@ -85,6 +93,7 @@ async fn handle(
         body,
         status: None,
     };
+    remember(context, &request);
     let number = context.log.add(request.clone());
     match route::answer(context, request).await {
         Reply::Answer(response) => {
@@ -92,6 +101,16 @@ async fn handle(
             Ok(response)
         }
         Reply::Close => Err(io::Error::other("closed by a fault")),
+    }
+}
+
+/// Remembers what is secret in a request.
+fn remember(context: &Context, request: &RecordedRequest) {
+    let pairs = request.form.iter().chain(&request.query);
+    let params = pairs.filter(|(name, _)| SECRETS.contains(&name.as_str())).map(|(_, value)| value.as_str());
+    let mut store = context.store();
+    for secret in params.chain(request.token()).chain(request.header("dpop")) {
+        store.remember(secret);
     }
 }
 

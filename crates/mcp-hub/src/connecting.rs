@@ -41,9 +41,10 @@ pub struct ConnectOptions {
 /// Makes the HTTP client of a server from the default one.
 #[cfg(feature = "http")]
 #[derive(Clone)]
-struct WrapHttp(
-    Arc<dyn Fn(&HttpTarget, DefaultClient) -> Result<Arc<dyn HttpClient>, BoxError> + Send + Sync>,
-);
+struct WrapHttp(Arc<Wrap>);
+
+#[cfg(feature = "http")]
+type Wrap = dyn Fn(&HttpTarget, DefaultClient) -> Result<Arc<dyn HttpClient>, BoxError> + Send + Sync;
 
 #[cfg(feature = "http")]
 impl fmt::Debug for WrapHttp {

@@ -6,6 +6,7 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::client_auth::authenticate;
+use crate::client::ClientAuth;
 use crate::context::Context;
 use crate::fault::Fault;
 use crate::log::RecordedRequest;
@@ -14,7 +15,7 @@ use crate::reply::Reply;
 /// How much longer a slow introspection takes.
 const SLOW: Duration = Duration::from_secs(5);
 
-/// Says what a token is. Any registered client may ask, and so may a caller that names none.
+/// Says what a token is, to a client with credentials. A caller that names no client may ask too, unless set otherwise.
 pub(crate) async fn introspect(context: &Context, request: &RecordedRequest) -> Reply {
     if context.occurs(Fault::IntrospectionSlow) {
         tokio::time::sleep(SLOW).await;
@@ -22,10 +23,18 @@ pub(crate) async fn introspect(context: &Context, request: &RecordedRequest) -> 
     if context.occurs(Fault::IntrospectionFails) {
         return Reply::unavailable();
     }
-    if is_authenticating(request)
-        && let Err(reply) = authenticate(context, request)
-    {
-        return *reply;
+    if context.config.introspection_auth || is_authenticating(request) {
+        match authenticate(context, request) {
+            Ok(client) if client.auth == ClientAuth::None => {
+                return Reply::error(
+                    StatusCode::UNAUTHORIZED,
+                    "invalid_client",
+                    "the client has no credentials",
+                );
+            }
+            Ok(_) => {}
+            Err(reply) => return *reply,
+        }
     }
     let Some(token) = request.param("token") else { return Reply::bad("invalid_request", "no `token`") };
     if context.occurs(Fault::IntrospectionAlwaysActive) {

@@ -28,7 +28,10 @@ enum Refresh {
 /// What a grant leads to: tokens, or an answer as it is.
 type Outcome = Result<Value, Box<Reply>>;
 
-pub(crate) fn reply(context: &Context, request: &RecordedRequest) -> Reply {
+pub(crate) async fn reply(context: &Context, request: &RecordedRequest) -> Reply {
+    if let Some(delay) = context.config.token_delay {
+        tokio::time::sleep(delay).await;
+    }
     if request.site == Site::OtherOrigin {
         return Reply::ok(&json!({"access_token": "stolen", "token_type": "Bearer"}));
     }
@@ -54,42 +57,47 @@ pub(crate) fn reply(context: &Context, request: &RecordedRequest) -> Reply {
     }
 }
 
-/// The answer of an error, with the status of a product that knows only 200 if so set.
+/// A description that would clear a terminal's screen, set its title, forge a line and turn the rest around.
+const HOSTILE: &str = "\u{1b}[2J\u{1b}]0;title\u{7}\r\nINFO: logged in\u{202e}";
+
+/// What faults do to the answer of an error.
 fn failure(context: &Context, reply: Reply) -> Reply {
-    match reply {
-        Reply::Answer(mut response) if context.occurs(Fault::TokenErrorsWith200) => {
-            *response.status_mut() = StatusCode::OK;
-            Reply::Answer(response)
-        }
-        other => other,
+    let Reply::Answer(mut response) = reply else { return reply };
+    if context.occurs(Fault::TokenErrorsWith200) {
+        *response.status_mut() = StatusCode::OK;
+    }
+    match context.occurs(Fault::ErrorTextHostile) {
+        true => Reply::error(response.status(), "invalid_grant", HOSTILE),
+        false => Reply::Answer(response),
     }
 }
 
 fn run(context: &Context, request: &RecordedRequest) -> Outcome {
     let refuse = |reply: Reply| Err(Box::new(reply));
-    match request.param("grant_type") {
-        Some("authorization_code") => code(context, request),
-        Some("refresh_token") => refresh(context, request),
+    let grant_type = request.param("grant_type");
+    if grant_type == Some("refresh_token") {
+        refresh_faults(context)?;
+    }
+    // Before a code or an assertion is used up: a client that lacks the nonce sends the same again.
+    let key = proof(context, request)?;
+    match grant_type {
+        Some("authorization_code") => code(context, request, key),
+        Some("refresh_token") => refresh(context, request, key),
         Some("client_credentials") => {
             let grant = grants::client_credentials(context, request)?;
-            without_refresh(context, request, grant)
+            Ok(issue(context, Grant { key, ..grant }, None, Refresh::None))
         }
         Some("urn:ietf:params:oauth:grant-type:token-exchange") => grants::token_exchange(context, request),
         Some("urn:ietf:params:oauth:grant-type:jwt-bearer") => {
             let grant = grants::jwt_bearer(context, request)?;
-            without_refresh(context, request, grant)
+            Ok(issue(context, Grant { key, ..grant }, None, Refresh::None))
         }
         Some(_) => refuse(Reply::bad("unsupported_grant_type", "the grant is unknown")),
         None => refuse(Reply::bad("invalid_request", "no `grant_type`")),
     }
 }
 
-fn without_refresh(context: &Context, request: &RecordedRequest, mut grant: Grant) -> Outcome {
-    grant.key = bind(context, request, None)?;
-    Ok(issue(context, grant, Refresh::None))
-}
-
-fn code(context: &Context, request: &RecordedRequest) -> Outcome {
+fn code(context: &Context, request: &RecordedRequest, key: Option<String>) -> Outcome {
     let refuse = |code, why| Err(Box::new(Reply::bad(code, why)));
     let client = authenticate(context, request)?;
     if context.occurs(Fault::CodeRefused) {
@@ -98,22 +106,28 @@ fn code(context: &Context, request: &RecordedRequest) -> Outcome {
     let resource = resource(context, request)?;
     let text = request.param("code").unwrap_or_default();
     let verifier = request.param("code_verifier").unwrap_or_default();
-    let right_verifier = |challenge: &str| sha256(verifier.as_bytes()) == challenge;
+    // RFC 7636, 4.1 and 4.6.
+    let is_well_formed = (43..=128).contains(&verifier.len())
+        && verifier.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte));
+    let right_verifier = |challenge: &str| is_well_formed && sha256(verifier.as_bytes()) == challenge;
     let mut grant = {
         let mut store = context.store();
-        store.remember(verifier);
         let now = context.now();
         let Some(code) = store.codes.get_mut(text) else {
             return refuse("invalid_grant", "the code is unknown");
         };
+        // Before the use is looked at: no client may revoke what is another's.
+        if code.grant.client != client.id {
+            return refuse("invalid_grant", "the code is another client's");
+        }
         if code.is_used && !context.occurs(Fault::CodeReplayAccepted) {
             let family = code.grant.family;
             store.counters.replayed_codes += 1;
             store.revoke_family(family);
             return refuse("invalid_grant", "the code was used before");
         }
-        if code.expires <= now || code.grant.client != client.id {
-            return refuse("invalid_grant", "the code has expired, or is another client's");
+        if code.expires <= now {
+            return refuse("invalid_grant", "the code has expired");
         }
         if request.param("redirect_uri").is_some_and(|uri| uri != code.redirect_uri) {
             return refuse(
@@ -127,10 +141,13 @@ fn code(context: &Context, request: &RecordedRequest) -> Outcome {
         if context.config.strict_resource && resource != code.grant.resource {
             return refuse("invalid_target", "`resource` is another than that of the authorization request");
         }
+        if code.grant.key.is_some() && code.grant.key != key {
+            return refuse("invalid_grant", "the code is bound to another key");
+        }
         code.is_used = true;
         code.grant.clone()
     };
-    grant.key = bind(context, request, grant.key)?;
+    grant.key = key;
     let wants_offline = grant.has_scope("offline_access");
     let refresh = match context.config.refresh_tokens {
         _ if context.occurs(Fault::RefreshTokenNeverIssued) => Refresh::None,
@@ -139,40 +156,45 @@ fn code(context: &Context, request: &RecordedRequest) -> Outcome {
         RefreshTokens::OfflineAccess | RefreshTokens::Never => Refresh::None,
     };
     let id_token = grant.has_scope("openid").then(|| mint::id_token(context, &grant.client, &grant.subject));
-    let mut answer = issue(context, grant, refresh);
+    let mut answer = issue(context, grant, None, refresh);
     if let Some(id_token) = id_token {
         answer["id_token"] = id_token.into();
     }
     Ok(answer)
 }
 
-fn refresh(context: &Context, request: &RecordedRequest) -> Outcome {
-    let refuse = |code, why| Err(Box::new(Reply::bad(code, why)));
+/// What faults answer before a refresh has any effect.
+fn refresh_faults(context: &Context) -> Result<(), Box<Reply>> {
     let faults = [
         Fault::RefreshConnectionClosed,
         Fault::RefreshRefused,
         Fault::RefreshFails,
         Fault::RefreshUnavailable,
     ];
-    match context.faults.first(&faults) {
-        Some(Fault::RefreshConnectionClosed) => return Err(Box::new(Reply::Close)),
-        Some(Fault::RefreshRefused) => return refuse("invalid_grant", "the refresh token is refused"),
-        Some(Fault::RefreshFails) => {
-            return Err(Box::new(Reply::text(StatusCode::INTERNAL_SERVER_ERROR, "failed")));
-        }
-        Some(_) => return Err(Box::new(Reply::unavailable())),
-        None => {}
-    }
+    Err(Box::new(match context.faults.first(&faults) {
+        Some(Fault::RefreshConnectionClosed) => Reply::Close,
+        Some(Fault::RefreshRefused) => Reply::bad("invalid_grant", "the refresh token is refused"),
+        Some(Fault::RefreshFails) => Reply::text(StatusCode::INTERNAL_SERVER_ERROR, "failed"),
+        Some(_) => Reply::unavailable(),
+        None => return Ok(()),
+    }))
+}
+
+fn refresh(context: &Context, request: &RecordedRequest, key: Option<String>) -> Outcome {
+    let refuse = |code, why| Err(Box::new(Reply::bad(code, why)));
     let client = authenticate(context, request)?;
     let resource = resource(context, request)?;
     let text = request.param("refresh_token").unwrap_or_default();
-    let key = bind_to_any(context, request)?;
     let mut store = context.store();
     let now = context.now();
     let Some(token) = store.refresh_tokens.get(text) else {
         return refuse("invalid_grant", "the refresh token is unknown");
     };
     let (grant, is_replaced, expires) = (token.grant.clone(), token.is_replaced, token.expires);
+    // Before the reuse is looked at: no client may revoke what is another's.
+    if grant.client != client.id {
+        return refuse("invalid_grant", "the refresh token is another client's");
+    }
     if is_replaced && !context.occurs(Fault::RefreshReuseAccepted) {
         store.counters.reused_refresh_tokens += 1;
         store.revoke_family(grant.family);
@@ -181,21 +203,15 @@ fn refresh(context: &Context, request: &RecordedRequest) -> Outcome {
     if store.revoked_families.get(&grant.family).is_some() || expires.is_some_and(|expires| expires <= now) {
         return refuse("invalid_grant", "the refresh token has expired or is revoked");
     }
-    if grant.client != client.id {
-        return refuse("invalid_grant", "the refresh token is another client's");
-    }
     if context.config.strict_resource && resource != grant.resource {
         return refuse("invalid_target", "`resource` is another than that of the authorization request");
     }
     if grant.key != key {
         return refuse("invalid_grant", "the refresh token is bound to another key");
     }
-    let mut granted = grant;
-    if let Some(scope) = request.param("scope") {
-        if !granted.has_scope(scope) {
-            return refuse("invalid_scope", "more scopes than were granted");
-        }
-        granted.scope = scope.to_owned();
+    let scope = request.param("scope").map(str::to_owned);
+    if scope.as_ref().is_some_and(|scope| !grant.has_scope(scope)) {
+        return refuse("invalid_scope", "more scopes than were granted");
     }
     store.counters.refreshes += 1;
     let refresh = match context.faults.first(&[Fault::RefreshNotRotated, Fault::RefreshTokenOmitted]) {
@@ -209,7 +225,7 @@ fn refresh(context: &Context, request: &RecordedRequest) -> Outcome {
         }
     };
     drop(store);
-    Ok(issue(context, granted, refresh))
+    Ok(issue(context, grant, scope, refresh))
 }
 
 fn resource(context: &Context, request: &RecordedRequest) -> Result<Option<String>, Box<Reply>> {
@@ -217,7 +233,7 @@ fn resource(context: &Context, request: &RecordedRequest) -> Result<Option<Strin
 }
 
 /// The key of the request's proof, if proofs are used.
-fn bind_to_any(context: &Context, request: &RecordedRequest) -> Result<Option<String>, Box<Reply>> {
+fn proof(context: &Context, request: &RecordedRequest) -> Result<Option<String>, Box<Reply>> {
     if context.config.dpop == DpopMode::Off || context.occurs(Fault::DpopIgnored) {
         return Ok(None);
     }
@@ -231,27 +247,12 @@ fn bind_to_any(context: &Context, request: &RecordedRequest) -> Result<Option<St
     }
 }
 
-/// The key that tokens are bound to: that of the proof, which is the one that was announced, if one was.
-fn bind(
-    context: &Context,
-    request: &RecordedRequest,
-    announced: Option<String>,
-) -> Result<Option<String>, Box<Reply>> {
-    let key = bind_to_any(context, request)?;
-    match announced {
-        Some(announced) if key.as_ref() != Some(&announced) => {
-            Err(Box::new(Reply::bad("invalid_grant", "the code is bound to another key")))
-        }
-        _ => Ok(key),
-    }
-}
-
-/// Makes the tokens of a grant, and the answer with them.
-fn issue(context: &Context, grant: Grant, refresh: Refresh) -> Value {
+/// Makes the tokens of a grant, and the answer with them. `scope` narrows the access token, but not the refresh token
+/// (RFC 6749, 6).
+fn issue(context: &Context, mut grant: Grant, scope: Option<String>, refresh: Refresh) -> Value {
     let lifetime = context.config.access_token_lifetime;
     let token_type = if grant.key.is_some() { "DPoP" } else { "Bearer" };
     let mut answer = Map::new();
-    answer.insert("scope".into(), grant.scope.as_str().into());
     let refresh_token = match refresh {
         Refresh::None => None,
         Refresh::Same(token) => Some(token),
@@ -269,6 +270,8 @@ fn issue(context: &Context, grant: Grant, refresh: Refresh) -> Value {
     if let Some(token) = refresh_token {
         answer.insert("refresh_token".into(), token.into());
     }
+    grant.scope = scope.unwrap_or(grant.scope);
+    answer.insert("scope".into(), grant.scope.as_str().into());
     let token = mint::access_token(context, grant, lifetime, BTreeMap::new());
     answer.insert("access_token".into(), token.into());
     answer.insert("token_type".into(), token_type.into());
@@ -293,7 +296,7 @@ fn spoil(context: &Context, answer: &mut Map<String, Value>) {
     let value = match fault {
         Fault::ExpiresInString => json!(context.config.access_token_lifetime.as_secs().to_string()),
         Fault::ExpiresInNegative => json!(-1),
-        // A whole number in its text, as serde_json writes it: 1e+30.
+        // A whole number; JSON may write it with an exponent.
         Fault::ExpiresInHuge => json!(1e30),
         _ => return drop(answer.remove("expires_in")),
     };

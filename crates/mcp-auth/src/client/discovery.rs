@@ -7,7 +7,7 @@ use crate::client::AuthError;
 use crate::client::challenge::Challenge;
 use crate::client::config::ResourceParameter;
 use crate::client::documents::{ResourceMetadata, ServerMetadata};
-use crate::client::origin::{origin, without_query};
+use crate::client::origin::{origin, resource};
 use crate::fetch::{FetchError, Fetcher};
 
 const RESOURCE: &str = "/.well-known/oauth-protected-resource";
@@ -110,7 +110,7 @@ async fn without_metadata(fetcher: &Fetcher, server: &Uri) -> Result<Discovered,
             ..ServerMetadata::default()
         },
     };
-    let resource = without_query(server);
+    let resource = resource(server);
     let issuer = server_metadata.issuer.clone();
     Ok(Discovered { resource, issuer, server: server_metadata, scopes_supported: None, dpop_required: false })
 }

@@ -163,7 +163,7 @@ impl<C: HttpClient + 'static> HttpClient for AuthorizedClient<C> {
 
 /// An error of ours, marked as such for the transport.
 fn declined(error: BoxError) -> BoxError {
-    if error.is::<AuthError>() { Declined(error).into() } else { error }
+    if error.is::<AuthError>() { Declined::new(error).into() } else { error }
 }
 
 async fn send<C: HttpClient + ?Sized>(
@@ -192,10 +192,13 @@ async fn send<C: HttpClient + ?Sized>(
                 nonces += 1;
             }
             (StatusCode::UNAUTHORIZED, challenge) if renewals < RENEWALS => {
-                // It will not be read: its connection is given up.
-                drop(response);
                 renewals += 1;
-                token = keeper.run(Job::Unauthorized { challenge, used: token }).await?;
+                let is_challenged = challenge.is_some();
+                token = match keeper.run(Job::Unauthorized { challenge, used: token }).await {
+                    // A server that says nothing of tokens may want something else, which its response says.
+                    Err(AuthError::NeedsPerson { .. }) if !is_challenged => return Ok(response),
+                    renewed => renewed?,
+                };
                 nonces = 0;
             }
             (StatusCode::FORBIDDEN, Some(challenge))

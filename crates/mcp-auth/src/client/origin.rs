@@ -8,11 +8,14 @@ pub(crate) fn origin(url: &Uri) -> String {
     format!("{}://{authority}", url.scheme_str().unwrap_or_default())
 }
 
-/// The URL without its query: as a resource and as the target of a proof.
+/// The URL without its query, as the target of a proof.
 pub(crate) fn without_query(url: &Uri) -> String {
-    // A URL that ends with its authority has no slash of its own.
-    let path = if url.path() == "/" && !url.to_string().ends_with('/') { "" } else { url.path() };
-    format!("{}{path}", origin(url))
+    format!("{}{}", origin(url), url.path())
+}
+
+/// The URL as the name of a resource. One without a path has no slash, which the specification recommends.
+pub(crate) fn resource(url: &Uri) -> String {
+    if url.path() == "/" { origin(url) } else { without_query(url) }
 }
 
 #[cfg(test)]
@@ -25,5 +28,7 @@ mod tests {
         assert_eq!(of("https://a.example/mcp?b=c"), "https://a.example/mcp");
         assert_eq!(of("https://a.example:8443/mcp/"), "https://a.example:8443/mcp/");
         assert_eq!(of("https://a.example/"), "https://a.example/");
+        assert_eq!(resource(&"https://a.example".parse().unwrap()), "https://a.example");
+        assert_eq!(resource(&"https://a.example/mcp?b".parse().unwrap()), "https://a.example/mcp");
     }
 }

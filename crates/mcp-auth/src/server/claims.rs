@@ -30,6 +30,9 @@ pub(crate) fn checked(claims: Claims, expected: &Expected<'_>) -> Result<AccessT
             return Err(Rejection::Issuer { found });
         }
     }
+    if is_id_token(&claims) {
+        return Err(Rejection::Type { found: Some("ID token".to_owned()) });
+    }
     let expires_at = claims.seconds("exp").map_err(|_| Rejection::Claim { claim: "exp" })?;
     if expires_at.is_none() && expected.is_jwt {
         return Err(Rejection::Claim { claim: "exp" });
@@ -58,6 +61,14 @@ pub(crate) fn check_expiry(expires_at: Option<u64>, now: u64, leeway: u64) -> Re
         Some(at) if at.saturating_add(leeway) <= now => Err(Rejection::Expired { at }),
         _ => Ok(()),
     }
+}
+
+/// Whether claims stand there that only ID tokens have: hashes of what was issued with them (OpenID Connect Core, 3.3.2.11), and
+/// what Keycloak and Cognito write.
+fn is_id_token(claims: &Claims) -> bool {
+    ["at_hash", "c_hash", "s_hash"].iter().any(|name| claims.get(name).is_some())
+        || claims.text("typ").is_some_and(|kind| matches!(kind, "ID" | "Refresh" | "Offline" | "Logout"))
+        || claims.text("token_use").is_some_and(|used| used == "id")
 }
 
 fn check_audience(claims: &Claims, expected: &Expected<'_>) -> Result<(), Rejection> {

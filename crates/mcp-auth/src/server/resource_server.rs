@@ -119,7 +119,8 @@ impl ResourceServer {
         self
     }
 
-    /// Sets the scopes that every request needs (default: none).
+    /// Sets the scopes that every request needs (default: none). A request without them is refused before its body is read, so
+    /// in a session the challenge cannot name the scopes of its operation as well.
     #[must_use]
     pub fn scopes<S: Into<String>>(self, scopes: impl IntoIterator<Item = S>) -> Self {
         self.with_policy(|policy| policy.set_endpoint(owned(scopes)))

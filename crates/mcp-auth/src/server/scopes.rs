@@ -135,7 +135,7 @@ mod tests {
         let call = Operation::new("tools/call", Some("write"));
         let read = Operation::new("resources/read", Some("file:///x"));
         assert_eq!(policy.needed(&[]), ["mcp"]);
-        assert_eq!(policy.needed(&[call.clone()]), ["mcp", "tools", "files:write"]);
+        assert_eq!(policy.needed(std::slice::from_ref(&call)), ["mcp", "tools", "files:write"]);
         assert_eq!(policy.needed(&[call, read]), ["mcp", "tools", "files:write", "files:read"]);
         // The name of a prompt is no tool's.
         assert_eq!(policy.needed(&[Operation::new("prompts/get", Some("write"))]), ["mcp"]);

@@ -4,5 +4,7 @@
 mod client;
 #[cfg(feature = "client")]
 mod login;
+#[cfg(feature = "server")]
+mod server;
 #[cfg(feature = "client")]
 mod store;

@@ -136,7 +136,19 @@ impl HttpError {
 /// that it cannot get. The transport reports it as [`HttpError::Declined`]; any other error means that there was no response.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", Printable::display(with_causes(&**.0)))]
-pub struct Declined(#[source] pub BoxError);
+pub struct Declined(#[source] BoxError);
+
+impl Declined {
+    /// The reason.
+    pub fn new(reason: impl Into<BoxError>) -> Self {
+        Self(reason.into())
+    }
+
+    /// The reason.
+    pub fn into_inner(self) -> BoxError {
+        self.0
+    }
+}
 
 impl HttpError {
     /// The error of a client that gave no response.

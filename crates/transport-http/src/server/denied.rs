@@ -14,7 +14,7 @@ pub struct Denied {
     /// What is wrong with the request.
     pub reason: Cow<'static, str>,
     /// The value of `WWW-Authenticate`, which says what would be needed.
-    pub challenge: Option<HeaderValue>,
+    pub challenge: Option<Box<HeaderValue>>,
 }
 
 impl Denied {
@@ -26,7 +26,7 @@ impl Denied {
     /// The same, which says in `WWW-Authenticate` what would be needed.
     #[must_use]
     pub fn with_challenge(mut self, challenge: HeaderValue) -> Self {
-        self.challenge = Some(challenge);
+        self.challenge = Some(Box::new(challenge));
         self
     }
 

@@ -38,7 +38,7 @@ pub struct Refusal {
 #[derive(Debug)]
 enum RefusalHeader {
     Allow(&'static str),
-    WwwAuthenticate(HeaderValue),
+    WwwAuthenticate(Box<HeaderValue>),
 }
 
 impl Refusal {
@@ -169,7 +169,7 @@ impl Refusal {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let header = self.header.map(|header| match header {
             RefusalHeader::Allow(methods) => (ALLOW, HeaderValue::from_static(methods)),
-            RefusalHeader::WwwAuthenticate(challenge) => (WWW_AUTHENTICATE, challenge),
+            RefusalHeader::WwwAuthenticate(challenge) => (WWW_AUTHENTICATE, *challenge),
         });
         headers.extend(header);
         if matches!(self.status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS) {

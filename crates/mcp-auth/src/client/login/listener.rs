@@ -12,14 +12,18 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use tokio::net::TcpListener;
-use tokio::time::Sleep;
+use tokio::time::{Instant, Sleep};
 
 use super::connection::{self, Redirect};
 use super::request::Expected;
 
-/// How many connections are served at a time. A new one replaces the oldest: a browser sends its request at once, so a flood
-/// of silent connections does not keep it out.
-const CONNECTION_LIMIT: usize = 16;
+/// How many connections are served at a time. After that a new one replaces the oldest: a browser sends its request at once,
+/// so a flood of silent connections does not keep it out.
+const CONNECTION_LIMIT: usize = 128;
+
+/// How long a connection is not replaced. On a busy machine a browser may need it to send its request. With the limit, a flood
+/// of 2,560 connections in a second is served.
+const GRACE: Duration = Duration::from_millis(50);
 
 /// How long no connection is accepted after one could not be, as when the process has no more descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -87,8 +91,14 @@ impl Listener {
 struct Connections {
     sockets: Vec<TcpListener>,
     expected: Arc<Expected>,
-    open: VecDeque<BoxFuture<'static, Option<Redirect>>>,
+    /// The oldest is first.
+    open: VecDeque<Connection>,
     pause: Option<Pin<Box<Sleep>>>,
+}
+
+struct Connection {
+    since: Instant,
+    served: BoxFuture<'static, Option<Redirect>>,
 }
 
 impl Connections {
@@ -105,7 +115,7 @@ impl Connections {
         }
     }
 
-    /// Accepts up to one connection at each address. Returns whether there may be more.
+    /// Accepts up to one connection at each address. Returns whether to try again: there may be more, or a pause has begun.
     fn poll_accept(&mut self, cx: &mut Context<'_>) -> bool {
         if let Some(pause) = &mut self.pause {
             if pause.as_mut().poll(cx).is_pending() {
@@ -113,22 +123,25 @@ impl Connections {
             }
             self.pause = None;
         }
+        while self.open.len() + self.sockets.len() > CONNECTION_LIMIT {
+            let Some(replaceable) = self.open.front().map(|oldest| oldest.since + GRACE) else { break };
+            if replaceable > Instant::now() {
+                self.pause = Some(Box::pin(tokio::time::sleep_until(replaceable)));
+                return true;
+            }
+            self.open.pop_front();
+        }
         let mut accepted = false;
         for socket in &self.sockets {
-            match socket.poll_accept(cx) {
-                Poll::Pending => {}
-                Poll::Ready(Ok((stream, _))) => {
-                    accepted = true;
-                    if self.open.len() >= CONNECTION_LIMIT {
-                        self.open.pop_front();
-                    }
+            let Poll::Ready(connected) = socket.poll_accept(cx) else { continue };
+            accepted = true;
+            match connected {
+                Ok((stream, _)) => {
                     let expected = Arc::clone(&self.expected);
-                    self.open.push_back(async move { connection::serve(stream, &expected).await }.boxed());
+                    let served = async move { connection::serve(stream, &expected).await }.boxed();
+                    self.open.push_back(Connection { since: Instant::now(), served });
                 }
-                Poll::Ready(Err(_)) => {
-                    accepted = true;
-                    self.pause = Some(Box::pin(tokio::time::sleep(ACCEPT_PAUSE)));
-                }
+                Err(_) => self.pause = Some(Box::pin(tokio::time::sleep(ACCEPT_PAUSE))),
             }
         }
         accepted
@@ -137,7 +150,7 @@ impl Connections {
     /// Goes on with each connection. Returns the redirect if one of them is it.
     fn poll_open(&mut self, cx: &mut Context<'_>) -> Option<Redirect> {
         let mut redirect = None;
-        self.open.retain_mut(|connection| match connection.as_mut().poll(cx) {
+        self.open.retain_mut(|connection| match connection.served.as_mut().poll(cx) {
             Poll::Pending => true,
             Poll::Ready(done) => {
                 redirect = redirect.take().or(done);

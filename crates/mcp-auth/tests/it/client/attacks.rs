@@ -112,7 +112,7 @@ async fn a_token_goes_to_no_other_origin() {
     server.set(Fault::ResourceRedirects);
     assert_eq!(client.get().await.unwrap(), 307, "the transport decides about redirects");
     // Even where a transport asks for it, a token stays at home.
-    assert_eq!(super::get(&client.http, &server.issuer()).await.is_ok(), true);
+    assert!(super::get(&client.http, &server.issuer()).await.is_ok());
     let log = server.log();
     let elsewhere = log.at(Site::AuthServer).into_iter().chain(log.at(Site::OtherOrigin));
     assert!(elsewhere.into_iter().all(|request| request.token().is_none()));

@@ -126,7 +126,7 @@ async fn p03_processes_refresh_one_after_the_other() {
     let config = AuthConfig::new("Test").store(FileStore::open(&path).unwrap());
     let last = Client::new(&server, config).get().await;
     assert!(matches!(last, Ok(200 | 401)), "{last:?}");
-    println!("{sent} refreshes by {PROCESSES} processes, {kills} of them killed");
+    eprintln!("{sent} refreshes by {PROCESSES} processes, {kills} of them killed");
 }
 
 /// As if the process had been killed between the answer and the write.

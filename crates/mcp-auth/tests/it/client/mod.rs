@@ -127,7 +127,7 @@ pub(crate) async fn get(http: &impl HttpClient, url: &str) -> Result<u16, Error>
 
 fn auth_error(error: BoxError) -> Error {
     let declined = error.downcast::<Declined>().unwrap_or_else(|error| panic!("{error:?}"));
-    declined.0.downcast().unwrap_or_else(|error| panic!("{error:?}"))
+    declined.into_inner().downcast().unwrap_or_else(|error| panic!("{error:?}"))
 }
 
 /// How many requests an endpoint got.

@@ -60,7 +60,7 @@ async fn the_head_is_bounded_at_8_kib() {
 async fn silent_connections_do_not_hold_the_login_up() {
     let login = Login::start(browser()).await;
     let mut silent = Vec::new();
-    for n in 0..100 {
+    for n in 0..200 {
         let mut stream = login.connect().await;
         if n % 2 == 0 {
             stream.write_all(b"GET /callback?state=ri").await.unwrap();

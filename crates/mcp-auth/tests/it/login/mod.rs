@@ -63,7 +63,7 @@ impl Login {
 
 async fn response(mut stream: TcpStream) -> String {
     let mut response = String::new();
-    timeout(Duration::from_secs(3), stream.read_to_string(&mut response))
+    timeout(Duration::from_secs(10), stream.read_to_string(&mut response))
         .await
         .expect("a response in time")
         .unwrap();

@@ -1,0 +1,13 @@
+//! The server side: an endpoint behind the layer, and an authorization server that is a table of documents.
+
+mod attacks;
+mod axum_router;
+mod dpop;
+mod faults;
+mod introspection;
+mod keys;
+mod metadata;
+mod scopes;
+mod sessions;
+mod support;
+mod tokens;
