@@ -1,4 +1,17 @@
 //! Authorization of MCP over HTTP, as every revision since 2025-03-26 describes it.
+//!
+//! | side | begin with | what it is |
+//! |---|---|---|
+//! | a client | [`client::Authorization`] | wraps an `HttpClient` in one that sends tokens, and gets and renews them |
+//! | | [`store::FileStore`] | where several processes of a user keep them |
+//! | a server | [`server::ResourceServer`] | a tower layer that checks them, and the metadata by which clients find who issues them |
+//!
+//! What a server names is requested by the rules of an [`AddressPolicy`], within limits of size and time, and no redirect is followed.
+//! No token, code, verifier or secret is in any error or `Debug`.
+//!
+//! # What it will not do
+//!
+//! It is no authorization server, and reads no ID tokens. It passes no token on to another server than the one it was issued for.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -21,3 +34,7 @@ pub use address::AddressPolicy;
 pub use fetch::FetchError;
 pub use jose::{Algorithm, Jwk, KeyError, SigningKey};
 pub use secret::Secret;
+
+#[cfg(all(doctest, feature = "file"))]
+#[doc = include_str!("../README.md")]
+struct Readme;
