@@ -15,10 +15,13 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(any(feature = "client", feature = "server"))]
 mod address;
 #[cfg(feature = "client")]
 pub mod client;
+#[cfg(any(feature = "client", feature = "server"))]
 mod fetch;
+#[cfg(any(feature = "client", feature = "server"))]
 #[cfg_attr(
     not(all(feature = "client", feature = "server")),
     allow(dead_code, unused_imports, reason = "a client signs and a server verifies")
@@ -30,8 +33,11 @@ pub mod server;
 #[cfg(feature = "client")]
 pub mod store;
 
+#[cfg(any(feature = "client", feature = "server"))]
 pub use address::AddressPolicy;
+#[cfg(any(feature = "client", feature = "server"))]
 pub use fetch::FetchError;
+#[cfg(any(feature = "client", feature = "server"))]
 pub use jose::{Algorithm, Jwk, KeyError, SigningKey};
 pub use secret::Secret;
 
