@@ -7,6 +7,7 @@
 //! | an MCP server | `mcp-server`, `stdio` or `http-server` | `mcp::server`, `stdio`, `http` |
 //! | a host of one MCP server | `mcp-client`, `stdio` or `http-client` | `mcp::client`, `stdio`, `http` |
 //! | a host of several | `mcp-hub` | `mcp::hub` |
+//! | a client or a server with OAuth | `mcp-auth` beside the above | `mcp::auth` |
 //! | an agent | `acp-sessions`, `stdio` | `acp::sessions`, `stdio` |
 //! | an agent that keeps its sessions itself | `acp-agent`, `stdio` | `acp::agent`, `stdio` |
 //! | an editor, or another client of agents | `acp-toolkit`, `stdio` | `acp::toolkit`, `acp::client`, `stdio` |
@@ -45,6 +46,9 @@ pub mod acp {
 /// The Model Context Protocol: between an agent and its tools.
 #[cfg(feature = "mcp-schema")]
 pub mod mcp {
+    #[cfg(feature = "mcp-auth")]
+    #[doc(inline)]
+    pub use agentwire_mcp_auth as auth;
     #[cfg(feature = "mcp-client")]
     #[doc(inline)]
     pub use agentwire_mcp_client as client;

@@ -38,6 +38,12 @@ pub(crate) enum Command {
     Tools(Tools),
     /// Call a tool of an MCP server.
     Call(Call),
+    /// Log in at an MCP server at a URL, with a browser.
+    ///
+    /// The token is kept in a file that only you can read, and `tools`, `call`, `chat` and `agent` send and renew it.
+    Login(Login),
+    /// Forget the token of an MCP server, and revoke it.
+    Logout(Logout),
     /// Check or repair the stored sessions of our own agent.
     #[command(subcommand)]
     Sessions(Sessions),
@@ -56,6 +62,42 @@ pub(crate) struct SessionStore {
     /// The directory of the sessions
     #[arg(long, value_name = "DIR")]
     pub(crate) store: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Login {
+    /// The URL of the server
+    pub(crate) url: String,
+    /// A scope to ask for; may be given again [default: what the server asks for]
+    #[arg(long = "scope", value_name = "SCOPE")]
+    pub(crate) scopes: Vec<String>,
+    /// The id of a client that is registered at the authorization server [default: registered now]
+    #[arg(long, value_name = "ID")]
+    pub(crate) client_id: Option<String>,
+    /// A file with the client's secret
+    #[arg(long, value_name = "FILE", requires = "client_id")]
+    pub(crate) client_secret_file: Option<PathBuf>,
+    /// What to send as `resource`, and nothing if it is empty [default: as the server's metadata has it]
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) resource: Option<String>,
+    /// The issuer of the authorization server, in place of the one that the server's metadata names
+    #[arg(long, value_name = "URL")]
+    pub(crate) issuer: Option<String>,
+    /// A parameter for the URL to log in at, as in access_type=offline; may be given again
+    #[arg(long = "parameter", value_name = "NAME=VALUE")]
+    pub(crate) parameters: Vec<NamedValue>,
+    /// Use PKCE even if the authorization server does not say that it supports it
+    #[arg(long)]
+    pub(crate) assume_pkce: bool,
+    /// The port of the redirect, for a client that is registered with one [default: any that is free]
+    #[arg(long, value_name = "PORT")]
+    pub(crate) port: Option<u16>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Logout {
+    /// The URL of the server
+    pub(crate) url: String,
 }
 
 #[derive(Debug, Args)]
@@ -121,8 +163,23 @@ pub(crate) struct Agent {
 }
 
 #[derive(Debug, Args)]
-#[group(multiple = false)]
 pub(crate) struct Server {
+    #[command(flatten)]
+    pub(crate) place: Place,
+    /// An authorization server whose tokens are taken, and no request without one; may be given again
+    #[arg(long = "issuer", value_name = "URL")]
+    pub(crate) issuers: Vec<String>,
+    /// What the tokens name as their audience: the URL of this server, or another name [default: http://ADDR]
+    #[arg(long, value_name = "URL", requires = "issuers")]
+    pub(crate) audience: Option<String>,
+    /// A scope that every request needs; may be given again
+    #[arg(long = "scope", value_name = "SCOPE", requires = "issuers")]
+    pub(crate) scopes: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+pub(crate) struct Place {
     /// Serve on stdin and stdout (the default)
     #[arg(long)]
     pub(crate) stdio: bool,
@@ -146,6 +203,9 @@ pub(crate) struct Connect {
     /// A file with headers to send, one a line; may be given again
     #[arg(long = "header-file", value_name = "FILE")]
     pub(crate) header_files: Vec<PathBuf>,
+    /// An access token to send to a URL, in place of the one from `login`. Other users of this machine can read it
+    #[arg(long, value_name = "TOKEN")]
+    pub(crate) token: Option<Secret>,
     /// The revisions of the protocol to use
     #[arg(long, value_enum, default_value_t = Era::Auto)]
     pub(crate) era: Era,

@@ -1,19 +1,19 @@
 //! The connection of `tools` and `call` to an MCP server.
 
 use std::cell::Cell;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use agentwire_mcp_client::schema::Implementation;
 use agentwire_mcp_client::{BoxError, Client, RemoteServer};
-use agentwire_mcp_hub::{ConnectOptions, Target, connect_to};
+use agentwire_mcp_hub::{ConnectOptions, HttpTarget, Target, connect_to};
 use agentwire_transport_stdio::Stderr;
 use anyhow::Result;
 
 use crate::arguments::Connect;
 use crate::failure::{Usage, to_anyhow};
 use crate::headers::{Header, Secret, add_headers};
+use crate::login::{authorization, is_person_there, with_tokens};
 use crate::signals::Signals;
 use crate::text::Notes;
 
@@ -21,12 +21,14 @@ use crate::text::Notes;
 /// returns at once; so does the first before the connection is open.
 pub(crate) async fn with_server<R>(
     connect: Connect,
+    json: bool,
     notes: &Notes,
     prepare: impl FnOnce(Client) -> Client,
     main: impl AsyncFnOnce(RemoteServer) -> Result<R, BoxError>,
 ) -> Result<R> {
-    let Connect { target, headers, header_files, era, timeout } = connect;
-    let target = match with_headers(&target, &headers, &header_files, notes)? {
+    let (era, timeout) = (connect.era, connect.timeout);
+    let (target, is_authorized) = with_headers(&connect, notes)?;
+    let target = match target {
         Target::Stdio(command) => command.stderr(stderr_of("server", notes)).into(),
         target => target,
     };
@@ -39,6 +41,10 @@ pub(crate) async fn with_server<R>(
         .timeout(timeout)
         .on_warning(move |warning| warnings.add(&format!("warning: {warning}")));
     let options = ConnectOptions::new().mode(era.into());
+    let options = match &target {
+        Target::Http(target) if !is_authorized => add_tokens(options, target, json, notes).await?,
+        _ => options,
+    };
     let connected = connect_to(&target, &options, prepare(client), async |server| {
         is_connected.set(true);
         tokio::select! {
@@ -67,14 +73,35 @@ fn stderr_of(name: &'static str, notes: &Notes) -> Stderr {
 /// How long to wait for the answer to `server/discover` before `initialize` is tried: 5 s, or half the timeout.
 const DISCOVER_LIMIT: Duration = Duration::from_secs(5);
 
-fn with_headers(text: &str, headers: &[Secret], files: &[PathBuf], notes: &Notes) -> Result<Target> {
+/// Adds the tokens that are kept. A person at a terminal logs in first, if the server asks for it: no time limit counts then.
+async fn add_tokens(
+    options: ConnectOptions,
+    target: &HttpTarget,
+    json: bool,
+    notes: &Notes,
+) -> Result<ConnectOptions> {
+    let is_there = is_person_there(json);
+    let Some(authorization) = authorization(is_there, notes) else { return Ok(options) };
+    if is_there {
+        authorization.ensure(target.url()).await?;
+    }
+    Ok(with_tokens(options, authorization))
+}
+
+/// The target with the headers for it, and whether one of them is `Authorization`.
+fn with_headers(connect: &Connect, notes: &Notes) -> Result<(Target, bool)> {
+    let Connect { target: text, headers, header_files: files, token, .. } = connect;
     let mut all = headers.iter().map(Header::read).collect::<Result<Vec<_>>>()?;
     for file in files {
         all.extend(Header::read_file(file)?);
     }
+    if let Some(Secret(token)) = token {
+        all.push(Header { name: "Authorization".into(), value: format!("Bearer {token}") });
+    }
+    let is_authorized = all.iter().any(|header| header.name.eq_ignore_ascii_case("authorization"));
     match Target::parse(text)? {
-        Target::Http(target) => Ok(add_headers(target, text, &all, notes)?.into()),
-        target if headers.is_empty() && files.is_empty() => Ok(target),
+        Target::Http(target) => Ok((add_headers(target, text, &all, notes)?.into(), is_authorized)),
+        target if all.is_empty() => Ok((target, false)),
         _ => Err(Usage("--header: only servers at a URL take headers".into()).into()),
     }
 }

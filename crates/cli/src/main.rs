@@ -7,6 +7,7 @@ mod chat;
 mod connect;
 mod failure;
 mod headers;
+mod login;
 mod output;
 mod output_queue;
 mod server;
@@ -69,6 +70,8 @@ async fn execute(arguments: Arguments, notes: &Notes) -> Result<()> {
         Command::Server(server) => server::run(server, notes).await,
         Command::Tools(tools) => tools::list(tools, json, notes).await,
         Command::Call(call) => call::run(call, json, notes).await,
+        Command::Login(login) => login::login(login, json, notes).await,
+        Command::Logout(logout) => login::logout(logout, json).await,
         Command::Sessions(sessions) => sessions::run(sessions, json),
     }
 }

@@ -18,6 +18,7 @@ const PART_LIMIT: usize = 4 << 10;
 pub(crate) async fn list(arguments: Tools, json: bool, notes: &Notes) -> Result<()> {
     with_server(
         arguments.connect,
+        json,
         notes,
         |client| client,
         async |server| {

@@ -53,6 +53,8 @@ pub struct RegisteredClient {
     pub(crate) redirect_uris: Vec<String>,
     /// The scopes that it may ask for; any where there is none.
     pub(crate) scope: Option<String>,
+    /// Its id at servers that accept assertions of this one.
+    pub(crate) id_elsewhere: Option<String>,
     /// When the secret expires, in milliseconds since 1970.
     pub(crate) secret_expires: Option<u64>,
 }
@@ -65,6 +67,7 @@ impl RegisteredClient {
             auth: ClientAuth::None,
             redirect_uris: Vec::new(),
             scope: None,
+            id_elsewhere: None,
             secret_expires: None,
         }
     }
@@ -107,6 +110,13 @@ impl RegisteredClient {
     #[must_use]
     pub fn scope(mut self, scope: impl Into<String>) -> Self {
         self.scope = Some(scope.into());
+        self
+    }
+
+    /// The client's id at the servers for which this one makes ID-JAGs, as an identity provider (default: the same id).
+    #[must_use]
+    pub fn id_elsewhere(mut self, id: impl Into<String>) -> Self {
+        self.id_elsewhere = Some(id.into());
         self
     }
 

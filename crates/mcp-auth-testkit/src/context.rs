@@ -95,8 +95,7 @@ impl Context {
 
     /// Milliseconds since 1970, by the server's clock.
     pub(crate) fn now(&self) -> u64 {
-        let now = UNIX_EPOCH.elapsed().unwrap_or_default().as_millis();
-        u64::try_from(now).unwrap_or(u64::MAX).saturating_add(self.ahead.load(Ordering::Relaxed))
+        millis(UNIX_EPOCH.elapsed().unwrap_or_default()).saturating_add(self.ahead.load(Ordering::Relaxed))
     }
 
     pub(crate) fn advance(&self, by: Duration) {
@@ -129,6 +128,11 @@ impl Context {
     fn keys(&self) -> MutexGuard<'_, Keys> {
         self.keys.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Seconds since 1970 by the clock that clients have as well, for what they sign.
+pub(crate) fn wall_seconds() -> i64 {
+    i64::try_from(UNIX_EPOCH.elapsed().unwrap_or_default().as_secs()).unwrap_or(i64::MAX)
 }
 
 pub(crate) fn millis(duration: Duration) -> u64 {

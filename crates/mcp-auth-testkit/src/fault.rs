@@ -57,6 +57,8 @@ faults! {
     /// The resource's metadata names a second authorization server, on another host. That is allowed; a client keeps their
     /// credentials apart.
     AuthorizationServersTwo = "authorization-servers-two",
+    /// The resource's metadata names an authorization server at a link-local address.
+    AuthorizationServersLinkLocal = "authorization-servers-link-local",
     /// The resource's metadata is no JSON.
     ResourceMetadataNotJson = "resource-metadata-not-json",
     /// The resource's metadata is answered with 500.
@@ -93,6 +95,8 @@ faults! {
     TokenEndpointScheme = "token-endpoint-scheme",
     /// `token_endpoint` is at a link-local address.
     TokenEndpointLinkLocal = "token-endpoint-link-local",
+    /// `jwks_uri` is at a link-local address.
+    JwksUriLinkLocal = "jwks-uri-link-local",
     /// `authorization_endpoint` is a URL of `javascript:`.
     AuthorizationEndpointJavascript = "authorization-endpoint-javascript",
     /// `authorization_endpoint` is a URL of `file:`.
@@ -151,6 +155,9 @@ faults! {
     TokenRedirects = "token-redirects",
     /// Errors have the status 200 (RFC 6749, 5.2 has 400), as some products answer.
     TokenErrorsWith200 = "token-errors-with-200",
+    /// Errors have an `error_description` with escape sequences for terminals, line ends and marks that turn the direction of
+    /// text (RFC 6749, 5.2 excludes them).
+    ErrorTextHostile = "error-text-hostile",
     /// The answer has no `access_token`.
     AccessTokenMissing = "access-token-missing",
     /// The answer has no `token_type` (RFC 6749, 5.1).
@@ -197,13 +204,15 @@ faults! {
     JwksFails = "jwks-fails",
     /// The key set is no JSON.
     JwksNotJson = "jwks-not-json",
+    /// The key set is a string of 100 MiB.
+    JwksEndless = "jwks-endless",
     /// The key set redirects to another origin, which serves it.
     JwksRedirects = "jwks-redirects",
 
     // Access tokens. They are JWTs then, whatever the format of tokens is.
     /// Tokens have `alg: none` and no signature (RFC 8725, 3.1).
     TokenAlgNone = "token-alg-none",
-    /// Tokens are signed by HS256 with the public key as the secret (RFC 8725, 2.1).
+    /// Tokens are signed by HS256 with the public key's PEM as the secret (RFC 8725, 2.1).
     TokenHmacWithPublicKey = "token-hmac-with-public-key",
     /// Tokens have a signature of another key.
     TokenSignatureWrong = "token-signature-wrong",
@@ -319,7 +328,8 @@ mod tests {
 
     #[test]
     fn names_are_kebab_case_and_lead_back() {
-        assert!(Fault::ALL.len() >= 30);
+        let count = format!("{} named ways", Fault::ALL.len());
+        assert!(include_str!("../README.md").contains(&count), "the README does not say: {count}");
         for fault in Fault::ALL {
             assert_eq!(fault.name().parse(), Ok(*fault));
             let mut kebab = String::new();

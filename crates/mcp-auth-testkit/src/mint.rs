@@ -97,7 +97,7 @@ impl TokenSpec {
         self
     }
 
-    /// Adds or replaces a claim of a JWT.
+    /// Adds or replaces a claim of a JWT. Null leaves the claim out.
     #[must_use]
     pub fn claim(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.claims.insert(name.into(), value.into());
@@ -155,6 +155,7 @@ fn jwt(
         claims.insert("cnf".into(), json!({ "jkt": key }));
     }
     claims.extend(extra);
+    claims.retain(|_, value| !value.is_null());
     match fault {
         Some(Fault::TokenKeyIdPath) => header["kid"] = "../../../../dev/null".into(),
         Some(Fault::TokenTypOfIdToken) => header["typ"] = "JWT".into(),
@@ -174,7 +175,7 @@ fn jwt(
         }
         Some(Fault::TokenHmacWithPublicKey) => {
             header["alg"] = "HS256".into();
-            sign_hmac(&header, &claims, signer.public_text().as_bytes())
+            sign_hmac(&header, &claims, signer.public_pem().as_bytes())
         }
         Some(Fault::TokenSignatureWrong) => Signer::es256(signer.id()).sign(header, &claims),
         Some(Fault::TokenEmbeddedKey) => {

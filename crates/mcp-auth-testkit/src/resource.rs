@@ -63,11 +63,15 @@ fn document(context: &Context, site: Site) -> Map<String, Value> {
         Fault::AuthorizationServersMissing,
         Fault::AuthorizationServersEmpty,
         Fault::AuthorizationServersTwo,
+        Fault::AuthorizationServersLinkLocal,
     ];
     match context.faults.first(&faults) {
         Some(Fault::AuthorizationServersMissing) => {}
         Some(Fault::AuthorizationServersEmpty) => drop(set("authorization_servers", json!([]))),
-        Some(_) => drop(set("authorization_servers", json!([issuer, "https://second.example"]))),
+        Some(Fault::AuthorizationServersTwo) => {
+            set("authorization_servers", json!([issuer, "https://second.example"]));
+        }
+        Some(_) => drop(set("authorization_servers", json!(["http://169.254.169.254"]))),
         None => drop(set("authorization_servers", json!([issuer]))),
     }
     set("scopes_supported", context.config.scopes_supported.clone().into());

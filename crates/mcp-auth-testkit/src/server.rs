@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::fault::Fault;
 use crate::log::RequestLog;
 use crate::mint::{self, TokenSpec};
-use crate::signer::random;
+use crate::signer::{Signer, random};
 use crate::store::{Counters, Grant};
 
 /// A running authorization server with a protected resource. Dropping it closes its ports and its connections.
@@ -52,6 +52,7 @@ impl AuthServer {
     }
 
     /// Switches a fault on for the next so many times that it occurs. The server behaves again afterwards.
+    /// Where a fault shows in two answers, as [`Fault::IssUnexpected`] in the metadata and the response, it occurs in each.
     pub fn set_times(&self, fault: Fault, times: u64) {
         self.context.faults.set(fault, times);
     }
@@ -92,7 +93,7 @@ impl AuthServer {
     }
 
     /// Every token, code, assertion, verifier and client's secret that the server has issued or received, in order: none of
-    /// them may be in what a test prints. At most 65,536 are kept, the latest.
+    /// them may be in what a test prints. At most 65,536 are kept, the latest; those of fewer than eight bytes are not.
     pub fn secrets(&self) -> Vec<String> {
         self.context.store().secrets.keys().cloned().collect()
     }
@@ -119,6 +120,11 @@ impl AuthServer {
     /// Accepts assertions of an issuer (jwt-bearer), verified by these public keys. The server trusts no issuer at first.
     pub fn trust(&self, issuer: impl Into<String>, keys: &[Value]) {
         self.context.store().trusted.insert(issuer.into(), keys.to_vec());
+    }
+
+    /// The key that signs tokens now.
+    pub fn signer(&self) -> Signer {
+        self.context.signer()
     }
 
     /// The public keys, as the key set has them.
@@ -174,7 +180,8 @@ impl AuthServer {
         store.refresh_tokens.clear();
     }
 
-    /// Sets the server's clock ahead, so that tokens and codes expire without waiting. The client's clock is its own.
+    /// Sets the server's clock ahead, so that tokens and codes expire without waiting. The client's clock is its own: what
+    /// clients sign is checked by the real time.
     pub fn advance(&self, by: Duration) {
         self.context.advance(by);
     }

@@ -3,14 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
-use aws_lc_rs::encoding::{AsDer, Pkcs8V1Der};
-use aws_lc_rs::rand::SystemRandom;
+use aws_lc_rs::encoding::{AsDer, Pkcs8V1Der, PublicKeyX509Der};
 use aws_lc_rs::rsa::{KeyPair as RsaKeyPair, KeySize};
-use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair};
+use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair};
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use jsonwebtoken::jwk::{Jwk, ThumbprintHash};
-use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey};
+use jsonwebtoken::{Algorithm, EncodingKey};
 use serde_json::{Map, Value, json};
 
 /// A private key: of the server, of a client that authenticates by JWTs, or of one that proves possession. A clone is the same key.
@@ -32,9 +31,11 @@ pub struct Signer {
 struct Key {
     id: String,
     algorithm: Algorithm,
-    pem: String,
+    /// Both as PEM.
+    private: String,
+    public: String,
     encoding: EncodingKey,
-    public: Jwk,
+    jwk: Jwk,
 }
 
 impl Signer {
@@ -44,11 +45,12 @@ impl Signer {
     ///
     /// If the operating system has no randomness.
     pub fn es256(id: impl Into<String>) -> Self {
-        let pkcs8 = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &SystemRandom::new());
-        let pkcs8 = pkcs8.expect("randomness");
-        let pem = pem(pkcs8.as_ref());
-        let encoding = EncodingKey::from_ec_pem(pem.as_bytes()).expect("a key that was just made");
-        Self::new(id.into(), Algorithm::ES256, pem, encoding)
+        let pair = EcdsaKeyPair::generate(&ECDSA_P256_SHA256_FIXED_SIGNING).expect("randomness");
+        let private = pair.to_pkcs8v1().expect("a key that was just made");
+        let private = pem("PRIVATE", private.as_ref());
+        let public: PublicKeyX509Der<'_> = pair.public_key().as_der().expect("a key that was just made");
+        let encoding = EncodingKey::from_ec_pem(private.as_bytes()).expect("a key that was just made");
+        Self::new(id.into(), Algorithm::ES256, private, pem("PUBLIC", public.as_ref()), encoding)
     }
 
     /// Makes a key for RS256, of 2048 bits. This takes about a hundred milliseconds.
@@ -58,17 +60,18 @@ impl Signer {
     /// If the operating system has no randomness.
     pub fn rs256(id: impl Into<String>) -> Self {
         let pair = RsaKeyPair::generate(KeySize::Rsa2048).expect("randomness");
-        let pkcs8: Pkcs8V1Der<'_> = pair.as_der().expect("a key that was just made");
-        let pem = pem(pkcs8.as_ref());
-        let encoding = EncodingKey::from_rsa_pem(pem.as_bytes()).expect("a key that was just made");
-        Self::new(id.into(), Algorithm::RS256, pem, encoding)
+        let private: Pkcs8V1Der<'_> = pair.as_der().expect("a key that was just made");
+        let private = pem("PRIVATE", private.as_ref());
+        let public: PublicKeyX509Der<'_> = pair.public_key().as_der().expect("a key that was just made");
+        let encoding = EncodingKey::from_rsa_pem(private.as_bytes()).expect("a key that was just made");
+        Self::new(id.into(), Algorithm::RS256, private, pem("PUBLIC", public.as_ref()), encoding)
     }
 
-    fn new(id: String, algorithm: Algorithm, pem: String, encoding: EncodingKey) -> Self {
+    fn new(id: String, algorithm: Algorithm, private: String, public: String, encoding: EncodingKey) -> Self {
         // Other features of `jsonwebtoken` in the same build would make its own choice panic.
         let _ = jsonwebtoken::crypto::aws_lc::DEFAULT_PROVIDER.install_default();
-        let public = Jwk::from_encoding_key(&encoding, algorithm).expect("a key that was just made");
-        Self { key: Arc::new(Key { id, algorithm, pem, encoding, public }) }
+        let jwk = Jwk::from_encoding_key(&encoding, algorithm).expect("a key that was just made");
+        Self { key: Arc::new(Key { id, algorithm, private, public, encoding, jwk }) }
     }
 
     /// The key's id, its `kid`.
@@ -86,12 +89,12 @@ impl Signer {
 
     /// The private key, as PEM of PKCS #8. A key for tests only: nothing real may depend on it.
     pub fn private_pem(&self) -> &str {
-        &self.key.pem
+        &self.key.private
     }
 
     /// The public key as a JSON Web Key, with `kid`, `alg` and `use`.
     pub fn jwk(&self) -> Value {
-        let mut jwk = serde_json::to_value(&self.key.public).unwrap_or_default();
+        let mut jwk = serde_json::to_value(&self.key.jwk).unwrap_or_default();
         if let Some(members) = jwk.as_object_mut() {
             members.insert("kid".into(), self.key.id.as_str().into());
             members.insert("use".into(), "sig".into());
@@ -101,14 +104,12 @@ impl Signer {
 
     /// The public key's thumbprint by SHA-256 (RFC 7638), the `jkt` of RFC 9449.
     pub fn thumbprint(&self) -> String {
-        self.key.public.thumbprint(ThumbprintHash::SHA256).unwrap_or_default()
+        self.key.jwk.thumbprint(ThumbprintHash::SHA256).unwrap_or_default()
     }
 
-    /// The public key as PEM; the secret of the confusion between RS256 and HS256.
-    pub(crate) fn public_text(&self) -> String {
-        let jwk = DecodingKey::from_jwk(&self.key.public);
-        let bytes = jwk.as_ref().ok().and_then(|key| key.try_get_as_bytes().ok()).map(<[u8]>::to_vec);
-        bytes.map_or_else(|| self.jwk().to_string(), |bytes| STANDARD.encode(bytes))
+    /// The public key, as PEM of its SubjectPublicKeyInfo.
+    pub fn public_pem(&self) -> &str {
+        &self.key.public
     }
 
     /// Signs claims. `header` may have any member; `alg` and `kid` are added unless it has them.
@@ -139,7 +140,7 @@ impl Signer {
         if let Some(token) = token {
             claims["ath"] = sha256(token.as_bytes()).into();
         }
-        let jwk = serde_json::to_value(&self.key.public).unwrap_or_default();
+        let jwk = serde_json::to_value(&self.key.jwk).unwrap_or_default();
         self.sign(json!({"typ": "dpop+jwt", "jwk": jwk}), &claims)
     }
 }
@@ -176,15 +177,14 @@ pub(crate) fn random(bytes: usize) -> String {
     URL_SAFE_NO_PAD.encode(buffer)
 }
 
-/// A private key as PEM.
-fn pem(pkcs8: &[u8]) -> String {
-    let text = STANDARD.encode(pkcs8);
-    let mut pem = String::from("-----BEGIN PRIVATE KEY-----\n");
-    for (index, letter) in text.chars().enumerate() {
+/// A key as PEM, in lines of 64 characters.
+fn pem(kind: &str, der: &[u8]) -> String {
+    let mut pem = format!("-----BEGIN {kind} KEY-----\n");
+    for (index, letter) in STANDARD.encode(der).chars().enumerate() {
         if index > 0 && index % 64 == 0 {
             pem.push('\n');
         }
         pem.push(letter);
     }
-    pem + "\n-----END PRIVATE KEY-----\n"
+    pem + &format!("\n-----END {kind} KEY-----\n")
 }

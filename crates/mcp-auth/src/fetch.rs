@@ -156,6 +156,8 @@ impl Fetcher {
         let (head, mut pieces) = response.into_parts();
         if head.status.is_redirection() {
             let location = head.headers.get(LOCATION).map(HeaderValue::as_bytes).unwrap_or_default();
+            // A query may hold secrets.
+            let location = location.split(|byte| matches!(byte, b'?' | b'#')).next().unwrap_or_default();
             let location = String::from_utf8_lossy(&location[..location.len().min(512)]).into_owned();
             return Err(FetchError::Redirected { url: url(), location });
         }

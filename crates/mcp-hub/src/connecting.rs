@@ -11,12 +11,14 @@ use agentwire_jsonrpc::{Frame, Message};
 use agentwire_mcp_client::{BoxError, Client, ProtocolMode, RemoteServer};
 use agentwire_transport::{Direction, Packet, Transport, tap};
 #[cfg(feature = "http")]
-use agentwire_transport_http::client::DefaultClient;
+use agentwire_transport_http::client::{DefaultClient, HttpClient};
 use agentwire_transport_stdio::Child;
 
 use crate::attempt::Attempt;
 #[cfg(feature = "sse")]
 use crate::http_failure::is_no_old_server;
+#[cfg(feature = "http")]
+use crate::http_target::HttpTarget;
 use crate::memory::Memory;
 use crate::target::Target;
 
@@ -32,18 +34,70 @@ pub struct ConnectOptions {
     pub mode: ProtocolMode,
     /// Remembers the attempt that worked for each server.
     pub memory: Memory,
+    #[cfg(feature = "http")]
+    wrap_http: Option<WrapHttp>,
+}
+
+/// Makes the HTTP client of a server from the default one.
+#[cfg(feature = "http")]
+#[derive(Clone)]
+struct WrapHttp(Arc<Wrap>);
+
+#[cfg(feature = "http")]
+type Wrap = dyn Fn(&HttpTarget, DefaultClient) -> Result<Arc<dyn HttpClient>, BoxError> + Send + Sync;
+
+#[cfg(feature = "http")]
+impl fmt::Debug for WrapHttp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WrapHttp").finish_non_exhaustive()
+    }
 }
 
 impl ConnectOptions {
     /// Options for any revision, with an empty memory.
     pub fn new() -> Self {
-        Self { mode: ProtocolMode::Auto, memory: Memory::new() }
+        Self {
+            mode: ProtocolMode::Auto,
+            memory: Memory::new(),
+            #[cfg(feature = "http")]
+            wrap_http: None,
+        }
     }
 
     /// Sets which revisions to speak.
     #[must_use]
     pub fn mode(mut self, mode: ProtocolMode) -> Self {
         self.mode = mode;
+        self
+    }
+
+    /// Sets what sends the requests to servers at a URL (default: the default client of `transport-http`, which the function
+    /// gets). It is called for each connection, such as to wrap the client in one that sends tokens.
+    ///
+    /// ```
+    /// use std::convert::Infallible;
+    ///
+    /// use agentwire_mcp_hub::ConnectOptions;
+    ///
+    /// let options = ConnectOptions::new().wrap_http(|target, client| {
+    ///     println!("connecting to {}", target.url());
+    ///     Ok::<_, Infallible>(client)
+    /// });
+    /// ```
+    #[cfg(feature = "http")]
+    #[must_use]
+    pub fn wrap_http<C, E>(
+        mut self,
+        wrap: impl Fn(&HttpTarget, DefaultClient) -> Result<C, E> + Send + Sync + 'static,
+    ) -> Self
+    where
+        C: HttpClient + 'static,
+        E: Into<BoxError>,
+    {
+        let wrap = move |target: &HttpTarget, client| -> Result<Arc<dyn HttpClient>, BoxError> {
+            Ok(Arc::new(wrap(target, client).map_err(Into::into)?))
+        };
+        self.wrap_http = Some(WrapHttp(Arc::new(wrap)));
         self
     }
 
@@ -128,6 +182,8 @@ pub async fn connect_to<R>(
         main: Some(main),
         #[cfg(feature = "http")]
         http: None,
+        #[cfg(feature = "http")]
+        wrap_http: options.wrap_http.as_ref(),
     };
     let mut attempts = Vec::new();
     loop {
@@ -158,7 +214,9 @@ struct Connector<'a, F> {
     client: Client,
     /// Shared by all attempts, so that they can share connections.
     #[cfg(feature = "http")]
-    http: Option<DefaultClient>,
+    http: Option<Arc<dyn HttpClient>>,
+    #[cfg(feature = "http")]
+    wrap_http: Option<&'a WrapHttp>,
     /// Whether the last process or custom transport has answered anything.
     answered: Arc<AtomicBool>,
     /// Runs once connected; none when it has begun.
@@ -199,7 +257,7 @@ impl<F> Connector<'_, F> {
             Target::Custom(target) => self.watched(target.open()?, attempt, settle).await,
             #[cfg(feature = "http")]
             Target::Http(target) => {
-                let http = self.http()?;
+                let http = self.http(target)?;
                 match attempt {
                     #[cfg(feature = "sse")]
                     Attempt::Sse => self.over(target.sse().open_with(http), attempt, settle).await,
@@ -249,11 +307,16 @@ impl<F> Connector<'_, F> {
     }
 
     #[cfg(feature = "http")]
-    fn http(&mut self) -> Result<DefaultClient, BoxError> {
-        match &self.http {
-            Some(client) => Ok(client.clone()),
-            None => Ok(self.http.insert(DefaultClient::new(CONNECT_TIMEOUT)?).clone()),
+    fn http(&mut self, target: &HttpTarget) -> Result<Arc<dyn HttpClient>, BoxError> {
+        if let Some(client) = &self.http {
+            return Ok(client.clone());
         }
+        let client = DefaultClient::new(CONNECT_TIMEOUT)?;
+        let client = match self.wrap_http {
+            Some(WrapHttp(wrap)) => wrap(target, client)?,
+            None => Arc::new(client),
+        };
+        Ok(self.http.insert(client).clone())
     }
 }
 

@@ -11,7 +11,7 @@ pub mod client {
     pub use crate::client::event_stream::EventStream;
     pub use crate::client::limits::Limits;
     pub use crate::client::redirect::send_within_origin;
-    pub use crate::client::uri::{Astray, within_origin};
+    pub use crate::client::uri::{Astray, is_same_origin, within_origin};
 }
 
 /// Parts of a server.

@@ -7,6 +7,7 @@
 //! `MCP_CONFORMANCE_SCENARIO` names the scenario, `MCP_CONFORMANCE_PROTOCOL_VERSION` the revision to speak (without it,
 //! one with sessions), and `MCP_CONFORMANCE_CONTEXT` has what else the scenario tells its client, as JSON.
 
+mod authorization;
 mod capabilities;
 mod elicitation;
 mod headers;
@@ -19,7 +20,7 @@ use std::env;
 
 use agentwire_mcp_client::{BoxError, Client, ProtocolMode, RemoteServer};
 use agentwire_transport_http::client::{Config, Http};
-use anyhow::{Context as _, Result, anyhow, bail};
+use anyhow::{Context as _, Result, anyhow};
 use serde_json::Value;
 
 #[tokio::main(flavor = "current_thread")]
@@ -28,7 +29,7 @@ async fn main() -> Result<()> {
     let scenario = env::var("MCP_CONFORMANCE_SCENARIO").unwrap_or_default();
     let case = Case { url };
     let outcome = match scenario.as_str() {
-        name if name.starts_with("auth/") => bail!("there is no authorization yet"),
+        name if name.starts_with("auth/") => authorization::run(case, name).await,
         "request-metadata" => capabilities::declare(case).await,
         "elicitation-sep1034-client-defaults" => elicitation::defaults(case).await,
         "sse-retry" => resumption::retry(case).await,
@@ -67,6 +68,16 @@ impl Case {
         main: impl AsyncFnOnce(RemoteServer) -> Result<(), BoxError>,
     ) -> Result<(), BoxError> {
         client.connect(self.transport()?, async |server| main(server).await).await
+    }
+
+    /// The same over a transport of its own.
+    async fn run_over(
+        self,
+        client: Client,
+        transport: Http,
+        main: impl AsyncFnOnce(RemoteServer) -> Result<(), BoxError>,
+    ) -> Result<(), BoxError> {
+        client.connect(transport, async |server| main(server).await).await
     }
 
     fn transport(&self) -> Result<Http, BoxError> {

@@ -7,6 +7,7 @@
 
 mod agents_that_fail;
 mod arguments;
+mod authorization;
 mod binaries;
 mod call_at_terminal;
 mod call_tasks;

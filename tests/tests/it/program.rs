@@ -1,5 +1,6 @@
 //! A program that runs: what it says, how it ends, and who is left then.
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::fs;
 use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
@@ -31,6 +32,9 @@ pub(crate) const PROMPT: Duration = Duration::from_millis(9900);
 
 /// How often a signal is sent to a program that has to notice more than one. Those that arrive together are one.
 const REPEATED: Duration = Duration::from_millis(300);
+
+/// The variable with the path of the file of credentials.
+pub(crate) const CREDENTIALS: &str = "AGENTWIRE_CREDENTIALS";
 
 /// How often to look.
 const STEP: Duration = Duration::from_millis(20);
@@ -74,7 +78,17 @@ impl Program {
 
     /// Starts it in a folder.
     pub(crate) fn start_in<A: AsRef<str>>(folder: &Path, arguments: &[A]) -> Self {
-        let mut command = command(folder, arguments);
+        Self::start_command(command(folder, arguments), arguments)
+    }
+
+    /// Starts it with these variables beside those of the test.
+    pub(crate) fn start_with<A: AsRef<str>>(variables: &[(&str, &OsStr)], arguments: &[A]) -> Self {
+        let mut command = command(Path::new("/"), arguments);
+        command.envs(variables.iter().copied());
+        Self::start_command(command, arguments)
+    }
+
+    fn start_command<A: AsRef<str>>(mut command: Command, arguments: &[A]) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let (mut child, family, recordings) = spawn(command);
         let stdin = child.stdin.take().expect("it is a pipe");
@@ -243,6 +257,10 @@ fn spawn(mut command: Command) -> (Child, Family, TempDir) {
     family.mark(&mut command);
     let recordings = tempfile::tempdir().expect("there is room");
     command.env(Recording::FOLDER, recordings.path());
+    // Not the credentials of whoever runs the tests.
+    if command.get_envs().all(|(name, _)| name != CREDENTIALS) {
+        command.env(CREDENTIALS, recordings.path().join("credentials.json"));
+    }
     (command.spawn().expect("agentwire starts"), family, recordings)
 }
 

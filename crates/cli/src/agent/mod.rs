@@ -14,6 +14,7 @@ use anyhow::Result;
 
 use self::turn::{DemoTurn, ReportedFailures};
 use crate::arguments::Agent;
+use crate::login::{authorization, with_tokens};
 use crate::text::Notes;
 
 /// The most bytes of params of all requests that run, unless it is one request: 32 MiB. A turn may hold several copies: the
@@ -23,8 +24,13 @@ const REQUEST_BYTES_LIMIT: usize = 32 << 20;
 /// Serves one client on stdin and stdout.
 pub(crate) async fn run(arguments: Agent, notes: &Notes) -> Result<()> {
     let (server_notes, notes) = (notes.clone(), notes.clone());
+    let options = ConnectOptions::new().memory(Memory::new());
+    let options = match authorization(false, &notes) {
+        Some(authorization) => with_tokens(options, authorization),
+        None => options,
+    };
     let hub = HubConfig::new()
-        .connect_options(ConnectOptions::new().memory(Memory::new()))
+        .connect_options(options)
         .on_warning(move |server, warning| server_notes.add(&format!("MCP server {server}: {warning}")));
     let hub = match arguments.timeout {
         Some(timeout) => hub.connect_limit(timeout).timeout(timeout),

@@ -32,7 +32,7 @@ pub(crate) async fn run(arguments: Call, json: bool, notes: &Notes) -> Result<()
     let user = Responder::find(json, notes);
     let (add_handlers, questions) = questions::channel();
     let prepare = |client: Client| add_handlers(client).tasks(Tasks::new());
-    with_server(connect, notes, prepare, async move |server| {
+    with_server(connect, json, notes, prepare, async move |server| {
         user.set_asker(&server.info().name);
         let notes = notes.clone();
         let call = ToolCall { user, questions, deadline: Deadline::new(limit), notes, json };

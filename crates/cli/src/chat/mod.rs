@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agentwire_acp_client::{AgentHandle, AnyAgent, AnyClient, BoxError, connect, connect_any};
-use agentwire_acp_schema::v1::McpServer;
+use agentwire_acp_schema::v1::{HttpHeader, McpServer};
 use agentwire_acp_toolkit::PermissionPolicy;
 use agentwire_transport_stdio::{Child, Command, Stderr};
 use anyhow::{Context as _, Result};
@@ -37,6 +37,7 @@ use self::session::Session;
 use self::throttle::Throttle;
 use crate::arguments::{self, Protocol};
 use crate::failure::{AlreadyPrinted, to_anyhow};
+use crate::login::authorization;
 use crate::signals::Signals;
 use crate::text::Notes;
 
@@ -45,6 +46,7 @@ pub(crate) async fn run(arguments: arguments::Chat, json: bool, notes: &Notes) -
     let command = agent_command(arguments.agent.as_deref())?;
     let headers = NamedHeaders::read(&arguments.headers, &arguments.header_files)?;
     let servers = servers::all(&arguments.mcp, &headers, arguments.agent.is_none(), notes)?;
+    let is_ours = arguments.agent.is_none();
     let protocol = arguments.protocol;
     let yes = arguments.yes;
     let plan = Plan::of(arguments)?;
@@ -56,6 +58,9 @@ pub(crate) async fn run(arguments: arguments::Chat, json: bool, notes: &Notes) -
         (false, true) => PermissionPolicy::Ask,
         (false, false) => PermissionPolicy::RejectAll,
     };
+    if is_there && is_ours {
+        log_in(&servers, notes).await?;
+    }
     let mut console = Console::new(json, plan.cwd.clone(), plan.timeout, notes)?;
     let view = console.view.clone();
     let user = is_there.then(|| console.user.clone());
@@ -107,6 +112,30 @@ pub(crate) async fn run(arguments: arguments::Chat, json: bool, notes: &Notes) -
         Err(error) if json => Err(AlreadyPrinted(error).into()),
         done => done,
     }
+}
+
+/// Logs in at the servers that ask for it. Our agent uses the tokens that are kept then; another one has its own.
+async fn log_in(servers: &[McpServer], notes: &Notes) -> Result<()> {
+    let urls = servers.iter().filter_map(|server| match server {
+        McpServer::Http(server) if !has_authorization(&server.headers) => Some(&server.url),
+        _ => None,
+    });
+    let mut known = None;
+    for url in urls {
+        let authorization = match &known {
+            Some(authorization) => authorization,
+            None => match authorization(true, notes) {
+                Some(authorization) => known.insert(authorization),
+                None => return Ok(()),
+            },
+        };
+        authorization.ensure(url).await?;
+    }
+    Ok(())
+}
+
+fn has_authorization(headers: &[HttpHeader]) -> bool {
+    headers.iter().any(|header| header.name.eq_ignore_ascii_case("authorization"))
 }
 
 /// Runs the plan with an agent.

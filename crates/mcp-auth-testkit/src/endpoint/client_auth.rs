@@ -7,7 +7,7 @@ use http::header::WWW_AUTHENTICATE;
 
 use super::authorize::find_client;
 use crate::client::{ClientAuth, RegisteredClient};
-use crate::context::Context;
+use crate::context::{Context, wall_seconds};
 use crate::fault::Fault;
 use crate::log::RecordedRequest;
 use crate::reply::Reply;
@@ -79,7 +79,10 @@ fn credentials(request: &RecordedRequest) -> Result<Credentials, String> {
     let mut credentials =
         Credentials { id: text("client_id"), post: text("client_secret"), ..Credentials::default() };
     if let Some(header) = request.header("authorization") {
-        let encoded = header.strip_prefix("Basic ").ok_or("the `Authorization` is not `Basic`")?;
+        let (scheme, encoded) = header.split_once(' ').unwrap_or((header, ""));
+        if !scheme.eq_ignore_ascii_case("basic") {
+            return Err("the `Authorization` is not `Basic`".into());
+        }
         let decoded = STANDARD.decode(encoded).ok().and_then(|bytes| String::from_utf8(bytes).ok());
         let decoded = decoded.ok_or("the `Authorization` is not base64 of text")?;
         let (id, secret) = decoded.split_once(':').ok_or("the `Authorization` has no colon")?;
@@ -136,8 +139,7 @@ fn check_assertion(
     if !verified.is_for(&[&context.issuer(), &context.endpoint("token")]) {
         return refuse("`aud` is neither the issuer nor the token endpoint");
     }
-    let now = i64::try_from(context.now() / 1000).unwrap_or(i64::MAX);
-    if verified.number("exp").is_none_or(|expires| expires <= now) {
+    if verified.number("exp").is_none_or(|expires| expires <= wall_seconds()) {
         return refuse("`exp` is missing or past");
     }
     let Some(jti) = verified.claim("jti") else { return refuse("no `jti`") };

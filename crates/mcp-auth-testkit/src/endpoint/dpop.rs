@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 
-use crate::context::Context;
+use crate::context::{Context, wall_seconds};
 use crate::fault::Fault;
 use crate::log::RecordedRequest;
 use crate::reply::Reply;
@@ -65,9 +65,8 @@ pub(crate) fn check(
     if proof.claim("htu").map(without_query) != Some(without_query(url)) {
         return invalid("`htu` is not the URL");
     }
-    let now = i64::try_from(context.now() / 1000).unwrap_or(i64::MAX);
     match proof.number("iat") {
-        Some(issued) if issued.abs_diff(now) <= LEEWAY.unsigned_abs() => {}
+        Some(issued) if issued.abs_diff(wall_seconds()) <= LEEWAY.unsigned_abs() => {}
         _ => return invalid("`iat` is not now"),
     }
     if token.map(|token| sha256(token.as_bytes())).as_deref() != proof.claim("ath") {

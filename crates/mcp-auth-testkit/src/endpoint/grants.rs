@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::authorize;
 use super::client_auth::authenticate;
 use crate::client::ClientAuth;
-use crate::context::Context;
+use crate::context::{Context, wall_seconds};
 use crate::log::RecordedRequest;
 use crate::reply::Reply;
 use crate::signer::random;
@@ -58,7 +58,7 @@ pub(crate) fn token_exchange(context: &Context, request: &RecordedRequest) -> Re
     let token = request.param("subject_token").ok_or_else(|| invalid("no `subject_token`"))?;
     let verified = verify(token, &context.public_keys()).map_err(|why| refusal("invalid_grant", why))?;
     let issuer = context.issuer();
-    check_times(context, &verified)?;
+    check_expiry(&verified)?;
     if verified.claim("iss") != Some(&issuer) || !verified.is_for(&[&client.id]) {
         return Err(refusal("invalid_grant", "the ID token is not one of this server for this client"));
     }
@@ -69,7 +69,7 @@ pub(crate) fn token_exchange(context: &Context, request: &RecordedRequest) -> Re
         "sub": verified.claims["sub"],
         "aud": audience,
         "resource": resource,
-        "client_id": request.param("target_client_id").unwrap_or(&client.id),
+        "client_id": client.id_elsewhere.as_ref().unwrap_or(&client.id),
         "scope": scope,
         "jti": random(12),
         "iat": now,
@@ -96,22 +96,23 @@ pub(crate) fn jwt_bearer(context: &Context, request: &RecordedRequest) -> Result
     let keys = context.store().trusted.get(&issuer).cloned();
     let keys = keys.ok_or_else(|| invalid("the assertion's issuer is not trusted"))?;
     let verified = verify(assertion, &keys).map_err(invalid)?;
-    check_times(context, &verified)?;
+    check_expiry(&verified)?;
     if !verified.is_for(&[&context.issuer(), &context.endpoint("token")]) {
         return Err(invalid("`aud` is not this server"));
     }
     let subject = verified.claim("sub").ok_or_else(|| invalid("no `sub`"))?.to_owned();
+    let is_id_jag = verified.header["typ"] == ID_JAG_TYP;
+    let (client, scope, resource) = match is_id_jag {
+        true => id_jag(context, request, &verified)?,
+        false => workload(context, request, &subject)?,
+    };
+    // At last, so that a request that is refused for another reason does not use the assertion up.
     if let Some(id) = verified.claim("jti") {
         let is_new = context.store().used_ids.insert(format!("grant {issuer} {id}"), ());
         if !is_new {
             return Err(invalid("the assertion was presented before"));
         }
     }
-    let is_id_jag = verified.header["typ"] == ID_JAG_TYP;
-    let (client, scope, resource) = match is_id_jag {
-        true => id_jag(context, request, &verified)?,
-        false => workload(context, request, &subject)?,
-    };
     let family = context.store().new_family();
     Ok(Grant { client, subject, scope, resource, key: None, family })
 }
@@ -149,10 +150,9 @@ fn workload(context: &Context, request: &RecordedRequest, subject: &str) -> Resu
     Ok((client.id, scope, resource))
 }
 
-fn check_times(context: &Context, verified: &Verified) -> Result<(), Box<Reply>> {
-    let now = i64::try_from(context.now() / 1000).unwrap_or(i64::MAX);
+fn check_expiry(verified: &Verified) -> Result<(), Box<Reply>> {
     match verified.number("exp") {
-        Some(expires) if expires > now => Ok(()),
+        Some(expires) if expires > wall_seconds() => Ok(()),
         _ => Err(refusal("invalid_grant", "`exp` is missing or past")),
     }
 }

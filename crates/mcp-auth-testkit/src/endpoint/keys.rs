@@ -3,6 +3,7 @@
 use http::StatusCode;
 use serde_json::json;
 
+use crate::body;
 use crate::context::Context;
 use crate::fault::Fault;
 use crate::log::{RecordedRequest, Site};
@@ -17,6 +18,7 @@ pub(crate) fn reply(context: &Context, request: &RecordedRequest) -> Reply {
     let faults = [
         Fault::JwksFails,
         Fault::JwksNotJson,
+        Fault::JwksEndless,
         Fault::JwksRedirects,
         Fault::JwksWithoutKey,
         Fault::JwksOddKey,
@@ -24,6 +26,9 @@ pub(crate) fn reply(context: &Context, request: &RecordedRequest) -> Reply {
     match context.faults.first(&faults) {
         Some(Fault::JwksFails) => return Reply::unavailable(),
         Some(Fault::JwksNotJson) => return Reply::page(),
+        Some(Fault::JwksEndless) => {
+            return Reply::new(StatusCode::OK, "application/json", body::endless());
+        }
         Some(Fault::JwksRedirects) => {
             let url = format!("{}{}", context.urls.other, request.path);
             return Reply::redirect(StatusCode::FOUND, &url);

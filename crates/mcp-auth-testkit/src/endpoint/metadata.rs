@@ -64,7 +64,7 @@ fn document(context: &Context) -> Map<String, Value> {
     set("token_endpoint", token_endpoint(context).into());
     set("introspection_endpoint", context.endpoint("introspect").into());
     set("revocation_endpoint", context.endpoint("revoke").into());
-    set("jwks_uri", context.endpoint("jwks").into());
+    set("jwks_uri", jwks_uri(context).into());
     if context.config.registration {
         set("registration_endpoint", context.endpoint("register").into());
     }
@@ -140,5 +140,12 @@ fn token_endpoint(context: &Context) -> String {
         Some(Fault::TokenEndpointScheme) => endpoint.replacen("http:", "ftp:", 1),
         Some(_) => "http://169.254.169.254/token".into(),
         None => endpoint,
+    }
+}
+
+fn jwks_uri(context: &Context) -> String {
+    match context.occurs(Fault::JwksUriLinkLocal) {
+        true => "http://169.254.169.254/jwks".into(),
+        false => context.endpoint("jwks"),
     }
 }

@@ -57,14 +57,18 @@ pub(crate) async fn reply(context: &Context, request: &RecordedRequest) -> Reply
     }
 }
 
-/// The answer of an error, with the status of a product that knows only 200 if so set.
+/// A description that would clear a terminal's screen, set its title, forge a line and turn the rest around.
+const HOSTILE: &str = "\u{1b}[2J\u{1b}]0;title\u{7}\r\nINFO: logged in\u{202e}";
+
+/// What faults do to the answer of an error.
 fn failure(context: &Context, reply: Reply) -> Reply {
-    match reply {
-        Reply::Answer(mut response) if context.occurs(Fault::TokenErrorsWith200) => {
-            *response.status_mut() = StatusCode::OK;
-            Reply::Answer(response)
-        }
-        other => other,
+    let Reply::Answer(mut response) = reply else { return reply };
+    if context.occurs(Fault::TokenErrorsWith200) {
+        *response.status_mut() = StatusCode::OK;
+    }
+    match context.occurs(Fault::ErrorTextHostile) {
+        true => Reply::error(response.status(), "invalid_grant", HOSTILE),
+        false => Reply::Answer(response),
     }
 }
 
@@ -81,12 +85,12 @@ fn run(context: &Context, request: &RecordedRequest) -> Outcome {
         Some("refresh_token") => refresh(context, request, key),
         Some("client_credentials") => {
             let grant = grants::client_credentials(context, request)?;
-            Ok(issue(context, Grant { key, ..grant }, Refresh::None))
+            Ok(issue(context, Grant { key, ..grant }, None, Refresh::None))
         }
         Some("urn:ietf:params:oauth:grant-type:token-exchange") => grants::token_exchange(context, request),
         Some("urn:ietf:params:oauth:grant-type:jwt-bearer") => {
             let grant = grants::jwt_bearer(context, request)?;
-            Ok(issue(context, Grant { key, ..grant }, Refresh::None))
+            Ok(issue(context, Grant { key, ..grant }, None, Refresh::None))
         }
         Some(_) => refuse(Reply::bad("unsupported_grant_type", "the grant is unknown")),
         None => refuse(Reply::bad("invalid_request", "no `grant_type`")),
@@ -102,21 +106,28 @@ fn code(context: &Context, request: &RecordedRequest, key: Option<String>) -> Ou
     let resource = resource(context, request)?;
     let text = request.param("code").unwrap_or_default();
     let verifier = request.param("code_verifier").unwrap_or_default();
-    let right_verifier = |challenge: &str| sha256(verifier.as_bytes()) == challenge;
+    // RFC 7636, 4.1 and 4.6.
+    let is_well_formed = (43..=128).contains(&verifier.len())
+        && verifier.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte));
+    let right_verifier = |challenge: &str| is_well_formed && sha256(verifier.as_bytes()) == challenge;
     let mut grant = {
         let mut store = context.store();
         let now = context.now();
         let Some(code) = store.codes.get_mut(text) else {
             return refuse("invalid_grant", "the code is unknown");
         };
+        // Before the use is looked at: no client may revoke what is another's.
+        if code.grant.client != client.id {
+            return refuse("invalid_grant", "the code is another client's");
+        }
         if code.is_used && !context.occurs(Fault::CodeReplayAccepted) {
             let family = code.grant.family;
             store.counters.replayed_codes += 1;
             store.revoke_family(family);
             return refuse("invalid_grant", "the code was used before");
         }
-        if code.expires <= now || code.grant.client != client.id {
-            return refuse("invalid_grant", "the code has expired, or is another client's");
+        if code.expires <= now {
+            return refuse("invalid_grant", "the code has expired");
         }
         if request.param("redirect_uri").is_some_and(|uri| uri != code.redirect_uri) {
             return refuse(
@@ -145,7 +156,7 @@ fn code(context: &Context, request: &RecordedRequest, key: Option<String>) -> Ou
         RefreshTokens::OfflineAccess | RefreshTokens::Never => Refresh::None,
     };
     let id_token = grant.has_scope("openid").then(|| mint::id_token(context, &grant.client, &grant.subject));
-    let mut answer = issue(context, grant, refresh);
+    let mut answer = issue(context, grant, None, refresh);
     if let Some(id_token) = id_token {
         answer["id_token"] = id_token.into();
     }
@@ -180,6 +191,10 @@ fn refresh(context: &Context, request: &RecordedRequest, key: Option<String>) ->
         return refuse("invalid_grant", "the refresh token is unknown");
     };
     let (grant, is_replaced, expires) = (token.grant.clone(), token.is_replaced, token.expires);
+    // Before the reuse is looked at: no client may revoke what is another's.
+    if grant.client != client.id {
+        return refuse("invalid_grant", "the refresh token is another client's");
+    }
     if is_replaced && !context.occurs(Fault::RefreshReuseAccepted) {
         store.counters.reused_refresh_tokens += 1;
         store.revoke_family(grant.family);
@@ -188,21 +203,15 @@ fn refresh(context: &Context, request: &RecordedRequest, key: Option<String>) ->
     if store.revoked_families.get(&grant.family).is_some() || expires.is_some_and(|expires| expires <= now) {
         return refuse("invalid_grant", "the refresh token has expired or is revoked");
     }
-    if grant.client != client.id {
-        return refuse("invalid_grant", "the refresh token is another client's");
-    }
     if context.config.strict_resource && resource != grant.resource {
         return refuse("invalid_target", "`resource` is another than that of the authorization request");
     }
     if grant.key != key {
         return refuse("invalid_grant", "the refresh token is bound to another key");
     }
-    let mut granted = grant;
-    if let Some(scope) = request.param("scope") {
-        if !granted.has_scope(scope) {
-            return refuse("invalid_scope", "more scopes than were granted");
-        }
-        granted.scope = scope.to_owned();
+    let scope = request.param("scope").map(str::to_owned);
+    if scope.as_ref().is_some_and(|scope| !grant.has_scope(scope)) {
+        return refuse("invalid_scope", "more scopes than were granted");
     }
     store.counters.refreshes += 1;
     let refresh = match context.faults.first(&[Fault::RefreshNotRotated, Fault::RefreshTokenOmitted]) {
@@ -216,7 +225,7 @@ fn refresh(context: &Context, request: &RecordedRequest, key: Option<String>) ->
         }
     };
     drop(store);
-    Ok(issue(context, granted, refresh))
+    Ok(issue(context, grant, scope, refresh))
 }
 
 fn resource(context: &Context, request: &RecordedRequest) -> Result<Option<String>, Box<Reply>> {
@@ -238,12 +247,12 @@ fn proof(context: &Context, request: &RecordedRequest) -> Result<Option<String>,
     }
 }
 
-/// Makes the tokens of a grant, and the answer with them.
-fn issue(context: &Context, grant: Grant, refresh: Refresh) -> Value {
+/// Makes the tokens of a grant, and the answer with them. `scope` narrows the access token, but not the refresh token
+/// (RFC 6749, 6).
+fn issue(context: &Context, mut grant: Grant, scope: Option<String>, refresh: Refresh) -> Value {
     let lifetime = context.config.access_token_lifetime;
     let token_type = if grant.key.is_some() { "DPoP" } else { "Bearer" };
     let mut answer = Map::new();
-    answer.insert("scope".into(), grant.scope.as_str().into());
     let refresh_token = match refresh {
         Refresh::None => None,
         Refresh::Same(token) => Some(token),
@@ -261,6 +270,8 @@ fn issue(context: &Context, grant: Grant, refresh: Refresh) -> Value {
     if let Some(token) = refresh_token {
         answer.insert("refresh_token".into(), token.into());
     }
+    grant.scope = scope.unwrap_or(grant.scope);
+    answer.insert("scope".into(), grant.scope.as_str().into());
     let token = mint::access_token(context, grant, lifetime, BTreeMap::new());
     answer.insert("access_token".into(), token.into());
     answer.insert("token_type".into(), token_type.into());
@@ -285,7 +296,7 @@ fn spoil(context: &Context, answer: &mut Map<String, Value>) {
     let value = match fault {
         Fault::ExpiresInString => json!(context.config.access_token_lifetime.as_secs().to_string()),
         Fault::ExpiresInNegative => json!(-1),
-        // A whole number in its text, as serde_json writes it: 1e+30.
+        // A whole number; JSON may write it with an exponent.
         Fault::ExpiresInHuge => json!(1e30),
         _ => return drop(answer.remove("expires_in")),
     };

@@ -60,11 +60,21 @@ async fn a_client_gets_from_the_challenge_to_a_refreshed_token() {
     assert!(!second.is_empty() && second != first);
     assert_eq!(call(&server, Some(&text(&refreshed, "access_token"))).await.status, 200);
 
+    // It may ask for less, once.
+    let narrow = async |token: &str, scope: &str| {
+        client.token(vec![("grant_type", "refresh_token"), ("refresh_token", token), ("scope", scope)]).await
+    };
+    assert_eq!(text(&narrow(&second, "tools:write").await, "error"), "invalid_scope");
+    let narrowed = narrow(&second, "tools:read").await;
+    assert_eq!(text(&narrowed, "scope"), "tools:read");
+    let widened = client.refresh(&text(&narrowed, "refresh_token")).await;
+    assert_eq!(text(&widened, "scope"), "tools:read offline_access");
+
     // The log has it all in order, and each `resource` the same.
     let log = server.log();
     assert_eq!(log.to(Endpoint::Registration).len(), 1);
     let resources = log.values("resource");
-    assert_eq!(resources, vec![Some(server.resource_url().as_str()); 3]);
+    assert_eq!(resources, vec![Some(server.resource_url().as_str()); 6]);
     assert_eq!(log.grants("refresh_token")[0].param("client_id"), Some(client.id.as_str()));
     assert_eq!(log.requests[0].status, Some(401));
     assert!(log.at(Site::OtherOrigin).is_empty());
@@ -72,7 +82,7 @@ async fn a_client_gets_from_the_challenge_to_a_refreshed_token() {
     let shown = format!("{log:?}");
     assert!(server.secrets().iter().all(|secret| !shown.contains(secret)), "{shown}");
     assert!(server.secrets().contains(&token));
-    assert_eq!(server.counters().refreshes, 1);
+    assert_eq!(server.counters().refreshes, 3);
 }
 
 #[tokio::test]
@@ -89,6 +99,12 @@ async fn a_reused_refresh_token_revokes_its_family() {
     assert_eq!(server.reused_refresh_tokens(), 1);
     assert_eq!(client.refresh(&text(&second, "refresh_token")).await.status, 400);
     assert_eq!(call(&server, Some(&text(&second, "access_token"))).await.status, 401);
+    // Another client revokes nothing.
+    let other = Client::register(&server).await;
+    let third = client.login().await;
+    let fourth = client.refresh(&text(&third, "refresh_token")).await;
+    assert_eq!(other.refresh(&text(&third, "refresh_token")).await.status, 400);
+    assert_eq!(client.refresh(&text(&fourth, "refresh_token")).await.status, 200);
     // Another login is another family.
     assert_eq!(call(&server, Some(&text(&client.login().await, "access_token"))).await.status, 200);
 }

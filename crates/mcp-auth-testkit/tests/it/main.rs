@@ -5,5 +5,6 @@ mod client;
 mod faults;
 mod flow;
 mod grants;
+mod keys;
 mod raw;
 mod settings;

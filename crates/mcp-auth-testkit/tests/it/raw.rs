@@ -8,7 +8,7 @@ use tokio::net::TcpStream;
 
 /// How much of a body is read, and for how long. What is longer is cut.
 const BODY_LIMIT: usize = 1 << 20;
-const TIMEOUT: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(3);
 
 /// An answer. Without a status, the connection was closed instead.
 #[derive(Debug, Default)]

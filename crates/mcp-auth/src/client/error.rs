@@ -1,12 +1,15 @@
 //! Errors by what can be done about them.
 
+use std::error::Error;
+use std::sync::Arc;
+
 use agentwire_jsonrpc::Printable;
 use agentwire_transport_http::client::BoxError;
 
 use crate::store::StoreError;
 
 /// Why there is no token for a request. Each variant says what can be done about it.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AuthError {
     /// A server refused: trying the same again is refused again.
@@ -28,19 +31,28 @@ pub enum AuthError {
         step: &'static str,
         /// Why.
         #[source]
-        cause: BoxError,
+        cause: Arc<dyn Error + Send + Sync>,
     },
     /// Two parties disagree, or one does not do what the specification asks. Its operator has to change something.
     #[error("{0}")]
     Misconfigured(Box<Mismatch>),
     /// A person has to log in. See [`Authorization::login`](crate::client::Authorization::login).
-    #[error("{}: a person has to log in{}", Printable::display(.server), scopes_text(.scopes))]
+    #[error(
+        "{}: a person has to log in{}{}",
+        Printable::display(.server),
+        scopes_text(.scopes),
+        command_text(.command.as_deref(), .server)
+    )]
     #[non_exhaustive]
     NeedsPerson {
         /// The URL of the MCP server.
         server: String,
         /// The scopes to ask for; empty where the server does not say.
         scopes: Vec<String>,
+        /// The command that logs a person in, without its argument. See [`AuthConfig::login_command`].
+        ///
+        /// [`AuthConfig::login_command`]: crate::client::AuthConfig::login_command
+        command: Option<String>,
     },
 }
 
@@ -63,7 +75,7 @@ impl AuthError {
     }
 
     pub(crate) fn transient(step: &'static str, cause: impl Into<BoxError>) -> Self {
-        Self::Transient { step, cause: cause.into() }
+        Self::Transient { step, cause: cause.into().into() }
     }
 
     pub(crate) fn misconfigured(problem: impl Into<String>) -> Self {
@@ -101,6 +113,10 @@ fn both(expected: Option<&str>, found: Option<&str>) -> String {
         (Some(expected), None) => format!(": expected {expected}"),
         (None, None) => String::new(),
     }
+}
+
+fn command_text(command: Option<&str>, server: &str) -> String {
+    command.map_or_else(String::new, |command| format!("; run `{command} {}`", Printable::one_line(server)))
 }
 
 fn scopes_text(scopes: &[String]) -> String {

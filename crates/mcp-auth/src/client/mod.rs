@@ -1,7 +1,29 @@
 //! The client side: an `HttpClient` that obtains tokens, sends and renews them.
 
+mod challenge;
+mod code_flow;
+mod config;
+mod discovery;
+mod documents;
+mod dpop;
 mod error;
+mod grant;
+mod identity;
+mod keeper;
+mod layer;
+mod login;
+mod obtain;
+mod origin;
+mod records;
+mod registration;
+mod renewal;
+mod token_endpoint;
 mod user_agent;
 
+pub use config::{AuthConfig, DEFAULT_STEP_UP_LIMIT, DpopMode, ResourceParameter};
 pub use error::{AuthError, Mismatch};
+pub use grant::{Assertion, Grant, IdentityProvider};
+pub use identity::{ClientIdentity, InvalidKey};
+pub use layer::{Authorization, AuthorizedClient};
+pub use login::{Browser, LoopbackHost};
 pub use user_agent::{LoginError, RedirectListener, UserAgent};

@@ -34,6 +34,20 @@ pub enum LoginError {
         /// The scheme, which is one word of ASCII.
         scheme: String,
     },
+    /// The URL may not be opened, because of something else in it.
+    #[error("not opening the authorization server's URL: {why}")]
+    #[non_exhaustive]
+    Url {
+        /// Why not.
+        why: &'static str,
+    },
+}
+
+impl LoginError {
+    /// An error for what there is not, and why.
+    pub fn unavailable(what: &'static str, cause: impl Into<BoxError>) -> Self {
+        Self::Unavailable { what, cause: cause.into() }
+    }
 }
 
 /// Sends a person to an authorization server: a browser, or a test that follows redirects itself.

@@ -55,10 +55,6 @@ impl Claims {
         }
     }
 
-    pub(crate) fn members(&self) -> &Map<String, Value> {
-        &self.0
-    }
-
     pub(crate) fn into_members(self) -> Map<String, Value> {
         self.0
     }

@@ -1,10 +1,19 @@
 //! Where credentials are kept.
 
+#[cfg(feature = "file")]
+mod file;
+mod key_locks;
+mod memory;
+
 use std::fmt;
 use std::sync::Arc;
 
 use agentwire_transport_http::client::BoxError;
 use futures_util::future::BoxFuture;
+
+#[cfg(feature = "file")]
+pub use file::FileStore;
+pub use memory::MemoryStore;
 
 use crate::Secret;
 

@@ -1,3 +1,10 @@
-//! Tests of `agentwire-mcp-auth` from outside.
+//! Tests of the crate from outside.
 
+#[cfg(feature = "client")]
+mod client;
+#[cfg(feature = "client")]
+mod login;
+#[cfg(feature = "server")]
 mod server;
+#[cfg(feature = "client")]
+mod store;

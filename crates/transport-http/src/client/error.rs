@@ -37,6 +37,10 @@ pub enum HttpError {
     /// No response came: the name does not resolve, no server listens, TLS fails, or the connection broke first.
     #[error("no HTTP response: {}", Printable::display(with_causes(&**.0)))]
     Unsent(#[source] BoxError),
+    /// The [`HttpClient`](crate::client::HttpClient) has not sent the request, or has kept its response, for a reason of its own: its
+    /// error was a [`Declined`].
+    #[error("{}", Printable::display(with_causes(&**.0)))]
+    Declined(#[source] BoxError),
     /// The response broke off, and could not be resumed.
     #[error("the HTTP response broke off: {}", Printable::display(with_causes(&**.0)))]
     Broken(#[source] BoxError),
@@ -124,6 +128,34 @@ impl HttpError {
             Self::Redirected { status, .. } => Some(*status),
             Self::SessionExpired => Some(StatusCode::NOT_FOUND),
             _ => None,
+        }
+    }
+}
+
+/// The error of an [`HttpClient`](crate::client::HttpClient) that has a reason of its own for not sending a request, such as a token
+/// that it cannot get. The transport reports it as [`HttpError::Declined`]; any other error means that there was no response.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", Printable::display(with_causes(&**.0)))]
+pub struct Declined(#[source] BoxError);
+
+impl Declined {
+    /// The reason.
+    pub fn new(reason: impl Into<BoxError>) -> Self {
+        Self(reason.into())
+    }
+
+    /// The reason.
+    pub fn into_inner(self) -> BoxError {
+        self.0
+    }
+}
+
+impl HttpError {
+    /// The error of a client that gave no response.
+    pub(crate) fn unsent(error: BoxError) -> Self {
+        match error.downcast::<Declined>() {
+            Ok(declined) => Self::Declined(declined.0),
+            Err(error) => Self::Unsent(error),
         }
     }
 }

@@ -2,6 +2,7 @@
 //! request.
 
 use std::error::Error;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use futures::future::BoxFuture;
@@ -48,4 +49,10 @@ pub trait HttpClient: Send + Sync {
     /// The returned future does all the work; dropping it, or the body, gives up the request and closes
     /// whatever carried it.
     fn send(&self, request: Request<Bytes>) -> BoxFuture<'static, Result<Response<Body>, BoxError>>;
+}
+
+impl<C: HttpClient + ?Sized> HttpClient for Arc<C> {
+    fn send(&self, request: Request<Bytes>) -> BoxFuture<'static, Result<Response<Body>, BoxError>> {
+        (**self).send(request)
+    }
 }

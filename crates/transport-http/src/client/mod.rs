@@ -107,7 +107,7 @@ mod server_url;
 pub(crate) mod uri;
 
 pub use config::{Config, InvalidUrl};
-pub use error::{HttpError, Refusal, Wait};
+pub use error::{Declined, HttpError, Refusal, Wait};
 pub use http_client::{Body, BoxError, HttpClient};
 #[cfg(feature = "rustls-no-provider")]
 pub use hyper::Hyper;

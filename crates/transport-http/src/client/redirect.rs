@@ -19,7 +19,7 @@ const MAX_REDIRECTS: usize = 5;
 ///
 /// # Errors
 ///
-/// [`HttpError::Unsent`]; [`HttpError::TimedOut`] with `wait` if the headers of the last response take longer than `after`;
+/// [`HttpError::Unsent`]; [`HttpError::Declined`]; [`HttpError::TimedOut`] with `wait` if the headers of the last response take longer than `after`;
 /// [`HttpError::Redirected`] for a redirect that is not followed, and for the sixth one.
 pub async fn send_within_origin(
     client: &dyn HttpClient,
@@ -37,7 +37,7 @@ async fn follow(
 ) -> Result<(Uri, Response<Body>), HttpError> {
     let mut redirects = 0;
     loop {
-        let response = client.send(request.clone()).await.map_err(HttpError::Unsent)?;
+        let response = client.send(request.clone()).await.map_err(HttpError::unsent)?;
         let status = response.status();
         if !status.is_redirection() {
             return Ok((request.uri().clone(), response));

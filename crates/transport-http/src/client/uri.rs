@@ -31,7 +31,7 @@ pub fn within_origin(base: &Uri, reference: &str) -> Result<Uri, Astray> {
     let path = match absolute(base, reference) {
         Some(absolute) => {
             let absolute: Uri = absolute.parse().map_err(|_| Astray::Invalid)?;
-            if !same_origin(base, &absolute) {
+            if !is_same_origin(base, &absolute) {
                 return Err(Astray::Foreign);
             }
             absolute.path_and_query().map_or("/", PathAndQuery::as_str).to_owned()
@@ -79,8 +79,8 @@ fn without_dots(path: &str) -> String {
     format!("/{}{query}", kept.join("/"))
 }
 
-/// Whether two places are of one origin: scheme, host and port.
-fn same_origin(one: &Uri, other: &Uri) -> bool {
+/// Whether two URLs are of one origin: scheme, host and port.
+pub fn is_same_origin(one: &Uri, other: &Uri) -> bool {
     let (Some(host), Some(other_host)) = (one.host(), other.host()) else {
         return false;
     };

@@ -1,0 +1,151 @@
+//! `agentwire login` and `logout`, and the tokens that other commands send to servers at a URL.
+
+use std::env;
+use std::ffi::OsStr;
+use std::io::{self, IsTerminal as _};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use agentwire_mcp_auth::client::{AuthConfig, Authorization, Browser, ClientIdentity, ResourceParameter};
+use agentwire_mcp_auth::store::FileStore;
+use agentwire_mcp_hub::{ConnectOptions, Target};
+use agentwire_transport_http::client::Hyper;
+use anyhow::{Context as _, Result};
+
+use crate::arguments::{Login, Logout, NamedValue};
+use crate::failure::{Usage, sentence};
+use crate::output::print_json;
+use crate::text::{self, Notes};
+
+/// The environment variable with the path of the file of credentials.
+const CREDENTIALS: &str = "AGENTWIRE_CREDENTIALS";
+
+/// How long a connection to an authorization server may take to open.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Logs in at a server, and keeps its token.
+pub(crate) async fn login(arguments: Login, json: bool, notes: &Notes) -> Result<()> {
+    let url = http_url(&arguments.url)?;
+    let browser = match arguments.port {
+        Some(port) => browser(notes).port(port),
+        None => browser(notes),
+    };
+    let mut config = config()?.user_agent(browser).keep_client(true);
+    if let Some(id) = arguments.client_id {
+        let client = ClientIdentity::new(id);
+        config = config.client(match arguments.client_secret_file {
+            Some(path) => client.secret(read_secret(&path)?),
+            None => client,
+        });
+    }
+    if !arguments.scopes.is_empty() {
+        config = config.scopes(arguments.scopes);
+    }
+    config = config.resource(match arguments.resource.as_deref() {
+        None => ResourceParameter::Metadata,
+        Some("") => ResourceParameter::Omit,
+        Some(resource) => ResourceParameter::Replace(resource.to_owned()),
+    });
+    if let Some(issuer) = arguments.issuer {
+        config = config.authorization_server(issuer);
+    }
+    for NamedValue { id, value } in arguments.parameters {
+        config = config.parameter(id, value);
+    }
+    config = config.assume_pkce(arguments.assume_pkce);
+    Authorization::new(config, client()?).login(&url).await?;
+    report("logged in", &url, json)
+}
+
+/// Forgets the token of a server.
+pub(crate) async fn logout(arguments: Logout, json: bool) -> Result<()> {
+    let url = http_url(&arguments.url)?;
+    let was_in = Authorization::new(config()?, client()?).logout(&url).await?;
+    report(if was_in { "logged out" } else { "not logged in" }, &url, json)
+}
+
+fn report(status: &str, url: &str, json: bool) -> Result<()> {
+    match json {
+        true => print_json(&serde_json::json!({ "status": status, "url": url }))?,
+        false => text::print_line(&format!("{status}: {url}"))?,
+    }
+    Ok(())
+}
+
+/// The tokens of the file of credentials, for connections to servers at a URL. Where a person is at a terminal, a server that asks
+/// for a login gets one. None without such a file, which a note explains.
+pub(crate) fn authorization(is_there: bool, notes: &Notes) -> Option<Authorization> {
+    let open = || {
+        let config = if is_there { config()?.user_agent(browser(notes)) } else { config()? };
+        anyhow::Ok(Authorization::new(config, client()?))
+    };
+    open().map_err(|error| notes.add(&format!("warning: no tokens are used: {}", sentence(&error)))).ok()
+}
+
+/// Adds tokens to the connections to servers at a URL.
+pub(crate) fn with_tokens(options: ConnectOptions, authorization: Authorization) -> ConnectOptions {
+    options.wrap_http(move |target, client| authorization.wrap(target.url(), client))
+}
+
+/// Whether a person at a terminal can log in.
+pub(crate) fn is_person_there(json: bool) -> bool {
+    !json && io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+fn config() -> Result<AuthConfig> {
+    let path = credentials().context("there is no folder for credentials; set AGENTWIRE_CREDENTIALS")?;
+    let store = FileStore::open(&path)?;
+    Ok(AuthConfig::new("agentwire").store(store).login_command("agentwire login"))
+}
+
+fn client() -> Result<Hyper> {
+    Hyper::new(CONNECT_TIMEOUT).map_err(anyhow::Error::from_boxed)
+}
+
+/// The system's browser, or the program that `$BROWSER` names.
+fn browser(notes: &Notes) -> Browser {
+    let notes = notes.clone();
+    let browser = Browser::new().on_url(move |url| {
+        notes.add(&format!("opening the browser to log in; if none opens, go to\n{url}"));
+    });
+    match env::var_os("BROWSER").filter(|program| !program.is_empty()) {
+        Some(program) => browser.opener(move |url| start(&program, url)),
+        None => browser,
+    }
+}
+
+/// Starts a program without a shell, with the URL as its only argument, and waits for its end on a thread.
+fn start(program: &OsStr, url: &str) -> io::Result<()> {
+    let mut command = Command::new(program);
+    command.arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn()?;
+    std::thread::Builder::new().name("browser".into()).spawn(move || child.wait())?;
+    Ok(())
+}
+
+/// `$AGENTWIRE_CREDENTIALS`, or the file in the user's folder for settings.
+fn credentials() -> Option<PathBuf> {
+    if let Some(path) = env::var_os(CREDENTIALS).filter(|path| !path.is_empty()) {
+        return Some(path.into());
+    }
+    let folder = match env::var_os("XDG_CONFIG_HOME").or_else(|| env::var_os("APPDATA")) {
+        Some(folder) if PathBuf::from(&folder).is_absolute() => PathBuf::from(folder),
+        _ => env::home_dir()?.join(".config"),
+    };
+    Some(folder.join("agentwire").join("credentials.json"))
+}
+
+fn http_url(text: &str) -> Result<String> {
+    match Target::parse(text) {
+        Ok(Target::Http(target)) => Ok(target.url().to_owned()),
+        _ => Err(Usage(format!("`{text}` is no URL of an MCP server")).into()),
+    }
+}
+
+/// The file's text without the line break at its end.
+fn read_secret(path: &std::path::Path) -> Result<String> {
+    let text = std::fs::read_to_string(path);
+    let text = text.map_err(|why| Usage(format!("--client-secret-file {}: {why}", path.display())))?;
+    Ok(text.trim_end_matches(['\r', '\n']).to_owned())
+}

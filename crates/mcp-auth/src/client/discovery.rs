@@ -1,0 +1,275 @@
+//! Finds out who issues tokens for a server: the metadata of the resource, then that of its authorization server.
+
+use agentwire_transport_http::runtime::client::is_same_origin;
+use http::Uri;
+
+use crate::client::AuthError;
+use crate::client::challenge::Challenge;
+use crate::client::config::{AuthConfig, ResourceParameter};
+use crate::client::documents::{ResourceMetadata, ServerMetadata};
+use crate::client::origin::{origin, resource};
+use crate::fetch::{FetchError, Fetcher};
+
+const RESOURCE: &str = "/.well-known/oauth-protected-resource";
+const OAUTH: &str = "/.well-known/oauth-authorization-server";
+const OPENID: &str = "/.well-known/openid-configuration";
+
+/// What is known of a server and of who issues tokens for it.
+#[derive(Clone, Debug)]
+pub(crate) struct Discovered {
+    /// The resource as its metadata spells it; without metadata, the server's URL.
+    pub(crate) resource: String,
+    /// The authorization server, as the resource spells it.
+    pub(crate) issuer: String,
+    pub(crate) server: ServerMetadata,
+    pub(crate) scopes_supported: Option<Vec<String>>,
+    /// Whether the resource takes only tokens that are bound to a key.
+    pub(crate) dpop_required: bool,
+}
+
+/// Asks for both documents.
+pub(crate) async fn discover(
+    fetcher: &Fetcher,
+    server: &Uri,
+    challenge: Option<&Challenge>,
+    config: &AuthConfig,
+) -> Result<Discovered, AuthError> {
+    let Some((place, metadata)) = resource_metadata(fetcher, server, challenge).await? else {
+        return without_metadata(fetcher, server, config).await;
+    };
+    let resource = match (&config.resource, metadata.resource) {
+        (ResourceParameter::Replace(resource), _) => resource.clone(),
+        (_, Some(resource)) if covers(&resource, server) => resource,
+        (_, resource) => {
+            let problem = format!("{place} describes another resource");
+            return Err(AuthError::differs(problem, server.to_string(), resource.unwrap_or_default()));
+        }
+    };
+    let issuer = match &config.authorization_server {
+        Some(issuer) => issuer.clone(),
+        None => {
+            let named = config.client.as_ref().and_then(|client| client.issuer.as_deref());
+            chosen(&place, metadata.authorization_servers, named)?
+        }
+    };
+    let server = server_metadata(fetcher, &issuer).await?;
+    Ok(Discovered {
+        resource,
+        issuer,
+        server,
+        scopes_supported: metadata.scopes_supported,
+        dpop_required: metadata.dpop_bound_access_tokens_required,
+    })
+}
+
+/// The authorization server to use: the one that the user has named, or else the first.
+fn chosen(place: &str, offered: Vec<String>, named: Option<&str>) -> Result<String, AuthError> {
+    let Some(named) = named else {
+        let problem = || AuthError::misconfigured(format!("{place} names no authorization server"));
+        return offered.into_iter().next().ok_or_else(problem);
+    };
+    if offered.iter().any(|issuer| issuer == named) {
+        return Ok(named.to_owned());
+    }
+    let problem = format!("{place} does not name the authorization server of the registered client");
+    Err(AuthError::differs(problem, named, offered.join(" ")))
+}
+
+/// The metadata of the resource, and its URL. None where the server has none, as before 2025-06-18.
+async fn resource_metadata(
+    fetcher: &Fetcher,
+    server: &Uri,
+    challenge: Option<&Challenge>,
+) -> Result<Option<(String, ResourceMetadata)>, AuthError> {
+    let origin = origin(server);
+    let path = server.path().trim_end_matches('/');
+    let mut places: Vec<String> = Vec::new();
+    places.extend(challenge.and_then(|challenge| challenge.resource_metadata.clone()));
+    if !path.is_empty() {
+        places.push(format!("{origin}{RESOURCE}{path}"));
+    }
+    places.push(format!("{origin}{RESOURCE}"));
+    for place in places {
+        match fetcher.get_json(&place).await {
+            Ok(metadata) => return Ok(Some((place, metadata))),
+            Err(error) if is_absent(&error) => {}
+            Err(error) => return Err(failed("the metadata of the resource", error)),
+        }
+    }
+    Ok(None)
+}
+
+/// As 2025-03-26 has it: the server's origin is the authorization server, and without metadata its endpoints have default paths. That
+/// revision does not say which issuer the metadata has, so it may be any of the server's own origin.
+async fn without_metadata(
+    fetcher: &Fetcher,
+    server: &Uri,
+    config: &AuthConfig,
+) -> Result<Discovered, AuthError> {
+    if let Some(issuer) = config.authorization_server.clone() {
+        let (resource, metadata) = (resource(server), server_metadata(fetcher, &issuer).await?);
+        return Ok(Discovered {
+            resource,
+            issuer,
+            server: metadata,
+            scopes_supported: None,
+            dpop_required: false,
+        });
+    }
+    let base = origin(server);
+    let is_own = |issuer: &str| issuer.parse().is_ok_and(|issuer| is_same_origin(server, &issuer));
+    let server_metadata = match find_metadata(fetcher, &base, is_own, &[format!("{base}{OAUTH}")]).await? {
+        Some(metadata) => metadata,
+        None => ServerMetadata {
+            issuer: base.clone(),
+            authorization_endpoint: Some(format!("{base}/authorize")),
+            token_endpoint: Some(format!("{base}/token")),
+            registration_endpoint: Some(format!("{base}/register")),
+            code_challenge_methods_supported: Some(vec!["S256".to_owned()]),
+            ..ServerMetadata::default()
+        },
+    };
+    let resource = resource(server);
+    let issuer = server_metadata.issuer.clone();
+    Ok(Discovered { resource, issuer, server: server_metadata, scopes_supported: None, dpop_required: false })
+}
+
+/// The metadata of an authorization server, whose `issuer` is the one that was asked for, letter by letter.
+pub(crate) async fn server_metadata(fetcher: &Fetcher, issuer: &str) -> Result<ServerMetadata, AuthError> {
+    let invalid = || AuthError::misconfigured(format!("`{issuer}` is no URL of an authorization server"));
+    let uri: Uri = issuer.parse().map_err(|_| invalid())?;
+    if uri.query().is_some() || uri.host().is_none() || uri.scheme().is_none() {
+        return Err(invalid());
+    }
+    let places = metadata_places(&uri);
+    let found = find_metadata(fetcher, issuer, |found| found == issuer, &places).await?;
+    found.ok_or_else(|| {
+        let problem =
+            "the authorization server has no metadata at any of the places that the specification names";
+        AuthError::differs(problem, places.join(" "), "HTTP status 4xx".to_owned())
+    })
+}
+
+/// The places of the metadata in the order in which they are tried.
+fn metadata_places(issuer: &Uri) -> Vec<String> {
+    let origin = origin(issuer);
+    let path = issuer.path().trim_end_matches('/');
+    if path.is_empty() {
+        return vec![format!("{origin}{OAUTH}"), format!("{origin}{OPENID}")];
+    }
+    vec![
+        format!("{origin}{OAUTH}{path}"),
+        format!("{origin}{OPENID}{path}"),
+        format!("{origin}{path}{OPENID}"),
+    ]
+}
+
+/// The first metadata of this issuer.
+async fn find_metadata(
+    fetcher: &Fetcher,
+    issuer: &str,
+    is_issuer: impl Fn(&str) -> bool,
+    places: &[String],
+) -> Result<Option<ServerMetadata>, AuthError> {
+    let mut mismatch = None;
+    for place in places {
+        match fetcher.get_json::<ServerMetadata>(place).await {
+            Ok(metadata) if is_issuer(&metadata.issuer) => return Ok(Some(metadata)),
+            Ok(metadata) => {
+                let problem = format!("the metadata at {place} is of another issuer");
+                mismatch.get_or_insert(AuthError::differs(problem, issuer, metadata.issuer));
+            }
+            Err(error) if is_absent(&error) => {}
+            Err(error) => return Err(failed("the metadata of the authorization server", error)),
+        }
+    }
+    match mismatch {
+        Some(mismatch) => Err(mismatch),
+        None => Ok(None),
+    }
+}
+
+/// Whether there is no such document, so that the next place is tried.
+fn is_absent(error: &FetchError) -> bool {
+    match error {
+        FetchError::Status { .. } => !error.is_transient(),
+        // A web application answers every path with its page.
+        FetchError::Invalid { .. } => true,
+        _ => false,
+    }
+}
+
+/// An error of the client for a request that failed.
+pub(crate) fn failed(step: &'static str, error: FetchError) -> AuthError {
+    if error.is_transient() {
+        AuthError::transient(step, error)
+    } else {
+        AuthError::misconfigured(format!("{step}: {error}"))
+    }
+}
+
+/// Whether a resource is the server, or a part of its origin that the server belongs to.
+fn covers(resource: &str, server: &Uri) -> bool {
+    let Ok(uri) = resource.parse::<Uri>() else { return false };
+    if uri.query().is_some_and(|query| server.query() != Some(query)) || resource.contains('#') {
+        return false;
+    }
+    if !is_same_origin(server, &uri) {
+        return false;
+    }
+    let path = uri.path().trim_end_matches('/');
+    let rest = server.path().strip_prefix(path);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_resource_covers_what_is_below_it() {
+        let server: Uri = "https://a.example/x/mcp".parse().unwrap();
+        for resource in [
+            "https://a.example/x/mcp",
+            "https://a.example/x/",
+            "https://a.example",
+            "https://A.EXAMPLE:443/x/mcp/",
+        ] {
+            assert!(covers(resource, &server), "{resource}");
+        }
+        for resource in [
+            "https://b.example/x/mcp",
+            "http://a.example/x/mcp",
+            "https://a.example/x/m",
+            "https://a.example/x/mcp/y",
+            "https://a.example.evil/x/mcp",
+            "https://a.example:444/x/mcp",
+            "https://a.example/x/mcp#a",
+            "https://a.example/x/mcp?a",
+            "api://app",
+            "",
+        ] {
+            assert!(!covers(resource, &server), "{resource}");
+        }
+    }
+
+    #[test]
+    fn metadata_has_its_places() {
+        let of = |issuer: &str| metadata_places(&issuer.parse().unwrap());
+        assert_eq!(
+            of("https://a.example"),
+            [
+                "https://a.example/.well-known/oauth-authorization-server",
+                "https://a.example/.well-known/openid-configuration"
+            ]
+        );
+        assert_eq!(
+            of("https://a.example/t/1/"),
+            [
+                "https://a.example/.well-known/oauth-authorization-server/t/1",
+                "https://a.example/.well-known/openid-configuration/t/1",
+                "https://a.example/t/1/.well-known/openid-configuration"
+            ]
+        );
+    }
+}

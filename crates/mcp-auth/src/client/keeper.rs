@@ -1,0 +1,272 @@
+//! Keeps the token of one server: reads it from the store, renews it, and obtains a new one. Of all tasks and processes one does so
+//! at a time, and the others take what it got.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use agentwire_sync::Mutex;
+use agentwire_transport_http::client::HttpClient;
+use http::Uri;
+use tokio::sync::OnceCell;
+
+use crate::Secret;
+use crate::client::AuthError;
+use crate::client::challenge::Challenge;
+use crate::client::config::{AuthConfig, ResourceParameter};
+use crate::client::discovery::{Discovered, discover};
+use crate::client::dpop::DpopKey;
+use crate::client::records::{Records, ServerRecord, TokenRecord, unix_now_millis};
+use crate::fetch::Fetcher;
+
+/// How long before its end a token is renewed at most, in milliseconds; of a shorter-lived one, the last tenth of its life.
+const EARLY: u64 = 30_000;
+
+/// A token in use.
+#[derive(Debug)]
+pub(crate) struct Token {
+    pub(crate) record: TokenRecord,
+    pub(crate) server: ServerRecord,
+    pub(crate) dpop: Option<Arc<DpopKey>>,
+    /// Whether the server has taken it once.
+    accepted: AtomicBool,
+    pub(crate) source: TokenSource,
+}
+
+/// Where a token comes from. One that is refused at its first use is judged by that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TokenSource {
+    /// The store, so perhaps another process.
+    Store,
+    /// A refresh by this process.
+    Refresh,
+    /// An authorization by this process.
+    Authorization,
+}
+
+impl Token {
+    pub(crate) fn new(
+        server: ServerRecord,
+        record: TokenRecord,
+        dpop: Option<Arc<DpopKey>>,
+        source: TokenSource,
+    ) -> Arc<Self> {
+        let dpop = dpop.or_else(|| record.dpop_key.as_ref().and_then(DpopKey::from_stored).map(Arc::new));
+        Arc::new(Self { record, server, dpop, accepted: AtomicBool::new(false), source })
+    }
+
+    pub(crate) fn access_token(&self) -> &Secret {
+        &self.record.access_token
+    }
+
+    /// Whether it should be renewed before it is used.
+    pub(crate) fn is_stale(&self) -> bool {
+        let Some(expires_at) = self.record.expires_at else { return false };
+        let lifetime = expires_at.saturating_sub(self.record.issued_at);
+        unix_now_millis() + EARLY.min(lifetime / 10) >= expires_at
+    }
+
+    pub(crate) fn is_expired(&self) -> bool {
+        self.record.expires_at.is_some_and(|expires_at| unix_now_millis() >= expires_at)
+    }
+
+    pub(crate) fn set_accepted(&self) {
+        self.accepted.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the server refuses what this process has just got from this source.
+    pub(crate) fn is_refused_new(&self, source: TokenSource) -> bool {
+        self.source == source && !self.accepted.load(Ordering::Relaxed)
+    }
+
+    fn is(&self, other: &Self) -> bool {
+        self.record.access_token == other.record.access_token
+    }
+}
+
+/// Why a token is wanted.
+#[derive(Debug)]
+pub(crate) enum Job {
+    /// Before a request: what the store has, renewed if it is about to expire.
+    Freshen { used: Option<Arc<Token>> },
+    /// After a 401.
+    Unauthorized { challenge: Option<Challenge>, used: Option<Arc<Token>> },
+    /// After a 403 that asks for more scopes.
+    StepUp { challenge: Challenge, used: Option<Arc<Token>> },
+    /// The program asks for a login.
+    Login { challenge: Option<Challenge> },
+}
+
+impl Job {
+    pub(crate) fn used(&self) -> Option<&Arc<Token>> {
+        match self {
+            Self::Freshen { used } | Self::Unauthorized { used, .. } | Self::StepUp { used, .. } => {
+                used.as_ref()
+            }
+            Self::Login { .. } => None,
+        }
+    }
+}
+
+/// The keeper of one server's token.
+pub(crate) struct Keeper {
+    pub(crate) config: Arc<AuthConfig>,
+    /// The URL of the server.
+    pub(crate) server: Uri,
+    /// The same as the key of its records.
+    pub(crate) name: String,
+    pub(crate) records: Records,
+    http: Arc<dyn HttpClient>,
+    fetcher: OnceCell<Fetcher>,
+    state: Mutex<State>,
+    /// Held by the one task that works.
+    turn: tokio::sync::Mutex<()>,
+}
+
+#[derive(Default)]
+struct State {
+    token: Option<Arc<Token>>,
+    /// Whether the store has been read.
+    is_loaded: bool,
+    /// How many jobs are done.
+    done: u64,
+    /// Why the last job failed.
+    failure: Option<AuthError>,
+    /// A login failed or was declined, so none is offered until the program asks for one.
+    is_declined: bool,
+}
+
+impl Keeper {
+    pub(crate) fn new(config: Arc<AuthConfig>, server: Uri, http: Arc<dyn HttpClient>) -> Arc<Self> {
+        let records = Records::new(config.store.clone());
+        Arc::new(Self {
+            name: server.to_string(),
+            config,
+            server,
+            records,
+            http,
+            fetcher: OnceCell::new(),
+            state: Mutex::default(),
+            turn: tokio::sync::Mutex::new(()),
+        })
+    }
+
+    /// The token for the next request; none where the server may not need one.
+    pub(crate) async fn current(self: &Arc<Self>) -> Result<Option<Arc<Token>>, AuthError> {
+        let used = {
+            let state = self.state.lock();
+            match &state.token {
+                Some(token) if token.is_stale() => Some(token.clone()),
+                None if !state.is_loaded => None,
+                token => return Ok(token.clone()),
+            }
+        };
+        self.run(Job::Freshen { used }).await
+    }
+
+    /// Does a job, in a task of its own: a caller that goes away must not lose a token that the server has rotated.
+    pub(crate) async fn run(self: &Arc<Self>, job: Job) -> Result<Option<Arc<Token>>, AuthError> {
+        let seen = self.state.lock().done;
+        let keeper = self.clone();
+        let task = tokio::spawn(async move {
+            let _turn = keeper.turn.lock().await;
+            if let Some(result) = keeper.settled(&job, seen) {
+                return result;
+            }
+            let result = keeper.perform(job).await;
+            let mut state = keeper.state.lock();
+            state.done += 1;
+            state.failure = result.as_ref().err().cloned();
+            if let Ok(token) = &result {
+                state.is_loaded = true;
+                if token.is_some() {
+                    state.token.clone_from(token);
+                }
+            }
+            result
+        });
+        task.await.unwrap_or_else(|error| Err(AuthError::transient("the renewal of the token", error)))
+    }
+
+    /// The result of a job that another one has done meanwhile: its token, or its failure.
+    fn settled(&self, job: &Job, seen: u64) -> Option<Result<Option<Arc<Token>>, AuthError>> {
+        let state = self.state.lock();
+        let token = state.token.as_ref().filter(|token| match job.used() {
+            Some(used) => !token.is(used),
+            None => true,
+        });
+        match (job, token, &state.failure) {
+            (Job::Login { .. }, ..) => None,
+            (_, Some(token), _) if !token.is_stale() => Some(Ok(Some(token.clone()))),
+            (_, _, Some(failure)) if state.done != seen => Some(Err(failure.clone())),
+            _ => None,
+        }
+    }
+
+    /// What the store has for this server.
+    pub(crate) async fn stored(&self) -> Result<Option<Arc<Token>>, AuthError> {
+        let Some(server) = self.records.server(&self.name).await? else { return Ok(None) };
+        let token = self.records.token(&server).await?;
+        Ok(token.map(|record| Token::new(server, record, None, TokenSource::Store)))
+    }
+
+    /// The store's token where another process has got one in place of the one that was used.
+    pub(crate) async fn adopted(&self, used: Option<&Token>) -> Result<Option<Arc<Token>>, AuthError> {
+        let stored = self.stored().await?;
+        Ok(stored.filter(|stored| !stored.is_stale() && !used.is_some_and(|used| used.is(stored))))
+    }
+
+    /// Keeps a token before it is used. One that cannot be stored stays in memory: the authorization server knows no other now.
+    pub(crate) async fn keep(&self, token: &Arc<Token>) -> Result<(), AuthError> {
+        self.state.lock().token = Some(token.clone());
+        self.records.keep_token(&token.server, Some(&token.record)).await?;
+        if self.records.server(&self.name).await?.as_ref() != Some(&token.server) {
+            self.records.keep_server(&self.name, Some(&token.server)).await?;
+        }
+        Ok(())
+    }
+
+    /// Forgets the token, in memory and in the store.
+    pub(crate) async fn forget(&self) -> Result<Option<Arc<Token>>, AuthError> {
+        let _turn = self.turn.lock().await;
+        let stored = self.stored().await?;
+        if let Some(token) = &stored {
+            let _guard = self.records.lock_token(&token.server).await?;
+            self.records.keep_token(&token.server, None).await?;
+            self.records.keep_server(&self.name, None).await?;
+        }
+        let mut state = self.state.lock();
+        Ok(stored.or(state.token.take()))
+    }
+
+    pub(crate) fn is_declined(&self) -> bool {
+        self.state.lock().is_declined
+    }
+
+    pub(crate) fn set_declined(&self, declined: bool) {
+        self.state.lock().is_declined = declined;
+    }
+
+    pub(crate) async fn fetcher(&self) -> &Fetcher {
+        let make = || async {
+            let policy = self.config.policy.clone().reaching(&self.server).await;
+            Fetcher::new(self.http.clone(), policy, self.config.document_limit, self.config.timeout)
+        };
+        self.fetcher.get_or_init(make).await
+    }
+
+    /// Asks the server who issues its tokens.
+    pub(crate) async fn discover(&self, challenge: Option<&Challenge>) -> Result<Discovered, AuthError> {
+        discover(self.fetcher().await, &self.server, challenge, &self.config).await
+    }
+
+    /// The parameter `resource` of each request for a code or a token.
+    pub(crate) fn parameter(&self, resource: &str) -> Option<String> {
+        (self.config.resource != ResourceParameter::Omit).then(|| resource.to_owned())
+    }
+
+    /// Who would have to log in.
+    pub(crate) fn needs_person(&self, scopes: &[String]) -> AuthError {
+        let command = self.config.login_command.clone();
+        AuthError::NeedsPerson { server: self.name.clone(), scopes: scopes.to_vec(), command }
+    }
+}

@@ -1,0 +1,231 @@
+//! The login in a person's browser.
+
+mod connection;
+mod listener;
+mod opener;
+mod request;
+
+use std::fmt;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use http::Uri;
+
+use self::listener::Listener;
+use self::opener::Opener;
+use super::user_agent::{LoginError, RedirectListener, UserAgent};
+
+/// How long a person may take unless [`Browser::timeout`] says otherwise: 5 minutes.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5 * 60);
+
+/// How this machine is named in the redirect URI. The port is always bound to loopback addresses only.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LoopbackHost {
+    /// `127.0.0.1`.
+    #[default]
+    Ipv4,
+    /// `[::1]`.
+    Ipv6,
+    /// `localhost`, for authorization servers that refuse the addresses. Both addresses are bound where the machine has both.
+    Localhost,
+}
+
+impl LoopbackHost {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Ipv4 => "127.0.0.1",
+            Self::Ipv6 => "[::1]",
+            Self::Localhost => "localhost",
+        }
+    }
+
+    /// The addresses to bind. All but the first may be missing on this machine.
+    fn addresses(self) -> &'static [IpAddr] {
+        const V4: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        const V6: IpAddr = IpAddr::V6(Ipv6Addr::LOCALHOST);
+        match self {
+            Self::Ipv4 => &[V4],
+            Self::Ipv6 => &[V6],
+            Self::Localhost => &[V4, V6],
+        }
+    }
+}
+
+/// Logs a person in with the browser of this machine, and receives the redirect on a loopback port (RFC 8252, section 7.3).
+///
+/// The browser is started without a shell, and only for `https` URLs, or `http` ones of this machine. The port accepts one
+/// redirect, which must carry the `state` of this login; anything else is answered with an error, and the wait goes on. The
+/// port is open only while a login runs.
+///
+/// The URL is an argument of the browser, which other users of this machine may see in the list of processes. It contains the
+/// login's `state` and the challenge, but never the verifier: with it they could log this program in as themselves, not
+/// themselves as this person. Where users do not trust each other, hide their processes (`hidepid=2` on Linux).
+///
+/// ```
+/// use agentwire_mcp_auth::client::Browser;
+///
+/// let browser = Browser::new().on_url(|url| eprintln!("Log in here if no browser opens: {url}"));
+/// ```
+#[derive(Clone)]
+pub struct Browser {
+    port: u16,
+    host: LoopbackHost,
+    path: String,
+    timeout: Duration,
+    opener: Opener,
+    on_url: Option<OnUrl>,
+}
+
+type OnUrl = Arc<dyn Fn(&str) + Send + Sync>;
+
+impl Browser {
+    /// The system's browser, and any free port of `127.0.0.1`.
+    pub fn new() -> Self {
+        Self {
+            port: 0,
+            host: LoopbackHost::default(),
+            path: "/callback".into(),
+            timeout: DEFAULT_TIMEOUT,
+            opener: Opener::System,
+            on_url: None,
+        }
+    }
+
+    /// Sets the port (default 0: any free one), for authorization servers that compare it.
+    #[must_use]
+    pub fn port(mut self, port: u16) -> Self {
+        self.port = port;
+        self
+    }
+
+    /// Sets how this machine is named in the redirect URI (default `127.0.0.1`).
+    #[must_use]
+    pub fn host(mut self, host: LoopbackHost) -> Self {
+        self.host = host;
+        self
+    }
+
+    /// Sets the path of the redirect URI (default `/callback`). It begins with `/` and has no query.
+    #[must_use]
+    pub fn path(mut self, path: impl Into<String>) -> Self {
+        self.path = path.into();
+        self
+    }
+
+    /// Sets how long the person may take (default 5 minutes).
+    #[must_use]
+    pub fn timeout(mut self, limit: Duration) -> Self {
+        self.timeout = limit;
+        self
+    }
+
+    /// Sets what opens a URL instead of the system's browser. It is called inside a task, so it must not block. The URL comes
+    /// from a server: do not pass it to a shell.
+    #[must_use]
+    pub fn opener(mut self, open: impl Fn(&str) -> io::Result<()> + Send + Sync + 'static) -> Self {
+        self.opener = Opener::Custom(Arc::new(open));
+        self
+    }
+
+    /// Sets what shows the URL to the person, before a browser is opened. With this, a login goes on where no browser can be
+    /// opened: the person opens the URL. The URL contains the `state` of the login, so it does not belong into a log.
+    #[must_use]
+    pub fn on_url(mut self, show: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.on_url = Some(Arc::new(show));
+        self
+    }
+
+    async fn bind(self) -> Result<Box<dyn RedirectListener>, LoginError> {
+        if !self.path.starts_with('/')
+            || !self.path.bytes().all(opener::is_plain)
+            || self.path.contains(['?', '#'])
+        {
+            return Err(unavailable(
+                "no listener for the redirect",
+                io::Error::other("the path is none of a URL"),
+            ));
+        }
+        let listener = Listener::bind(self.host.addresses(), self.port).await;
+        let listener = listener.map_err(|error| unavailable("no listener for the redirect", error))?;
+        let authority = format!("{}:{}", self.host.name(), listener.port());
+        Ok(Box::new(BrowserListener { browser: self, listener, authority }))
+    }
+}
+
+impl Default for Browser {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Browser {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Browser")
+            .field("port", &self.port)
+            .field("host", &self.host)
+            .field("path", &self.path)
+            .field("timeout", &self.timeout)
+            .finish_non_exhaustive()
+    }
+}
+
+impl UserAgent for Browser {
+    fn redirect_uris(&self) -> Vec<String> {
+        let (host, path) = (self.host.name(), &self.path);
+        match self.port {
+            0 => vec![format!("http://{host}{path}")],
+            port => vec![format!("http://{host}:{port}{path}")],
+        }
+    }
+
+    fn listen(&self) -> BoxFuture<'static, Result<Box<dyn RedirectListener>, LoginError>> {
+        self.clone().bind().boxed()
+    }
+}
+
+struct BrowserListener {
+    browser: Browser,
+    listener: Listener,
+    /// The host and port of the redirect URI, which are also what the browser sends as `Host`.
+    authority: String,
+}
+
+impl RedirectListener for BrowserListener {
+    fn redirect_uri(&self) -> String {
+        format!("http://{}{}", self.authority, self.browser.path)
+    }
+
+    fn authorize(self: Box<Self>, url: Uri, state: String) -> BoxFuture<'static, Result<String, LoginError>> {
+        let Self { browser, listener, authority } = *self;
+        let after = browser.timeout;
+        let login = async move {
+            let url = opener::check(&url)?;
+            let expected = request::Expected::new(authority, browser.path, &state);
+            if let Some(show) = &browser.on_url {
+                show(&url);
+            }
+            let receive = std::pin::pin!(listener.receive(expected));
+            let open = std::pin::pin!(browser.opener.open(url));
+            // Opening ends only with an error.
+            let (error, receive) = match futures_util::future::select(receive, open).await {
+                futures_util::future::Either::Left((query, _)) => return Ok(query),
+                futures_util::future::Either::Right((error, receive)) => (error, receive),
+            };
+            if browser.on_url.is_none() {
+                return Err(unavailable("no browser", error));
+            }
+            Ok(receive.await)
+        };
+        async move { tokio::time::timeout(after, login).await.unwrap_or(Err(LoginError::TimedOut { after })) }
+            .boxed()
+    }
+}
+
+fn unavailable(what: &'static str, cause: io::Error) -> LoginError {
+    LoginError::Unavailable { what, cause: cause.into() }
+}

@@ -1,0 +1,246 @@
+//! Obtains a first token, or one with more scopes: by a person who logs in, or by what the client holds.
+
+use std::sync::Arc;
+
+use crate::client::AuthError;
+use crate::client::challenge::Challenge;
+use crate::client::code_flow::{Asked, CodeFlow};
+use crate::client::config::DpopMode;
+use crate::client::discovery::Discovered;
+use crate::client::dpop::DpopKey;
+use crate::client::grant::{Assertion, Grant, IdentityProvider};
+use crate::client::identity::ClientIdentity;
+use crate::client::keeper::{Keeper, Token, TokenSource};
+use crate::client::records::{LoginRecord, Registration, ServerRecord, TokenRecord, unix_now_millis};
+use crate::client::registration;
+use crate::client::token_endpoint::{Form, TokenEndpoint};
+
+/// How many scopes are asked for at most: a server that asks for ever more gets no more.
+const MAX_SCOPES: usize = 64;
+
+const TOKEN: &str = "the request for a token";
+const EXCHANGE: &str = "the exchange of the ID token";
+const ASSERTION: &str = "the assertion for a token";
+
+const JWT_BEARER: &str = "urn:ietf:params:oauth:grant-type:jwt-bearer";
+const TOKEN_EXCHANGE: &str = "urn:ietf:params:oauth:grant-type:token-exchange";
+const ID_TOKEN: &str = "urn:ietf:params:oauth:token-type:id_token";
+const ID_JAG: &str = "urn:ietf:params:oauth:token-type:id-jag";
+
+impl Keeper {
+    /// A new token. Of all processes one asks at a time, and the others take its token. `used` is the one that did not do.
+    pub(crate) async fn authorize(
+        &self,
+        challenge: Option<&Challenge>,
+        used: Option<&Token>,
+    ) -> Result<Arc<Token>, AuthError> {
+        let by_person = matches!(self.config.grant, Grant::AuthorizationCode);
+        let wanted = challenge.map(|challenge| &*challenge.scopes).unwrap_or_default();
+        if by_person && (self.config.user_agent.is_none() || self.is_declined()) {
+            return Err(self.needs_person(wanted));
+        }
+        let waiting_since = unix_now_millis();
+        let _guard = self.records.lock_login(&self.name).await?;
+        if let Some(token) = self.adopted(used).await?
+            && wanted.iter().all(|scope| token.record.scopes.contains(scope))
+        {
+            return Ok(token);
+        }
+        let failed = self.records.login(&self.name).await?;
+        if by_person && failed.as_ref().is_some_and(|login| login.failed_at >= waiting_since) {
+            self.set_declined(true);
+            return Err(self.needs_person(wanted));
+        }
+        let token = self.obtain(challenge).await?;
+        if failed.is_some() {
+            self.records.keep_login(&self.name, None).await?;
+        }
+        Ok(token)
+    }
+
+    async fn obtain(&self, challenge: Option<&Challenge>) -> Result<Arc<Token>, AuthError> {
+        let found = self.discover(challenge).await?;
+        let before = self.records.server(&self.name).await?;
+        let scopes = self.scopes(challenge, &found, before.as_ref());
+        let mut is_registered_anew = false;
+        loop {
+            let client = self.client(&found, before.as_ref(), &scopes).await?;
+            let dpop = self.dpop_key(challenge, &found)?;
+            let server = ServerRecord {
+                issuer: found.issuer.clone(),
+                resource: found.resource.clone(),
+                parameter: self.parameter(&found.resource),
+                client_id: client.id.clone(),
+                scopes: scopes.clone(),
+            };
+            let result = self.ask(&found, &server, &client, dpop).await;
+            if is_registered_anew || !is_unknown_client(&result) || self.config.client.is_some() {
+                return result;
+            }
+            // It was registered once, and the authorization server has forgotten it.
+            is_registered_anew = true;
+            let redirect_uris = self.config.redirect_uris();
+            self.records.keep_registration(&found.issuer, &redirect_uris, None).await?;
+        }
+    }
+
+    /// Asks for a token by the grant of the settings, and keeps it.
+    async fn ask(
+        &self,
+        found: &Discovered,
+        server: &ServerRecord,
+        client: &ClientIdentity,
+        dpop: Option<Arc<DpopKey>>,
+    ) -> Result<Arc<Token>, AuthError> {
+        let mut form = match &self.config.grant {
+            Grant::AuthorizationCode => self.code(found, server, client).await?,
+            Grant::ClientCredentials => vec![("grant_type", "client_credentials".to_owned())],
+            Grant::WorkloadIdentity(assertion) => {
+                vec![("grant_type", JWT_BEARER.to_owned()), ("assertion", obtained(assertion).await?)]
+            }
+            Grant::EnterpriseManaged(provider) => vec![
+                ("grant_type", JWT_BEARER.to_owned()),
+                ("assertion", self.id_jag(provider, server).await?),
+            ],
+        };
+        if !matches!(self.config.grant, Grant::AuthorizationCode) && !server.scopes.is_empty() {
+            form.push(("scope", server.scopes.join(" ")));
+        }
+        form.extend(server.parameter.clone().map(|resource| ("resource", resource)));
+        let fetcher = self.fetcher().await;
+        let endpoint = TokenEndpoint::of(fetcher, &found.server, client, dpop.as_deref())?;
+        let answer = endpoint.request(TOKEN, form).await?;
+        let record = TokenRecord::issued(answer, &server.scopes, client, None, dpop.as_deref())?;
+        let dpop = dpop.filter(|_| record.dpop_key.is_some());
+        let token = Token::new(server.clone(), record, dpop, TokenSource::Authorization);
+        let _guard = self.records.lock_token(server).await?;
+        self.keep(&token).await?;
+        // A client that was registered here is kept already, with what it was registered for.
+        if self.config.keep_client
+            && self.config.client.is_some()
+            && let Some(registration) = Registration::of(client, self.config.redirect_uris())
+        {
+            let redirect_uris = &registration.redirect_uris;
+            self.records.keep_registration(&server.issuer, redirect_uris, Some(&registration)).await?;
+        }
+        Ok(token)
+    }
+
+    /// Sends a person to the authorization server, once: what fails after that is not offered again by itself.
+    async fn code(
+        &self,
+        found: &Discovered,
+        server: &ServerRecord,
+        client: &ClientIdentity,
+    ) -> Result<Form, AuthError> {
+        let Some(agent) = &self.config.user_agent else { return Err(self.needs_person(&server.scopes)) };
+        let policy = self.config.policy.clone().reaching(&self.server).await;
+        let resource = server.parameter.as_deref();
+        let (scopes, config) = (&*server.scopes, &*self.config);
+        let asked = Asked { found, client, scopes, resource, policy: &policy, config };
+        let flow = CodeFlow::begin(&asked, agent).await?;
+        let form = flow.finish().await;
+        if form.is_err() {
+            self.set_declined(true);
+            let failed = LoginRecord { failed_at: unix_now_millis() };
+            self.records.keep_login(&self.name, Some(&failed)).await?;
+        }
+        form
+    }
+
+    /// Exchanges the person's ID token at the enterprise's identity provider for a grant that the authorization server takes.
+    async fn id_jag(&self, provider: &IdentityProvider, server: &ServerRecord) -> Result<String, AuthError> {
+        let mut form: Form = vec![
+            ("grant_type", TOKEN_EXCHANGE.to_owned()),
+            ("requested_token_type", ID_JAG.to_owned()),
+            ("audience", server.issuer.clone()),
+            ("resource", server.resource.clone()),
+            ("subject_token", obtained(&provider.id_token).await?),
+            ("subject_token_type", ID_TOKEN.to_owned()),
+        ];
+        if !server.scopes.is_empty() {
+            form.push(("scope", server.scopes.join(" ")));
+        }
+        let endpoint = TokenEndpoint {
+            fetcher: self.fetcher().await,
+            url: &provider.token_endpoint,
+            issuer: &provider.issuer,
+            methods: None,
+            client: &provider.client,
+            dpop: None,
+        };
+        Ok(endpoint.request(EXCHANGE, form).await?.access_token.expose().to_owned())
+    }
+
+    /// The scopes to ask for: those of the settings or the challenge, or all that the server lists, and those asked for before.
+    fn scopes(
+        &self,
+        challenge: Option<&Challenge>,
+        found: &Discovered,
+        before: Option<&ServerRecord>,
+    ) -> Vec<String> {
+        let challenged = challenge.map(|challenge| challenge.scopes.clone()).unwrap_or_default();
+        let before = before.filter(|before| before.issuer == found.issuer);
+        let mut scopes = before.map(|before| before.scopes.clone()).unwrap_or_default();
+        let first = match (&self.config.scopes, challenged.is_empty()) {
+            (Some(configured), _) => configured.clone(),
+            (None, false) => Vec::new(),
+            (None, true) => found.scopes_supported.clone().unwrap_or_default(),
+        };
+        let offline = found.server.scopes_supported.iter().filter(|scope| *scope == "offline_access");
+        let is_wanted = self.config.offline_access && matches!(self.config.grant, Grant::AuthorizationCode);
+        let offline = offline.take(usize::from(is_wanted)).cloned();
+        for scope in first.into_iter().chain(challenged).chain(offline) {
+            if !scopes.contains(&scope) && scopes.len() < MAX_SCOPES {
+                scopes.push(scope);
+            }
+        }
+        scopes
+    }
+
+    async fn client(
+        &self,
+        found: &Discovered,
+        before: Option<&ServerRecord>,
+        scopes: &[String],
+    ) -> Result<ClientIdentity, AuthError> {
+        let client =
+            registration::identity(&self.config, self.fetcher().await, &self.records, found, scopes).await?;
+        // A client without an issuer belongs to the one that it was used with first.
+        let moved = before.filter(|before| before.client_id == client.id && before.issuer != found.issuer);
+        match (moved, &self.config.client) {
+            (Some(before), Some(_)) => {
+                let problem =
+                    "the server has another authorization server now than the client was registered at";
+                Err(AuthError::differs(problem, before.issuer.clone(), found.issuer.clone()))
+            }
+            _ => Ok(client),
+        }
+    }
+
+    fn dpop_key(
+        &self,
+        challenge: Option<&Challenge>,
+        found: &Discovered,
+    ) -> Result<Option<Arc<DpopKey>>, AuthError> {
+        let supported = found.server.dpop_signing_alg_values_supported.iter().any(|alg| alg == "ES256");
+        let demanded = found.dpop_required || challenge.is_some_and(|challenge| challenge.dpop);
+        let wanted = match self.config.dpop {
+            DpopMode::Auto => demanded && supported,
+            DpopMode::Always => supported,
+            DpopMode::Never => false,
+        };
+        let failed = |error| AuthError::transient("the key for proofs of possession", error);
+        wanted.then(|| DpopKey::generate().map(Arc::new)).transpose().map_err(failed)
+    }
+}
+
+async fn obtained(assertion: &Assertion) -> Result<String, AuthError> {
+    let assertion = assertion.obtain().await.map_err(|error| AuthError::transient(ASSERTION, error))?;
+    Ok(assertion.expose().trim().to_owned())
+}
+
+/// Whether an authorization server does not know the client.
+fn is_unknown_client(result: &Result<Arc<Token>, AuthError>) -> bool {
+    matches!(result, Err(AuthError::Rejected { code: Some(code), .. }) if code == "invalid_client")
+}

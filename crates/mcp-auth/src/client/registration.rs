@@ -1,0 +1,129 @@
+//! How a client gets its id at an authorization server, in the order of the specification: registered before, by the URL of its
+//! metadata document, by dynamic registration.
+
+use bytes::Bytes;
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::{HeaderValue, Method, Request, Uri};
+
+use crate::client::config::AuthConfig;
+use crate::client::discovery::{Discovered, failed};
+use crate::client::documents::{RegistrationAnswer, RegistrationRequest};
+use crate::client::identity::ClientIdentity;
+use crate::client::records::{Records, Registration};
+use crate::client::token_endpoint::{read, refused};
+use crate::client::{AuthError, challenge};
+use crate::fetch::Fetcher;
+
+/// The client's identity at the authorization server.
+pub(crate) async fn identity(
+    config: &AuthConfig,
+    fetcher: &Fetcher,
+    records: &Records,
+    found: &Discovered,
+    scopes: &[String],
+) -> Result<ClientIdentity, AuthError> {
+    if let Some(client) = &config.client {
+        return match &client.issuer {
+            Some(issuer) if *issuer != found.issuer => {
+                let problem = "the client is registered at another authorization server than the server's";
+                Err(AuthError::differs(problem, issuer.clone(), found.issuer.clone()))
+            }
+            _ => Ok(ClientIdentity { is_kept: config.keep_client, ..client.clone() }),
+        };
+    }
+    if let Some(url) = &config.metadata_url
+        && found.server.client_id_metadata_document_supported
+    {
+        return Ok(ClientIdentity::new(url.clone()));
+    }
+    let Some(endpoint) = &found.server.registration_endpoint else {
+        let problem = format!("{} registers no clients: register one there and set its id", found.issuer);
+        return Err(AuthError::misconfigured(problem));
+    };
+    let redirect_uris = config.redirect_uris();
+    let kept = records.registration(&found.issuer, &redirect_uris).await?;
+    if let Some(kept) = kept.filter(|kept| kept.serves(scopes, &redirect_uris)) {
+        return Ok(kept.identity(&found.issuer));
+    }
+    let registration = register(config, fetcher, found, endpoint, scopes, redirect_uris).await?;
+    records.keep_registration(&found.issuer, &registration.redirect_uris, Some(&registration)).await?;
+    Ok(registration.identity(&found.issuer))
+}
+
+async fn register(
+    config: &AuthConfig,
+    fetcher: &Fetcher,
+    found: &Discovered,
+    endpoint: &str,
+    scopes: &[String],
+    redirect_uris: Vec<String>,
+) -> Result<Registration, AuthError> {
+    const STEP: &str = "the registration of the client";
+    let scope = (!scopes.is_empty()).then(|| scopes.join(" "));
+    let body = RegistrationRequest {
+        client_name: &config.client_name,
+        client_uri: config.client_uri.as_deref(),
+        redirect_uris: &redirect_uris,
+        grant_types: ["authorization_code", "refresh_token"],
+        response_types: ["code"],
+        token_endpoint_auth_method: method(found.server.token_endpoint_auth_methods_supported.as_deref()),
+        application_type: application_type(&redirect_uris),
+        scope,
+    };
+    let body = serde_json::to_vec(&body).map_err(|error| AuthError::misconfigured(error.to_string()))?;
+    let mut request = Request::new(Bytes::from(body));
+    *request.method_mut() = Method::POST;
+    let invalid = |_| AuthError::misconfigured(format!("the registration endpoint `{endpoint}` is no URL"));
+    *request.uri_mut() = endpoint.parse::<Uri>().map_err(invalid)?;
+    request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    request.headers_mut().insert(ACCEPT, HeaderValue::from_static("application/json"));
+    let answer = fetcher.send(request).await.map_err(|error| failed(STEP, error))?;
+    if !answer.status.is_success() {
+        return Err(refused(STEP, &answer, &[]));
+    }
+    let answer: RegistrationAnswer = read(STEP, endpoint, &answer)?;
+    Ok(Registration {
+        client_id: answer.client_id,
+        client_secret: answer.client_secret,
+        expires_at: answer.client_secret_expires_at,
+        method: answer.token_endpoint_auth_method,
+        scopes: answer.scope.as_deref().map(challenge::words).or_else(|| Some(scopes.to_vec())),
+        redirect_uris,
+    })
+}
+
+/// How to ask to authenticate: not at all where that is allowed, because what is installed keeps no secret.
+fn method(supported: Option<&[String]>) -> &'static str {
+    let has = |method: &str| supported.is_none_or(|all| all.iter().any(|known| known == method));
+    ["none", "client_secret_basic", "client_secret_post"]
+        .into_iter()
+        .find(|method| has(method))
+        .unwrap_or("none")
+}
+
+/// `web` only where each redirect goes to a page on the network.
+fn application_type(redirect_uris: &[String]) -> &'static str {
+    let is_web = |uri: &String| {
+        let uri = uri.parse::<Uri>().ok();
+        uri.is_some_and(|uri| {
+            uri.scheme_str() == Some("https") && !uri.host().is_some_and(crate::address::is_loopback_host)
+        })
+    };
+    if !redirect_uris.is_empty() && redirect_uris.iter().all(is_web) { "web" } else { "native" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_type_follows_the_redirects() {
+        let of = |uris: &[&str]| application_type(&uris.iter().map(ToString::to_string).collect::<Vec<_>>());
+        assert_eq!(of(&["http://127.0.0.1/callback"]), "native");
+        assert_eq!(of(&["https://localhost/callback"]), "native");
+        assert_eq!(of(&["my-app:/callback"]), "native");
+        assert_eq!(of(&["https://app.example/callback"]), "web");
+        assert_eq!(of(&["https://app.example/callback", "http://localhost/callback"]), "native");
+        assert_eq!(of(&[]), "native");
+    }
+}

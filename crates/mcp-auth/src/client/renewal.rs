@@ -1,0 +1,190 @@
+//! What a keeper does when it has the turn: adopt, refresh, obtain, log in.
+
+use std::sync::Arc;
+
+use crate::client::AuthError;
+use crate::client::challenge::Challenge;
+use crate::client::discovery::{Discovered, server_metadata};
+use crate::client::dpop::DpopKey;
+use crate::client::identity::{ClientIdentity, ClientProof};
+use crate::client::keeper::{Job, Keeper, Token, TokenSource};
+use crate::client::records::{ServerRecord, TokenRecord};
+use crate::client::token_endpoint::{Form, TokenEndpoint};
+
+const REFRESH: &str = "the refresh of the token";
+
+impl Keeper {
+    pub(crate) async fn perform(&self, job: Job) -> Result<Option<Arc<Token>>, AuthError> {
+        match job {
+            Job::Freshen { used } => self.freshen(used).await,
+            Job::Unauthorized { challenge, used } => {
+                self.after_401(challenge.as_ref(), used.as_deref()).await.map(Some)
+            }
+            Job::StepUp { challenge, used } => self.step_up(&challenge, used.as_deref()).await,
+            Job::Login { challenge } => {
+                self.set_declined(false);
+                self.authorize(challenge.as_ref(), self.stored().await?.as_deref()).await.map(Some)
+            }
+        }
+    }
+
+    async fn freshen(&self, used: Option<Arc<Token>>) -> Result<Option<Arc<Token>>, AuthError> {
+        let token = match self.stored().await? {
+            Some(token) => token,
+            // A store that has lost it does not make the token worse.
+            None => match used {
+                Some(used) => used,
+                None => return Ok(None),
+            },
+        };
+        if !token.is_stale() || token.record.refresh_token.is_none() {
+            return Ok(Some(token));
+        }
+        match self.refresh(&token, None).await {
+            Ok(token) => Ok(Some(token)),
+            // The request will tell: it gets 401, and what follows knows the challenge.
+            Err(AuthError::Rejected { .. }) => Ok(Some(token)),
+            Err(_) if !token.is_expired() => Ok(Some(token)),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn after_401(
+        &self,
+        challenge: Option<&Challenge>,
+        used: Option<&Token>,
+    ) -> Result<Arc<Token>, AuthError> {
+        if let Some(token) = self.adopted(used).await? {
+            return Ok(token);
+        }
+        if let Some(used) = used {
+            if used.is_refused_new(TokenSource::Authorization) {
+                let what = Some(
+                    "the server refuses the token that its authorization server has just issued".to_owned(),
+                );
+                return Err(AuthError::rejected("the request to the server", None, what));
+            }
+            // One whose lifetime nobody has said may have ended since.
+            let is_useless = used.is_refused_new(TokenSource::Refresh) && used.record.expires_at.is_some();
+            let refreshable =
+                self.stored().await?.filter(|stored| stored.record.refresh_token.is_some() && !is_useless);
+            if let Some(stored) = refreshable {
+                let found = match self.discover(challenge).await {
+                    Ok(found) => Some(found),
+                    // Who has issued the token is known, whatever the server says now.
+                    Err(AuthError::Misconfigured(_)) => None,
+                    Err(error) => return Err(error),
+                };
+                if found.as_ref().is_none_or(|found| found.issuer == stored.server.issuer) {
+                    match self.refresh(&stored, found.as_ref()).await {
+                        Err(AuthError::Rejected { .. }) => {}
+                        result => return result,
+                    }
+                }
+            }
+        }
+        self.authorize(challenge, used).await
+    }
+
+    /// A token with more scopes; none where asking again would change nothing.
+    async fn step_up(
+        &self,
+        challenge: &Challenge,
+        used: Option<&Token>,
+    ) -> Result<Option<Arc<Token>>, AuthError> {
+        let asked = self.records.server(&self.name).await?.map(|server| server.scopes).unwrap_or_default();
+        if challenge.scopes.iter().all(|scope| asked.contains(scope)) {
+            return Ok(self.adopted(used).await?.filter(|token| covers(token, &challenge.scopes)));
+        }
+        self.authorize(Some(challenge), used).await.map(Some)
+    }
+
+    /// Renews a token by its refresh token: locks, reads again, adopts or refreshes, stores, and returns it.
+    async fn refresh(&self, token: &Token, found: Option<&Discovered>) -> Result<Arc<Token>, AuthError> {
+        let metadata = match found {
+            Some(found) => found.server.clone(),
+            None => server_metadata(self.fetcher().await, &token.server.issuer).await?,
+        };
+        let _guard = self.records.lock_token(&token.server).await?;
+        let Some(record) = self.records.token(&token.server).await? else {
+            return Err(AuthError::rejected(
+                REFRESH,
+                None,
+                Some("the token was removed meanwhile".to_owned()),
+            ));
+        };
+        if record.access_token != *token.access_token() {
+            let other = Token::new(token.server.clone(), record.clone(), None, TokenSource::Store);
+            if !other.is_stale() {
+                return Ok(other);
+            }
+        }
+        let Some(refresh_token) = &record.refresh_token else {
+            return Err(AuthError::rejected(
+                REFRESH,
+                None,
+                Some("there is no refresh token any more".to_owned()),
+            ));
+        };
+        let mut form: Form = vec![
+            ("grant_type", "refresh_token".to_owned()),
+            ("refresh_token", refresh_token.expose().to_owned()),
+        ];
+        form.extend(token.server.parameter.clone().map(|resource| ("resource", resource)));
+        let dpop = record.dpop_key.as_ref().and_then(DpopKey::from_stored).map(Arc::new);
+        let client = self.client_of(&token.server, &record);
+        let endpoint = TokenEndpoint::of(self.fetcher().await, &metadata, &client, dpop.as_deref())?;
+        match endpoint.request(REFRESH, form).await {
+            Ok(answer) => {
+                let renewed =
+                    TokenRecord::issued(answer, &record.scopes, &client, Some(&record), dpop.as_deref())?;
+                let renewed = Token::new(token.server.clone(), renewed, dpop, TokenSource::Refresh);
+                self.keep(&renewed).await?;
+                Ok(renewed)
+            }
+            Err(error) => {
+                if let AuthError::Rejected { .. } = error {
+                    // Nobody else should try it.
+                    let spent = TokenRecord { refresh_token: None, ..record };
+                    self.records.keep_token(&token.server, Some(&spent)).await?;
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// Revokes a token where its authorization server supports that.
+    pub(crate) async fn revoke(&self, token: &Token) {
+        // It is forgotten here whatever the authorization server says.
+        let _ = self.try_revoke(token).await;
+    }
+
+    async fn try_revoke(&self, token: &Token) -> Result<(), AuthError> {
+        let fetcher = self.fetcher().await;
+        let metadata = server_metadata(fetcher, &token.server.issuer).await?;
+        let Some(url) = metadata.revocation_endpoint.as_deref() else { return Ok(()) };
+        let client = self.client_of(&token.server, &token.record);
+        let endpoint = TokenEndpoint { url, ..TokenEndpoint::of(fetcher, &metadata, &client, None)? };
+        let (secret, hint) = match &token.record.refresh_token {
+            Some(refresh_token) => (refresh_token, "refresh_token"),
+            None => (token.access_token(), "access_token"),
+        };
+        let form = vec![("token", secret.expose().to_owned()), ("token_type_hint", hint.to_owned())];
+        endpoint.post("the revocation of the token", form).await.map(drop)
+    }
+
+    /// The client that a token was issued to.
+    fn client_of(&self, server: &ServerRecord, record: &TokenRecord) -> ClientIdentity {
+        if let Some(client) = self.config.client.as_ref().filter(|client| client.id == server.client_id) {
+            return ClientIdentity { is_kept: self.config.keep_client, ..client.clone() };
+        }
+        let (id, method) = (server.client_id.clone(), record.client_method.clone());
+        let proof = record.client_secret.clone().map_or(ClientProof::None, ClientProof::Secret);
+        ClientIdentity { id, proof, issuer: Some(server.issuer.clone()), method, is_kept: true }
+    }
+}
+
+/// Whether a token has these scopes, as far as that is known.
+fn covers(token: &Token, scopes: &[String]) -> bool {
+    scopes.iter().all(|scope| token.record.scopes.contains(scope))
+}

@@ -1,0 +1,142 @@
+//! Requests to a token endpoint: RFC 6749, section 3.2, with the client's authentication and its proof of possession.
+
+use bytes::Bytes;
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
+use http::{HeaderValue, Method, Request, StatusCode, Uri};
+use serde::de::DeserializeOwned;
+
+use crate::client::AuthError;
+use crate::client::discovery::failed;
+use crate::client::documents::{ErrorAnswer, ServerMetadata, TokenAnswer};
+use crate::client::dpop::{DPOP, DpopKey};
+use crate::client::identity::{ClientIdentity, ClientProof};
+use crate::fetch::{Fetched, Fetcher, is_transient};
+
+/// The parameters of a request.
+pub(crate) type Form = Vec<(&'static str, String)>;
+
+/// A token endpoint and who asks there.
+pub(crate) struct TokenEndpoint<'a> {
+    pub(crate) fetcher: &'a Fetcher,
+    pub(crate) url: &'a str,
+    /// The authorization server, to which assertions are addressed.
+    pub(crate) issuer: &'a str,
+    /// How clients may authenticate; none where its metadata does not say.
+    pub(crate) methods: Option<&'a [String]>,
+    pub(crate) client: &'a ClientIdentity,
+    pub(crate) dpop: Option<&'a DpopKey>,
+}
+
+impl<'a> TokenEndpoint<'a> {
+    /// The token endpoint of an authorization server.
+    pub(crate) fn of(
+        fetcher: &'a Fetcher,
+        server: &'a ServerMetadata,
+        client: &'a ClientIdentity,
+        dpop: Option<&'a DpopKey>,
+    ) -> Result<Self, AuthError> {
+        let missing = || AuthError::misconfigured(format!("{} has no token endpoint", server.issuer));
+        let url = server.token_endpoint.as_deref().ok_or_else(missing)?;
+        let methods = server.token_endpoint_auth_methods_supported.as_deref();
+        Ok(Self { fetcher, url, issuer: &server.issuer, methods, client, dpop })
+    }
+
+    /// Asks for a token. `step` names the request in errors.
+    pub(crate) async fn request(&self, step: &'static str, form: Form) -> Result<TokenAnswer, AuthError> {
+        let answer = self.post(step, form).await?;
+        let answer: TokenAnswer = read(step, self.url, &answer)?;
+        if answer.access_token.expose().is_empty() {
+            return Err(AuthError::misconfigured(format!("{step}: {} gave an empty token", self.url)));
+        }
+        Ok(answer)
+    }
+
+    /// Sends a form, and returns the answer if its status is 2xx.
+    pub(crate) async fn post(&self, step: &'static str, form: Form) -> Result<Fetched, AuthError> {
+        let answer = self.send(step, form.clone()).await?;
+        let answer = if self.wants_nonce(&answer) { self.send(step, form.clone()).await? } else { answer };
+        // Some products answer errors with 200.
+        if answer.status.is_success() && error_of(&answer).error.is_none() {
+            return Ok(answer);
+        }
+        let mut secrets: Vec<&str> =
+            form.iter().filter(|(name, _)| is_secret(name)).map(|(_, value)| &**value).collect();
+        if let ClientProof::Secret(secret) = &self.client.proof {
+            secrets.push(secret.expose());
+        }
+        Err(refused(step, &answer, &secrets))
+    }
+
+    async fn send(&self, step: &'static str, mut form: Form) -> Result<Fetched, AuthError> {
+        let url: Uri = self.url.parse().map_err(|_| {
+            AuthError::misconfigured(format!("{step}: the token endpoint `{}` is no URL", self.url))
+        })?;
+        let unsigned = |error: crate::jose::KeyError| AuthError::misconfigured(format!("{step}: {error}"));
+        let authorization =
+            self.client.authenticate(self.issuer, self.methods, &mut form).map_err(unsigned)?;
+        let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
+        let mut request = Request::new(Bytes::from(body));
+        *request.method_mut() = Method::POST;
+        let headers = request.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"));
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+        if let Some(authorization) = authorization {
+            let invalid =
+                |_| AuthError::misconfigured(format!("{step}: the client's secret is no text of a header"));
+            let mut value = HeaderValue::try_from(authorization).map_err(invalid)?;
+            value.set_sensitive(true);
+            headers.insert(AUTHORIZATION, value);
+        }
+        if let Some(key) = self.dpop {
+            headers.insert(DPOP, key.proof(&Method::POST, &url, None).map_err(unsigned)?);
+        }
+        *request.uri_mut() = url;
+        self.fetcher.send(request).await.map_err(|error| failed(step, error))
+    }
+
+    /// Remembers the nonce of an answer. Returns whether the answer asks for the same request with it.
+    fn wants_nonce(&self, answer: &Fetched) -> bool {
+        let (Some(key), Ok(url)) = (self.dpop, self.url.parse()) else { return false };
+        let is_new = key.remember(&url, &answer.headers);
+        is_new && !answer.status.is_success() && error_of(answer).error.as_deref() == Some("use_dpop_nonce")
+    }
+}
+
+/// The error of OAuth in an answer, where it has one.
+fn error_of(answer: &Fetched) -> ErrorAnswer {
+    agentwire_jsonrpc::read_bytes(&answer.body).unwrap_or_default()
+}
+
+/// Reads an answer with secrets in it. The error of the parser could show them, so it gives its place alone.
+pub(crate) fn read<T: DeserializeOwned>(step: &str, url: &str, answer: &Fetched) -> Result<T, AuthError> {
+    agentwire_jsonrpc::read_bytes(&answer.body).map_err(|error| {
+        let place = format!("line {}, column {}", error.line(), error.column());
+        AuthError::misconfigured(format!(
+            "{step}: the answer of {url} is not what OAuth asks for, at {place}"
+        ))
+    })
+}
+
+/// Whether a parameter of a request must not be shown, not even where the server repeats it.
+fn is_secret(name: &str) -> bool {
+    let names = ["assertion", "client_assertion", "client_secret", "code", "code_verifier", "refresh_token"];
+    names.contains(&name) || matches!(name, "subject_token" | "token")
+}
+
+/// The error for an answer that is not 2xx, without these texts.
+pub(crate) fn refused(step: &'static str, answer: &Fetched, secrets: &[&str]) -> AuthError {
+    let ErrorAnswer { error, error_description } = error_of(answer);
+    let is_busy = matches!(error.as_deref(), Some("temporarily_unavailable" | "server_error"));
+    if is_busy || is_transient(answer.status) {
+        return AuthError::transient(step, format!("HTTP status {}", answer.status));
+    }
+    if error.is_none() && answer.status == StatusCode::NOT_FOUND {
+        return AuthError::misconfigured(format!("{step}: HTTP status 404"));
+    }
+    let without_secrets = |text: String| {
+        let secrets = secrets.iter().filter(|secret| !secret.is_empty());
+        secrets.fold(text, |text, secret| text.replace(secret, "…"))
+    };
+    let error = error.unwrap_or_else(|| format!("HTTP status {}", answer.status));
+    AuthError::rejected(step, Some(without_secrets(error)), error_description.map(without_secrets))
+}

@@ -1,0 +1,115 @@
+//! A store in memory.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use agentwire_sync::Mutex;
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+
+use super::key_locks::KeyLocks;
+use super::{CredentialStore, StoreError, StoreGuard};
+use crate::Secret;
+
+/// A store in the memory of one process, for tests and for programs that log in at each start. Clones share the entries.
+#[derive(Clone)]
+pub struct MemoryStore {
+    entries: Arc<Mutex<Entries>>,
+    locks: KeyLocks,
+    entry_limit: usize,
+    byte_limit: usize,
+}
+
+#[derive(Default)]
+struct Entries {
+    by_key: HashMap<String, Secret>,
+    /// The bytes of all keys and texts.
+    bytes: usize,
+}
+
+impl MemoryStore {
+    /// How many entries a store holds unless [`entry_limit`](Self::entry_limit) says otherwise.
+    pub const DEFAULT_ENTRY_LIMIT: usize = 10_000;
+
+    /// How many bytes the keys and texts may have unless [`byte_limit`](Self::byte_limit) says otherwise: 16 MiB.
+    pub const DEFAULT_BYTE_LIMIT: usize = 16 << 20;
+
+    /// An empty store.
+    pub fn new() -> Self {
+        Self {
+            entries: Arc::default(),
+            locks: KeyLocks::default(),
+            entry_limit: Self::DEFAULT_ENTRY_LIMIT,
+            byte_limit: Self::DEFAULT_BYTE_LIMIT,
+        }
+    }
+
+    /// Sets the number of entries. A write that would exceed it fails.
+    #[must_use]
+    pub fn entry_limit(mut self, entries: usize) -> Self {
+        self.entry_limit = entries;
+        self
+    }
+
+    /// Sets the bytes of all keys and texts together. A write that would exceed it fails.
+    #[must_use]
+    pub fn byte_limit(mut self, bytes: usize) -> Self {
+        self.byte_limit = bytes;
+        self
+    }
+
+    fn replace(&self, key: String, entry: Option<Secret>) -> Result<(), StoreError> {
+        let size = |entry: Option<&Secret>| entry.map_or(0, |entry| key.len() + entry.expose().len());
+        let mut entries = self.entries.lock();
+        let old = entries.by_key.get(&key);
+        let is_new = old.is_none();
+        let bytes = entries.bytes - size(old) + size(entry.as_ref());
+        let Some(entry) = entry else {
+            entries.by_key.remove(&key);
+            entries.bytes = bytes;
+            return Ok(());
+        };
+        let full = |what: &str| Err(StoreError::new("the store in memory is full", what));
+        if is_new && entries.by_key.len() >= self.entry_limit {
+            return full(&format!("the limit is {} entries", self.entry_limit));
+        }
+        if bytes > self.byte_limit {
+            return full(&format!("the limit is {} bytes", self.byte_limit));
+        }
+        entries.by_key.insert(key, entry);
+        entries.bytes = bytes;
+        Ok(())
+    }
+}
+
+impl Default for MemoryStore {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for MemoryStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemoryStore")
+            .field("entries", &self.entries.lock().by_key.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl CredentialStore for MemoryStore {
+    fn read(&self, key: &str) -> BoxFuture<'static, Result<Option<Secret>, StoreError>> {
+        let (store, key) = (self.clone(), key.to_owned());
+        async move { Ok(store.entries.lock().by_key.get(&key).cloned()) }.boxed()
+    }
+
+    fn write(&self, key: &str, entry: Option<Secret>) -> BoxFuture<'static, Result<(), StoreError>> {
+        let (store, key) = (self.clone(), key.to_owned());
+        async move { store.replace(key, entry) }.boxed()
+    }
+
+    fn lock(&self, key: &str) -> BoxFuture<'static, Result<Box<dyn StoreGuard>, StoreError>> {
+        let (locks, key) = (self.locks.clone(), key.to_owned());
+        async move { Ok(Box::new(locks.lock(key).await) as Box<dyn StoreGuard>) }.boxed()
+    }
+}

@@ -1,0 +1,147 @@
+//! `agentwire login` and what sends its token, against `agentwire server` behind an authorization server.
+
+use std::ffi::OsStr;
+use std::os::unix::fs::PermissionsExt as _;
+use std::time::Duration;
+
+use agentwire_mcp_auth_testkit::{AuthServer, Builder, Endpoint, Fault};
+use rustix::process::Signal;
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+
+use crate::program::{CREDENTIALS, Ended, Program, SOON};
+
+/// A server that takes the tokens of an authorization server, and a user with a file of credentials.
+struct Setup {
+    issuer: AuthServer,
+    // The authorization server's requests are served by its threads.
+    _runtime: Runtime,
+    server: Program,
+    origin: String,
+    folder: TempDir,
+    /// All that any program has printed.
+    printed: String,
+}
+
+impl Setup {
+    fn new() -> Self {
+        Self::with(AuthServer::builder())
+    }
+
+    fn with(builder: Builder) -> Self {
+        let runtime = Runtime::new().expect("threads can be started");
+        let issuer = runtime.block_on(builder.start()).expect("it listens");
+        let arguments =
+            ["server", "--http", "127.0.0.1:0", "--issuer", &issuer.issuer(), "--scope", "tools:read"];
+        let mut server = Program::start(&arguments);
+        server.close_stdin();
+        let origin = server.stderr.until("where it listens", |bytes| {
+            let text = String::from_utf8_lossy(bytes).into_owned();
+            let url = text.lines().next()?.strip_prefix("listening on ")?.to_owned();
+            text.contains('\n').then(|| url.trim_end_matches("/mcp").to_owned())
+        });
+        issuer.accept_resource(origin.clone());
+        let folder = tempfile::tempdir().expect("there is room");
+        Self { issuer, _runtime: runtime, server, origin, folder, printed: String::new() }
+    }
+
+    fn credentials(&self) -> std::path::PathBuf {
+        self.folder.path().join("credentials.json")
+    }
+
+    /// Runs a command for the server's URL, with the person in place of a browser.
+    fn run(&mut self, command: &[&str], rest: &[&str]) -> Ended {
+        let url = format!("{}/mcp", self.origin);
+        let arguments = [command, &[&*url], rest].concat();
+        let credentials = self.credentials();
+        let variables =
+            [(CREDENTIALS, credentials.as_os_str()), ("BROWSER", OsStr::new(env!("CARGO_BIN_EXE_person")))];
+        let mut program = Program::start_with(&variables, &arguments);
+        program.close_stdin();
+        let ended = program.end(SOON);
+        self.printed += &format!("{}{}", ended.stdout, ended.stderr);
+        ended
+    }
+
+    /// Ends the server. No program may have printed a secret, nor may a file beside the credentials have one.
+    fn end(mut self) {
+        self.server.signal(Signal::TERM);
+        let ended = self.server.end(SOON);
+        self.printed += &format!("{}{}", ended.stdout, ended.stderr);
+        let secrets = self.issuer.secrets();
+        assert!(secrets.len() > 3, "codes, tokens and verifiers");
+        for secret in secrets {
+            assert!(!self.printed.contains(&secret), "a secret was printed: {}", self.printed);
+        }
+    }
+}
+
+#[test]
+fn a_login_serves_every_command_until_the_logout() {
+    let mut setup = Setup::new();
+    let url = format!("{}/mcp", setup.origin);
+    // Where nobody is at a terminal, the error says which command to run.
+    let needed = format!("a person has to log in for the scopes tools:read; run `agentwire login {url}`");
+    setup.run(&["tools"], &[]).exits(1).tells(&needed);
+    setup.run(&["call"], &["add", "{}"]).exits(1).tells(&needed);
+    assert!(setup.issuer.log().to(Endpoint::Authorization).is_empty(), "nobody asked for a browser");
+
+    setup.run(&["login"], &[]).exits(0).prints(&format!("logged in: {url}"));
+    let mode = std::fs::metadata(setup.credentials()).expect("there is a file").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    setup.run(&["tools"], &[]).exits(0).prints("Add two numbers");
+    let sum = setup.run(&["--json", "call"], &["add", r#"{"a":40,"b":2}"#]);
+    assert_eq!(sum.exits(0).objects()[0]["result"]["structuredContent"]["sum"], 42);
+    setup.run(&["tools", "--era", "legacy"], &[]).exits(0).prints("Add two numbers");
+
+    // What is given by hand goes first.
+    setup.run(&["tools", "--token", "hunter2"], &[]).exits(1).tells("HTTP status 401");
+
+    setup.run(&["logout"], &[]).exits(0).prints(&format!("logged out: {url}"));
+    assert_eq!(setup.issuer.log().to(Endpoint::Revocation).len(), 1);
+    setup.run(&["tools"], &[]).exits(1).tells(&needed);
+    setup.run(&["logout"], &[]).exits(0).prints(&format!("not logged in: {url}"));
+    assert!(!setup.printed.contains("hunter2"));
+    setup.end();
+}
+
+#[test]
+fn a_token_that_ends_is_renewed_by_whoever_needs_it() {
+    let mut setup = Setup::with(AuthServer::builder().access_token_lifetime(Duration::from_secs(1)));
+    setup.run(&["login"], &[]).exits(0);
+    std::thread::sleep(Duration::from_millis(1100));
+    setup.run(&["tools"], &[]).exits(0);
+    assert_eq!(setup.issuer.log().grants("refresh_token").len(), 1);
+    assert_eq!(setup.issuer.log().to(Endpoint::Authorization).len(), 1);
+    setup.end();
+}
+
+#[test]
+fn errors_of_the_authorization_server_say_what_is_wrong() {
+    let mut setup = Setup::new();
+    for (fault, why) in [
+        // First, because a registration is kept.
+        (Fault::RegistrationRefused, "the registration of the client was refused"),
+        (Fault::MetadataIssuerTrailingSlash, "another issuer: expected `"),
+        (Fault::IssWrong, "tell its operator"),
+        (Fault::AccessDenied, "the login was refused: access_denied"),
+        (Fault::PkceNotAdvertised, "does not support PKCE with S256"),
+        (Fault::MetadataFails, "failed for now"),
+    ] {
+        setup.issuer.set(fault);
+        setup.run(&["login"], &[]).exits(1).tells(why);
+        setup.issuer.clear(fault);
+    }
+    setup.run(&["login"], &[]).exits(0);
+    setup.end();
+}
+
+#[test]
+fn a_file_of_credentials_that_others_can_read_is_not_used() {
+    let mut setup = Setup::new();
+    setup.run(&["login"], &[]).exits(0);
+    let open = std::fs::Permissions::from_mode(0o644);
+    std::fs::set_permissions(setup.credentials(), open).expect("it is ours");
+    setup.run(&["tools"], &[]).exits(1).tells("644");
+    setup.end();
+}
