@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// How a token is signed: always with a private key, so that whoever verifies cannot sign.
+/// How a token is signed: always with a private key, so that the key which verifies cannot sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Algorithm {

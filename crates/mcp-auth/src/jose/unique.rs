@@ -2,12 +2,18 @@
 
 use std::fmt;
 
+use agentwire_jsonrpc::TreeCost;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// Reads a text as an object. None where it is none, and where a name stands there twice.
+/// How much memory an object may take, without its strings: 256 KiB. A text of small values takes a hundred times its length,
+/// and a token is read before its signature is verified.
+const MAX_MEMORY: usize = 256 << 10;
+
+/// Reads a text as an object. None where it is none, where a name stands there twice, and where it takes too much memory.
 pub(crate) fn read_object(bytes: &[u8]) -> Option<Map<String, Value>> {
-    match agentwire_jsonrpc::read_bytes::<Unique>(bytes).ok()?.0 {
+    let text = std::str::from_utf8(bytes).ok().filter(|text| !TreeCost::is_over(text, MAX_MEMORY))?;
+    match agentwire_jsonrpc::read::<Unique>(text).ok()?.0 {
         Value::Object(members) => Some(members),
         _ => None,
     }
@@ -86,6 +92,10 @@ mod tests {
     fn a_name_stands_in_an_object_once() {
         let text = r#"{"a":1,"b":{"a":[-1,1.5,"x",null,true]}}"#;
         let read = read_object(text.as_bytes()).unwrap();
+        let large = |objects| format!(r#"{{"a":[{}]}}"#, vec![r#"{"":0}"#; objects].join(","));
+        assert!(
+            read_object(large(100).as_bytes()).is_some() && read_object(large(1000).as_bytes()).is_none()
+        );
         assert_eq!(Value::Object(read), serde_json::from_str::<Value>(text).unwrap());
         for text in
             [r#"{"a":1,"a":1}"#, r#"{"b":{"a":1,"a":2}}"#, r#"{"b":[{"a":1,"\u0061":2}]}"#, "[]", "", "{"]

@@ -43,8 +43,8 @@ pub(crate) enum Confirmation {
     Unknown,
 }
 
-/// A handler needs more than the token allows. The layer turns the response into 403 with a challenge for these scopes, if it has
-/// not begun.
+/// A handler needs more scopes than the token has. The layer turns the response into 403 with a challenge for these scopes, unless
+/// the response has begun.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the access token lacks one of the scopes `{}`", .needed.join(" "))]
 #[non_exhaustive]
@@ -54,7 +54,7 @@ pub struct InsufficientScope {
 }
 
 impl AccessToken {
-    /// A token of somebody, for a check of your own. The subject is unique with its issuer.
+    /// A token of this subject, for a check of your own. The pair of issuer and subject identifies the caller.
     pub fn new(issuer: impl Into<String>, subject: impl Into<String>) -> Self {
         Self::of(issuer.into(), Some(subject.into()), None)
     }
@@ -189,7 +189,7 @@ impl AccessToken {
     /// # Errors
     ///
     /// When the token lacks one. The handler returns, and the response becomes 403 with a challenge, so that the client can ask
-    /// for more and call again. Where the response has begun as a stream of events, which in a session it does after a moment,
+    /// for more and call again. Where the response has begun as a stream of events, which in a session it does after two polls without an answer,
     /// the client gets only what the handler returns.
     pub fn require<S: Into<String>>(
         &self,

@@ -1,5 +1,7 @@
 //! Decides about a request by its head: finds the token, has it checked, and puts what it says into the extensions.
 
+use std::sync::Arc;
+
 use agentwire_mcp_wire::header::{METHOD, NAME, decode_value};
 use agentwire_transport_http::server::{Caller, Operation, OperationCheck};
 use bytes::Bytes;
@@ -30,7 +32,7 @@ pub(crate) struct Admitted {
 
 impl ResourceServer {
     /// Checks the head of a request. What was found goes into its extensions, and the token out of its headers.
-    pub(crate) async fn admit(&self, parts: &mut Parts) -> Result<Admitted, Rejection> {
+    pub(crate) async fn admit(self: &Arc<Self>, parts: &mut Parts) -> Result<Admitted, Rejection> {
         let credentials = Credentials::of(&parts.headers, &parts.uri, self.token_limit)?;
         if credentials.scheme == Scheme::Dpop && self.proofs.policy == DpopPolicy::Off {
             return Err(Rejection::Missing);
@@ -82,7 +84,7 @@ impl ResourceServer {
         named: Option<&str>,
         context: &CheckContext<'_>,
     ) -> Result<AccessToken, Rejection> {
-        // A token of somebody else is shown to nobody.
+        // A token of another issuer is sent to no endpoint: it would leak.
         let introspections =
             self.issuers.iter().filter(|issuer| named.is_none() && issuer.is_introspection());
         let mut rejection = None;

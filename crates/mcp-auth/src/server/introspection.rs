@@ -1,4 +1,4 @@
-//! Asks the authorization server about a token (RFC 7662), and remembers the answer for a moment.
+//! Asks the authorization server about a token (RFC 7662), and remembers the answer for up to 60 s.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;

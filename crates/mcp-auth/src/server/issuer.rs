@@ -22,7 +22,8 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// An authorization server whose tokens a [`ResourceServer`](crate::server::ResourceServer) takes, and how they are checked. A
 /// clone shares what was fetched.
 ///
-/// Requests to it follow no redirect and read at most 256 KiB, and its addresses are public by default.
+/// Requests to it follow no redirect and read at most 256 KiB, and its addresses are public by default. Settings of key sets and of
+/// JWTs have no effect on introspection, and the other way round.
 #[derive(Clone)]
 pub struct Issuer {
     url: String,

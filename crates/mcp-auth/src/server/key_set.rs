@@ -106,9 +106,17 @@ impl KeySet {
         };
         let verified = newer.map_or(Err(first), |newer| newer.verify(jwt));
         verified.map_err(|unverified| match unverified {
-            Unverified::NoKey => Rejection::Key { kid: jwt.header_text("kid").map(short) },
+            Unverified::NoKey => self.unknown_key(jwt),
             Unverified::Signature => Rejection::Signature,
         })
+    }
+
+    /// A key that is not known is a wrong one, unless it may be a new one of an issuer that does not answer.
+    fn unknown_key(&self, jwt: &Jwt) -> Rejection {
+        match &self.cache.lock().failure {
+            Some(why) => Rejection::unavailable("the key set of the issuer", why),
+            None => Rejection::Key { kid: jwt.header_text("kid").map(short) },
+        }
     }
 
     /// The keys, fetched if there are none or they are old.

@@ -37,8 +37,8 @@ struct Document<'a> {
     dpop_bound_access_tokens_required: Option<bool>,
 }
 
-/// Answers with the metadata: GET and HEAD, whoever asks, from any web page. It is a tower service on the types of the crate
-/// `http`, to be mounted at each of the [`metadata_paths`](ResourceServer::metadata_paths), in front of no layer that asks for
+/// Answers GET and HEAD with the metadata, without a token and for any web page. It is a tower service on the types of the crate
+/// `http`, to be mounted at each of the [`metadata_paths`](ResourceServer::metadata_paths), outside of any layer that asks for
 /// a token.
 #[derive(Clone, Debug)]
 pub struct ResourceMetadata {

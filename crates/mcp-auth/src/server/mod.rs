@@ -38,6 +38,22 @@
 //! # }
 //! ```
 //!
+//! A handler finds the token in the head of its request, which in `agentwire-mcp-server` is `Context::source`:
+//!
+//! ```
+//! use agentwire_mcp_auth::server::{AccessToken, InsufficientScope};
+//! use agentwire_transport_http::server::Head;
+//!
+//! /// Whose file is deleted. More than the tool's own scopes is needed for a folder that is shared.
+//! fn owner(head: &Head, path: &str) -> Result<Option<String>, InsufficientScope> {
+//!     let Some(token) = head.extensions().get::<AccessToken>() else { return Ok(None) };
+//!     if path.starts_with("/shared/") {
+//!         token.require(["mcp", "files:write", "files:shared"])?;
+//!     }
+//!     Ok(token.subject().map(str::to_owned))
+//! }
+//! ```
+//!
 //! In axum, the layer goes around the endpoint, and the metadata beside it:
 //!
 //! ```

@@ -135,7 +135,8 @@ impl EndpointConfig {
     /// `WWW-Authenticate`, which web pages may read.
     ///
     /// The function is called for each request and must not wait: it looks a token up, or verifies its signature. Where that
-    /// takes I/O, a layer in front of the endpoint does it, see [`Endpoint`](crate::server::Endpoint). `==` on a secret takes
+    /// takes I/O, a layer in front of the endpoint does it, see [`Endpoint`](crate::server::Endpoint); `agentwire-mcp-auth` has
+    /// one for access tokens. What a caller may do is for an [`OperationCheck`](crate::server::OperationCheck). `==` on a secret takes
     /// a time that depends on it; look up its hash where that matters.
     ///
     /// ```

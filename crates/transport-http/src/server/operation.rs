@@ -48,7 +48,7 @@ type Check = dyn Fn(&[Operation<'_>]) -> Result<(), Denied> + Send + Sync;
 /// use agentwire_transport_http::server::{Denied, OperationCheck};
 /// use http::StatusCode;
 ///
-/// /// Somebody who may look at everything and call nothing.
+/// /// Allows everything but calls of tools.
 /// let reader = OperationCheck::new(|operations| {
 ///     let calls = operations.iter().any(|operation| operation.method == "tools/call");
 ///     if calls { Err(Denied::new(StatusCode::FORBIDDEN, "only for readers")) } else { Ok(()) }

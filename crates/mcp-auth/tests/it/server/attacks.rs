@@ -173,11 +173,37 @@ async fn a_long_token_costs_little() {
     let header = URL_SAFE_NO_PAD.encode(r#"{"alg":"RS256"}"#);
     let deep = format!("{header}.{}.AAAA", URL_SAFE_NO_PAD.encode(deep));
     assert_eq!(server.bearer(&deep).await.status, 401);
+    let objects = format!("{{\"x\":[{}]}}", vec![r#"{"":0}"#; 1500].join(","));
+    let bushy = format!("{header}.{}.AAAA", URL_SAFE_NO_PAD.encode(objects));
+    assert_eq!(server.bearer(&bushy).await.status, 401, "it would take a hundred times its length");
+    assert!(matches!(server.rejection(), Rejection::Malformed { .. }));
     let wide = signed(&super::support::header(), &claims(json!({ "scope": "x ".repeat(5000) })));
     assert_eq!(server.bearer(&wide).await.status, 403);
     assert!(server.rejection().to_string().len() < 1000);
     assert!(started.elapsed().as_secs() < 5);
     assert_eq!(web.count(KEYS), 1, "only the one that could be read");
+}
+
+/// Each character of a token counts: in the header, in the claims and in the signature.
+#[tokio::test]
+async fn no_changed_token_is_taken() {
+    let server = Server::new(&Web::with_issuer());
+    let good = token(json!({}));
+    assert_eq!(server.bearer(&good).await.status, OK);
+    for at in 0..good.len() {
+        let mut changed = good.clone().into_bytes();
+        changed[at] = if changed[at] == b'A' { b'B' } else { b'A' };
+        assert_eq!(server.bearer(std::str::from_utf8(&changed).unwrap()).await.status, 401, "at {at}");
+        assert_ne!(server.bearer(&good[..at]).await.status, OK, "up to {at}");
+        changed[at] = b'.';
+        assert_eq!(
+            server.bearer(std::str::from_utf8(&changed).unwrap()).await.status == OK,
+            changed == good.as_bytes()
+        );
+    }
+    for more in ["A", ".", "=", ".A", "AAAA"] {
+        assert_eq!(server.bearer(&format!("{good}{more}")).await.status, 401, "{more}");
+    }
 }
 
 #[tokio::test]

@@ -95,7 +95,7 @@ async fn an_answer_is_remembered_for_a_minute_at_most() {
 }
 
 #[tokio::test]
-async fn a_token_of_somebody_else_is_shown_to_nobody() {
+async fn a_token_of_another_issuer_is_sent_to_no_endpoint() {
     let web = Web::default();
     web.put(ENDPOINT, active(json!({})));
     let server = server(&web);

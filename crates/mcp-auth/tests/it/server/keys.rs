@@ -107,6 +107,21 @@ async fn keys_are_used_on_while_the_issuer_is_away() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_new_key_of_an_issuer_that_is_away_costs_no_token() {
+    let web = Web::with_issuer();
+    let server = Server::new(&web);
+    assert_eq!(server.bearer(&token(json!({}))).await.status, OK);
+    web.answer(KEYS, |_| response(500, ""));
+    tokio::time::advance(Duration::from_secs(60)).await;
+    assert_eq!(server.bearer(&with_kid("two")).await.status, 503);
+    assert_eq!(server.bearer(&token(json!({}))).await.status, OK, "the old keys are used on");
+    web.put(KEYS, json!({ "keys": [jwk(RSA, Algorithm::Rs256, "two")] }));
+    tokio::time::advance(Duration::from_secs(5)).await;
+    assert_eq!(server.bearer(&with_kid("two")).await.status, OK);
+    assert_eq!(server.bearer(&with_kid("three")).await.status, 401);
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_issuer_that_is_away_at_first_costs_no_token() {
     let web = Web::with_issuer();
     web.remove(METADATA);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use agentwire_mcp_auth::server::{DpopPolicy, Issuer, ResourceServer};
 use agentwire_transport::service_fn;
-use agentwire_transport_http::server::{Endpoint, EndpointConfig, Routes, serve};
+use agentwire_transport_http::server::{Caller, Endpoint, EndpointConfig, Routes, serve};
 use http::Request;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -66,6 +66,9 @@ async fn the_document_is_read_and_not_changed() {
 async fn a_whole_server_on_a_socket() {
     let web = Web::with_issuer();
     let auth = ResourceServer::new(RESOURCE).unwrap().issuer(issuer(&web)).scopes(["mcp"]);
+    let callers = std::sync::Arc::<std::sync::Mutex<Vec<Caller>>>::default();
+    let kept = callers.clone();
+    let auth = auth.on_rejection(move |_, caller| kept.lock().unwrap().push(caller.clone()));
     let config = EndpointConfig::new().hosts(["mcp.example"]).origins(["https://app.example"]);
     let endpoint = Endpoint::serving(
         config,
@@ -125,6 +128,9 @@ async fn a_whole_server_on_a_socket() {
     assert!(
         ask("GET /other HTTP/1.1\r\nHost: mcp.example\r\n".to_owned(), "").await.starts_with("HTTP/1.1 404")
     );
+    let callers: Vec<_> =
+        callers.lock().unwrap().iter().map(|caller| caller.name().map(String::from)).collect();
+    assert_eq!(callers, [Some("address 127.0.0.1".to_owned())]);
     drop(stop);
     tokio::time::timeout(Duration::from_secs(5), serving)
         .await

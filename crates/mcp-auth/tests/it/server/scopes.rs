@@ -1,10 +1,10 @@
 //! Scopes of the endpoint, of operations and of single calls, in every revision and over both transports.
 
-use agentwire_mcp_auth::server::Rejection;
-use agentwire_transport_http::server::Operation;
+use agentwire_mcp_auth::server::{Rejection, ResourceServer};
+use agentwire_transport_http::server::{AnswerForm, Operation};
 use serde_json::{Value, json};
 
-use super::support::{OK, Reply, Server, Web, in_session, initialize, stateless, token};
+use super::support::{OK, RESOURCE, Reply, Server, Web, in_session, initialize, issuer, stateless, token};
 
 fn server(web: &Web) -> Server {
     Server::with(web, |auth| {
@@ -142,4 +142,22 @@ async fn a_handler_can_demand_more() {
     assert_eq!(serde_json::from_str::<Value>(&reply.body).unwrap()["id"], 1, "the handler's own error");
     assert!(matches!(server.rejection(), Rejection::InsufficientScope { .. }));
     assert_eq!(Reply::of(demand("mcp extra").await).await.status, OK);
+}
+
+#[tokio::test]
+async fn a_handler_in_a_session_can_demand_more() {
+    let web = Web::with_issuer();
+    let auth = ResourceServer::new(RESOURCE).unwrap().issuer(issuer(&web)).scopes(["mcp"]);
+    let server = Server::configured(auth, |config| config.session_answer(AnswerForm::Json));
+    let narrow = token(json!({}));
+    let opened = Reply::of(server.send(in_session(None, &narrow, &initialize("2025-11-25"))).await).await;
+    let session = opened.header("mcp-session-id").unwrap();
+    let demand = json!({ "jsonrpc": "2.0", "id": 1, "method": "demand" });
+    let send = |token: &str| server.send(in_session(Some(session), token, &demand));
+    let reply = Reply::of(send(&narrow).await).await;
+    assert_eq!(outcome(&reply), (403, Some("mcp extra")), "{}", reply.body);
+    // What one request demanded is no matter of the next, and a better token is taken in the same session.
+    assert_eq!(Reply::of(send(&token(json!({ "scope": "mcp extra" }))).await).await.status, OK);
+    let whoami = json!({ "jsonrpc": "2.0", "id": 2, "method": "whoami" });
+    assert_eq!(Reply::of(server.send(in_session(Some(session), &narrow, &whoami)).await).await.status, OK);
 }

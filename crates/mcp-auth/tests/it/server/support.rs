@@ -160,11 +160,18 @@ impl Server {
     }
 
     pub(crate) fn of(auth: ResourceServer) -> Self {
+        Self::configured(auth, |config| config)
+    }
+
+    pub(crate) fn configured(
+        auth: ResourceServer,
+        adjust: impl FnOnce(EndpointConfig) -> EndpointConfig,
+    ) -> Self {
         let rejections = Arc::<Mutex<Vec<Rejection>>>::default();
         let kept = rejections.clone();
         let auth = auth.on_rejection(move |why, _| kept.lock().unwrap().push(why.clone()));
         let config = EndpointConfig::new().hosts(["mcp.example"]).origins(["https://app.example"]);
-        let endpoint = Endpoint::serving(config, service_fn(serve_session, serve_exchange));
+        let endpoint = Endpoint::serving(adjust(config), service_fn(serve_session, serve_exchange));
         tokio::spawn(endpoint.run());
         let pages = endpoint.clone();
         let layer = auth.layer().cors(move |headers| pages.cors(headers));

@@ -188,6 +188,55 @@ async fn a_refusal_says_what_is_needed_and_a_page_can_read_it() {
 }
 
 #[tokio::test]
+async fn a_token_has_a_limit_that_can_be_set() {
+    let long = token(json!({ "x": "x".repeat(1000) }));
+    let server = Server::with(&Web::with_issuer(), |auth| auth.token_limit(long.len() - 1));
+    assert_eq!(server.bearer(&long).await.status, 401);
+    assert!(matches!(server.rejection(), Rejection::TooLong { limit, .. } if limit == long.len() - 1));
+    let server = Server::with(&Web::with_issuer(), |auth| auth.token_limit(long.len()));
+    assert_eq!(server.bearer(&long).await.status, OK);
+}
+
+#[tokio::test]
+async fn a_handler_gets_the_token_itself_only_if_that_is_asked_for() {
+    use std::convert::Infallible;
+
+    use bytes::Bytes;
+    use http::{Request, Response};
+    use tower_layer::Layer;
+    use tower_service::Service;
+
+    #[derive(Clone)]
+    struct Show;
+
+    impl Service<Request<()>> for Show {
+        type Response = Response<Bytes>;
+        type Error = Infallible;
+        type Future = std::future::Ready<Result<Response<Bytes>, Infallible>>;
+
+        fn poll_ready(&mut self, _: &mut std::task::Context<'_>) -> std::task::Poll<Result<(), Infallible>> {
+            std::task::Poll::Ready(Ok(()))
+        }
+
+        fn call(&mut self, request: Request<()>) -> Self::Future {
+            assert!(request.headers().is_empty());
+            let token = request.extensions().get::<AccessToken>().expect("a token");
+            let shown = token.token().map_or("none", Secret::expose).to_owned();
+            std::future::ready(Ok(Response::new(shown.into())))
+        }
+    }
+
+    let auth = ResourceServer::new(RESOURCE).unwrap().issuer(issuer(&Web::with_issuer()));
+    let sent = token(json!({}));
+    let call = async |auth: &ResourceServer| {
+        let request = Request::post("/").header("authorization", format!("Bearer {sent}")).body(()).unwrap();
+        auth.layer().layer(Show).call(request).await.unwrap().into_body()
+    };
+    assert_eq!(call(&auth).await, "none");
+    assert_eq!(call(&auth.keep_token()).await, sent);
+}
+
+#[tokio::test]
 async fn a_preflight_needs_no_token() {
     let server = Server::new(&Web::with_issuer());
     let preflight = |origin: &str| {
