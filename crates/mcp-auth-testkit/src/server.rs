@@ -52,6 +52,7 @@ impl AuthServer {
     }
 
     /// Switches a fault on for the next so many times that it occurs. The server behaves again afterwards.
+    /// Where a fault shows in two answers, as [`Fault::IssUnexpected`] in the metadata and the response, it occurs in each.
     pub fn set_times(&self, fault: Fault, times: u64) {
         self.context.faults.set(fault, times);
     }
@@ -92,7 +93,7 @@ impl AuthServer {
     }
 
     /// Every token, code, assertion, verifier and client's secret that the server has issued or received, in order: none of
-    /// them may be in what a test prints. At most 65,536 are kept, the latest.
+    /// them may be in what a test prints. At most 65,536 are kept, the latest; those of fewer than eight bytes are not.
     pub fn secrets(&self) -> Vec<String> {
         self.context.store().secrets.keys().cloned().collect()
     }

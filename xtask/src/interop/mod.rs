@@ -8,6 +8,7 @@ mod caller;
 mod chain;
 mod chat;
 mod client;
+mod login;
 mod mcp_client;
 mod mcp_client_http;
 mod mcp_questions;
@@ -34,9 +35,10 @@ use self::scratch::Scratch;
 use crate::cargo;
 
 const USAGE: &str = "\
-cargo xtask interop [--list] [--agentwire PATH] [NAME]...
+cargo xtask interop [--list] [--browser] [--agentwire PATH] [NAME]...
 
   NAME               run only the pairs whose name contains one of these
+  --browser          run the pairs that need Chromium, and no others
   --list             print the names of the pairs
   --agentwire PATH   test this program instead of building one";
 
@@ -54,6 +56,7 @@ fn pairs() -> Vec<Pair> {
         mcp_client_http::PAIRS,
         mcp_questions::PAIRS,
         mcp_server::PAIRS,
+        login::PAIRS,
         chain::PAIRS,
     ];
     pairs.extend_from_slice(&groups.concat());
@@ -64,6 +67,7 @@ fn pairs() -> Vec<Pair> {
 #[derive(Default)]
 struct Options {
     list: bool,
+    browser: bool,
     agentwire: Option<PathBuf>,
     names: Vec<String>,
 }
@@ -72,7 +76,7 @@ struct Options {
 /// failed, so nothing follows that line.
 pub(crate) fn run(root: &Path, arguments: lexopt::Parser) -> Result<()> {
     let options = parse(arguments)?;
-    let mut pairs = pairs();
+    let mut pairs = if options.browser { login::BROWSER_PAIRS.to_vec() } else { pairs() };
     pairs
         .retain(|pair| options.names.is_empty() || options.names.iter().any(|name| pair.name.contains(name)));
     ensure!(!pairs.is_empty(), "no pair has such a name; see --list");
@@ -81,6 +85,9 @@ pub(crate) fn run(root: &Path, arguments: lexopt::Parser) -> Result<()> {
             println!("{}", pair.name);
         }
         return Ok(());
+    }
+    if options.browser {
+        login::chromium()?;
     }
     let agentwire = match options.agentwire {
         Some(path) => std::path::absolute(path)?,
@@ -103,6 +110,7 @@ fn parse(mut arguments: lexopt::Parser) -> Result<Options> {
     while let Some(argument) = arguments.next()? {
         match argument {
             Long("list") => options.list = true,
+            Long("browser") => options.browser = true,
             Long("agentwire") => options.agentwire = Some(arguments.value()?.into()),
             Value(name) => options.names.push(name.string()?),
             other => bail!("{}\n\n{USAGE}", other.unexpected()),

@@ -84,6 +84,14 @@ impl Peers {
         self.package("@modelcontextprotocol/inspector/clients/launcher/build/index.js", &all)
     }
 
+    /// A program in a terminal of its own.
+    pub(super) fn in_terminal(&self, program: &[String]) -> Vec<String> {
+        const RUN: &str = "import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)";
+        let mut all = command(&self.python, ["-c".into(), RUN.into()], &[]);
+        all.extend_from_slice(program);
+        all
+    }
+
     /// The folder of the npm packages of agents.
     pub(super) fn agents(&self) -> PathBuf {
         self.installed.join("agents/node_modules")

@@ -146,6 +146,12 @@ impl<'a> Scratch<'a> {
         Ok(())
     }
 
+    /// Fails if a program that has ended printed this text, which the error does not show.
+    pub(super) fn expect_unseen(&self, secret: &str) -> Result<()> {
+        ensure!(!self.log.borrow().contains(secret), "a program printed a secret");
+        Ok(())
+    }
+
     /// The outputs and exit codes of the programs.
     pub(super) fn into_log(self) -> String {
         self.log.into_inner()

@@ -3,7 +3,7 @@
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::proxy::Proxy;
@@ -61,6 +61,14 @@ impl<'a> Service<'a> {
         kill_process(Pid::from_child(&self.program.child), Signal::TERM)?;
         let status = self.program.exit(Instant::now() + TIMEOUT)?;
         Ok(status.context("the server did not exit after SIGTERM")?.code())
+    }
+
+    /// Sends SIGTERM and returns the lines that the server has printed.
+    pub(super) fn stop_and_read(self) -> Result<Vec<String>> {
+        kill_process(Pid::from_child(&self.program.child), Signal::TERM)?;
+        let is_over = self.program.has_closed_outputs(Instant::now() + TIMEOUT);
+        ensure!(is_over, "the server did not exit after SIGTERM");
+        Ok(self.program.lines())
     }
 }
 

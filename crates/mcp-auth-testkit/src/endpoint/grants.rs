@@ -101,17 +101,18 @@ pub(crate) fn jwt_bearer(context: &Context, request: &RecordedRequest) -> Result
         return Err(invalid("`aud` is not this server"));
     }
     let subject = verified.claim("sub").ok_or_else(|| invalid("no `sub`"))?.to_owned();
+    let is_id_jag = verified.header["typ"] == ID_JAG_TYP;
+    let (client, scope, resource) = match is_id_jag {
+        true => id_jag(context, request, &verified)?,
+        false => workload(context, request, &subject)?,
+    };
+    // At last, so that a request that is refused for another reason does not use the assertion up.
     if let Some(id) = verified.claim("jti") {
         let is_new = context.store().used_ids.insert(format!("grant {issuer} {id}"), ());
         if !is_new {
             return Err(invalid("the assertion was presented before"));
         }
     }
-    let is_id_jag = verified.header["typ"] == ID_JAG_TYP;
-    let (client, scope, resource) = match is_id_jag {
-        true => id_jag(context, request, &verified)?,
-        false => workload(context, request, &subject)?,
-    };
     let family = context.store().new_family();
     Ok(Grant { client, subject, scope, resource, key: None, family })
 }

@@ -116,14 +116,18 @@ fn code(context: &Context, request: &RecordedRequest, key: Option<String>) -> Ou
         let Some(code) = store.codes.get_mut(text) else {
             return refuse("invalid_grant", "the code is unknown");
         };
+        // Before the use is looked at: no client may revoke what is another's.
+        if code.grant.client != client.id {
+            return refuse("invalid_grant", "the code is another client's");
+        }
         if code.is_used && !context.occurs(Fault::CodeReplayAccepted) {
             let family = code.grant.family;
             store.counters.replayed_codes += 1;
             store.revoke_family(family);
             return refuse("invalid_grant", "the code was used before");
         }
-        if code.expires <= now || code.grant.client != client.id {
-            return refuse("invalid_grant", "the code has expired, or is another client's");
+        if code.expires <= now {
+            return refuse("invalid_grant", "the code has expired");
         }
         if request.param("redirect_uri").is_some_and(|uri| uri != code.redirect_uri) {
             return refuse(
@@ -187,6 +191,10 @@ fn refresh(context: &Context, request: &RecordedRequest, key: Option<String>) ->
         return refuse("invalid_grant", "the refresh token is unknown");
     };
     let (grant, is_replaced, expires) = (token.grant.clone(), token.is_replaced, token.expires);
+    // Before the reuse is looked at: no client may revoke what is another's.
+    if grant.client != client.id {
+        return refuse("invalid_grant", "the refresh token is another client's");
+    }
     if is_replaced && !context.occurs(Fault::RefreshReuseAccepted) {
         store.counters.reused_refresh_tokens += 1;
         store.revoke_family(grant.family);
@@ -194,9 +202,6 @@ fn refresh(context: &Context, request: &RecordedRequest, key: Option<String>) ->
     }
     if store.revoked_families.get(&grant.family).is_some() || expires.is_some_and(|expires| expires <= now) {
         return refuse("invalid_grant", "the refresh token has expired or is revoked");
-    }
-    if grant.client != client.id {
-        return refuse("invalid_grant", "the refresh token is another client's");
     }
     if context.config.strict_resource && resource != grant.resource {
         return refuse("invalid_target", "`resource` is another than that of the authorization request");
@@ -291,7 +296,7 @@ fn spoil(context: &Context, answer: &mut Map<String, Value>) {
     let value = match fault {
         Fault::ExpiresInString => json!(context.config.access_token_lifetime.as_secs().to_string()),
         Fault::ExpiresInNegative => json!(-1),
-        // A whole number in its text, as serde_json writes it: 1e+30.
+        // A whole number; JSON may write it with an exponent.
         Fault::ExpiresInHuge => json!(1e30),
         _ => return drop(answer.remove("expires_in")),
     };

@@ -99,6 +99,12 @@ async fn a_reused_refresh_token_revokes_its_family() {
     assert_eq!(server.reused_refresh_tokens(), 1);
     assert_eq!(client.refresh(&text(&second, "refresh_token")).await.status, 400);
     assert_eq!(call(&server, Some(&text(&second, "access_token"))).await.status, 401);
+    // Another client revokes nothing.
+    let other = Client::register(&server).await;
+    let third = client.login().await;
+    let fourth = client.refresh(&text(&third, "refresh_token")).await;
+    assert_eq!(other.refresh(&text(&third, "refresh_token")).await.status, 400);
+    assert_eq!(client.refresh(&text(&fourth, "refresh_token")).await.status, 200);
     // Another login is another family.
     assert_eq!(call(&server, Some(&text(&client.login().await, "access_token"))).await.status, 200);
 }

@@ -115,7 +115,9 @@ impl Keeper {
         let token = Token::new(server.clone(), record, dpop, TokenSource::Authorization);
         let _guard = self.records.lock_token(server).await?;
         self.keep(&token).await?;
+        // A client that was registered here is kept already, with what it was registered for.
         if self.config.keep_client
+            && self.config.client.is_some()
             && let Some(registration) = Registration::of(client, self.config.redirect_uris())
         {
             let redirect_uris = &registration.redirect_uris;
@@ -134,7 +136,8 @@ impl Keeper {
         let Some(agent) = &self.config.user_agent else { return Err(self.needs_person(&server.scopes)) };
         let policy = self.config.policy.clone().reaching(&self.server).await;
         let resource = server.parameter.as_deref();
-        let asked = Asked { found, client, scopes: &server.scopes, resource, policy: &policy };
+        let (scopes, config) = (&*server.scopes, &*self.config);
+        let asked = Asked { found, client, scopes, resource, policy: &policy, config };
         let flow = CodeFlow::begin(&asked, agent).await?;
         let form = flow.finish().await;
         if form.is_err() {

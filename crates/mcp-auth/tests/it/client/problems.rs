@@ -68,16 +68,19 @@ async fn p04_a_registration_is_kept() {
 
 #[tokio::test]
 async fn p05_a_registration_without_the_scopes_is_not_used() {
-    let server = AuthServer::builder().start().await.unwrap();
-    let store = Arc::new(MemoryStore::new());
-    let login = async |scopes: &[&str]| {
-        let config = config(&Person::new()).store(store.clone()).scopes(scopes.iter().copied());
-        Client::new(&server, config).authorization.login(&server.resource_url()).await.unwrap();
-        count(&server, Endpoint::Registration)
-    };
-    assert_eq!(login(&["tools:read"]).await, 1);
-    assert_eq!(login(&["tools:read", "tools:write"]).await, 2, "it lacks a scope");
-    assert_eq!(login(&["tools:read"]).await, 2, "it has more");
+    for keep_client in [false, true] {
+        let server = AuthServer::builder().start().await.unwrap();
+        let store = Arc::new(MemoryStore::new());
+        let login = async |scopes: &[&str]| {
+            let config = config(&Person::new()).store(store.clone()).keep_client(keep_client);
+            let client = Client::new(&server, config.scopes(scopes.iter().copied()));
+            client.authorization.login(&server.resource_url()).await.unwrap();
+            count(&server, Endpoint::Registration)
+        };
+        assert_eq!(login(&["tools:read"]).await, 1);
+        assert_eq!(login(&["tools:read", "tools:write"]).await, 2, "it lacks a scope");
+        assert_eq!(login(&["tools:read"]).await, 2, "it has more");
+    }
 }
 
 #[tokio::test]
@@ -103,6 +106,8 @@ async fn p07_scopes_are_asked_for_everywhere_with_offline_access() {
     let registration = String::from_utf8(log.to(Endpoint::Registration)[0].body.to_vec()).unwrap();
     assert!(registration.contains(r#""scope":"tools:read offline_access""#), "{registration}");
     assert_eq!(log.to(Endpoint::Authorization)[0].param("scope"), Some("tools:read offline_access"));
+    // OpenID providers ignore the scope without it.
+    assert_eq!(log.to(Endpoint::Authorization)[0].param("prompt"), Some("consent"));
     // It can be renewed.
     server.advance(LATER);
     assert_eq!(client.get().await.unwrap(), 200);
@@ -276,4 +281,36 @@ async fn p17_an_error_says_what_can_be_done() {
     assert_eq!((url, &scopes[..]), (&server.resource_url(), &["tools:read".to_owned()][..]));
     let text = error.to_string();
     assert!(text.ends_with(&format!("for the scopes tools:read; run `example login {url}`")), "{text}");
+}
+
+#[tokio::test]
+async fn products_that_differ_from_the_standard_can_be_used() {
+    // One whose resources name its issuer with another slash than its metadata has.
+    let server = AuthServer::builder().response_iss(false).start().await.unwrap();
+    server.set(Fault::MetadataIssuerTrailingSlash);
+    let config = config(&Person::new()).authorization_server(format!("{}/", server.issuer()));
+    let client = Client::new(&server, config);
+    assert_eq!(client.get().await.unwrap(), 200);
+    server.advance(LATER);
+    assert_eq!(client.get().await.unwrap(), 200);
+
+    // One that supports PKCE and does not say so, and gives a refresh token for a parameter of its own.
+    let server = AuthServer::builder().start().await.unwrap();
+    server.set(Fault::PkceNotAdvertised);
+    let config = self::config(&Person::new())
+        .assume_pkce(true)
+        .parameter("access_type", "offline")
+        .parameter("prompt", "login")
+        .parameter("code_challenge", "mine");
+    assert_eq!(Client::new(&server, config).get().await.unwrap(), 200);
+    let log = server.log();
+    let asked = log.to(Endpoint::Authorization)[0];
+    assert_eq!(asked.params("access_type"), ["offline"]);
+    assert_eq!(asked.params("prompt"), ["login"]);
+    assert_ne!(asked.params("code_challenge"), ["mine"]);
+    // One that says that it does not is refused.
+    let server = AuthServer::builder().start().await.unwrap();
+    server.set(Fault::PkcePlainOnly);
+    let config = self::config(&Person::new()).assume_pkce(true);
+    assert!(Client::new(&server, config).get().await.is_err());
 }
