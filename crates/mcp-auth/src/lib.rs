@@ -21,3 +21,8 @@ pub use address::AddressPolicy;
 pub use fetch::FetchError;
 pub use jose::{Algorithm, Jwk, KeyError, SigningKey};
 pub use secret::Secret;
+
+/// Compiles the examples of the README.
+#[cfg(all(doctest, feature = "file", feature = "hyper"))]
+#[doc = include_str!("../README.md")]
+struct Readme;
