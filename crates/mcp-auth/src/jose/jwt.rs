@@ -66,6 +66,11 @@ impl Jwt {
         self.claims.text("iss")
     }
 
+    /// When the token says that it was made, in seconds since 1970.
+    pub(crate) fn unverified_issue_time(&self) -> Option<u64> {
+        self.claims.seconds("iat").ok().flatten()
+    }
+
     /// The issuer that a token names which cannot be read here, such as one that is signed with another algorithm.
     pub(crate) fn named_issuer(token: &str) -> Option<String> {
         let claims = token.get(..MAX_LEN.min(token.len()))?.split('.').nth(1)?;

@@ -56,7 +56,8 @@ impl Issuer {
     /// metadata, by which the key set is found.
     ///
     /// A token must be signed by one of the [`algorithms`](Self::algorithms), name the issuer, the audience and its end, and be
-    /// no ID token. Keys that are not known cost one fetch in a [minute](Self::refresh_interval) at most. While the issuer
+    /// no ID token. Keys that are not known cost one fetch in a [minute](Self::refresh_interval) at most; a
+    /// token that is newer than the keys gets 503 until then. While the issuer
     /// cannot be reached, its last keys are [used on](Self::stale_key_time).
     pub fn jwks(issuer: impl Into<String>, http: impl HttpClient + 'static) -> Self {
         Self::new(issuer.into(), Check::Keys(KeySet::new()), http)

@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use tokio::time::Instant;
 
 use crate::fetch::Fetcher;
-use crate::jose::{Claims, Jwk, Jwt};
+use crate::jose::{Claims, Jwk, Jwt, unix_now};
 use crate::server::discovery::{NoKeySet, jwks_uri};
 use crate::server::rejection::{Rejection, short};
 
@@ -104,22 +104,27 @@ impl KeySet {
             Ok(claims) => return Ok(claims),
             Err(unverified) => unverified,
         };
-        let newer = match self.begin(self.times.refresh, Some(&keys), issuer, fetcher) {
-            Begun::Pending(pending, _) => self.finish(pending).await.ok(),
-            Begun::Newer(newer) => Some(newer),
-            Begun::TooSoon => None,
+        let (newer, is_late) = match self.begin(self.times.refresh, Some(&keys), issuer, fetcher) {
+            Begun::Pending(pending, _) => (self.finish(pending).await.ok(), false),
+            Begun::Newer(newer) => (Some(newer), false),
+            Begun::TooSoon => (None, jwt.unverified_issue_time() > Some(keys.fetched_at())),
         };
         let verified = newer.map_or(Err(first), |newer| newer.verify(jwt));
         verified.map_err(|unverified| match unverified {
-            Unverified::NoKey => self.unknown_key(jwt),
+            Unverified::NoKey => self.unknown_key(jwt, is_late),
             Unverified::Signature => Rejection::Signature,
         })
     }
 
-    /// A key that is not known is a wrong one, unless it may be a new one of an issuer that does not answer.
-    fn unknown_key(&self, jwt: &Jwt) -> Rejection {
+    /// A key that is not known is a wrong one, unless it may be a new one: of an issuer that does not answer, or of a token that
+    /// was made after the keys were fetched, for which anybody's token with a wrong key may have been the reason.
+    fn unknown_key(&self, jwt: &Jwt, is_late: bool) -> Rejection {
         match &self.cache.lock().failure {
             Some(why) => Rejection::unavailable("the key set of the issuer", why),
+            None if is_late => {
+                let why = "it was fetched a moment ago, and before the token was made";
+                Rejection::unavailable("the key set of the issuer", why)
+            }
             None => Rejection::Key { kid: jwt.header_text("kid").map(short) },
         }
     }
@@ -215,6 +220,11 @@ impl Cache {
 }
 
 impl Keys {
+    /// When they were fetched, in seconds since 1970.
+    fn fetched_at(&self) -> u64 {
+        unix_now().saturating_sub(self.fetched.elapsed().as_secs())
+    }
+
     /// Tries the keys that a token may mean: those of its `kid`, and those without one. The keys of a token without one are all.
     fn verify(&self, jwt: &Jwt) -> Result<Claims, Unverified> {
         let kid = jwt.header_text("kid");

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use agentwire_mcp_auth::server::{Issuer, Rejection, ResourceServer};
-use agentwire_mcp_auth::{AddressPolicy, Secret};
+use agentwire_mcp_auth::{AddressPolicy, Algorithm, Secret};
 use agentwire_transport_http::client::{Body, BoxError, HttpClient};
 use agentwire_transport_http::server::Operation;
 use bytes::Bytes;
@@ -17,8 +17,8 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, advance, timeout};
 
 use super::support::{
-    ISSUER, METADATA, OK, RESOURCE, Reply, Server, Web, claims, in_session, initialize, issuer, now,
-    response, token,
+    ISSUER, KEYS, METADATA, OK, RESOURCE, RSA, Reply, Server, Web, claims, header, in_session, initialize,
+    issuer, jwk, now, response, signed, token,
 };
 
 const ENDPOINT: &str = "https://login.example/introspect";
@@ -110,6 +110,43 @@ async fn a_token_of_another_issuer_is_sent_to_no_endpoint_however_it_is_signed()
     );
     assert!(web.asked().is_empty());
     assert_eq!(server.bearer(&signed(ISSUER)).await.status, OK, "only that issuer has to read it");
+}
+
+/// Anybody can use up the one fetch in a minute with a token of no key.
+#[tokio::test(start_paused = true)]
+async fn a_strangers_token_costs_no_client_its_new_token() {
+    let web = Web::with_issuer();
+    let server = Server::new(&web);
+    let with_kid = |kid: &str, age: u64| {
+        let mut header = header();
+        header.kid = Some(kid.to_owned());
+        signed(&header, &claims(json!({ "iat": now() - age })))
+    };
+    assert_eq!(server.bearer(&with_kid("one", 100)).await.status, OK);
+    advance(Duration::from_secs(60)).await;
+    assert_eq!(server.bearer(&with_kid("strange", 0)).await.status, 401);
+    web.put(KEYS, json!({ "keys": [jwk(RSA, Algorithm::Rs256, "two")] }));
+    advance(Duration::from_secs(30)).await;
+    let reply = server.bearer(&with_kid("two", 10)).await;
+    assert_eq!((reply.status, reply.header("retry-after")), (503, Some("1")), "the client keeps its token");
+    assert_eq!(
+        server.bearer(&with_kid("two", 40)).await.status,
+        401,
+        "the keys are newer, and it has none of them"
+    );
+    advance(Duration::from_secs(30)).await;
+    assert_eq!(server.bearer(&with_kid("two", 10)).await.status, OK);
+}
+
+#[tokio::test]
+async fn a_document_of_an_issuer_fills_no_log() {
+    let web = Web::with_issuer();
+    web.put(KEYS, json!("\u{1b}[31m\u{202e}".repeat(10_000)));
+    let server = Server::new(&web);
+    assert_eq!(server.bearer(&token(json!({}))).await.status, 503);
+    let shown = server.rejection().to_string();
+    assert!(shown.contains(KEYS) && shown.len() < 10_000, "{shown}");
+    assert!(!shown.contains(['\u{1b}', '\u{202e}']), "{shown}");
 }
 
 /// An issuer that takes requests and never answers is as good as one that is away.
