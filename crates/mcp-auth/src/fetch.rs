@@ -17,6 +17,7 @@ use crate::address::AddressPolicy;
 pub(crate) const DEFAULT_LIMIT: usize = 256 << 10;
 
 /// How long a response may take, its body included, unless a setter says otherwise.
+#[cfg(feature = "client")]
 pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Why there is no document.
@@ -109,6 +110,7 @@ pub(crate) fn is_transient(status: StatusCode) -> bool {
 #[derive(Debug)]
 pub(crate) struct Fetched {
     pub(crate) status: StatusCode,
+    #[cfg_attr(not(feature = "client"), allow(dead_code, reason = "the client reads nonces there"))]
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
 }

@@ -8,6 +8,8 @@ mod hardening;
 mod introspection;
 mod keys;
 mod metadata;
+#[cfg(feature = "hyper")]
+mod mount;
 mod scopes;
 mod sessions;
 mod support;
