@@ -1,19 +1,15 @@
 //! `agentwire server`: an MCP server to try clients with, on stdio or on the network.
 
+mod authorization;
 mod demo;
 mod elicitation;
 mod slow;
 
 use std::future::IntoFuture;
-use std::net::SocketAddr;
 use std::time::Duration;
 
-use agentwire_mcp_auth::AddressPolicy;
-use agentwire_mcp_auth::server::{Issuer, ResourceServer};
-use agentwire_mcp_hub::HttpTarget;
 use agentwire_mcp_server::Server;
-use agentwire_transport_http::client::Hyper;
-use agentwire_transport_http::server::{Caller, Endpoint, EndpointConfig, Routes, serve};
+use agentwire_transport_http::server::{Endpoint, EndpointConfig, Routes, serve};
 use agentwire_transport_sse::server as sse;
 use agentwire_transport_stdio::stdio;
 use anyhow::{Context as _, Result};
@@ -24,9 +20,6 @@ use crate::arguments;
 use crate::failure::Usage;
 use crate::signals::Signals;
 use crate::text::Notes;
-
-/// How long a connection to an authorization server may take to open: 10 s.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long requests may take to finish after a signal to end: 5 s.
 const GRACE: Duration = Duration::from_secs(5);
@@ -51,7 +44,7 @@ async fn listen(address: &str, path: &str, arguments: &arguments::Server, notes:
     let listener = TcpListener::bind(address).await.with_context(|| address.to_owned())?;
     let local = listener.local_addr()?;
     let routes = routes(&server(), local.ip().to_canonical().is_loopback());
-    let routes = match authorization(arguments, local, notes)? {
+    let routes = match authorization::of(arguments, local, notes)? {
         Some(authorization) => authorization.mount(routes),
         None => routes,
     };
@@ -69,51 +62,6 @@ async fn listen(address: &str, path: &str, arguments: &arguments::Server, notes:
         () = served.into_future() => Ok(()),
         () = abort => Err(anyhow::anyhow!("interrupted")),
     }
-}
-
-/// The check of tokens, where an issuer is named. An audience that is no URL of this server is a name that the issuers know it by.
-fn authorization(
-    arguments: &arguments::Server,
-    local: SocketAddr,
-    notes: &Notes,
-) -> Result<Option<ResourceServer>> {
-    if arguments.issuers.is_empty() {
-        return Ok(None);
-    }
-    let local = format!("http://{local}");
-    let (resource, name) = match &arguments.audience {
-        None => (local, None),
-        Some(audience) if audience.starts_with("http") => (audience.clone(), None),
-        Some(audience) => (local, Some(audience)),
-    };
-    let wrong = |what: &str, why: &dyn std::fmt::Display| Usage(format!("{what}: {why}"));
-    let server = ResourceServer::new(resource).map_err(|why| wrong("--audience", &why))?;
-    let notes = notes.clone();
-    let server = server
-        .scopes(arguments.scopes.iter().cloned())
-        .on_rejection(move |why, caller| notes.add(&format!("refused {}: {why}", caller_name(caller))));
-    let http = Hyper::new(CONNECT_TIMEOUT).map_err(anyhow::Error::from_boxed)?;
-    let issuers = arguments.issuers.iter().map(|url| {
-        let host = HttpTarget::new(url).map_err(|why| wrong("--issuer", &why))?;
-        // The operator has named it, wherever it is.
-        let issuer = Issuer::jwks(url.clone(), http.clone())
-            .addresses(AddressPolicy::new().trust(host_of(host.url())));
-        anyhow::Ok(match name {
-            Some(name) => issuer.audience(name.clone()),
-            None => issuer,
-        })
-    });
-    let issuers = issuers.collect::<Result<Vec<_>>>()?;
-    Ok(Some(issuers.into_iter().fold(server, ResourceServer::issuer)))
-}
-
-fn caller_name(caller: &Caller) -> String {
-    caller.name().map_or_else(|| "a request".to_owned(), |name| name.into_owned())
-}
-
-/// The host of a URL, without port.
-fn host_of(url: &str) -> String {
-    url.parse::<http::Uri>().ok().and_then(|url| url.host().map(str::to_owned)).unwrap_or_default()
 }
 
 /// One server over both transports. A server that other machines reach does not know the names that they use for it, so it

@@ -66,6 +66,18 @@ impl Jwt {
         self.claims.text("iss")
     }
 
+    /// When the token says that it was made, in seconds since 1970.
+    pub(crate) fn unverified_issue_time(&self) -> Option<u64> {
+        self.claims.seconds("iat").ok().flatten()
+    }
+
+    /// The issuer that a token names which cannot be read here, such as one that is signed with another algorithm.
+    pub(crate) fn named_issuer(token: &str) -> Option<String> {
+        let claims = token.get(..MAX_LEN.min(token.len()))?.split('.').nth(1)?;
+        let claims = Claims::new(read_object(&decode_base64url(claims)?)?);
+        claims.text("iss").map(str::to_owned)
+    }
+
     /// Checks the signature, and returns what the token says. The dates, the issuer and the audience are the caller's to check.
     pub(crate) fn verify(&self, key: &Jwk) -> Result<Claims, JwtError> {
         key.verify(self.algorithm, self.signed.as_bytes(), &self.signature)?;

@@ -10,7 +10,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, StatusCode};
 
 use crate::Secret;
-use crate::jose::{Jwt, unix_now};
+use crate::jose::{Jwt, JwtError, unix_now};
 use crate::server::access_token::{AccessToken, Confirmation};
 use crate::server::challenge::Challenger;
 use crate::server::claims::check_expiry;
@@ -18,7 +18,7 @@ use crate::server::credentials::{Credentials, DPOP, Scheme};
 use crate::server::dpop::{DpopPolicy, Proven};
 use crate::server::issuer::CheckContext;
 use crate::server::rejection::Rejection;
-use crate::server::resource_server::ResourceServer;
+use crate::server::resource_server::{CustomCheck, ResourceServer};
 
 /// The header that brings a client its next nonce.
 pub(crate) const DPOP_NONCE: http::HeaderName = http::HeaderName::from_static("dpop-nonce");
@@ -64,11 +64,15 @@ impl ResourceServer {
     /// Finds out who can say what a token is, and asks.
     async fn check_token(&self, token: &str) -> Result<AccessToken, Rejection> {
         let jwt = Jwt::parse(token);
-        let named = jwt.as_ref().ok().and_then(Jwt::unverified_issuer);
+        let named = match &jwt {
+            Ok(jwt) => jwt.unverified_issuer().map(str::to_owned),
+            Err(_) => Jwt::named_issuer(token),
+        };
+        let named = named.as_deref();
         let context =
             CheckContext { audience: self.resource.as_str(), now: unix_now(), leeway: self.leeway.as_secs() };
         let checked = match self.issuers.iter().find(|issuer| named == Some(issuer.url())) {
-            Some(issuer) => issuer.check(token, jwt.as_ref().ok(), &context).await,
+            Some(issuer) => issuer.check(token, jwt.as_ref(), &context).await,
             None => self.check_elsewhere(token, &jwt, named, &context).await,
         };
         let checked = checked?;
@@ -80,7 +84,7 @@ impl ResourceServer {
     async fn check_elsewhere(
         &self,
         token: &str,
-        jwt: &Result<Jwt, crate::jose::JwtError>,
+        jwt: &Result<Jwt, JwtError>,
         named: Option<&str>,
         context: &CheckContext<'_>,
     ) -> Result<AccessToken, Rejection> {
@@ -89,18 +93,32 @@ impl ResourceServer {
             self.issuers.iter().filter(|issuer| named.is_none() && issuer.is_introspection());
         let mut rejection = None;
         for issuer in introspections {
-            match issuer.check(token, None, context).await {
-                Err(why @ (Rejection::Inactive | Rejection::Unavailable { .. })) => rejection = Some(why),
+            match issuer.check(token, jwt.as_ref(), context).await {
+                Err(why @ Rejection::Unavailable { .. }) => rejection = Some(why),
+                // An issuer that could not be asked may know the token.
+                Err(why @ Rejection::Inactive) => drop(rejection.get_or_insert(why)),
                 checked => return checked,
             }
         }
         if let Some(custom) = &self.custom {
-            return custom(Secret::new(token)).await;
+            return match (self.check_by(&**custom, token).await, rejection) {
+                (Err(_), Some(why @ Rejection::Unavailable { .. })) => Err(why),
+                (checked, _) => checked,
+            };
         }
-        Err(rejection.unwrap_or_else(|| match jwt {
-            Ok(_) => Rejection::Issuer { found: named.map(crate::server::rejection::short) },
-            Err(error) => error.clone().into(),
+        Err(rejection.unwrap_or_else(|| match (named, jwt) {
+            (None, Err(error)) => error.clone().into(),
+            _ => Rejection::Issuer { found: named.map(crate::server::rejection::short) },
         }))
+    }
+
+    /// Calls the check of the program's own, and waits for it no longer than is allowed.
+    async fn check_by(&self, custom: &CustomCheck, token: &str) -> Result<AccessToken, Rejection> {
+        let limit = self.check_timeout;
+        let checked = tokio::time::timeout(limit, custom(Secret::new(token))).await;
+        let late =
+            || Rejection::unavailable("the check of the token", format!("it takes longer than {limit:?}"));
+        checked.unwrap_or_else(|_| Err(late()))
     }
 
     /// Checks the proof that the sender has the key of the token, where there has to be one.

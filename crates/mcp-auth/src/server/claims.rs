@@ -30,8 +30,8 @@ pub(crate) fn checked(claims: Claims, expected: &Expected<'_>) -> Result<AccessT
             return Err(Rejection::Issuer { found });
         }
     }
-    if is_id_token(&claims) {
-        return Err(Rejection::Type { found: Some("ID token".to_owned()) });
+    if let Some(kind) = other_kind(&claims) {
+        return Err(Rejection::Type { found: Some(kind.to_owned()) });
     }
     let expires_at = claims.seconds("exp").map_err(|_| Rejection::Claim { claim: "exp" })?;
     if expires_at.is_none() && expected.is_jwt {
@@ -43,6 +43,10 @@ pub(crate) fn checked(claims: Claims, expected: &Expected<'_>) -> Result<AccessT
         return Err(Rejection::NotYetValid { from });
     }
     check_audience(&claims, expected)?;
+    // A subject that cannot be read is not the same as none: all subjects of a client would be one caller.
+    if !matches!(claims.get("sub"), None | Some(Value::Null | Value::String(_))) {
+        return Err(Rejection::Claim { claim: "sub" });
+    }
     let text = |name| claims.text(name).filter(|text| !text.is_empty()).map(str::to_owned);
     let (subject, client_id) = (text("sub"), text("client_id").or_else(|| text("azp")));
     if subject.is_none() && client_id.is_none() {
@@ -63,12 +67,26 @@ pub(crate) fn check_expiry(expires_at: Option<u64>, now: u64, leeway: u64) -> Re
     }
 }
 
-/// Whether claims stand there that only ID tokens have: hashes of what was issued with them (OpenID Connect Core, 3.3.2.11), and
-/// what Keycloak and Cognito write.
-fn is_id_token(claims: &Claims) -> bool {
-    ["at_hash", "c_hash", "s_hash"].iter().any(|name| claims.get(name).is_some())
-        || claims.text("typ").is_some_and(|kind| matches!(kind, "ID" | "Refresh" | "Offline" | "Logout"))
-        || claims.text("token_use").is_some_and(|used| used == "id")
+/// What a token is by claims that no access token has. ID tokens have hashes of what was issued with them (OpenID Connect Core,
+/// 3.3.2.11), logout tokens have events (RFC 8417). Keycloak writes `typ`, and Cognito and Hydra write `token_use`. Introspection
+/// endpoints answer about refresh tokens, too.
+fn other_kind(claims: &Claims) -> Option<&'static str> {
+    let text = |name| claims.text(name).unwrap_or_default().to_ascii_lowercase();
+    let (typ, used, kind) = (text("typ"), text("token_use"), text("token_type"));
+    let is_id = ["at_hash", "c_hash", "s_hash"].iter().any(|name| claims.get(name).is_some());
+    if is_id || typ == "id" || matches!(used.as_str(), "id" | "id_token") {
+        return Some("ID token");
+    }
+    if matches!(typ.as_str(), "refresh" | "offline")
+        || used.starts_with("refresh")
+        || kind.starts_with("refresh")
+    {
+        return Some("refresh token");
+    }
+    if typ == "logout" || claims.get("events").is_some() {
+        return Some("security event token");
+    }
+    None
 }
 
 fn check_audience(claims: &Claims, expected: &Expected<'_>) -> Result<(), Rejection> {

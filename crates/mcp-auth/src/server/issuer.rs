@@ -10,7 +10,7 @@ use tokio::sync::Semaphore;
 use crate::Secret;
 use crate::address::AddressPolicy;
 use crate::fetch::{DEFAULT_LIMIT, Fetcher};
-use crate::jose::{Algorithm, Jwt};
+use crate::jose::{Algorithm, Jwt, JwtError};
 use crate::server::access_token::AccessToken;
 use crate::server::claims::{Expected, checked};
 use crate::server::introspection::Introspection;
@@ -56,7 +56,8 @@ impl Issuer {
     /// metadata, by which the key set is found.
     ///
     /// A token must be signed by one of the [`algorithms`](Self::algorithms), name the issuer, the audience and its end, and be
-    /// no ID token. Keys that are not known cost one fetch in a [minute](Self::refresh_interval) at most. While the issuer
+    /// no ID token. Keys that are not known cost one fetch in a [minute](Self::refresh_interval) at most; a
+    /// token that is newer than the keys gets 503 until then. While the issuer
     /// cannot be reached, its last keys are [used on](Self::stale_key_time).
     pub fn jwks(issuer: impl Into<String>, http: impl HttpClient + 'static) -> Self {
         Self::new(issuer.into(), Check::Keys(KeySet::new()), http)
@@ -149,7 +150,8 @@ impl Issuer {
         self.with_keys(|keys| keys.times.refresh = interval)
     }
 
-    /// Sets after what time the key set is fetched again, so that a key which was withdrawn is used no longer (default 1 h).
+    /// Sets after what time the key set is fetched again, so that a key which was withdrawn is used no longer (default 1 h). Requests
+    /// wait for that a second at most, and go on with the keys from before.
     #[must_use]
     pub fn key_lifetime(self, lifetime: Duration) -> Self {
         self.with_keys(|keys| keys.times.lifetime = lifetime)
@@ -197,18 +199,18 @@ impl Issuer {
         matches!(self.check, Check::Introspection(_))
     }
 
-    /// Checks a token of this issuer. `jwt` is the token where it can be read as one.
+    /// Checks a token of this issuer. `jwt` is the token where it can be read as one, or why not.
     pub(crate) async fn check(
         &self,
         token: &str,
-        jwt: Option<&Jwt>,
+        jwt: Result<&Jwt, &JwtError>,
         context: &CheckContext<'_>,
     ) -> Result<AccessToken, Rejection> {
         let fetcher = Fetcher::new(self.http.clone(), self.addresses.clone(), DEFAULT_LIMIT, self.timeout);
         let read = match &self.check {
             Check::Introspection(introspection) => introspection.ask(token, &fetcher).await?,
             Check::Keys(keys) => {
-                let jwt = jwt.ok_or_else(|| Rejection::malformed("it is no JWT"))?;
+                let jwt = jwt.map_err(|error| error.clone())?;
                 self.check_header(jwt)?;
                 keys.verify(jwt, &self.url, &fetcher).await?
             }

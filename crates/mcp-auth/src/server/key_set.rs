@@ -1,6 +1,7 @@
 //! The keys of an issuer: fetched once for all requests, kept, renewed when they change, and used on while they cannot be.
 
 use std::fmt;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use serde_json::value::RawValue;
 use tokio::time::Instant;
 
 use crate::fetch::Fetcher;
-use crate::jose::{Claims, Jwk, Jwt};
+use crate::jose::{Claims, Jwk, Jwt, unix_now};
 use crate::server::discovery::{NoKeySet, jwks_uri};
 use crate::server::rejection::{Rejection, short};
 
@@ -20,6 +21,8 @@ use crate::server::rejection::{Rejection, short};
 const MAX_KEYS: usize = 100;
 /// How long to wait after a failed fetch before the next.
 const RETRY: Duration = Duration::from_secs(5);
+/// How long after its beginning a fetch is waited for by requests that could go on with the keys from before.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// When keys are fetched.
 #[derive(Clone, Debug)]
@@ -47,11 +50,12 @@ struct Cache {
     /// The last fetch: when it began, and why it failed if it did.
     begun: Option<Instant>,
     failure: Option<Arc<str>>,
-    /// The fetch that all requests share. Dropping a request drops no fetch.
+    /// The fetch that all requests share. It runs in a task of its own, so that it ends also where all of them have left.
     pending: Option<Pending>,
 }
 
-type Pending = Shared<BoxFuture<'static, Result<Arc<Keys>, Arc<str>>>>;
+type Fetched = Result<Arc<Keys>, Arc<str>>;
+type Pending = Shared<BoxFuture<'static, Fetched>>;
 
 struct Keys {
     all: Vec<Jwk>,
@@ -60,7 +64,8 @@ struct Keys {
 
 /// How newer keys than those that were seen come.
 enum Begun {
-    Pending(Pending),
+    /// A fetch, and when it began.
+    Pending(Pending, Instant),
     /// Another request has fetched them in the meantime.
     Newer(Arc<Keys>),
     TooSoon,
@@ -99,22 +104,27 @@ impl KeySet {
             Ok(claims) => return Ok(claims),
             Err(unverified) => unverified,
         };
-        let newer = match self.begin(self.times.refresh, Some(&keys), issuer, fetcher) {
-            Begun::Pending(pending) => self.finish(pending).await.ok(),
-            Begun::Newer(newer) => Some(newer),
-            Begun::TooSoon => None,
+        let (newer, is_late) = match self.begin(self.times.refresh, Some(&keys), issuer, fetcher) {
+            Begun::Pending(pending, _) => (self.finish(pending).await.ok(), false),
+            Begun::Newer(newer) => (Some(newer), false),
+            Begun::TooSoon => (None, jwt.unverified_issue_time() > Some(keys.fetched_at())),
         };
         let verified = newer.map_or(Err(first), |newer| newer.verify(jwt));
         verified.map_err(|unverified| match unverified {
-            Unverified::NoKey => self.unknown_key(jwt),
+            Unverified::NoKey => self.unknown_key(jwt, is_late),
             Unverified::Signature => Rejection::Signature,
         })
     }
 
-    /// A key that is not known is a wrong one, unless it may be a new one of an issuer that does not answer.
-    fn unknown_key(&self, jwt: &Jwt) -> Rejection {
+    /// A key that is not known is a wrong one, unless it may be a new one: of an issuer that does not answer, or of a token that
+    /// was made after the keys were fetched, for which anybody's token with a wrong key may have been the reason.
+    fn unknown_key(&self, jwt: &Jwt, is_late: bool) -> Rejection {
         match &self.cache.lock().failure {
             Some(why) => Rejection::unavailable("the key set of the issuer", why),
+            None if is_late => {
+                let why = "it was fetched a moment ago, and before the token was made";
+                Rejection::unavailable("the key set of the issuer", why)
+            }
             None => Rejection::Key { kid: jwt.header_text("kid").map(short) },
         }
     }
@@ -129,17 +139,25 @@ impl KeySet {
             return Ok(keys.clone());
         }
         let wait = if failed { self.retry() } else { Duration::ZERO };
+        let usable = known.clone().filter(|keys| keys.fetched.elapsed() < self.times.stale);
         let fetched = match self.begin(wait, known.as_ref(), issuer, fetcher) {
-            Begun::Pending(pending) => self.finish(pending).await,
+            Begun::Pending(pending, begun) => {
+                let finished = self.finish(pending);
+                match &usable {
+                    // An issuer that does not answer holds nobody up whose key is known.
+                    Some(keys) => {
+                        let waited = tokio::time::timeout_at(begun + PATIENCE, finished).await;
+                        waited.unwrap_or_else(|_| Ok(keys.clone()))
+                    }
+                    None => finished.await,
+                }
+            }
             Begun::Newer(keys) => Ok(keys),
             Begun::TooSoon => {
                 Err(self.cache.lock().failure.clone().unwrap_or_else(|| "it is not there yet".into()))
             }
         };
-        let is_usable = |keys: &Arc<Keys>| keys.fetched.elapsed() < self.times.stale;
-        fetched.or_else(|why| {
-            known.filter(is_usable).ok_or_else(|| Rejection::unavailable("the key set of the issuer", why))
-        })
+        fetched.or_else(|why| usable.ok_or_else(|| Rejection::unavailable("the key set of the issuer", why)))
     }
 
     fn retry(&self) -> Duration {
@@ -149,8 +167,8 @@ impl KeySet {
     /// The fetch that is under way, or a new one, unless the last one began less than `wait` ago.
     fn begin(&self, wait: Duration, seen: Option<&Arc<Keys>>, issuer: &str, fetcher: &Fetcher) -> Begun {
         let mut cache = self.cache.lock();
-        if let Some(pending) = &cache.pending {
-            return Begun::Pending(pending.clone());
+        if let (Some(pending), Some(begun)) = (&cache.pending, cache.begun) {
+            return Begun::Pending(pending.clone(), begun);
         }
         if let Some(keys) = &cache.keys
             && seen.is_none_or(|seen| !Arc::ptr_eq(seen, keys))
@@ -162,30 +180,51 @@ impl KeySet {
             return Begun::TooSoon;
         }
         let fetch = fetch(self.uri.clone(), issuer.to_owned(), fetcher.clone());
-        let fetch = fetch.map(|fetched| fetched.map(Arc::new).map_err(|error| error.to_string().into()));
-        let pending = fetch.boxed().shared();
-        cache.begun = Some(Instant::now());
+        let kept = self.cache.clone();
+        let task = tokio::spawn(async move {
+            let fetched: Fetched = match AssertUnwindSafe(fetch).catch_unwind().await {
+                Ok(fetched) => fetched.map(Arc::new).map_err(|error| error.to_string().into()),
+                Err(_) => Err("the HTTP client panicked".into()),
+            };
+            kept.lock().keep(&fetched);
+            fetched
+        });
+        let pending = task.map(|ended| ended.unwrap_or_else(|_| Err("its task was dropped".into())));
+        let (pending, begun) = (pending.boxed().shared(), Instant::now());
+        cache.begun = Some(begun);
         cache.pending = Some(pending.clone());
-        Begun::Pending(pending)
+        Begun::Pending(pending, begun)
     }
 
-    /// Waits for a fetch, and keeps what it brings.
-    async fn finish(&self, pending: Pending) -> Result<Arc<Keys>, Arc<str>> {
+    /// Waits for a fetch.
+    async fn finish(&self, pending: Pending) -> Fetched {
         let fetched = pending.clone().await;
         let mut cache = self.cache.lock();
-        // The first of those that waited; a later fetch is another's.
+        // Its task has ended without a word, with its runtime.
         if cache.pending.as_ref().is_some_and(|current| current.ptr_eq(&pending)) {
-            cache.pending = None;
-            cache.failure = fetched.as_ref().err().cloned();
-            if let Ok(keys) = &fetched {
-                cache.keys = Some(keys.clone());
-            }
+            cache.keep(&fetched);
         }
         fetched
     }
 }
 
+impl Cache {
+    /// Keeps what the fetch has brought.
+    fn keep(&mut self, fetched: &Fetched) {
+        self.pending = None;
+        self.failure = fetched.as_ref().err().cloned();
+        if let Ok(keys) = fetched {
+            self.keys = Some(keys.clone());
+        }
+    }
+}
+
 impl Keys {
+    /// When they were fetched, in seconds since 1970.
+    fn fetched_at(&self) -> u64 {
+        unix_now().saturating_sub(self.fetched.elapsed().as_secs())
+    }
+
     /// Tries the keys that a token may mean: those of its `kid`, and those without one. The keys of a token without one are all.
     fn verify(&self, jwt: &Jwt) -> Result<Claims, Unverified> {
         let kid = jwt.header_text("kid");

@@ -7,6 +7,9 @@ use crate::jose::JwtError;
 
 /// How much of a value from a token is shown, in characters.
 const SHOWN: usize = 200;
+/// How much of the reason why a token cannot be checked is shown, in characters. A document that is not what was expected may
+/// stand there.
+const SHOWN_OF_REASONS: usize = 1000;
 
 /// Why a request is refused. It goes to [`ResourceServer::on_rejection`](crate::server::ResourceServer::on_rejection); the
 /// client gets a status and an error code only. Its text names issuers, audiences and scopes, and never the token.
@@ -132,7 +135,7 @@ pub enum Rejection {
         granted: Vec<String>,
     },
     /// The token cannot be checked at the moment.
-    #[error("{what} cannot be used: {why}")]
+    #[error("{what} cannot be used: {}", Printable::one_line(.why))]
     #[non_exhaustive]
     Unavailable {
         /// What is needed, such as `the key set`.
@@ -165,7 +168,7 @@ impl Rejection {
 
     /// The token cannot be checked at the moment: the client gets 503 and keeps its token.
     pub fn unavailable(what: &'static str, why: impl ToString) -> Self {
-        Self::Unavailable { what, why: why.to_string() }
+        Self::Unavailable { what, why: why.to_string().chars().take(SHOWN_OF_REASONS).collect() }
     }
 
     pub(crate) fn malformed(why: impl Into<String>) -> Self {

@@ -25,8 +25,12 @@ const LEEWAY: Duration = Duration::from_secs(60);
 const TOKEN_LIMIT: usize = 16 << 10;
 /// How long a proof is taken.
 const PROOF_LIFETIME: Duration = Duration::from_secs(60);
+/// How long a check of the program's own may take.
+const CHECK_TIMEOUT: Duration = Duration::from_secs(30);
 
-type CustomCheck = dyn Fn(Secret) -> BoxFuture<'static, Result<AccessToken, Rejection>> + Send + Sync;
+/// A check of tokens by a function.
+pub(crate) type CustomCheck =
+    dyn Fn(Secret) -> BoxFuture<'static, Result<AccessToken, Rejection>> + Send + Sync;
 type Observer = dyn Fn(&Rejection, &Caller) + Send + Sync;
 
 /// A server that takes access tokens: by whom they are issued, what they must allow, and what clients are told. It makes the
@@ -40,6 +44,7 @@ pub struct ResourceServer {
     pub(crate) resource: PublicUrl,
     pub(crate) issuers: Vec<Issuer>,
     pub(crate) custom: Option<Arc<CustomCheck>>,
+    pub(crate) check_timeout: Duration,
     pub(crate) scopes: Arc<ScopePolicy>,
     pub(crate) proofs: Proofs,
     pub(crate) leeway: Duration,
@@ -72,6 +77,7 @@ impl ResourceServer {
             resource: PublicUrl::parse(public_url.into())?,
             issuers: Vec::new(),
             custom: None,
+            check_timeout: CHECK_TIMEOUT,
             scopes: Arc::default(),
             proofs: Proofs { policy: DpopPolicy::Off, lifetime: PROOF_LIFETIME, nonces: None, store },
             leeway: LEEWAY,
@@ -116,6 +122,13 @@ impl ResourceServer {
         A: Future<Output = Result<AccessToken, Rejection>> + Send + 'static,
     {
         self.custom = Some(Arc::new(move |token| check(token).boxed()));
+        self
+    }
+
+    /// Sets how long the [check](Self::check) of a token may take (default 30 s). After that, the request gets 503.
+    #[must_use]
+    pub fn check_timeout(mut self, timeout: Duration) -> Self {
+        self.check_timeout = timeout;
         self
     }
 

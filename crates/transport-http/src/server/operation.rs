@@ -106,13 +106,22 @@ pub(crate) fn call_of(message: &Message) -> Option<Call<'_>> {
     }
 }
 
+/// The member that names an operation: that of the header since 2026-07-28, and those of methods that only older revisions have.
+fn named_by(method: &str) -> Option<Member> {
+    match method {
+        "resources/subscribe" | "resources/unsubscribe" => Some(Member::Uri),
+        "tasks/result" => Some(Member::TaskId),
+        _ => method::named_by(method),
+    }
+}
+
 pub(crate) fn check_calls<'a>(
     check: &OperationCheck,
     calls: impl IntoIterator<Item = Call<'a>>,
 ) -> Result<(), Refusal> {
     let mut operations = Vec::new();
     for (method, params) in calls {
-        let Some(named_by) = method::named_by(method) else {
+        let Some(named_by) = named_by(method) else {
             operations.push(Operation { method, name: None });
             continue;
         };

@@ -4,6 +4,7 @@ mod attacks;
 mod axum_router;
 mod dpop;
 mod faults;
+mod hardening;
 mod introspection;
 mod keys;
 mod metadata;
