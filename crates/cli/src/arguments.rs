@@ -80,6 +80,15 @@ pub(crate) struct Login {
     /// What to send as `resource`, and nothing if it is empty [default: as the server's metadata has it]
     #[arg(long, value_name = "TEXT")]
     pub(crate) resource: Option<String>,
+    /// The issuer of the authorization server, in place of the one that the server's metadata names
+    #[arg(long, value_name = "URL")]
+    pub(crate) issuer: Option<String>,
+    /// A parameter for the URL to log in at, as in access_type=offline; may be given again
+    #[arg(long = "parameter", value_name = "NAME=VALUE")]
+    pub(crate) parameters: Vec<NamedValue>,
+    /// Use PKCE even if the authorization server does not say that it supports it
+    #[arg(long)]
+    pub(crate) assume_pkce: bool,
     /// The port of the redirect, for a client that is registered with one [default: any that is free]
     #[arg(long, value_name = "PORT")]
     pub(crate) port: Option<u16>,

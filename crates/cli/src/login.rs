@@ -13,7 +13,7 @@ use agentwire_mcp_hub::{ConnectOptions, Target};
 use agentwire_transport_http::client::Hyper;
 use anyhow::{Context as _, Result};
 
-use crate::arguments::{Login, Logout};
+use crate::arguments::{Login, Logout, NamedValue};
 use crate::failure::{Usage, sentence};
 use crate::output::print_json;
 use crate::text::{self, Notes};
@@ -47,6 +47,13 @@ pub(crate) async fn login(arguments: Login, json: bool, notes: &Notes) -> Result
         Some("") => ResourceParameter::Omit,
         Some(resource) => ResourceParameter::Replace(resource.to_owned()),
     });
+    if let Some(issuer) = arguments.issuer {
+        config = config.authorization_server(issuer);
+    }
+    for NamedValue { id, value } in arguments.parameters {
+        config = config.parameter(id, value);
+    }
+    config = config.assume_pkce(arguments.assume_pkce);
     Authorization::new(config, client()?).login(&url).await?;
     report("logged in", &url, json)
 }

@@ -132,6 +132,12 @@ impl Fetcher {
         Self { http, policy, limit, timeout }
     }
 
+    /// How long a response may take.
+    #[cfg(feature = "server")]
+    pub(crate) fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
     /// Sends a request. Any status but a redirect is a response.
     pub(crate) async fn send(&self, request: Request<Bytes>) -> Result<Fetched, FetchError> {
         let url = shown(request.uri());

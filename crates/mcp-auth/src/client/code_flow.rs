@@ -5,6 +5,7 @@ use std::sync::Arc;
 use http::Uri;
 
 use crate::client::AuthError;
+use crate::client::config::AuthConfig;
 use crate::client::discovery::Discovered;
 use crate::client::identity::ClientIdentity;
 use crate::client::origin::without_query;
@@ -32,6 +33,7 @@ pub(crate) struct Asked<'a> {
     /// The parameter `resource`, if it is sent.
     pub(crate) resource: Option<&'a str>,
     pub(crate) policy: &'a AddressPolicy,
+    pub(crate) config: &'a AuthConfig,
 }
 
 impl Asked<'_> {
@@ -41,27 +43,32 @@ impl Asked<'_> {
         let missing =
             || AuthError::misconfigured(format!("{} has no authorization endpoint", self.found.issuer));
         let endpoint = endpoint.ok_or_else(missing)?;
-        let mut query = form_urlencoded::Serializer::new(String::new());
-        query
-            .append_pair("response_type", "code")
-            .append_pair("client_id", &self.client.id)
-            .append_pair("redirect_uri", redirect_uri)
-            .append_pair("state", state)
-            .append_pair("code_challenge", challenge)
-            .append_pair("code_challenge_method", "S256");
-        if !self.scopes.is_empty() {
-            query.append_pair("scope", &self.scopes.join(" "));
+        let mut query = vec![
+            ("response_type", "code"),
+            ("client_id", &self.client.id),
+            ("redirect_uri", redirect_uri),
+            ("state", state),
+            ("code_challenge", challenge),
+            ("code_challenge_method", "S256"),
+        ];
+        let scopes = self.scopes.join(" ");
+        query.extend((!scopes.is_empty()).then_some(("scope", &*scopes)));
+        query.extend(self.resource.map(|resource| ("resource", resource)));
+        let own = self.config.parameters.iter().map(|(name, value)| (&**name, &**value));
+        for (name, value) in own {
+            if !query.iter().any(|(known, _)| *known == name) {
+                query.push((name, value));
+            }
         }
-        if self.scopes.iter().any(|scope| scope == "offline_access") {
+        let is_offline = self.scopes.iter().any(|scope| scope == "offline_access");
+        if is_offline && !query.iter().any(|(name, _)| *name == "prompt") {
             // OpenID Connect Core 1.0, section 11: without this prompt, servers ignore the scope and issue no refresh token.
-            query.append_pair("prompt", "consent");
+            query.push(("prompt", "consent"));
         }
-        if let Some(resource) = self.resource {
-            query.append_pair("resource", resource);
-        }
+        let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(query).finish();
         let separator = if endpoint.contains('?') { '&' } else { '?' };
         let no_url = |_| AuthError::differs("the authorization endpoint cannot be opened", "a URL", endpoint);
-        format!("{endpoint}{separator}{}", query.finish()).parse().map_err(no_url)
+        format!("{endpoint}{separator}{query}").parse().map_err(no_url)
     }
 }
 
@@ -70,7 +77,8 @@ impl CodeFlow {
     pub(crate) async fn begin(asked: &Asked<'_>, agent: &Arc<dyn UserAgent>) -> Result<Self, AuthError> {
         let server = &asked.found.server;
         let methods = server.code_challenge_methods_supported.as_deref();
-        if !methods.is_some_and(|methods| methods.iter().any(|method| method == "S256")) {
+        let assumed = methods.is_none() && asked.config.assume_pkce;
+        if !assumed && !methods.is_some_and(|methods| methods.iter().any(|method| method == "S256")) {
             let problem = format!("{} does not support PKCE with S256", asked.found.issuer);
             let found = methods.map_or("no code_challenge_methods_supported".to_owned(), |all| all.join(" "));
             return Err(AuthError::differs(problem, "S256", found));

@@ -70,6 +70,9 @@ pub struct AuthConfig {
     pub(crate) offline_access: bool,
     pub(crate) login_command: Option<String>,
     pub(crate) keep_client: bool,
+    pub(crate) authorization_server: Option<String>,
+    pub(crate) parameters: Vec<(String, String)>,
+    pub(crate) assume_pkce: bool,
 }
 
 impl AuthConfig {
@@ -94,6 +97,9 @@ impl AuthConfig {
             offline_access: true,
             login_command: None,
             keep_client: false,
+            authorization_server: None,
+            parameters: Vec::new(),
+            assume_pkce: false,
         }
     }
 
@@ -136,6 +142,30 @@ impl AuthConfig {
     #[must_use]
     pub fn resource(mut self, resource: ResourceParameter) -> Self {
         self.resource = resource;
+        self
+    }
+
+    /// Sets the authorization server by its issuer, whatever the server's metadata names, for a server whose metadata is wrong.
+    /// The metadata of the authorization server must still be that of this issuer, letter by letter.
+    #[must_use]
+    pub fn authorization_server(mut self, issuer: impl Into<String>) -> Self {
+        self.authorization_server = Some(issuer.into());
+        self
+    }
+
+    /// Adds a parameter to the URL that a person is sent to, such as `audience` or `access_type`, for products that need one of their
+    /// own. It replaces none of the standard's, except `prompt`. May be called again.
+    #[must_use]
+    pub fn parameter(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.parameters.push((name.into(), value.into()));
+        self
+    }
+
+    /// Sets whether PKCE is used also where the authorization server's metadata does not say that it supports it (default: no, such
+    /// a login is refused, as the specification demands). Only right for a product that is known to support it and not to say so.
+    #[must_use]
+    pub fn assume_pkce(mut self, assumed: bool) -> Self {
+        self.assume_pkce = assumed;
         self
     }
 

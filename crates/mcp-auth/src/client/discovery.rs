@@ -5,7 +5,7 @@ use http::Uri;
 
 use crate::client::AuthError;
 use crate::client::challenge::Challenge;
-use crate::client::config::ResourceParameter;
+use crate::client::config::{AuthConfig, ResourceParameter};
 use crate::client::documents::{ResourceMetadata, ServerMetadata};
 use crate::client::origin::{origin, resource};
 use crate::fetch::{FetchError, Fetcher};
@@ -27,18 +27,17 @@ pub(crate) struct Discovered {
     pub(crate) dpop_required: bool,
 }
 
-/// Asks for both documents. `issuer` is the authorization server that the user has named, if any.
+/// Asks for both documents.
 pub(crate) async fn discover(
     fetcher: &Fetcher,
     server: &Uri,
     challenge: Option<&Challenge>,
-    parameter: &ResourceParameter,
-    issuer: Option<&str>,
+    config: &AuthConfig,
 ) -> Result<Discovered, AuthError> {
     let Some((place, metadata)) = resource_metadata(fetcher, server, challenge).await? else {
-        return without_metadata(fetcher, server).await;
+        return without_metadata(fetcher, server, config).await;
     };
-    let resource = match (parameter, metadata.resource) {
+    let resource = match (&config.resource, metadata.resource) {
         (ResourceParameter::Replace(resource), _) => resource.clone(),
         (_, Some(resource)) if covers(&resource, server) => resource,
         (_, resource) => {
@@ -46,7 +45,13 @@ pub(crate) async fn discover(
             return Err(AuthError::differs(problem, server.to_string(), resource.unwrap_or_default()));
         }
     };
-    let issuer = chosen(&place, metadata.authorization_servers, issuer)?;
+    let issuer = match &config.authorization_server {
+        Some(issuer) => issuer.clone(),
+        None => {
+            let named = config.client.as_ref().and_then(|client| client.issuer.as_deref());
+            chosen(&place, metadata.authorization_servers, named)?
+        }
+    };
     let server = server_metadata(fetcher, &issuer).await?;
     Ok(Discovered {
         resource,
@@ -96,7 +101,21 @@ async fn resource_metadata(
 
 /// As 2025-03-26 has it: the server's origin is the authorization server, and without metadata its endpoints have default paths. That
 /// revision does not say which issuer the metadata has, so it may be any of the server's own origin.
-async fn without_metadata(fetcher: &Fetcher, server: &Uri) -> Result<Discovered, AuthError> {
+async fn without_metadata(
+    fetcher: &Fetcher,
+    server: &Uri,
+    config: &AuthConfig,
+) -> Result<Discovered, AuthError> {
+    if let Some(issuer) = config.authorization_server.clone() {
+        let (resource, metadata) = (resource(server), server_metadata(fetcher, &issuer).await?);
+        return Ok(Discovered {
+            resource,
+            issuer,
+            server: metadata,
+            scopes_supported: None,
+            dpop_required: false,
+        });
+    }
     let base = origin(server);
     let is_own = |issuer: &str| issuer.parse().is_ok_and(|issuer| is_same_origin(server, &issuer));
     let server_metadata = match find_metadata(fetcher, &base, is_own, &[format!("{base}{OAUTH}")]).await? {

@@ -257,8 +257,7 @@ impl Keeper {
 
     /// Asks the server who issues its tokens.
     pub(crate) async fn discover(&self, challenge: Option<&Challenge>) -> Result<Discovered, AuthError> {
-        let issuer = self.config.client.as_ref().and_then(|client| client.issuer.as_deref());
-        discover(self.fetcher().await, &self.server, challenge, &self.config.resource, issuer).await
+        discover(self.fetcher().await, &self.server, challenge, &self.config).await
     }
 
     /// The parameter `resource` of each request for a code or a token.

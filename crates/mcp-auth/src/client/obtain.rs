@@ -137,7 +137,8 @@ impl Keeper {
         let Some(agent) = &self.config.user_agent else { return Err(self.needs_person(&server.scopes)) };
         let policy = self.config.policy.clone().reaching(&self.server).await;
         let resource = server.parameter.as_deref();
-        let asked = Asked { found, client, scopes: &server.scopes, resource, policy: &policy };
+        let (scopes, config) = (&*server.scopes, &*self.config);
+        let asked = Asked { found, client, scopes, resource, policy: &policy, config };
         let flow = CodeFlow::begin(&asked, agent).await?;
         let form = flow.finish().await;
         if form.is_err() {

@@ -70,9 +70,14 @@ impl Keeper {
             let refreshable =
                 self.stored().await?.filter(|stored| stored.record.refresh_token.is_some() && !is_useless);
             if let Some(stored) = refreshable {
-                let found = self.discover(challenge).await?;
-                if found.issuer == stored.server.issuer {
-                    match self.refresh(&stored, Some(&found)).await {
+                let found = match self.discover(challenge).await {
+                    Ok(found) => Some(found),
+                    // Who has issued the token is known, whatever the server says now.
+                    Err(AuthError::Misconfigured(_)) => None,
+                    Err(error) => return Err(error),
+                };
+                if found.as_ref().is_none_or(|found| found.issuer == stored.server.issuer) {
+                    match self.refresh(&stored, found.as_ref()).await {
                         Err(AuthError::Rejected { .. }) => {}
                         result => return result,
                     }

@@ -14,6 +14,7 @@ use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderValue, Request, Uri};
 use ring::digest::{SHA256, digest};
 use serde_json::Value;
+use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use crate::Secret;
@@ -23,6 +24,8 @@ use crate::server::rejection::Rejection;
 
 /// The longest that an answer is remembered.
 const LONGEST: Duration = Duration::from_secs(60);
+/// How many tokens are asked about at once unless another number is set.
+const CONCURRENT: usize = 64;
 /// How many answers are remembered; the oldest gives way.
 const MAX_ENTRIES: usize = 10_000;
 /// What the answers that are remembered may take together, in bytes of JSON.
@@ -35,6 +38,8 @@ pub(crate) struct Introspection {
     client_id: String,
     client_secret: Secret,
     pub(crate) remember: Duration,
+    /// Any client can make this server ask about tokens, so the requests at once are bounded.
+    pub(crate) asking: Arc<Semaphore>,
     answers: Arc<Mutex<Answers>>,
 }
 
@@ -55,7 +60,8 @@ struct Answer {
 
 impl Introspection {
     pub(crate) fn new(endpoint: String, client_id: String, client_secret: Secret) -> Self {
-        Self { endpoint, client_id, client_secret, remember: LONGEST, answers: Arc::default() }
+        let asking = Arc::new(Semaphore::new(CONCURRENT));
+        Self { endpoint, client_id, client_secret, remember: LONGEST, asking, answers: Arc::default() }
     }
 
     pub(crate) fn set_remember(&mut self, time: Duration) {
@@ -66,10 +72,18 @@ impl Introspection {
     /// said of an active one.
     pub(crate) async fn ask(&self, token: &str, fetcher: &Fetcher) -> Result<Claims, Rejection> {
         let key = hash(token);
-        if let Some(claims) = self.answers.lock().get(&key, self.remember) {
+        let known = || self.answers.lock().get(&key, self.remember);
+        if let Some(claims) = known() {
             return Ok(claims);
         }
         let unavailable = |why: String| Rejection::unavailable("the introspection endpoint", why);
+        let asking = tokio::time::timeout(fetcher.timeout(), self.asking.acquire()).await;
+        let _asking =
+            asking.map_err(|_| unavailable("as many requests to it are unanswered as may be".to_owned()))?;
+        // Another request with the token may have asked in the meantime.
+        if let Some(claims) = known() {
+            return Ok(claims);
+        }
         let request = self.request(token).ok_or_else(|| unavailable("its URL is none".to_owned()))?;
         let fetched = fetcher.send(request).await.map_err(|error| unavailable(error.to_string()))?;
         if !fetched.status.is_success() {

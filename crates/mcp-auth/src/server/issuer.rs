@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agentwire_transport_http::client::HttpClient;
+use tokio::sync::Semaphore;
 
 use crate::Secret;
 use crate::address::AddressPolicy;
@@ -166,6 +167,16 @@ impl Issuer {
     pub fn remember(mut self, time: Duration) -> Self {
         if let Check::Introspection(introspection) = &mut self.check {
             introspection.set_remember(time);
+        }
+        self
+    }
+
+    /// Sets how many tokens the introspection endpoint is asked about at once (default 64). More wait for up to the
+    /// [timeout](Self::timeout), and get 503 then. Clones from before keep their own number.
+    #[must_use]
+    pub fn concurrent_introspections(mut self, requests: usize) -> Self {
+        if let Check::Introspection(introspection) = &mut self.check {
+            introspection.asking = Arc::new(Semaphore::new(requests.clamp(1, Semaphore::MAX_PERMITS)));
         }
         self
     }

@@ -1,6 +1,7 @@
 //! The tower layer that lets only requests with a valid token through.
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -14,7 +15,7 @@ use http::{HeaderMap, Method, Request, Response, StatusCode};
 use tower_layer::Layer;
 use tower_service::Service;
 
-use crate::server::admission::DPOP_NONCE;
+use crate::server::admission::{Admitted, DPOP_NONCE};
 use crate::server::rejection::Rejection;
 use crate::server::resource_server::ResourceServer;
 
@@ -56,9 +57,17 @@ impl TokenLayer {
         self
     }
 
-    fn refuse<R: From<Bytes>>(&self, parts: &Parts, rejection: &Rejection) -> Response<R> {
+    /// Lets a request go on, or answers it.
+    async fn decide(&self, parts: &mut Parts) -> Result<Admitted, Response<Bytes>> {
+        match self.server.admit(parts).await {
+            Ok(admitted) => Ok(admitted),
+            Err(rejection) => Err(self.refuse(parts, &rejection)),
+        }
+    }
+
+    fn refuse(&self, parts: &Parts, rejection: &Rejection) -> Response<Bytes> {
         let (status, headers, body) = self.server.refuse(parts, rejection);
-        let mut response = Response::new(R::from(body));
+        let mut response = Response::new(body);
         *response.status_mut() = status;
         *response.headers_mut() = headers;
         if let Some(cors) = &self.cors {
@@ -101,12 +110,16 @@ where
         let layer = self.layer.clone();
         let answer = async move {
             let (mut parts, body) = request.into_parts();
-            let admitted = match layer.server.admit(&mut parts).await {
-                Ok(admitted) => admitted,
-                Err(rejection) => return Ok(layer.refuse(&parts, &rejection)),
+            // Other connections may share the task, so a panic in a function of the program ends this request alone.
+            let decided = AssertUnwindSafe(layer.decide(&mut parts)).catch_unwind().await;
+            let admitted = match decided {
+                Ok(Ok(admitted)) => admitted,
+                Ok(Err(refusal)) => return Ok(refusal.map(R::from)),
+                Err(_) => return Ok(panicked().map(R::from)),
             };
             let mut response = inner.call(Request::from_parts(parts, body)).await?;
-            if let Some(challenge) = layer.server.demand(&admitted)
+            let demand = catch_unwind(AssertUnwindSafe(|| layer.server.demand(&admitted)));
+            if let Some(challenge) = demand.unwrap_or_default()
                 && response.status().is_success()
             {
                 *response.status_mut() = StatusCode::FORBIDDEN;
@@ -117,6 +130,13 @@ where
         };
         answer.boxed()
     }
+}
+
+/// The answer where a function of the program panicked. The panic hook has reported it.
+fn panicked() -> Response<Bytes> {
+    let mut response = Response::new(Bytes::new());
+    *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
+    response
 }
 
 /// Whether a browser asks on behalf of a page what the page may send.

@@ -304,3 +304,35 @@ async fn p17_the_login_that_an_error_names_asks_for_what_was_missing() {
     assert!(client.authorization.logout(&server.resource_url()).await.unwrap());
     assert_eq!(login().await, "tools:read offline_access");
 }
+
+#[tokio::test]
+async fn products_that_differ_from_the_standard_can_be_used() {
+    // One whose resources name its issuer with another slash than its metadata has.
+    let server = AuthServer::builder().response_iss(false).start().await.unwrap();
+    server.set(Fault::MetadataIssuerTrailingSlash);
+    let config = config(&Person::new()).authorization_server(format!("{}/", server.issuer()));
+    let client = Client::new(&server, config);
+    assert_eq!(client.get().await.unwrap(), 200);
+    server.advance(LATER);
+    assert_eq!(client.get().await.unwrap(), 200);
+
+    // One that supports PKCE and does not say so, and gives a refresh token for a parameter of its own.
+    let server = AuthServer::builder().start().await.unwrap();
+    server.set(Fault::PkceNotAdvertised);
+    let config = self::config(&Person::new())
+        .assume_pkce(true)
+        .parameter("access_type", "offline")
+        .parameter("prompt", "login")
+        .parameter("code_challenge", "mine");
+    assert_eq!(Client::new(&server, config).get().await.unwrap(), 200);
+    let log = server.log();
+    let asked = log.to(Endpoint::Authorization)[0];
+    assert_eq!(asked.params("access_type"), ["offline"]);
+    assert_eq!(asked.params("prompt"), ["login"]);
+    assert_ne!(asked.params("code_challenge"), ["mine"]);
+    // One that says that it does not is refused.
+    let server = AuthServer::builder().start().await.unwrap();
+    server.set(Fault::PkcePlainOnly);
+    let config = self::config(&Person::new()).assume_pkce(true);
+    assert!(Client::new(&server, config).get().await.is_err());
+}

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use agentwire_mcp_auth::AddressPolicy;
 use agentwire_mcp_auth::server::{Issuer, Rejection, ResourceServer};
+use futures::future::join_all;
 use serde_json::{Value, json};
 
 use super::support::{ISSUER, OK, RESOURCE, Server, Web, now, response, token};
@@ -92,6 +93,23 @@ async fn an_answer_is_remembered_for_a_minute_at_most() {
     // What is not active may be in a moment.
     web.put(ENDPOINT, active(json!({})));
     assert_eq!(server.bearer("opaque").await.status, OK);
+}
+
+#[tokio::test(start_paused = true)]
+async fn not_all_tokens_are_asked_about_at_once() {
+    let web = Web::default();
+    web.put(ENDPOINT, active(json!({})));
+    web.delay(Duration::from_secs(1));
+    let few = introspection(&web).concurrent_introspections(4).timeout(Duration::from_millis(3500));
+    let server = Server::of(ResourceServer::new(RESOURCE).unwrap().issuer(few));
+    let one = join_all((0..100).map(|_| server.bearer("opaque"))).await;
+    assert!(one.iter().all(|reply| reply.status == OK));
+    assert_eq!(web.count(ENDPOINT), 4, "the others found the answer");
+    let tokens: Vec<_> = (0..20).map(|number| format!("opaque{number}")).collect();
+    let many = join_all(tokens.iter().map(|token| server.bearer(token))).await;
+    let answered = many.iter().filter(|reply| reply.status == OK).count();
+    assert_eq!((answered, web.count(ENDPOINT)), (16, 20), "four each second, for three and a half");
+    assert!(many.iter().all(|reply| reply.status == OK || reply.status == 503));
 }
 
 #[tokio::test]

@@ -237,6 +237,23 @@ async fn a_handler_gets_the_token_itself_only_if_that_is_asked_for() {
 }
 
 #[tokio::test]
+async fn a_panic_of_the_program_ends_one_request() {
+    let panicking =
+        async |token: Secret| -> Result<AccessToken, Rejection> { panic!("{token:?}, as a test does") };
+    let server = Server::with(&Web::with_issuer(), |auth| {
+        auth.check(panicking).operation_scopes(|operation| {
+            assert!(operation.method != "panic", "as a test does");
+            Vec::new()
+        })
+    });
+    assert_eq!(server.bearer("opaque").await.status, 500);
+    let mut request = super::support::stateless("panic", None);
+    request.headers_mut().insert("authorization", format!("Bearer {}", token(json!({}))).parse().unwrap());
+    assert_eq!(server.send(request).await.status(), 500);
+    assert_eq!(server.bearer(&token(json!({}))).await.status, OK);
+}
+
+#[tokio::test]
 async fn a_preflight_needs_no_token() {
     let server = Server::new(&Web::with_issuer());
     let preflight = |origin: &str| {
