@@ -54,10 +54,9 @@ const provider = new Provider(issuer, {
       enabled: true,
       defaultResource: () => undefined,
       getResourceServerInfo: (_, indicator) => {
-        if (indicator !== mcp.href) throw new Error(`an unknown resource: ${indicator}`);
         return {
           scope: "mcp:tools mcp:add",
-          audience: mcp.href,
+          audience: indicator,
           accessTokenTTL: Number(lifetime),
           accessTokenFormat: format === "opaque" ? "opaque" : "jwt",
           jwt: { sign: { alg: "RS256" } },
@@ -165,3 +164,4 @@ app.all("/mcp", (_, response) => void response.status(405).end());
 authorization.http.on("request", provider.callback());
 resource.http.on("request", app);
 say(`listening on ${mcp.href}`);
+say(`issuer ${issuer}`);
