@@ -9,6 +9,7 @@ use super::service::Service;
 
 pub(super) const PAIRS: &[Pair] = &[
     pair("our MCP server over HTTP, npm authorization server: npm client", 60, npm_client),
+    pair("our MCP server over HTTP, npm authorization server: PyPI client", 60, pypi_client),
     pair("our MCP server over HTTP, npm authorization server: our login", 60, our_login),
 ];
 
@@ -25,12 +26,27 @@ fn start<'a>(scratch: &'a Scratch<'a>, issuer: &str) -> Result<(Service<'a>, Str
 
 /// The login of the npm SDK.
 fn npm_client(scratch: &Scratch<'_>) -> Result<()> {
+    client(scratch, |url| scratch.peers().npm("mcp_client_auth.mjs", &[url]))
+}
+
+/// The login of the PyPI SDK, and the same person.
+fn pypi_client(scratch: &Scratch<'_>) -> Result<()> {
+    let person = scratch.peers().npm("person.mjs", &[]);
+    client(scratch, |url| {
+        let mut command = scratch.peers().pypi("mcp_client_auth.py", &[url]);
+        command.extend_from_slice(&person);
+        command
+    })
+}
+
+fn client(scratch: &Scratch<'_>, command: impl Fn(&str) -> Vec<String>) -> Result<()> {
     let authorization = Login::npm(scratch, "jwt", LIFETIME)?;
     let (server, url) = start(scratch, &authorization.issuer()?)?;
-    let outcome = scratch.run(&scratch.peers().npm("mcp_client_auth.mjs", &[&url]))?;
+    let outcome = scratch.run(&command(&url))?;
     outcome.expect_code(0)?;
-    outcome.expect("ok connect (2026-07-28)")?;
-    outcome.expect("ok prompt")?;
+    for step in ["ok login", "ok connect (2026-07-28)", "ok prompt"] {
+        outcome.expect(step)?;
+    }
     expect_refusals(server, &["the request has no token"])
 }
 
