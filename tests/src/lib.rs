@@ -22,6 +22,10 @@ struct ClientGuide;
 struct McpGuide;
 
 #[cfg(doctest)]
+#[doc = include_str!("../../docs/guide/authorization.md")]
+struct AuthorizationGuide;
+
+#[cfg(doctest)]
 #[doc = include_str!("../../docs/guide/how-do-i.md")]
 struct Questions;
 

@@ -16,9 +16,6 @@ use crate::address::AddressPolicy;
 /// How long a document may be unless a setter says otherwise: 256 KiB.
 pub(crate) const DEFAULT_LIMIT: usize = 256 << 10;
 
-/// How long a response may take, its body included, unless a setter says otherwise.
-pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
-
 /// Why there is no document.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -109,6 +106,7 @@ pub(crate) fn is_transient(status: StatusCode) -> bool {
 #[derive(Debug)]
 pub(crate) struct Fetched {
     pub(crate) status: StatusCode,
+    #[cfg_attr(not(feature = "client"), allow(dead_code, reason = "only token endpoints give nonces"))]
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
 }

@@ -1,11 +1,27 @@
 //! Authorization of MCP over HTTP, as every revision since 2025-03-26 describes it.
+//!
+//! | side | begin with | what it is |
+//! |---|---|---|
+//! | a client | [`client::Authorization`] | wraps an `HttpClient` in one that sends tokens, and gets and renews them |
+//! | | [`store::FileStore`] | where several processes of a user keep them |
+//! | a server | [`server::ResourceServer`] | a tower layer that checks them, and the metadata by which clients find who issues them |
+//!
+//! What a server names is requested by the rules of an [`AddressPolicy`], within limits of size and time, and no redirect is followed.
+//! No token, code, verifier or secret is in any error or `Debug`.
+//!
+//! # What it will not do
+//!
+//! It is no authorization server, and reads no ID tokens. It passes no token on to another server than the one it was issued for.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(any(feature = "client", feature = "server"))]
 mod address;
 #[cfg(feature = "client")]
 pub mod client;
+#[cfg(any(feature = "client", feature = "server"))]
 mod fetch;
+#[cfg(any(feature = "client", feature = "server"))]
 #[cfg_attr(
     not(all(feature = "client", feature = "server")),
     allow(dead_code, unused_imports, reason = "a client signs and a server verifies")
@@ -17,7 +33,14 @@ pub mod server;
 #[cfg(feature = "client")]
 pub mod store;
 
+#[cfg(any(feature = "client", feature = "server"))]
 pub use address::AddressPolicy;
+#[cfg(any(feature = "client", feature = "server"))]
 pub use fetch::FetchError;
+#[cfg(any(feature = "client", feature = "server"))]
 pub use jose::{Algorithm, Jwk, KeyError, SigningKey};
 pub use secret::Secret;
+
+#[cfg(all(doctest, feature = "file"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

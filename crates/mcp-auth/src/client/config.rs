@@ -8,8 +8,11 @@ use crate::AddressPolicy;
 use crate::client::grant::Grant;
 use crate::client::identity::ClientIdentity;
 use crate::client::user_agent::UserAgent;
-use crate::fetch::{DEFAULT_LIMIT, DEFAULT_TIMEOUT};
+use crate::fetch::DEFAULT_LIMIT;
 use crate::store::{CredentialStore, MemoryStore};
+
+/// How long one request to an authorization server may take unless [`AuthConfig::timeout`] says otherwise: 30 s.
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How many times one request may ask for more scopes unless [`AuthConfig::step_up_limit`] says otherwise.
 pub const DEFAULT_STEP_UP_LIMIT: usize = 2;

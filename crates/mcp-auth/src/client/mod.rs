@@ -20,7 +20,7 @@ mod renewal;
 mod token_endpoint;
 mod user_agent;
 
-pub use config::{AuthConfig, DEFAULT_STEP_UP_LIMIT, DpopMode, ResourceParameter};
+pub use config::{AuthConfig, DEFAULT_STEP_UP_LIMIT, DEFAULT_TIMEOUT, DpopMode, ResourceParameter};
 pub use error::{AuthError, Mismatch};
 pub use grant::{Assertion, Grant, IdentityProvider};
 pub use identity::{ClientIdentity, InvalidKey};

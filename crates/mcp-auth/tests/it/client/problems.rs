@@ -283,6 +283,22 @@ async fn p17_an_error_says_what_can_be_done() {
     assert!(text.ends_with(&format!("for the scopes tools:read; run `example login {url}`")), "{text}");
 }
 
+/// Beside the twenty: the document of a client lists its loopback redirect without a port, and any port is right (RFC 8252, 7.3).
+#[tokio::test]
+async fn p21_a_client_with_a_metadata_document_registers_nowhere() {
+    let url = "https://client.example/metadata.json";
+    let document = serde_json::json!({
+        "client_id": url, "client_name": "Test", "redirect_uris": ["http://127.0.0.1/callback"],
+        "token_endpoint_auth_method": "none",
+    });
+    let server = AuthServer::builder().client_document(url, document).start().await.unwrap();
+    let client = Client::new(&server, config(&Person::new()).metadata_url(url));
+    assert_eq!(client.get().await.unwrap(), 200);
+    let log = server.log();
+    assert_eq!(log.to(Endpoint::Authorization)[0].param("client_id"), Some(url));
+    assert!(log.to(Endpoint::Registration).is_empty());
+}
+
 #[tokio::test]
 async fn p17_the_login_that_an_error_names_asks_for_what_was_missing() {
     let server = AuthServer::builder().path_scope("/mcp/admin", "tools:write").start().await.unwrap();

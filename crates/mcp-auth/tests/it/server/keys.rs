@@ -135,7 +135,7 @@ async fn an_issuer_that_is_away_at_first_costs_no_token() {
 }
 
 #[tokio::test]
-async fn odd_keys_are_skipped_one_by_one() {
+async fn p20_odd_keys_are_skipped_one_by_one() {
     let web = Web::with_issuer();
     let x = "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU";
     let odd = [

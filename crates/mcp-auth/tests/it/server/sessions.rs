@@ -63,7 +63,7 @@ async fn a_stolen_session_id_is_worth_nothing_with_another_token() {
 }
 
 #[tokio::test]
-async fn no_session_begins_without_a_valid_token() {
+async fn p19_no_session_begins_without_a_valid_token() {
     let server = Server::new(&Web::with_issuer());
     for token in ["anything".to_owned(), token(json!({ "aud": "https://other.example" }))] {
         let reply = Reply::of(server.send(in_session(None, &token, &initialize("2025-11-25"))).await).await;

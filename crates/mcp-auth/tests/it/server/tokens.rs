@@ -58,7 +58,7 @@ async fn a_type_that_is_no_access_token_s_is_refused() {
 type IsReason = fn(&Rejection) -> bool;
 
 #[tokio::test]
-async fn a_wrong_claim_is_refused_with_a_reason_for_the_operator_alone() {
+async fn p19_p20_a_wrong_claim_is_refused_with_a_reason_for_the_operator_alone() {
     let server = Server::new(&Web::with_issuer());
     let reasons: &[(Value, IsReason)] = &[
         (json!({ "iss": "https://login.example/" }), |why| matches!(why, Rejection::Issuer { .. })),
@@ -159,7 +159,7 @@ async fn a_check_of_the_program_gets_what_no_issuer_has_signed() {
 }
 
 #[tokio::test]
-async fn a_refusal_says_what_is_needed_and_a_page_can_read_it() {
+async fn p18_a_refusal_says_which_scopes_are_needed_and_a_page_can_read_it() {
     let server = Server::with(&Web::with_issuer(), |auth| auth.tool_scopes("write", ["files:write"]));
     let page = |request: &mut http::Request<_>| {
         request.headers_mut().insert("origin", "https://app.example".parse().unwrap());
