@@ -23,6 +23,7 @@ pub(super) const PAIRS: &[Pair] = &[
     pair("our login, npm authorization server: the same in a terminal", 30, npm_step_up),
     pair("our login, npm authorization server: tokens bound to a key", 60, npm_dpop),
     pair("our login, npm authorization server: a registered client with a secret", 60, npm_registered),
+    pair("our login, npm authorization server: over SSE", 60, npm_sse),
     pair("our login, PyPI authorization server: renewal after a refusal, revocation", 60, pypi),
 ];
 
@@ -50,12 +51,12 @@ impl<'a> Login<'a> {
     /// `oidc-provider`, and a server on the npm SDK.
     pub(super) fn npm(scratch: &'a Scratch<'a>, tokens: &str, seconds: u64) -> Result<Self> {
         let command = scratch.peers().npm("auth_server.mjs", &[tokens, &seconds.to_string()]);
-        Self::start(scratch, command)
+        Self::start(scratch, command, "/mcp")
     }
 
-    fn start(scratch: &'a Scratch<'a>, command: Vec<String>) -> Result<Self> {
+    fn start(scratch: &'a Scratch<'a>, command: Vec<String>, path: &str) -> Result<Self> {
         let servers = Service::start(scratch, command)?;
-        let url = servers.url("/mcp")?;
+        let url = servers.url(path)?;
         let mut this = Self { scratch, servers, url, person: PathBuf::new() };
         this.set_person(&scratch.peers().npm("person.mjs", &[]))?;
         Ok(this)
@@ -209,7 +210,7 @@ fn secrets(credentials: &str) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// Signed tokens. Each login is renewed twice, and two processes at once renew it once.
+/// Signed tokens. The login is renewed twice: by two processes at once, and by one.
 fn npm_renewal(scratch: &Scratch<'_>) -> Result<()> {
     let login = Login::npm(scratch, "jwt", LIFETIME)?;
     login.log_in(&[])?;
@@ -285,6 +286,22 @@ fn npm_dpop(scratch: &Scratch<'_>) -> Result<()> {
     Ok(())
 }
 
+/// The transport of 2024-11-05, whose stream and posts need a token each.
+fn npm_sse(scratch: &Scratch<'_>) -> Result<()> {
+    let seconds = LIFETIME.to_string();
+    let command = scratch.peers().npm("auth_server.mjs", &["jwt", &seconds, "sse"]);
+    let login = Login::start(scratch, command, "/sse")?;
+    login.log_in(&[])?;
+    login.wait();
+    login.tools_twice()?;
+    login.finish(&[
+        "registered a client: native, none",
+        "granted authorization_code",
+        "granted refresh_token",
+    ])?;
+    Ok(())
+}
+
 /// A client that the authorization server knows before. Its secret serves each later command.
 fn npm_registered(scratch: &Scratch<'_>) -> Result<()> {
     let login = Login::npm(scratch, "jwt", LIFETIME)?;
@@ -301,7 +318,7 @@ fn npm_registered(scratch: &Scratch<'_>) -> Result<()> {
 /// The client is not told when a token ends, and authenticates by the secret of its registration.
 fn pypi(scratch: &Scratch<'_>) -> Result<()> {
     let command = scratch.peers().pypi("auth_server.py", &[&LIFETIME.to_string()]);
-    let login = Login::start(scratch, command)?;
+    let login = Login::start(scratch, command, "/mcp")?;
     login.log_in(&[])?;
     login.wait();
     login.tools_twice()?;
