@@ -41,6 +41,7 @@ pub use fetch::FetchError;
 pub use jose::{Algorithm, Jwk, KeyError, SigningKey};
 pub use secret::Secret;
 
-#[cfg(all(doctest, feature = "file"))]
+/// Compiles the examples of the README.
+#[cfg(all(doctest, feature = "file", feature = "hyper"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

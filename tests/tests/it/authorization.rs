@@ -52,15 +52,18 @@ impl Setup {
     /// Runs a command for the server's URL, with the person in place of a browser.
     fn run(&mut self, command: &[&str], rest: &[&str]) -> Ended {
         let url = format!("{}/mcp", self.origin);
-        let arguments = [command, &[&*url], rest].concat();
-        let credentials = self.credentials();
-        let variables =
-            [(CREDENTIALS, credentials.as_os_str()), ("BROWSER", OsStr::new(env!("CARGO_BIN_EXE_person")))];
-        let mut program = Program::start_with(&variables, &arguments);
+        let mut program = self.start(&[command, &[&*url], rest].concat());
         program.close_stdin();
         let ended = program.end(SOON);
         self.printed += &format!("{}{}", ended.stdout, ended.stderr);
         ended
+    }
+
+    fn start(&self, arguments: &[&str]) -> Program {
+        let credentials = self.credentials();
+        let variables =
+            [(CREDENTIALS, credentials.as_os_str()), ("BROWSER", OsStr::new(env!("CARGO_BIN_EXE_person")))];
+        Program::start_with(&variables, arguments)
     }
 
     /// Ends the server. No program may have printed a secret, nor may a file beside the credentials have one.
@@ -93,6 +96,17 @@ fn a_login_serves_every_command_until_the_logout() {
     let sum = setup.run(&["--json", "call"], &["add", r#"{"a":40,"b":2}"#]);
     assert_eq!(sum.exits(0).objects()[0]["result"]["structuredContent"]["sum"], 42);
     setup.run(&["tools", "--era", "legacy"], &[]).exits(0).prints("Add two numbers");
+
+    // Our agent uses the same tokens.
+    let mut program = setup.start(&[
+        "chat",
+        "--json",
+        "--mcp",
+        &format!("web={url}"),
+        "/call web__add {\"a\": 2, \"b\": 40}",
+    ]);
+    program.close_stdin();
+    program.end(SOON).exits(0).prints("42");
 
     // What is given by hand goes first.
     setup.run(&["tools", "--token", "hunter2"], &[]).exits(1).tells("HTTP status 401");

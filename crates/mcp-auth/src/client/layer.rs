@@ -56,7 +56,8 @@ impl Authorization {
     }
 
     /// The client for the requests to one server, over whatever transport: it sends a token with each of them, and answers 401 and
-    /// 403. All clients for one URL share its token. Requests to another origin are sent as they are.
+    /// 403. All clients for one URL share its token. Requests to another origin are sent as they are, and so are those that
+    /// have an `Authorization` already.
     ///
     /// A request that cannot get a token fails with an [`AuthError`], which is among the sources of the transport's error.
     ///
@@ -153,7 +154,8 @@ const RENEWALS: usize = 2;
 
 impl<C: HttpClient + 'static> HttpClient for AuthorizedClient<C> {
     fn send(&self, request: Request<Bytes>) -> BoxFuture<'static, Result<Response<Body>, BoxError>> {
-        if !is_same_origin(&self.keeper.server, request.uri()) {
+        let is_authorized = request.headers().contains_key(AUTHORIZATION);
+        if is_authorized || !is_same_origin(&self.keeper.server, request.uri()) {
             return self.client.send(request);
         }
         let (client, keeper) = (self.client.clone(), self.keeper.clone());
@@ -217,7 +219,7 @@ async fn send<C: HttpClient + ?Sized>(
     }
 }
 
-/// The request with its token. One that the user has set gives way.
+/// The request with its token.
 fn with_token(request: &Request<Bytes>, token: Option<&Token>) -> Result<Request<Bytes>, BoxError> {
     let mut request = request.clone();
     let Some(token) = token else { return Ok(request) };

@@ -1,5 +1,7 @@
 //! Tests of the crate from outside.
 
+#[cfg(all(feature = "client", feature = "hyper"))]
+mod both;
 #[cfg(feature = "client")]
 mod client;
 #[cfg(feature = "client")]

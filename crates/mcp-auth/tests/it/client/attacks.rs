@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use agentwire_mcp_auth::client::{AuthConfig, AuthError};
 use agentwire_mcp_auth_testkit::{AuthServer, Endpoint, Fault, RecordedRequest, Site};
+use agentwire_transport_http::client::HttpClient;
 use futures::future::join_all;
 
 use super::{Client, Person, assert_no_secret, count};
@@ -116,6 +117,20 @@ async fn a_token_goes_to_no_other_origin() {
     let log = server.log();
     let elsewhere = log.at(Site::AuthServer).into_iter().chain(log.at(Site::OtherOrigin));
     assert!(elsewhere.into_iter().all(|request| request.token().is_none()));
+}
+
+#[tokio::test]
+async fn what_the_program_has_set_is_sent_as_it_is() {
+    let server = AuthServer::builder().start().await.unwrap();
+    let client = Client::new(&server, AuthConfig::new("Test").user_agent(Person::new()));
+    assert_eq!(client.get().await.unwrap(), 200);
+    let mut request = http::Request::new(bytes::Bytes::new());
+    *request.uri_mut() = server.resource_url().parse().unwrap();
+    request.headers_mut().insert("authorization", "Bearer of-the-program".parse().unwrap());
+    assert_eq!(client.http.send(request).await.unwrap().status(), 401);
+    let log = server.log();
+    assert_eq!(log.to(Endpoint::Resource).last().unwrap().token(), Some("of-the-program"));
+    assert_eq!(log.to(Endpoint::Authorization).len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -7,6 +7,8 @@ mod faults;
 mod introspection;
 mod keys;
 mod metadata;
+#[cfg(feature = "hyper")]
+mod mount;
 mod scopes;
 mod sessions;
 mod support;
