@@ -1,5 +1,5 @@
 // The authorization server `oidc-provider`, and an MCP server on the npm SDK that takes its tokens:
-// `auth_server.mjs jwt|opaque|dpop SECONDS`. Access tokens are signed, or looked up at the authorization server, or
+// `auth_server.mjs jwt|opaque|dpop SECONDS [sse]`. Access tokens are signed, or looked up at the authorization server, or
 // signed and bound to a key of the client; they last so many seconds. Prints what both servers do, but no token.
 
 import { createHash } from "node:crypto";
@@ -8,13 +8,15 @@ import { toNodeHandler } from "@modelcontextprotocol/node";
 import { InvalidTokenError } from "@modelcontextprotocol/sdk/server/auth/errors.js";
 import { requireBearerAuth } from "@modelcontextprotocol/sdk/server/auth/middleware/bearerAuth.js";
 import { getOAuthProtectedResourceMetadataUrl } from "@modelcontextprotocol/sdk/server/auth/router.js";
+import { McpServer as SessionServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { SSEServerTransport } from "@modelcontextprotocol/sdk/server/sse.js";
 import { McpServer, createMcpHandler } from "@modelcontextprotocol/server";
 import express from "express";
 import * as oauth from "oauth4webapi";
 import Provider from "oidc-provider";
 import { addTools } from "./mcp_tools.mjs";
 
-const [format, lifetime] = process.argv.slice(2);
+const [format, lifetime, transport = "mcp"] = process.argv.slice(2);
 const say = (text) => console.error(text);
 
 /** Opens a port, and returns the server with its origin. */
@@ -26,7 +28,7 @@ async function open() {
 
 const [authorization, resource] = [await open(), await open()];
 const issuer = authorization.origin;
-const mcp = new URL("/mcp", resource.origin);
+const mcp = new URL(`/${transport}`, resource.origin);
 const metadataUrl = getOAuthProtectedResourceMetadataUrl(mcp);
 
 /** Enough of a token to tell it from others. */
@@ -54,10 +56,9 @@ const provider = new Provider(issuer, {
       enabled: true,
       defaultResource: () => undefined,
       getResourceServerInfo: (_, indicator) => {
-        if (indicator !== mcp.href) throw new Error(`an unknown resource: ${indicator}`);
         return {
           scope: "mcp:tools mcp:add",
-          audience: mcp.href,
+          audience: indicator,
           accessTokenTTL: Number(lifetime),
           accessTokenFormat: format === "opaque" ? "opaque" : "jwt",
           jwt: { sign: { alg: "RS256" } },
@@ -136,11 +137,13 @@ async function dpop(request, response, next) {
 }
 
 const guards = format === "dpop" ? [dpop, dpop] : [bearer("mcp:tools"), bearer("mcp:tools", "mcp:add")];
-const handle = toNodeHandler(createMcpHandler(() => {
+
+/** A server of either SDK with our tools. */
+function interop(McpServer) {
   const server = new McpServer({ name: "interop", version: "1.0.0" });
-  addTools(server, ({ mcpReq }) => ({ signal: mcpReq.signal, report: async () => {} }));
+  addTools(server, ({ mcpReq, signal }) => ({ signal: mcpReq?.signal ?? signal, report: async () => {} }));
   return server;
-}));
+}
 
 const app = express();
 app.get(new URL(metadataUrl).pathname, (_, response) =>
@@ -151,17 +154,32 @@ app.get(new URL(metadataUrl).pathname, (_, response) =>
     ...(format === "dpop" && { dpop_bound_access_tokens_required: true }),
   }),
 );
-app.use("/mcp", express.json(), (request, response, next) => {
+app.use(["/mcp", "/sse", "/messages"], express.json(), (request, response, next) => {
   const { method, params } = request.body ?? {};
-  response.on("finish", () => {
+  response.on("close", () => {
     say([request.method, method, params?.name, response.statusCode].filter(Boolean).join(" "));
   });
   // One tool needs a scope of its own.
   return guards[Number(method === "tools/call" && params?.name === "add")](request, response, next);
 });
-app.post("/mcp", (request, response) => handle(request, response, request.body));
-app.all("/mcp", (_, response) => void response.status(405).end());
+if (transport === "sse") {
+  const sessions = new Map();
+  app.get("/sse", (_, response) => {
+    const session = new SSEServerTransport("/messages", response);
+    sessions.set(session.sessionId, session);
+    void interop(SessionServer).connect(session);
+  });
+  app.post("/messages", (request, response) =>
+    sessions.get(request.query.sessionId).handlePostMessage(request, response, request.body),
+  );
+  app.all("/sse", (_, response) => void response.status(405).end());
+} else {
+  const handle = toNodeHandler(createMcpHandler(() => interop(McpServer)));
+  app.post("/mcp", (request, response) => handle(request, response, request.body));
+  app.all("/mcp", (_, response) => void response.status(405).end());
+}
 
 authorization.http.on("request", provider.callback());
 resource.http.on("request", app);
 say(`listening on ${mcp.href}`);
+say(`issuer ${issuer}`);

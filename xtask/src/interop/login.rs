@@ -19,9 +19,11 @@ use super::service::Service;
 pub(super) const PAIRS: &[Pair] = &[
     pair("our login, npm authorization server: renewal", 60, npm_renewal),
     pair("our login, npm authorization server: revocation", 30, npm_revocation),
-    pair("our login, npm authorization server: a tool with a scope of its own", 30, npm_step_up),
+    pair("our login, npm authorization server: a tool with a scope of its own", 30, npm_step_up_as_told),
+    pair("our login, npm authorization server: the same in a terminal", 30, npm_step_up),
     pair("our login, npm authorization server: tokens bound to a key", 60, npm_dpop),
     pair("our login, npm authorization server: a registered client with a secret", 60, npm_registered),
+    pair("our login, npm authorization server: over SSE", 60, npm_sse),
     pair("our login, PyPI authorization server: renewal after a refusal, revocation", 60, pypi),
 ];
 
@@ -36,24 +38,25 @@ const LIFETIME: u64 = 4;
 const LONG: u64 = 600;
 
 /// An authorization server, an MCP server that takes its tokens, and our client.
-struct Login<'a> {
+pub(super) struct Login<'a> {
     scratch: &'a Scratch<'a>,
     servers: Service<'a>,
-    url: String,
+    /// The MCP server to log in at.
+    pub(super) url: String,
     /// The program that is started with the URL of the login.
     person: PathBuf,
 }
 
 impl<'a> Login<'a> {
     /// `oidc-provider`, and a server on the npm SDK.
-    fn npm(scratch: &'a Scratch<'a>, tokens: &str, seconds: u64) -> Result<Self> {
+    pub(super) fn npm(scratch: &'a Scratch<'a>, tokens: &str, seconds: u64) -> Result<Self> {
         let command = scratch.peers().npm("auth_server.mjs", &[tokens, &seconds.to_string()]);
-        Self::start(scratch, command)
+        Self::start(scratch, command, "/mcp")
     }
 
-    fn start(scratch: &'a Scratch<'a>, command: Vec<String>) -> Result<Self> {
+    fn start(scratch: &'a Scratch<'a>, command: Vec<String>, path: &str) -> Result<Self> {
         let servers = Service::start(scratch, command)?;
-        let url = servers.url("/mcp")?;
+        let url = servers.url(path)?;
         let mut this = Self { scratch, servers, url, person: PathBuf::new() };
         this.set_person(&scratch.peers().npm("person.mjs", &[]))?;
         Ok(this)
@@ -68,7 +71,13 @@ impl<'a> Login<'a> {
         Ok(fs::set_permissions(&self.person, fs::Permissions::from_mode(0o755))?)
     }
 
-    fn agentwire(&self, arguments: &[&str]) -> Vec<String> {
+    /// The authorization server.
+    pub(super) fn issuer(&self) -> Result<String> {
+        let line = self.servers.expect("issuer ")?;
+        Ok(line.trim_start_matches("issuer ").to_owned())
+    }
+
+    pub(super) fn agentwire(&self, arguments: &[&str]) -> Vec<String> {
         let mut all = vec!["env".to_owned(), format!("BROWSER={}", self.person.display())];
         all.extend(self.scratch.peers().agentwire(arguments));
         all
@@ -79,7 +88,7 @@ impl<'a> Login<'a> {
     }
 
     /// Logs in, and uses the token.
-    fn log_in(&self, options: &[&str]) -> Result<()> {
+    pub(super) fn log_in(&self, options: &[&str]) -> Result<()> {
         let outcome =
             self.scratch.run(&self.agentwire(&[&["login", "--json", &*self.url], options].concat()))?;
         let pages = fs::read_to_string(self.scratch.file("browser.log")).unwrap_or_default();
@@ -117,6 +126,13 @@ impl<'a> Login<'a> {
         Ok(())
     }
 
+    /// The access token that is stored, of the only login.
+    pub(super) fn access_token(&self) -> Result<String> {
+        let records = records(&fs::read_to_string(self.credentials())?)?;
+        let found = records.iter().find_map(|record| record["access_token"].as_str());
+        Ok(found.context("no token is stored")?.to_owned())
+    }
+
     /// The credentials as they are stored.
     fn credentials(&self) -> PathBuf {
         self.scratch.home().join(".config/agentwire/credentials.json")
@@ -141,8 +157,16 @@ impl<'a> Login<'a> {
         self.expect_refused()
     }
 
+    /// There is a token for all tools now, of a registration for more scopes than the first.
+    fn step_up_is_done(self) -> Result<()> {
+        self.caller().result("add", json!({ "a": 2, "b": 40 }))?;
+        self.echo()?;
+        let notes = ["registered a client: native, none", "granted authorization_code"];
+        self.finish(&[notes, notes].concat()).map(drop)
+    }
+
     /// Stops both servers. `expected` is what they have noted; a login of it is a grant for the resource.
-    fn finish(self, expected: &[&str]) -> Result<Vec<String>> {
+    pub(super) fn finish(self, expected: &[&str]) -> Result<Vec<String>> {
         for secret in secrets(&fs::read_to_string(self.credentials())?)? {
             self.scratch.expect_unseen(&secret)?;
         }
@@ -169,19 +193,24 @@ fn expect_rotation(lines: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// The tokens of a file of credentials.
-fn secrets(credentials: &str) -> Result<Vec<String>> {
+/// The records of a file of credentials.
+fn records(credentials: &str) -> Result<Vec<Value>> {
     let file: Value = serde_json::from_str(credentials).context("the credentials are no JSON")?;
     let records = file["entries"].as_object().context("the credentials have no entries")?.values();
-    let records = records.filter_map(|record| serde_json::from_str::<Value>(record.as_str()?).ok());
+    Ok(records.filter_map(|record| serde_json::from_str(record.as_str()?).ok()).collect())
+}
+
+/// The secrets in a file of credentials.
+fn secrets(credentials: &str) -> Result<Vec<String>> {
     let names = ["access_token", "refresh_token", "dpop_key", "client_secret"];
-    let found = records.flat_map(|record| names.map(|name| record[name].as_str().map(str::to_owned)));
+    let records = records(credentials)?;
+    let found = records.iter().flat_map(|record| names.map(|name| record[name].as_str().map(str::to_owned)));
     let found: Vec<_> = found.flatten().collect();
     ensure!(!found.is_empty(), "no token is stored");
     Ok(found)
 }
 
-/// Signed tokens. Each login is renewed twice, and two processes at once renew it once.
+/// Signed tokens. The login is renewed twice: by two processes at once, and by one.
 fn npm_renewal(scratch: &Scratch<'_>) -> Result<()> {
     let login = Login::npm(scratch, "jwt", LIFETIME)?;
     login.log_in(&[])?;
@@ -212,31 +241,30 @@ fn npm_revocation(scratch: &Scratch<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A tool that needs one more scope. Without a terminal the command says so; in one, the person is asked.
-fn npm_step_up(scratch: &Scratch<'_>) -> Result<()> {
+const ADD: &str = r#"{"a": 2, "b": 40}"#;
+
+/// A tool that needs one more scope. Without a terminal the error names the command that asks for it.
+fn npm_step_up_as_told(scratch: &Scratch<'_>) -> Result<()> {
     let login = Login::npm(scratch, "jwt", LONG)?;
     login.log_in(&[])?;
     let refused = login.caller().refused("add", json!({ "a": 2, "b": 40 }))?;
     let message = refused["error"]["message"].as_str().unwrap_or_default();
-    ensure!(message.contains("for the scopes mcp:tools mcp:add"), "add failed otherwise: {message}");
-    let call = login.agentwire(&["call", &login.url, "add", r#"{"a": 2, "b": 40}"#]);
+    let told = format!("for the scopes mcp:tools mcp:add; run `agentwire login {}`", login.url);
+    ensure!(message.ends_with(&told), "the error is {message:?}, and does not end with {told:?}");
+    login.log_in(&[])?;
+    login.step_up_is_done()
+}
+
+/// The same in a terminal, where the person is asked in the middle of the call.
+fn npm_step_up(scratch: &Scratch<'_>) -> Result<()> {
+    let login = Login::npm(scratch, "jwt", LONG)?;
+    login.log_in(&[])?;
+    let call = login.agentwire(&["call", &login.url, "add", ADD]);
     let outcome = scratch.run(&scratch.peers().in_terminal(&call))?;
     outcome.expect_code(0)?;
-    ensure!(
-        outcome.lines.iter().any(|line| line.trim() == "42"),
-        "the tool was not called: {:#?}",
-        outcome.lines
-    );
-    login.caller().result("add", json!({ "a": 2, "b": 40 }))?;
-    login.echo()?;
-    // The first registration is for fewer scopes.
-    login.finish(&[
-        "registered a client: native, none",
-        "granted authorization_code",
-        "registered a client: native, none",
-        "granted authorization_code",
-    ])?;
-    Ok(())
+    let printed = &outcome.lines;
+    ensure!(printed.iter().any(|line| line.trim() == "42"), "the tool was not called: {printed:#?}");
+    login.step_up_is_done()
 }
 
 /// Tokens that are bound to a key, with nonces of both servers.
@@ -258,6 +286,22 @@ fn npm_dpop(scratch: &Scratch<'_>) -> Result<()> {
     Ok(())
 }
 
+/// The transport of 2024-11-05, whose stream and posts need a token each.
+fn npm_sse(scratch: &Scratch<'_>) -> Result<()> {
+    let seconds = LIFETIME.to_string();
+    let command = scratch.peers().npm("auth_server.mjs", &["jwt", &seconds, "sse"]);
+    let login = Login::start(scratch, command, "/sse")?;
+    login.log_in(&[])?;
+    login.wait();
+    login.tools_twice()?;
+    login.finish(&[
+        "registered a client: native, none",
+        "granted authorization_code",
+        "granted refresh_token",
+    ])?;
+    Ok(())
+}
+
 /// A client that the authorization server knows before. Its secret serves each later command.
 fn npm_registered(scratch: &Scratch<'_>) -> Result<()> {
     let login = Login::npm(scratch, "jwt", LIFETIME)?;
@@ -274,7 +318,7 @@ fn npm_registered(scratch: &Scratch<'_>) -> Result<()> {
 /// The client is not told when a token ends, and authenticates by the secret of its registration.
 fn pypi(scratch: &Scratch<'_>) -> Result<()> {
     let command = scratch.peers().pypi("auth_server.py", &[&LIFETIME.to_string()]);
-    let login = Login::start(scratch, command)?;
+    let login = Login::start(scratch, command, "/mcp")?;
     login.log_in(&[])?;
     login.wait();
     login.tools_twice()?;

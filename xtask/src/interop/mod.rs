@@ -13,6 +13,7 @@ mod mcp_client;
 mod mcp_client_http;
 mod mcp_questions;
 mod mcp_server;
+mod mcp_server_auth;
 mod pair;
 mod peers;
 mod products;
@@ -57,6 +58,7 @@ fn pairs() -> Vec<Pair> {
         mcp_questions::PAIRS,
         mcp_server::PAIRS,
         login::PAIRS,
+        mcp_server_auth::PAIRS,
         chain::PAIRS,
     ];
     pairs.extend_from_slice(&groups.concat());

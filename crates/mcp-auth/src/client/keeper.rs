@@ -233,6 +233,7 @@ impl Keeper {
             let _guard = self.records.lock_token(&token.server).await?;
             self.records.keep_token(&token.server, None).await?;
             self.records.keep_server(&self.name, None).await?;
+            self.records.keep_demanded(&self.name, None).await?;
         }
         let mut state = self.state.lock();
         Ok(stored.or(state.token.take()))

@@ -16,7 +16,7 @@ use crate::client::registration;
 use crate::client::token_endpoint::{Form, TokenEndpoint};
 
 /// How many scopes are asked for at most: a server that asks for ever more gets no more.
-const MAX_SCOPES: usize = 64;
+pub(crate) const MAX_SCOPES: usize = 64;
 
 const TOKEN: &str = "the request for a token";
 const EXCHANGE: &str = "the exchange of the ID token";
@@ -61,7 +61,8 @@ impl Keeper {
     async fn obtain(&self, challenge: Option<&Challenge>) -> Result<Arc<Token>, AuthError> {
         let found = self.discover(challenge).await?;
         let before = self.records.server(&self.name).await?;
-        let scopes = self.scopes(challenge, &found, before.as_ref());
+        let demanded = self.records.demanded(&self.name).await?;
+        let scopes = self.scopes(challenge, &demanded, &found, before.as_ref());
         let mut is_registered_anew = false;
         loop {
             let client = self.client(&found, before.as_ref(), &scopes).await?;
@@ -172,10 +173,12 @@ impl Keeper {
         Ok(endpoint.request(EXCHANGE, form).await?.access_token.expose().to_owned())
     }
 
-    /// The scopes to ask for: those of the settings or the challenge, or all that the server lists, and those asked for before.
+    /// The scopes to ask for: those of the settings or the challenge, or all that the server lists; those asked for before, and
+    /// those that a request was refused without.
     fn scopes(
         &self,
         challenge: Option<&Challenge>,
+        demanded: &[String],
         found: &Discovered,
         before: Option<&ServerRecord>,
     ) -> Vec<String> {
@@ -190,7 +193,7 @@ impl Keeper {
         let offline = found.server.scopes_supported.iter().filter(|scope| *scope == "offline_access");
         let is_wanted = self.config.offline_access && matches!(self.config.grant, Grant::AuthorizationCode);
         let offline = offline.take(usize::from(is_wanted)).cloned();
-        for scope in first.into_iter().chain(challenged).chain(offline) {
+        for scope in first.into_iter().chain(challenged).chain(demanded.iter().cloned()).chain(offline) {
             if !scopes.contains(&scope) && scopes.len() < MAX_SCOPES {
                 scopes.push(scope);
             }

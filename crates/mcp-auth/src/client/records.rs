@@ -184,6 +184,15 @@ impl Records {
         self.write(&key(&["login", url]), record).await
     }
 
+    /// The scopes that a request was refused without, and that nobody was there to log in for. The next login asks for them.
+    pub(crate) async fn demanded(&self, url: &str) -> Result<Vec<String>, AuthError> {
+        Ok(self.read(&key(&["demanded", url])).await?.unwrap_or_default())
+    }
+
+    pub(crate) async fn keep_demanded(&self, url: &str, scopes: Option<&[String]>) -> Result<(), AuthError> {
+        self.write(&key(&["demanded", url]), scopes).await
+    }
+
     pub(crate) async fn registration(
         &self,
         issuer: &str,
@@ -207,7 +216,7 @@ impl Records {
         Ok(agentwire_jsonrpc::read(text.expose()).ok())
     }
 
-    async fn write<T: Serialize>(&self, key: &str, record: Option<&T>) -> Result<(), AuthError> {
+    async fn write<T: Serialize + ?Sized>(&self, key: &str, record: Option<&T>) -> Result<(), AuthError> {
         let text = record.map(serde_json::to_string).transpose();
         let text = text.map_err(|error| StoreError::new("cannot encode a record", error))?;
         Ok(self.store.write(key, text.map(Secret::new)).await?)

@@ -8,6 +8,7 @@ use crate::client::discovery::{Discovered, server_metadata};
 use crate::client::dpop::DpopKey;
 use crate::client::identity::{ClientIdentity, ClientProof};
 use crate::client::keeper::{Job, Keeper, Token, TokenSource};
+use crate::client::obtain::MAX_SCOPES;
 use crate::client::records::{ServerRecord, TokenRecord};
 use crate::client::token_endpoint::{Form, TokenEndpoint};
 
@@ -96,7 +97,13 @@ impl Keeper {
         if challenge.scopes.iter().all(|scope| asked.contains(scope)) {
             return Ok(self.adopted(used).await?.filter(|token| covers(token, &challenge.scopes)));
         }
-        self.authorize(Some(challenge), used).await.map(Some)
+        let result = self.authorize(Some(challenge), used).await;
+        if let Err(AuthError::NeedsPerson { .. }) = &result {
+            // The server tells a login, which sends no token, only what every request needs.
+            let demanded = &challenge.scopes[..challenge.scopes.len().min(MAX_SCOPES)];
+            self.records.keep_demanded(&self.name, Some(demanded)).await?;
+        }
+        result.map(Some)
     }
 
     /// Renews a token by its refresh token: locks, reads again, adopts or refreshes, stores, and returns it.

@@ -300,6 +300,28 @@ async fn p21_a_client_with_a_metadata_document_registers_nowhere() {
 }
 
 #[tokio::test]
+async fn p17_the_login_that_an_error_names_asks_for_what_was_missing() {
+    let server = AuthServer::builder().path_scope("/mcp/admin", "tools:write").start().await.unwrap();
+    let store = Arc::new(MemoryStore::new());
+    let person = Person::new();
+    let login = async || {
+        let client = Client::new(&server, config(&person).store(store.clone()));
+        client.authorization.login(&server.resource_url()).await.unwrap();
+        server.log().to(Endpoint::Authorization).last().unwrap().param("scope").unwrap().to_owned()
+    };
+    assert_eq!(login().await, "tools:read offline_access");
+    let admin = format!("{}/admin", server.resource_url());
+    let error = get(&Client::new(&server, unattended(&store)).http, &admin).await.unwrap_err();
+    assert!(error.to_string().contains("for the scopes tools:read tools:write"), "{error}");
+    assert_eq!(login().await, "tools:read offline_access tools:write");
+    assert_eq!(get(&Client::new(&server, unattended(&store)).http, &admin).await.unwrap(), 200);
+    // It is asked for once: a logout forgets it.
+    let client = Client::new(&server, config(&person).store(store.clone()));
+    assert!(client.authorization.logout(&server.resource_url()).await.unwrap());
+    assert_eq!(login().await, "tools:read offline_access");
+}
+
+#[tokio::test]
 async fn products_that_differ_from_the_standard_can_be_used() {
     // One whose resources name its issuer with another slash than its metadata has.
     let server = AuthServer::builder().response_iss(false).start().await.unwrap();
