@@ -1,10 +1,11 @@
 //! The settings of a client.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use crate::AddressPolicy;
+use crate::client::AuthError;
 use crate::client::grant::Grant;
 use crate::client::identity::ClientIdentity;
 use crate::client::user_agent::UserAgent;
@@ -35,7 +36,7 @@ pub enum DpopMode {
     /// When the server asks for it and its authorization server supports ES256.
     #[default]
     Auto,
-    /// Whenever the authorization server supports ES256.
+    /// Whenever the authorization server supports ES256. A token that is not bound then is refused.
     Always,
     /// Never.
     Never,
@@ -70,6 +71,8 @@ pub struct AuthConfig {
     pub(crate) offline_access: bool,
     pub(crate) login_command: Option<String>,
     pub(crate) keep_client: bool,
+    /// The authorization server that the client and its assertions were used with first.
+    first_issuer: OnceLock<String>,
 }
 
 impl AuthConfig {
@@ -94,7 +97,20 @@ impl AuthConfig {
             offline_access: true,
             login_command: None,
             keep_client: false,
+            first_issuer: OnceLock::new(),
         }
+    }
+
+    /// Fails where the client of these settings, or their assertion, belongs to another authorization server: what proves an identity
+    /// to one must not reach another, which could use it there.
+    pub(crate) fn bind(&self, issuer: &str) -> Result<(), AuthError> {
+        let named = self.client.as_ref().and_then(|client| client.issuer.as_deref());
+        let own = named.unwrap_or_else(|| self.first_issuer.get_or_init(|| issuer.to_owned()));
+        if own == issuer {
+            return Ok(());
+        }
+        let problem = "the client is registered at another authorization server than the server's";
+        Err(AuthError::differs(problem, own, issuer))
     }
 
     /// The redirect URIs to register.

@@ -2,7 +2,10 @@
 
 mod attacks;
 mod fleet;
+mod issuers;
 mod problems;
+mod sharing;
+mod storage;
 
 use std::fmt;
 use std::sync::Arc;
