@@ -347,6 +347,12 @@ impl Keeper {
 
     /// Asks the server who issues its tokens.
     pub(crate) async fn discover(&self, challenge: Option<&Challenge>) -> Result<Discovered, AuthError> {
+        // RFC 6750, section 5.3: a token that anybody on the way can read is not obtained.
+        if !self.config.policy.allows_scheme(&self.server) {
+            let problem =
+                "the server's URL is of `http`, and tokens are sent by `https` only, or on this machine";
+            return Err(AuthError::misconfigured(problem));
+        }
         let issuer = self.config.client.as_ref().and_then(|client| client.issuer.as_deref());
         discover(self.fetcher().await, &self.server, challenge, &self.config.resource, issuer).await
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::client::AuthError;
-use crate::client::challenge::Challenge;
+use crate::client::challenge::{self, Challenge};
 use crate::client::code_flow::{Asked, CodeFlow};
 use crate::client::config::DpopMode;
 use crate::client::discovery::Discovered;
@@ -16,7 +16,7 @@ use crate::client::registration;
 use crate::client::token_endpoint::{Form, TokenEndpoint};
 
 /// How many scopes are asked for at most: a server that asks for ever more gets no more.
-const MAX_SCOPES: usize = 64;
+pub(crate) const MAX_SCOPES: usize = 64;
 
 const TOKEN: &str = "the request for a token";
 const EXCHANGE: &str = "the exchange of the ID token";
@@ -228,7 +228,10 @@ impl Keeper {
         let first = match (&self.config.scopes, challenged.is_empty()) {
             (Some(configured), _) => configured.clone(),
             (None, false) => Vec::new(),
-            (None, true) => found.scopes_supported.clone().unwrap_or_default(),
+            (None, true) => {
+                let supported = found.scopes_supported.iter().flatten();
+                supported.filter(|scope| challenge::is_scope(scope)).cloned().collect()
+            }
         };
         let offline = found.server.scopes_supported.iter().filter(|scope| *scope == "offline_access");
         let is_wanted = self.config.offline_access && matches!(self.config.grant, Grant::AuthorizationCode);

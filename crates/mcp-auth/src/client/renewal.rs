@@ -8,7 +8,7 @@ use crate::client::discovery::{Discovered, server_metadata};
 use crate::client::dpop::DpopKey;
 use crate::client::identity::{ClientIdentity, ClientProof};
 use crate::client::keeper::{Job, Keeper, Token, TokenSource};
-use crate::client::obtain::Wish;
+use crate::client::obtain::{MAX_SCOPES, Wish};
 use crate::client::records::{ServerRecord, TokenRecord};
 use crate::client::token_endpoint::{Form, TokenEndpoint};
 
@@ -106,7 +106,8 @@ impl Keeper {
         used: Option<&Token>,
     ) -> Result<Option<Arc<Token>>, AuthError> {
         let asked = self.records.server(&self.name).await?.map(|server| server.scopes).unwrap_or_default();
-        if challenge.scopes.iter().all(|scope| asked.contains(scope)) {
+        // A server that asks for ever more must not open a browser with each request.
+        if asked.len() >= MAX_SCOPES || challenge.scopes.iter().all(|scope| asked.contains(scope)) {
             return Ok(self.adopted(used).await?.filter(|token| token.covers(&challenge.scopes)));
         }
         self.authorize(Some(challenge), used, Wish::Implied).await.map(Some)

@@ -2,6 +2,7 @@
 
 mod attacks;
 mod fleet;
+mod hostile;
 mod issuers;
 mod problems;
 mod sharing;
