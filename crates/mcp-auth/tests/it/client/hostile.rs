@@ -17,11 +17,13 @@ use super::{Person, get, hyper};
 /// A status, a challenge and a body.
 type Answer = (u16, String, String);
 
+type Tamper = dyn Fn(&Request<Bytes>) -> Option<Answer> + Send + Sync;
+
 /// Answers itself what the function has an answer for.
 #[derive(Clone)]
 struct Tampering {
     http: Hyper,
-    answer: Arc<dyn Fn(&Request<Bytes>) -> Option<Answer> + Send + Sync>,
+    answer: Arc<Tamper>,
 }
 
 fn tampering(answer: impl Fn(&Request<Bytes>) -> Option<Answer> + Send + Sync + 'static) -> Tampering {
