@@ -77,15 +77,30 @@ impl AddressPolicy {
 
     /// Allows also the network in which a server is that the user has named.
     #[cfg(feature = "client")]
-    pub(crate) async fn reaching(mut self, server: &Uri) -> Self {
-        for address in addresses(server).await {
-            match network(address) {
-                Network::Loopback => self.loopback = true,
-                Network::Private => self.private = true,
-                Network::Public | Network::Other => {}
-            }
-        }
+    pub(crate) async fn reaching(self, server: &Uri) -> Self {
+        self.with_networks(&addresses(server).await)
+    }
+
+    /// Allows the network of these addresses of a server. A public server could name a private address beside its own, to reach the
+    /// network of this machine through it, so all of them must be of that network.
+    #[cfg(feature = "client")]
+    fn with_networks(mut self, addresses: &[IpAddr]) -> Self {
+        let are_all =
+            |wanted| !addresses.is_empty() && addresses.iter().all(|address| network(*address) == wanted);
+        self.loopback |= are_all(Network::Loopback);
+        self.private |= are_all(Network::Private);
         self
+    }
+
+    /// Whether secrets may be sent to a URL by its scheme: `https`, or `http` on this machine and to trusted hosts.
+    #[cfg(feature = "client")]
+    pub(crate) fn allows_scheme(&self, url: &Uri) -> bool {
+        let host = url.host().unwrap_or_default();
+        url.scheme() == Some(&Scheme::HTTPS) || is_loopback_host(host) || self.trusts(host)
+    }
+
+    fn trusts(&self, host: &str) -> bool {
+        self.trusted.iter().any(|trusted| trusted.eq_ignore_ascii_case(host))
     }
 
     /// Checks a URL, and the addresses of its host.
@@ -99,7 +114,7 @@ impl AddressPolicy {
             Some(scheme) if *scheme == Scheme::HTTP => false,
             _ => return Err(RefusedUrl::Scheme),
         };
-        if self.trusted.iter().any(|trusted| trusted.eq_ignore_ascii_case(host)) {
+        if self.trusts(host) {
             return Ok(());
         }
         if !secure && !is_loopback_host(host) {
@@ -252,6 +267,19 @@ mod tests {
         let trusting = AddressPolicy::new().trust("10.0.0.1");
         assert_eq!(check(&trusting, "http://10.0.0.1/x").await, Ok(()));
         assert!(check(&trusting, "http://10.0.0.2/x").await.is_err());
+    }
+
+    #[cfg(feature = "client")]
+    #[tokio::test]
+    async fn a_public_server_opens_no_other_network() {
+        let of = |addresses: &[&str]| {
+            let addresses: Vec<IpAddr> = addresses.iter().map(|address| address.parse().unwrap()).collect();
+            AddressPolicy::new().with_networks(&addresses)
+        };
+        assert_eq!(check(&of(&["10.0.0.1", "10.0.0.2"]), "https://10.0.0.3/").await, Ok(()));
+        for addresses in [&["192.0.2.1", "10.0.0.1"][..], &["10.0.0.1", "2001:db8::1"], &[]] {
+            assert!(check(&of(addresses), "https://10.0.0.3/").await.is_err(), "{addresses:?}");
+        }
     }
 
     #[cfg(feature = "client")]

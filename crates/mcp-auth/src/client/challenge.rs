@@ -1,5 +1,7 @@
 //! Reads `WWW-Authenticate`: RFC 9110, section 11.6.1, with the parameters of RFC 6750, RFC 9728 and RFC 9449.
 
+use std::collections::HashSet;
+
 use http::HeaderMap;
 use http::header::WWW_AUTHENTICATE;
 
@@ -57,15 +59,22 @@ impl Challenge {
     }
 }
 
+/// How many scopes of a text are read: a header has room for a hundred thousand.
+const MAX_WORDS: usize = 256;
+
+/// How long a scope may be, in bytes.
+const MAX_SCOPE: usize = 256;
+
 /// The scopes in a text, each once.
 pub(crate) fn words(scope: &str) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    for word in scope.split_ascii_whitespace() {
-        if !found.iter().any(|known| known == word) {
-            found.push(word.to_owned());
-        }
-    }
-    found
+    let mut known = HashSet::new();
+    let words = scope.split_ascii_whitespace().filter(|word| is_scope(word));
+    words.filter(|word| known.insert(*word)).take(MAX_WORDS).map(ToOwned::to_owned).collect()
+}
+
+/// Whether a server's text can be a scope: one word of ASCII, and not a long one.
+pub(crate) fn is_scope(text: &str) -> bool {
+    (1..=MAX_SCOPE).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
 struct Parsed<'a> {
@@ -178,6 +187,13 @@ mod tests {
         assert_eq!(of(&["Basic realm=x"]), None);
         assert_eq!(of(&["Bearer"]), Some(Challenge::default()));
         assert_eq!(of(&[]), None);
+    }
+
+    #[test]
+    fn a_header_full_of_scopes_is_read_in_part() {
+        let scopes: Vec<String> = (0..100_000).map(|number| number.to_string()).collect();
+        let found = of(&[&format!("Bearer scope=\"{} {}\"", "x".repeat(10_000), scopes.join(" "))]).unwrap();
+        assert_eq!(found.scopes, scopes[..MAX_WORDS]);
     }
 
     #[test]

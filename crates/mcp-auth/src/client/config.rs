@@ -1,10 +1,11 @@
 //! The settings of a client.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use crate::AddressPolicy;
+use crate::client::AuthError;
 use crate::client::grant::Grant;
 use crate::client::identity::ClientIdentity;
 use crate::client::user_agent::UserAgent;
@@ -38,7 +39,7 @@ pub enum DpopMode {
     /// When the server asks for it and its authorization server supports ES256.
     #[default]
     Auto,
-    /// Whenever the authorization server supports ES256.
+    /// Whenever the authorization server supports ES256. A token that is not bound then is refused.
     Always,
     /// Never.
     Never,
@@ -76,6 +77,8 @@ pub struct AuthConfig {
     pub(crate) authorization_server: Option<String>,
     pub(crate) parameters: Vec<(String, String)>,
     pub(crate) assume_pkce: bool,
+    /// The authorization server that the client and its assertions were used with first.
+    first_issuer: OnceLock<String>,
 }
 
 impl AuthConfig {
@@ -103,7 +106,20 @@ impl AuthConfig {
             authorization_server: None,
             parameters: Vec::new(),
             assume_pkce: false,
+            first_issuer: OnceLock::new(),
         }
+    }
+
+    /// Fails where the client of these settings, or their assertion, belongs to another authorization server: what proves an identity
+    /// to one must not reach another, which could use it there.
+    pub(crate) fn bind(&self, issuer: &str) -> Result<(), AuthError> {
+        let named = self.client.as_ref().and_then(|client| client.issuer.as_deref());
+        let own = named.unwrap_or_else(|| self.first_issuer.get_or_init(|| issuer.to_owned()));
+        if own == issuer {
+            return Ok(());
+        }
+        let problem = "the client is registered at another authorization server than the server's";
+        Err(AuthError::differs(problem, own, issuer))
     }
 
     /// The redirect URIs to register.

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use agentwire_sync::Mutex;
 use agentwire_transport_http::client::HttpClient;
@@ -20,6 +21,13 @@ use crate::fetch::Fetcher;
 
 /// How long before its end a token is renewed at most, in milliseconds; of a shorter-lived one, the last tenth of its life.
 const EARLY: u64 = 30_000;
+
+/// How long a new token is not renewed before its use, in milliseconds. An authorization server that says that its tokens last for
+/// no time at all must not be asked with each request.
+const MIN_AGE: u64 = 1_000;
+
+/// How long a token that still serves is not renewed after an attempt that failed.
+const RETRY_PAUSE: Duration = Duration::from_secs(5);
 
 /// A token in use.
 #[derive(Debug)]
@@ -61,8 +69,11 @@ impl Token {
     /// Whether it should be renewed before it is used.
     pub(crate) fn is_stale(&self) -> bool {
         let Some(expires_at) = self.record.expires_at else { return false };
-        let lifetime = expires_at.saturating_sub(self.record.issued_at);
-        unix_now_millis() + EARLY.min(lifetime / 10) >= expires_at
+        let (issued_at, now) = (self.record.issued_at, unix_now_millis());
+        let lifetime = expires_at.saturating_sub(issued_at);
+        // After the clock was set back, a token is not from the future for ever.
+        let is_new = (issued_at..issued_at + MIN_AGE).contains(&now);
+        !is_new && now + EARLY.min(lifetime / 10) >= expires_at
     }
 
     pub(crate) fn is_expired(&self) -> bool {
@@ -80,6 +91,11 @@ impl Token {
 
     fn is(&self, other: &Self) -> bool {
         self.record.access_token == other.record.access_token
+    }
+
+    /// Whether it has these scopes, as far as that is known.
+    pub(crate) fn covers(&self, scopes: &[String]) -> bool {
+        scopes.iter().all(|scope| self.record.scopes.contains(scope))
     }
 }
 
@@ -105,6 +121,41 @@ impl Job {
             Self::Login { .. } => None,
         }
     }
+
+    /// Whether a token that has come meanwhile does.
+    fn is_served_by(&self, token: &Token) -> bool {
+        let is_another = self.used().is_none_or(|used| !token.is(used));
+        is_another
+            && match self {
+                Self::Freshen { .. } | Self::Unauthorized { .. } => !token.is_stale(),
+                Self::StepUp { challenge, .. } => !token.is_stale() && token.covers(&challenge.scopes),
+                Self::Login { .. } => false,
+            }
+    }
+
+    /// Whether this job asks for what the other has asked for, so that its result holds for both.
+    fn is_same(&self, other: &Self) -> bool {
+        let is_same_token = match (self.used(), other.used()) {
+            (Some(one), Some(other)) => one.is(other),
+            (None, None) => true,
+            _ => false,
+        };
+        is_same_token
+            && match (self, other) {
+                (Self::Freshen { .. }, Self::Freshen { .. }) => true,
+                (Self::Unauthorized { .. }, Self::Unauthorized { .. }) => true,
+                (Self::StepUp { challenge: one, .. }, Self::StepUp { challenge: other, .. }) => {
+                    one.scopes == other.scopes
+                }
+                _ => false,
+            }
+    }
+}
+
+/// A job that is done, and its result.
+struct Outcome {
+    job: Job,
+    result: Result<Option<Arc<Token>>, AuthError>,
 }
 
 /// The keeper of one server's token.
@@ -129,10 +180,20 @@ struct State {
     is_loaded: bool,
     /// How many jobs are done.
     done: u64,
-    /// Why the last job failed.
-    failure: Option<AuthError>,
+    /// The last of them.
+    last: Option<Outcome>,
+    /// A token that is not in the store yet: the store failed.
+    unsaved: Option<Arc<Token>>,
+    /// Until then a token that still serves is not renewed.
+    paused_until: Option<Instant>,
     /// A login failed or was declined, so none is offered until the program asks for one.
     is_declined: bool,
+}
+
+impl State {
+    fn is_paused(&self) -> bool {
+        self.paused_until.is_some_and(|until| Instant::now() < until)
+    }
 }
 
 impl Keeper {
@@ -155,7 +216,9 @@ impl Keeper {
         let used = {
             let state = self.state.lock();
             match &state.token {
-                Some(token) if token.is_stale() => Some(token.clone()),
+                Some(token) if token.is_stale() && (token.is_expired() || !state.is_paused()) => {
+                    Some(token.clone())
+                }
                 None if !state.is_loaded => None,
                 token => return Ok(token.clone()),
             }
@@ -172,10 +235,10 @@ impl Keeper {
             if let Some(result) = keeper.settled(&job, seen) {
                 return result;
             }
-            let result = keeper.perform(job).await;
+            let result = keeper.perform(&job).await;
             let mut state = keeper.state.lock();
             state.done += 1;
-            state.failure = result.as_ref().err().cloned();
+            state.last = Some(Outcome { job, result: result.clone() });
             if let Ok(token) = &result {
                 state.is_loaded = true;
                 if token.is_some() {
@@ -187,19 +250,14 @@ impl Keeper {
         task.await.unwrap_or_else(|error| Err(AuthError::transient("the renewal of the token", error)))
     }
 
-    /// The result of a job that another one has done meanwhile: its token, or its failure.
+    /// The result for a job that others have done meanwhile: a token that does, or the result of the same job.
     fn settled(&self, job: &Job, seen: u64) -> Option<Result<Option<Arc<Token>>, AuthError>> {
         let state = self.state.lock();
-        let token = state.token.as_ref().filter(|token| match job.used() {
-            Some(used) => !token.is(used),
-            None => true,
-        });
-        match (job, token, &state.failure) {
-            (Job::Login { .. }, ..) => None,
-            (_, Some(token), _) if !token.is_stale() => Some(Ok(Some(token.clone()))),
-            (_, _, Some(failure)) if state.done != seen => Some(Err(failure.clone())),
-            _ => None,
+        if let Some(token) = state.token.as_ref().filter(|token| job.is_served_by(token)) {
+            return Some(Ok(Some(token.clone())));
         }
+        let last = state.last.as_ref().filter(|last| state.done != seen && last.job.is_same(job));
+        last.map(|last| last.result.clone())
     }
 
     /// What the store has for this server.
@@ -215,28 +273,61 @@ impl Keeper {
         Ok(stored.filter(|stored| !stored.is_stale() && !used.is_some_and(|used| used.is(stored))))
     }
 
-    /// Keeps a token before it is used. One that cannot be stored stays in memory: the authorization server knows no other now.
-    pub(crate) async fn keep(&self, token: &Arc<Token>) -> Result<(), AuthError> {
-        self.state.lock().token = Some(token.clone());
+    /// Holds a token in memory, from the moment that the authorization server knows no other.
+    pub(crate) fn hold(&self, token: &Arc<Token>) {
+        let mut state = self.state.lock();
+        state.token = Some(token.clone());
+        state.unsaved = Some(token.clone());
+    }
+
+    /// Stores a token that is held, before it is used. The caller has its lock.
+    pub(crate) async fn save(&self, token: &Arc<Token>) -> Result<(), AuthError> {
         self.records.keep_token(&token.server, Some(&token.record)).await?;
         if self.records.server(&self.name).await?.as_ref() != Some(&token.server) {
             self.records.keep_server(&self.name, Some(&token.server)).await?;
         }
+        self.state.lock().unsaved = None;
         Ok(())
+    }
+
+    /// Stores what could not be stored before: the refresh token in the store is spent, and its use would end them all.
+    pub(crate) async fn save_unsaved(&self) -> Result<(), AuthError> {
+        let Some(token) = self.state.lock().unsaved.clone() else { return Ok(()) };
+        let _guard = self.records.lock_token(&token.server).await?;
+        // Another process may have logged in or out since.
+        let is_over = match self.records.token(&token.server).await? {
+            Some(stored) => stored.issued_at > token.record.issued_at,
+            None => token.source == TokenSource::Refresh,
+        };
+        if !is_over {
+            return self.save(&token).await;
+        }
+        self.state.lock().unsaved = None;
+        Ok(())
+    }
+
+    /// Does not renew a token that still serves for a while.
+    pub(crate) fn pause_renewal(&self) {
+        self.state.lock().paused_until = Some(Instant::now() + RETRY_PAUSE);
     }
 
     /// Forgets the token, in memory and in the store.
     pub(crate) async fn forget(&self) -> Result<Option<Arc<Token>>, AuthError> {
         let _turn = self.turn.lock().await;
-        let stored = self.stored().await?;
+        let mut stored = self.stored().await?;
         if let Some(token) = &stored {
             let _guard = self.records.lock_token(&token.server).await?;
-            self.records.keep_token(&token.server, None).await?;
+            // Another process may have renewed it before it gave the lock up.
+            let server = token.server.clone();
+            let record = self.records.token(&server).await?;
+            self.records.keep_token(&server, None).await?;
             self.records.keep_server(&self.name, None).await?;
             self.records.keep_demanded(&self.name, None).await?;
+            stored = record.map(|record| Token::new(server, record, None, TokenSource::Store));
         }
         let mut state = self.state.lock();
-        Ok(stored.or(state.token.take()))
+        let (held, unsaved) = (state.token.take(), state.unsaved.take());
+        Ok(unsaved.or(stored).or(held))
     }
 
     pub(crate) fn is_declined(&self) -> bool {
@@ -257,6 +348,12 @@ impl Keeper {
 
     /// Asks the server who issues its tokens.
     pub(crate) async fn discover(&self, challenge: Option<&Challenge>) -> Result<Discovered, AuthError> {
+        // RFC 6750, section 5.3: a token that anybody on the way can read is not obtained.
+        if !self.config.policy.allows_scheme(&self.server) {
+            let problem =
+                "the server's URL is of `http`, and tokens are sent by `https` only, or on this machine";
+            return Err(AuthError::misconfigured(problem));
+        }
         discover(self.fetcher().await, &self.server, challenge, &self.config).await
     }
 

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use agentwire_sync::Mutex;
 use agentwire_transport_http::client::{Body, BoxError, Config, Declined, HttpClient, InvalidUrl};
@@ -18,6 +19,7 @@ use crate::client::challenge::Challenge;
 use crate::client::config::AuthConfig;
 use crate::client::dpop::DPOP;
 use crate::client::keeper::{Job, Keeper, Token};
+use crate::client::origin::canonical;
 
 /// Obtains, keeps and renews the tokens of all servers of a program. A clone is the same.
 ///
@@ -76,7 +78,8 @@ impl Authorization {
     /// An [`AuthError`]. That the server cannot be reached is none: the next request says so.
     pub async fn ensure(&self, server: &str) -> Result<(), AuthError> {
         let keeper = self.keeper(server).map_err(|error| AuthError::misconfigured(error.to_string()))?;
-        match send(&self.http, &keeper, probe(&keeper.server)).await {
+        let http = Timed { http: self.http.clone(), after: self.config.timeout };
+        match send(&http, &keeper, probe(&keeper.server)).await {
             Err(error) => error.downcast::<AuthError>().map_or(Ok(()), |error| Err(*error)),
             Ok(_) => Ok(()),
         }
@@ -107,18 +110,31 @@ impl Authorization {
     }
 
     fn keeper(&self, server: &str) -> Result<Arc<Keeper>, InvalidUrl> {
-        let url = Config::new(server)?.url().clone();
+        let url = canonical(Config::new(server)?.url());
         let make = || Keeper::new(self.config.clone(), url.clone(), self.http.clone());
         Ok(self.keepers.lock().entry(url.to_string()).or_insert_with(make).clone())
     }
 
     /// What the server asks for when a request has no token.
     async fn challenge(&self, server: &Uri) -> Result<Option<Challenge>, AuthError> {
-        let sent = tokio::time::timeout(self.config.timeout, self.http.send(probe(server))).await;
+        let http = Timed { http: self.http.clone(), after: self.config.timeout };
         let failed = |error: BoxError| AuthError::transient("a request to the server", error);
-        let response = sent.map_err(|error| failed(error.into()))?.map_err(failed)?;
+        let response = http.send(probe(server)).await.map_err(failed)?;
         let asks = response.status() == StatusCode::UNAUTHORIZED;
         Ok(if asks { Challenge::of(response.headers()) } else { None })
+    }
+}
+
+/// A client whose requests fail after some time: a server may begin to answer a GET only when it has something to say.
+struct Timed {
+    http: Arc<dyn HttpClient>,
+    after: Duration,
+}
+
+impl HttpClient for Timed {
+    fn send(&self, request: Request<Bytes>) -> BoxFuture<'static, Result<Response<Body>, BoxError>> {
+        let sent = tokio::time::timeout(self.after, self.http.send(request));
+        async move { sent.await.unwrap_or_else(|elapsed| Err(elapsed.into())) }.boxed()
     }
 }
 

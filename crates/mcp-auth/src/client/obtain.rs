@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::client::AuthError;
-use crate::client::challenge::Challenge;
+use crate::client::challenge::{self, Challenge};
 use crate::client::code_flow::{Asked, CodeFlow};
 use crate::client::config::DpopMode;
 use crate::client::discovery::Discovered;
@@ -27,39 +27,72 @@ const TOKEN_EXCHANGE: &str = "urn:ietf:params:oauth:grant-type:token-exchange";
 const ID_TOKEN: &str = "urn:ietf:params:oauth:token-type:id_token";
 const ID_JAG: &str = "urn:ietf:params:oauth:token-type:id-jag";
 
+/// Who wants a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wish {
+    /// The program asks for a login.
+    Explicit,
+    /// A request needs it.
+    Implied,
+}
+
 impl Keeper {
     /// A new token. Of all processes one asks at a time, and the others take its token. `used` is the one that did not do.
     pub(crate) async fn authorize(
         &self,
         challenge: Option<&Challenge>,
         used: Option<&Token>,
+        wish: Wish,
     ) -> Result<Arc<Token>, AuthError> {
         let by_person = matches!(self.config.grant, Grant::AuthorizationCode);
-        let wanted = challenge.map(|challenge| &*challenge.scopes).unwrap_or_default();
-        if by_person && (self.config.user_agent.is_none() || self.is_declined()) {
-            return Err(self.needs_person(wanted));
+        let is_implied = wish == Wish::Implied;
+        let mut wanted = challenge.map(|challenge| challenge.scopes.clone()).unwrap_or_default();
+        if by_person && !self.may_ask(is_implied) {
+            return Err(self.needs_person(&wanted));
+        }
+        if !is_implied {
+            wanted.extend(self.config.scopes.iter().flatten().cloned());
         }
         let waiting_since = unix_now_millis();
         let _guard = self.records.lock_login(&self.name).await?;
         if let Some(token) = self.adopted(used).await?
-            && wanted.iter().all(|scope| token.record.scopes.contains(scope))
+            && token.covers(&wanted)
         {
             return Ok(token);
         }
         let failed = self.records.login(&self.name).await?;
-        if by_person && failed.as_ref().is_some_and(|login| login.failed_at >= waiting_since) {
+        // A clock that was ahead may have written a time that is still to come.
+        let meanwhile = waiting_since..=unix_now_millis();
+        let has_failed = failed.as_ref().is_some_and(|login| meanwhile.contains(&login.failed_at));
+        if by_person && is_implied && has_failed {
             self.set_declined(true);
-            return Err(self.needs_person(wanted));
+            return Err(self.needs_person(&wanted));
         }
-        let token = self.obtain(challenge).await?;
-        if failed.is_some() {
-            self.records.keep_login(&self.name, None).await?;
+        let result = self.obtain(challenge).await;
+        if result.is_ok() {
+            self.set_declined(false);
+            if failed.is_some() {
+                self.records.keep_login(&self.name, None).await?;
+            }
+        } else if self.is_declined() {
+            // The person was asked. Other processes that wait need not ask again; if they cannot be told, the error stays the same.
+            let failed = LoginRecord { failed_at: unix_now_millis() };
+            let _ = self.records.keep_login(&self.name, Some(&failed)).await;
         }
-        Ok(token)
+        result
+    }
+
+    /// Whether a person may be asked to log in.
+    fn may_ask(&self, is_implied: bool) -> bool {
+        let is_offered = self.config.automatic_login && !self.is_declined();
+        self.config.user_agent.is_some() && (is_offered || !is_implied)
     }
 
     async fn obtain(&self, challenge: Option<&Challenge>) -> Result<Arc<Token>, AuthError> {
         let found = self.discover(challenge).await?;
+        if let Grant::WorkloadIdentity(_) = self.config.grant {
+            self.config.bind(&found.issuer)?;
+        }
         let before = self.records.server(&self.name).await?;
         let demanded = self.records.demanded(&self.name).await?;
         let scopes = self.scopes(challenge, &demanded, &found, before.as_ref());
@@ -75,6 +108,11 @@ impl Keeper {
                 scopes: scopes.clone(),
             };
             let result = self.ask(&found, &server, &client, dpop).await;
+            if let (Ok(_), Some(before)) = (&result, &before)
+                && !before.has_token_of(&server)
+            {
+                self.forget_token(before).await;
+            }
             if is_registered_anew || !is_unknown_client(&result) || self.config.client.is_some() {
                 return result;
             }
@@ -111,11 +149,15 @@ impl Keeper {
         let fetcher = self.fetcher().await;
         let endpoint = TokenEndpoint::of(fetcher, &found.server, client, dpop.as_deref())?;
         let answer = endpoint.request(TOKEN, form).await?;
-        let record = TokenRecord::issued(answer, &server.scopes, client, None, dpop.as_deref())?;
+        let must_be_bound = self.config.dpop == DpopMode::Always;
+        let record =
+            TokenRecord::issued(answer, &server.scopes, client, None, dpop.as_deref(), must_be_bound)?;
         let dpop = dpop.filter(|_| record.dpop_key.is_some());
         let token = Token::new(server.clone(), record, dpop, TokenSource::Authorization);
-        let _guard = self.records.lock_token(server).await?;
-        self.keep(&token).await?;
+        self.hold(&token);
+        let guard = self.records.lock_token(server).await?;
+        self.save(&token).await?;
+        drop(guard);
         // A client that was registered here is kept already, with what it was registered for.
         if self.config.keep_client
             && self.config.client.is_some()
@@ -140,13 +182,17 @@ impl Keeper {
         let (scopes, config) = (&*server.scopes, &*self.config);
         let asked = Asked { found, client, scopes, resource, policy: &policy, config };
         let flow = CodeFlow::begin(&asked, agent).await?;
-        let form = flow.finish().await;
-        if form.is_err() {
-            self.set_declined(true);
-            let failed = LoginRecord { failed_at: unix_now_millis() };
-            self.records.keep_login(&self.name, Some(&failed)).await?;
+        // Until there is a token, however this ends.
+        self.set_declined(true);
+        flow.finish().await
+    }
+
+    /// Removes the token of an authorization server or a client that this server has no more, so that a server that changes them
+    /// all the time does not fill the store. One that stays does no harm.
+    async fn forget_token(&self, before: &ServerRecord) {
+        if let Ok(_guard) = self.records.lock_token(before).await {
+            let _ = self.records.keep_token(before, None).await;
         }
-        form
     }
 
     /// Exchanges the person's ID token at the enterprise's identity provider for a grant that the authorization server takes.
@@ -188,7 +234,10 @@ impl Keeper {
         let first = match (&self.config.scopes, challenged.is_empty()) {
             (Some(configured), _) => configured.clone(),
             (None, false) => Vec::new(),
-            (None, true) => found.scopes_supported.clone().unwrap_or_default(),
+            (None, true) => {
+                let supported = found.scopes_supported.iter().flatten();
+                supported.filter(|scope| challenge::is_scope(scope)).cloned().collect()
+            }
         };
         let offline = found.server.scopes_supported.iter().filter(|scope| *scope == "offline_access");
         let is_wanted = self.config.offline_access && matches!(self.config.grant, Grant::AuthorizationCode);

@@ -27,6 +27,13 @@ pub(crate) struct ServerRecord {
     pub(crate) scopes: Vec<String>,
 }
 
+impl ServerRecord {
+    /// Whether both name one token.
+    pub(crate) fn has_token_of(&self, other: &Self) -> bool {
+        (&self.issuer, &self.resource, &self.client_id) == (&other.issuer, &other.resource, &other.client_id)
+    }
+}
+
 /// A token, and what renews it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct TokenRecord {
@@ -46,16 +53,25 @@ pub(crate) struct TokenRecord {
 }
 
 impl TokenRecord {
-    /// The record of an answer. What it does not say is as it was asked for, or as it was before.
+    /// The record of an answer. What it does not say is as it was asked for, or as it was before. `must_be_bound` refuses a token that
+    /// is not bound to the key of a proof.
     pub(crate) fn issued(
         answer: TokenAnswer,
         scopes: &[String],
         client: &ClientIdentity,
         before: Option<&Self>,
         dpop: Option<&DpopKey>,
+        must_be_bound: bool,
     ) -> Result<Self, AuthError> {
+        let is_bound = must_be_bound && dpop.is_some();
         let dpop_key = match (answer.token_type.as_deref(), dpop) {
             (None, None) => None,
+            (None, Some(key)) if is_bound => Some(key.stored()),
+            // RFC 9449, section 5: without its binding a token serves whoever steals it.
+            (Some(kind), _) if is_bound && kind.eq_ignore_ascii_case("bearer") => {
+                let problem = "the token is not bound to the client's key";
+                return Err(AuthError::differs(problem, "DPoP", kind));
+            }
             (Some(kind), _) if kind.eq_ignore_ascii_case("bearer") => None,
             (Some(kind), Some(key)) if kind.eq_ignore_ascii_case("dpop") => Some(key.stored()),
             (kind, _) => {
@@ -245,6 +261,28 @@ pub(crate) fn unix_now_millis() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_bound_token_stays_bound() {
+        let key = DpopKey::generate().unwrap();
+        let issued = |kind: Option<&str>, must_be_bound| {
+            let answer = TokenAnswer {
+                access_token: "a".into(),
+                token_type: kind.map(ToOwned::to_owned),
+                expires_in: None,
+                refresh_token: None,
+                scope: None,
+            };
+            let client = ClientIdentity::new("c");
+            let record = TokenRecord::issued(answer, &[], &client, None, Some(&key), must_be_bound);
+            record.map(|record| record.dpop_key.is_some()).map_err(|error| error.to_string())
+        };
+        assert_eq!(issued(Some("dpop"), true), Ok(true));
+        assert_eq!(issued(None, true), Ok(true));
+        assert!(issued(Some("Bearer"), true).unwrap_err().contains("expected `DPoP`, found `Bearer`"));
+        assert_eq!(issued(Some("Bearer"), false), Ok(false));
+        assert!(issued(None, false).is_err());
+    }
 
     #[test]
     fn a_registration_serves_what_it_was_made_for() {

@@ -23,13 +23,8 @@ pub(crate) async fn identity(
     scopes: &[String],
 ) -> Result<ClientIdentity, AuthError> {
     if let Some(client) = &config.client {
-        return match &client.issuer {
-            Some(issuer) if *issuer != found.issuer => {
-                let problem = "the client is registered at another authorization server than the server's";
-                Err(AuthError::differs(problem, issuer.clone(), found.issuer.clone()))
-            }
-            _ => Ok(ClientIdentity { is_kept: config.keep_client, ..client.clone() }),
-        };
+        config.bind(&found.issuer)?;
+        return Ok(ClientIdentity { is_kept: config.keep_client, ..client.clone() });
     }
     if let Some(url) = &config.metadata_url
         && found.server.client_id_metadata_document_supported

@@ -8,35 +8,47 @@ use crate::client::discovery::{Discovered, server_metadata};
 use crate::client::dpop::DpopKey;
 use crate::client::identity::{ClientIdentity, ClientProof};
 use crate::client::keeper::{Job, Keeper, Token, TokenSource};
-use crate::client::obtain::MAX_SCOPES;
+use crate::client::obtain::{MAX_SCOPES, Wish};
 use crate::client::records::{ServerRecord, TokenRecord};
 use crate::client::token_endpoint::{Form, TokenEndpoint};
 
 const REFRESH: &str = "the refresh of the token";
 
 impl Keeper {
-    pub(crate) async fn perform(&self, job: Job) -> Result<Option<Arc<Token>>, AuthError> {
+    pub(crate) async fn perform(&self, job: &Job) -> Result<Option<Arc<Token>>, AuthError> {
         match job {
-            Job::Freshen { used } => self.freshen(used).await,
+            Job::Freshen { used } => match (self.freshen(used.as_ref()).await, used) {
+                // The authorization server or the store fails, and the token still serves.
+                (Err(_), Some(used)) if !used.is_expired() => {
+                    self.pause_renewal();
+                    Ok(Some(used.clone()))
+                }
+                (result, _) => result,
+            },
             Job::Unauthorized { challenge, used } => {
+                self.save_unsaved().await?;
                 self.after_401(challenge.as_ref(), used.as_deref()).await.map(Some)
             }
-            Job::StepUp { challenge, used } => self.step_up(&challenge, used.as_deref()).await,
+            Job::StepUp { challenge, used } => {
+                self.save_unsaved().await?;
+                self.step_up(challenge, used.as_deref()).await
+            }
             Job::Login { challenge } => {
+                self.save_unsaved().await?;
                 self.set_declined(false);
-                self.authorize(challenge.as_ref(), self.stored().await?.as_deref()).await.map(Some)
+                let stored = self.stored().await?;
+                self.authorize(challenge.as_ref(), stored.as_deref(), Wish::Explicit).await.map(Some)
             }
         }
     }
 
-    async fn freshen(&self, used: Option<Arc<Token>>) -> Result<Option<Arc<Token>>, AuthError> {
-        let token = match self.stored().await? {
-            Some(token) => token,
+    async fn freshen(&self, used: Option<&Arc<Token>>) -> Result<Option<Arc<Token>>, AuthError> {
+        self.save_unsaved().await?;
+        let token = match (self.stored().await?, used) {
+            (Some(token), _) => token,
             // A store that has lost it does not make the token worse.
-            None => match used {
-                Some(used) => used,
-                None => return Ok(None),
-            },
+            (None, Some(used)) => used.clone(),
+            (None, None) => return Ok(None),
         };
         if !token.is_stale() || token.record.refresh_token.is_none() {
             return Ok(Some(token));
@@ -45,7 +57,10 @@ impl Keeper {
             Ok(token) => Ok(Some(token)),
             // The request will tell: it gets 401, and what follows knows the challenge.
             Err(AuthError::Rejected { .. }) => Ok(Some(token)),
-            Err(_) if !token.is_expired() => Ok(Some(token)),
+            Err(_) if !token.is_expired() => {
+                self.pause_renewal();
+                Ok(Some(token))
+            }
             Err(error) => Err(error),
         }
     }
@@ -66,7 +81,9 @@ impl Keeper {
                 return Err(AuthError::rejected("the request to the server", None, what));
             }
             // One whose lifetime nobody has said may have ended since.
-            let is_useless = used.is_refused_new(TokenSource::Refresh) && used.record.expires_at.is_some();
+            let is_useless = used.is_refused_new(TokenSource::Refresh)
+                && used.record.expires_at.is_some()
+                && !used.is_expired();
             let refreshable =
                 self.stored().await?.filter(|stored| stored.record.refresh_token.is_some() && !is_useless);
             if let Some(stored) = refreshable {
@@ -84,7 +101,7 @@ impl Keeper {
                 }
             }
         }
-        self.authorize(challenge, used).await
+        self.authorize(challenge, used, Wish::Implied).await
     }
 
     /// A token with more scopes; none where asking again would change nothing.
@@ -94,10 +111,11 @@ impl Keeper {
         used: Option<&Token>,
     ) -> Result<Option<Arc<Token>>, AuthError> {
         let asked = self.records.server(&self.name).await?.map(|server| server.scopes).unwrap_or_default();
-        if challenge.scopes.iter().all(|scope| asked.contains(scope)) {
-            return Ok(self.adopted(used).await?.filter(|token| covers(token, &challenge.scopes)));
+        // A server that asks for ever more must not open a browser with each request.
+        if asked.len() >= MAX_SCOPES || challenge.scopes.iter().all(|scope| asked.contains(scope)) {
+            return Ok(self.adopted(used).await?.filter(|token| token.covers(&challenge.scopes)));
         }
-        let result = self.authorize(Some(challenge), used).await;
+        let result = self.authorize(Some(challenge), used, Wish::Implied).await;
         if let Err(AuthError::NeedsPerson { .. }) = &result {
             // The server tells a login, which sends no token, only what every request needs.
             let demanded = &challenge.scopes[..challenge.scopes.len().min(MAX_SCOPES)];
@@ -143,10 +161,17 @@ impl Keeper {
         let endpoint = TokenEndpoint::of(self.fetcher().await, &metadata, &client, dpop.as_deref())?;
         match endpoint.request(REFRESH, form).await {
             Ok(answer) => {
-                let renewed =
-                    TokenRecord::issued(answer, &record.scopes, &client, Some(&record), dpop.as_deref())?;
+                let renewed = TokenRecord::issued(
+                    answer,
+                    &record.scopes,
+                    &client,
+                    Some(&record),
+                    dpop.as_deref(),
+                    record.dpop_key.is_some(),
+                )?;
                 let renewed = Token::new(token.server.clone(), renewed, dpop, TokenSource::Refresh);
-                self.keep(&renewed).await?;
+                self.hold(&renewed);
+                self.save(&renewed).await?;
                 Ok(renewed)
             }
             Err(error) => {
@@ -182,16 +207,15 @@ impl Keeper {
 
     /// The client that a token was issued to.
     fn client_of(&self, server: &ServerRecord, record: &TokenRecord) -> ClientIdentity {
-        if let Some(client) = self.config.client.as_ref().filter(|client| client.id == server.client_id) {
+        let of_settings = self.config.client.as_ref();
+        let is_same = |client: &&ClientIdentity| client.id == server.client_id;
+        if let Some(client) = of_settings.filter(is_same)
+            && self.config.bind(&server.issuer).is_ok()
+        {
             return ClientIdentity { is_kept: self.config.keep_client, ..client.clone() };
         }
         let (id, method) = (server.client_id.clone(), record.client_method.clone());
         let proof = record.client_secret.clone().map_or(ClientProof::None, ClientProof::Secret);
         ClientIdentity { id, proof, issuer: Some(server.issuer.clone()), method, is_kept: true }
     }
-}
-
-/// Whether a token has these scopes, as far as that is known.
-fn covers(token: &Token, scopes: &[String]) -> bool {
-    scopes.iter().all(|scope| token.record.scopes.contains(scope))
 }

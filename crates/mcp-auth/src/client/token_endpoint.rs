@@ -1,10 +1,13 @@
 //! Requests to a token endpoint: RFC 6749, section 3.2, with the client's authentication and its proof of possession.
 
+use std::collections::HashSet;
+
 use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderValue, Method, Request, StatusCode, Uri};
 use serde::de::DeserializeOwned;
 
+use crate::Secret;
 use crate::client::AuthError;
 use crate::client::discovery::failed;
 use crate::client::documents::{ErrorAnswer, ServerMetadata, TokenAnswer};
@@ -48,32 +51,42 @@ impl<'a> TokenEndpoint<'a> {
         if answer.access_token.expose().is_empty() {
             return Err(AuthError::misconfigured(format!("{step}: {} gave an empty token", self.url)));
         }
+        // RFC 6749, appendix A.12. Nothing else has a place in a header, so it must not replace a token that has.
+        if !answer.access_token.expose().bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+            let problem = format!("{step}: {} gave a token that is no text of a header", self.url);
+            return Err(AuthError::misconfigured(problem));
+        }
         Ok(answer)
     }
 
     /// Sends a form, and returns the answer if its status is 2xx.
     pub(crate) async fn post(&self, step: &'static str, form: Form) -> Result<Fetched, AuthError> {
-        let answer = self.send(step, form.clone()).await?;
-        let answer = if self.wants_nonce(&answer) { self.send(step, form.clone()).await? } else { answer };
+        let (mut answer, mut secrets) = self.send(step, form.clone()).await?;
+        if self.wants_nonce(&answer) {
+            (answer, secrets) = self.send(step, form).await?;
+        }
         // Some products answer errors with 200.
         if answer.status.is_success() && error_of(&answer).error.is_none() {
             return Ok(answer);
         }
-        let mut secrets: Vec<&str> =
-            form.iter().filter(|(name, _)| is_secret(name)).map(|(_, value)| &**value).collect();
-        if let ClientProof::Secret(secret) = &self.client.proof {
-            secrets.push(secret.expose());
-        }
         Err(refused(step, &answer, &secrets))
     }
 
-    async fn send(&self, step: &'static str, mut form: Form) -> Result<Fetched, AuthError> {
+    /// Sends a form. Returns the answer, and what it must not show.
+    async fn send(&self, step: &'static str, mut form: Form) -> Result<(Fetched, Vec<Secret>), AuthError> {
         let url: Uri = self.url.parse().map_err(|_| {
             AuthError::misconfigured(format!("{step}: the token endpoint `{}` is no URL", self.url))
         })?;
         let unsigned = |error: crate::jose::KeyError| AuthError::misconfigured(format!("{step}: {error}"));
         let authorization =
             self.client.authenticate(self.issuer, self.methods, &mut form).map_err(unsigned)?;
+        let of_form = form.iter().filter(|(name, _)| is_secret(name)).map(|(_, value)| Secret::new(value));
+        let mut secrets: Vec<Secret> = of_form.collect();
+        secrets
+            .extend(authorization.as_deref().and_then(|value| value.strip_prefix("Basic ")).map(Secret::new));
+        if let ClientProof::Secret(secret) = &self.client.proof {
+            secrets.push(secret.clone());
+        }
         let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
         let mut request = Request::new(Bytes::from(body));
         *request.method_mut() = Method::POST;
@@ -91,7 +104,8 @@ impl<'a> TokenEndpoint<'a> {
             headers.insert(DPOP, key.proof(&Method::POST, &url, None).map_err(unsigned)?);
         }
         *request.uri_mut() = url;
-        self.fetcher.send(request).await.map_err(|error| failed(step, error))
+        let answer = self.fetcher.send(request).await.map_err(|error| failed(step, error))?;
+        Ok((answer, secrets))
     }
 
     /// Remembers the nonce of an answer. Returns whether the answer asks for the same request with it.
@@ -123,8 +137,55 @@ fn is_secret(name: &str) -> bool {
     names.contains(&name) || matches!(name, "subject_token" | "token")
 }
 
-/// The error for an answer that is not 2xx, without these texts.
-pub(crate) fn refused(step: &'static str, answer: &Fetched, secrets: &[&str]) -> AuthError {
+/// How much of a secret gives it away, in bytes.
+const PART: usize = 8;
+
+/// Whether a text has a part of a secret in it, as it is or percent-encoded.
+fn reveals(text: &str, secret: &Secret) -> bool {
+    let secret = secret.expose().as_bytes();
+    if secret.is_empty() {
+        return false;
+    }
+    let length = secret.len().min(PART);
+    let parts: HashSet<&[u8]> = secret.windows(length).collect();
+    let mut text = text.as_bytes().to_vec();
+    loop {
+        if text.windows(length).any(|window| parts.contains(window)) {
+            return true;
+        }
+        let decoded = percent_decoded(&text);
+        if decoded.len() == text.len() {
+            return false;
+        }
+        text = decoded;
+    }
+}
+
+fn percent_decoded(text: &[u8]) -> Vec<u8> {
+    let digit = |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let mut decoded = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let [first, after @ ..] = rest {
+        let encoded = match after {
+            [high, low, left @ ..] if *first == b'%' => digit(high).zip(digit(low)).map(|byte| (byte, left)),
+            _ => None,
+        };
+        match encoded {
+            Some(((high, low), left)) => {
+                decoded.push(high << 4 | low);
+                rest = left;
+            }
+            None => {
+                decoded.push(*first);
+                rest = after;
+            }
+        }
+    }
+    decoded
+}
+
+/// The error for an answer that is not 2xx. A text of the server that repeats one of these secrets is left out.
+pub(crate) fn refused(step: &'static str, answer: &Fetched, secrets: &[Secret]) -> AuthError {
     let ErrorAnswer { error, error_description } = error_of(answer);
     let is_busy = matches!(error.as_deref(), Some("temporarily_unavailable" | "server_error"));
     if is_busy || is_transient(answer.status) {
@@ -134,8 +195,7 @@ pub(crate) fn refused(step: &'static str, answer: &Fetched, secrets: &[&str]) ->
         return AuthError::misconfigured(format!("{step}: HTTP status 404"));
     }
     let without_secrets = |text: String| {
-        let secrets = secrets.iter().filter(|secret| !secret.is_empty());
-        secrets.fold(text, |text, secret| text.replace(secret, "…"))
+        if secrets.iter().any(|secret| reveals(&text, secret)) { "…".to_owned() } else { text }
     };
     let error = error.unwrap_or_else(|| format!("HTTP status {}", answer.status));
     AuthError::rejected(step, Some(without_secrets(error)), error_description.map(without_secrets))

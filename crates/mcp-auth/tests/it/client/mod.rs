@@ -2,7 +2,11 @@
 
 mod attacks;
 mod fleet;
+mod hostile;
+mod issuers;
 mod problems;
+mod sharing;
+mod storage;
 
 use std::fmt;
 use std::sync::Arc;
