@@ -1,6 +1,7 @@
 //! Decides about a request by its head: finds the token, has it checked, and puts what it says into the extensions.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use agentwire_mcp_wire::header::{METHOD, NAME, decode_value};
 use agentwire_transport_http::server::{Caller, Operation, OperationCheck};
@@ -116,9 +117,7 @@ impl ResourceServer {
     async fn check_by(&self, custom: &CustomCheck, token: &str) -> Result<AccessToken, Rejection> {
         let limit = self.check_timeout;
         let checked = tokio::time::timeout(limit, custom(Secret::new(token))).await;
-        let late =
-            || Rejection::unavailable("the check of the token", format!("it takes longer than {limit:?}"));
-        checked.unwrap_or_else(|_| Err(late()))
+        checked.unwrap_or_else(|_| Err(late("the check of the token", limit)))
     }
 
     /// Checks the proof that the sender has the key of the token, where there has to be one.
@@ -144,10 +143,13 @@ impl ResourceServer {
             resource: &self.resource,
             token: &credentials.token,
             thumbprint,
+            caller: &token.principal(),
             now: unix_now(),
             leeway: self.leeway.as_secs(),
         };
-        self.proofs.check(proof, &proven).await
+        let limit = self.check_timeout;
+        let checked = tokio::time::timeout(limit, self.proofs.check(proof, &proven)).await;
+        checked.unwrap_or_else(|_| Err(late("the store of used proofs", limit)))
     }
 
     fn check_scopes(&self, token: &AccessToken, operations: &[Operation<'_>]) -> Result<(), Rejection> {
@@ -203,4 +205,8 @@ impl ResourceServer {
         let nonces = self.proofs.nonces.as_ref().filter(|_| self.proofs.policy != DpopPolicy::Off)?;
         HeaderValue::try_from(nonces.current(unix_now())).ok()
     }
+}
+
+fn late(what: &'static str, limit: Duration) -> Rejection {
+    Rejection::unavailable(what, format!("it takes longer than {limit:?}"))
 }

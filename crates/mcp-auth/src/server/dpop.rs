@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use agentwire_transport_http::server::Principal;
 use http::Method;
 use serde::Deserialize;
 use serde_json::Value;
@@ -51,6 +52,7 @@ pub(crate) struct Proven<'a> {
     pub(crate) token: &'a str,
     /// The thumbprint of the key that the token is bound to.
     pub(crate) thumbprint: &'a str,
+    pub(crate) caller: &'a Principal,
     pub(crate) now: u64,
     pub(crate) leeway: u64,
 }
@@ -66,7 +68,7 @@ impl Proofs {
         // proofs have one name.
         let name = format!("{}:{}{jti}", proven.thumbprint.len(), proven.thumbprint);
         let expires_at = made_at.saturating_add(self.lifetime.as_secs()).saturating_add(proven.leeway);
-        let inserted = self.store.insert(&sha256_base64url(name.as_bytes()), expires_at).await;
+        let inserted = self.store.insert(&sha256_base64url(name.as_bytes()), proven.caller, expires_at).await;
         match inserted {
             Ok(true) => Ok(()),
             Ok(false) => Err(refuse("it has been used before")),

@@ -39,7 +39,7 @@ impl ResourceServer {
     /// The layer that checks requests. Those with a valid token go on, with the
     /// [`Principal`](agentwire_transport_http::server::Principal) and the [`AccessToken`](crate::server::AccessToken) in their
     /// extensions, and without the token. Any other is refused, and so is one that a web page may not make by itself; the
-    /// preflights of browsers, which bring no token, go on.
+    /// preflights of browsers, which bring no token, go on. A handler for `OPTIONS` is for everybody, therefore.
     ///
     /// It is for any service on the types of the crate `http` whose response body can be made of bytes: an endpoint, or a
     /// router of axum.

@@ -1,10 +1,12 @@
 //! Remembers which proofs were used, so that none is used twice.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 
 use agentwire_sync::Mutex;
 use agentwire_transport_http::client::BoxError;
+use agentwire_transport_http::server::Principal;
 use futures_util::FutureExt;
 use futures_util::future::{self, BoxFuture};
 use ring::digest::{SHA256, digest};
@@ -14,58 +16,89 @@ use crate::jose::unix_now;
 /// How many proofs a [`MemoryReplayStore`] remembers unless another number is set: 8,000 requests each second, of which each is
 /// remembered for two minutes.
 const CAPACITY: usize = 1_000_000;
+/// How many of them one caller may have in any case.
+const MIN_OF_CALLER: usize = 1000;
 
 /// The proofs that were used, by their names, until they expire. Servers that share a resource share one.
 pub trait ReplayStore: fmt::Debug + Send + Sync {
     /// Remembers a name of 43 characters of base64url until `expires_at`, in seconds since 1970. False where it is remembered
-    /// already. Of two calls at once with one name, one gets false: in Redis, `SET name 1 NX EXAT expires_at`.
+    /// already. `caller` is who sent the proof: a store in memory bounds how many one has, so that others keep room. Of two calls at once with one name, one gets false: in Redis, `SET name 1 NX EXAT expires_at`.
     ///
     /// # Errors
     ///
     /// When it cannot be remembered. The proof is refused with 503 then.
-    fn insert(&self, name: &str, expires_at: u64) -> BoxFuture<'static, Result<bool, BoxError>>;
+    fn insert(
+        &self,
+        name: &str,
+        caller: &Principal,
+        expires_at: u64,
+    ) -> BoxFuture<'static, Result<bool, BoxError>>;
 }
 
 /// A [`ReplayStore`] in the memory of this process.
 pub struct MemoryReplayStore {
     capacity: usize,
+    of_caller: usize,
     used: Mutex<Used>,
 }
 
 #[derive(Default)]
 struct Used {
     names: HashSet<u128>,
-    by_expiry: BTreeSet<(u64, u128)>,
+    /// The callers, by hash.
+    by_expiry: BTreeMap<(u64, u128), u128>,
+    /// How many each caller has.
+    callers: HashMap<u128, usize>,
 }
 
 /// There are as many unexpired proofs as the store has room for.
 #[derive(Debug, thiserror::Error)]
-#[error("there are as many proofs as the limit of {0} allows")]
-struct Full(usize);
+enum Full {
+    #[error("there are as many proofs as the limit of {0} allows")]
+    OfAll(usize),
+    #[error("the caller has as many proofs as the limit of {0} allows")]
+    OfCaller(usize),
+}
 
 impl MemoryReplayStore {
-    /// One for up to that many unexpired proofs, each of which takes about 80 bytes. While it is full, further proofs are
-    /// refused: to forget one would let it be used again.
+    /// One for up to that many unexpired proofs, each of which takes about 100 bytes. While it is full, further proofs are
+    /// refused: to forget one would let it be used again. One caller may have a tenth of them, and a thousand in any case.
     pub fn new(capacity: usize) -> Self {
-        Self { capacity, used: Mutex::default() }
+        Self { capacity, of_caller: (capacity / 10).max(MIN_OF_CALLER), used: Mutex::default() }
     }
 
-    fn insert_at(&self, name: &str, expires_at: u64, now: u64) -> Result<bool, Full> {
-        let name = hash(name);
-        let mut used = self.used.lock();
-        while used.by_expiry.first().is_some_and(|(expiry, _)| *expiry < now) {
-            if let Some((_, name)) = used.by_expiry.pop_first() {
-                used.names.remove(&name);
+    /// Sets how many unexpired proofs one caller may have.
+    #[must_use]
+    pub fn caller_capacity(mut self, proofs: usize) -> Self {
+        self.of_caller = proofs;
+        self
+    }
+
+    fn insert_at(&self, name: &str, caller: &str, expires_at: u64, now: u64) -> Result<bool, Full> {
+        let (name, caller) = (hash(name), hash(caller));
+        let used = &mut *self.used.lock();
+        while let Some(first) = used.by_expiry.first_entry().filter(|first| first.key().0 < now) {
+            let ((_, name), caller) = first.remove_entry();
+            used.names.remove(&name);
+            if let Entry::Occupied(mut count) = used.callers.entry(caller) {
+                *count.get_mut() -= 1;
+                if *count.get() == 0 {
+                    count.remove();
+                }
             }
         }
         if used.names.contains(&name) {
             return Ok(false);
         }
         if used.names.len() >= self.capacity {
-            return Err(Full(self.capacity));
+            return Err(Full::OfAll(self.capacity));
         }
+        if used.callers.get(&caller).is_some_and(|count| *count >= self.of_caller) {
+            return Err(Full::OfCaller(self.of_caller));
+        }
+        *used.callers.entry(caller).or_default() += 1;
         used.names.insert(name);
-        used.by_expiry.insert((expires_at, name));
+        used.by_expiry.insert((expires_at, name), caller);
         Ok(true)
     }
 }
@@ -83,8 +116,14 @@ impl Default for MemoryReplayStore {
 }
 
 impl ReplayStore for MemoryReplayStore {
-    fn insert(&self, name: &str, expires_at: u64) -> BoxFuture<'static, Result<bool, BoxError>> {
-        future::ready(self.insert_at(name, expires_at, unix_now()).map_err(BoxError::from)).boxed()
+    fn insert(
+        &self,
+        name: &str,
+        caller: &Principal,
+        expires_at: u64,
+    ) -> BoxFuture<'static, Result<bool, BoxError>> {
+        future::ready(self.insert_at(name, caller.as_str(), expires_at, unix_now()).map_err(BoxError::from))
+            .boxed()
     }
 }
 
@@ -101,12 +140,25 @@ mod tests {
     #[test]
     fn a_name_is_taken_once_until_it_expires() {
         let store = MemoryReplayStore::new(2);
-        assert!(store.insert_at("a", 10, 0).unwrap());
-        assert!(!store.insert_at("a", 99, 10).unwrap());
-        assert!(store.insert_at("b", 20, 10).unwrap());
-        assert!(store.insert_at("c", 20, 10).is_err(), "full, and nothing is forgotten early");
-        assert!(store.insert_at("c", 20, 11).unwrap(), "the first has expired");
-        assert!(!store.insert_at("b", 20, 11).unwrap());
+        assert!(store.insert_at("a", "ann", 10, 0).unwrap());
+        assert!(!store.insert_at("a", "ann", 99, 10).unwrap());
+        assert!(store.insert_at("b", "ann", 20, 10).unwrap());
+        assert!(store.insert_at("c", "ann", 20, 10).is_err(), "full, and nothing is forgotten early");
+        assert!(store.insert_at("c", "ann", 20, 11).unwrap(), "the first has expired");
+        assert!(!store.insert_at("b", "ann", 20, 11).unwrap());
         assert_eq!(store.used.lock().by_expiry.len(), 2);
+    }
+    #[test]
+    fn a_caller_leaves_room_for_others() {
+        let store = MemoryReplayStore::new(4).caller_capacity(2);
+        for (name, expires_at) in [("a", 10), ("b", 20)] {
+            assert!(store.insert_at(name, "ann", expires_at, 0).unwrap());
+        }
+        assert!(matches!(store.insert_at("c", "ann", 20, 0), Err(Full::OfCaller(2))));
+        assert!(!store.insert_at("a", "ann", 20, 0).unwrap(), "it is known, and that is said");
+        assert!(store.insert_at("c", "ben", 20, 0).unwrap());
+        assert!(store.insert_at("d", "ann", 20, 11).unwrap(), "the first has expired");
+        assert!(store.insert_at("e", "ann", 30, 21).unwrap());
+        assert_eq!(store.used.lock().callers.len(), 1, "nothing is kept of who has none");
     }
 }

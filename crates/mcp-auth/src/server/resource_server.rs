@@ -125,7 +125,8 @@ impl ResourceServer {
         self
     }
 
-    /// Sets how long the [check](Self::check) of a token may take (default 30 s). After that, the request gets 503.
+    /// Sets how long the [check](Self::check) of a token may take, and the [store](Self::replay_store) of used proofs (default
+    /// 30 s). After that, the request gets 503.
     #[must_use]
     pub fn check_timeout(mut self, timeout: Duration) -> Self {
         self.check_timeout = timeout;

@@ -85,10 +85,17 @@ impl ScopePolicy {
     }
 }
 
-/// The scopes as one text, for a challenge. `offline_access` is about refresh tokens, and no matter of a resource.
+/// How long the scopes of a challenge may be together, in bytes. A function may name them after what a request names, and
+/// proxies take no long header.
+const MAX_CHALLENGED: usize = 4096;
+
+/// The scopes as one text, for a challenge, as far as there is room for them. `offline_access` is about refresh tokens, and no matter of a resource.
 pub(crate) fn joined(scopes: &[String]) -> String {
     let mut text = String::new();
     for scope in scopes.iter().filter(|scope| is_scope(scope) && *scope != "offline_access") {
+        if text.len() + scope.len() >= MAX_CHALLENGED {
+            continue;
+        }
         if !text.is_empty() {
             text.push(' ');
         }

@@ -17,12 +17,12 @@ fn thumbprint() -> String {
     SigningKey::from_pkcs8_pem(EC, Algorithm::Es256).unwrap().public_jwk().thumbprint()
 }
 
-fn bound() -> String {
+pub(crate) fn bound() -> String {
     token(json!({ "cnf": { "jkt": thumbprint() } }))
 }
 
 /// A proof for a POST with that token, changed.
-fn proof(token: &str, change: Value) -> String {
+pub(crate) fn proof(token: &str, change: Value) -> String {
     proof_with(token, change, |_| {})
 }
 
@@ -47,7 +47,7 @@ fn server(policy: DpopPolicy) -> Server {
     Server::with(&Web::with_issuer(), |auth| auth.dpop(policy))
 }
 
-async fn send(server: &Server, scheme: &str, token: &str, proofs: &[&str]) -> Reply {
+pub(crate) async fn send(server: &Server, scheme: &str, token: &str, proofs: &[&str]) -> Reply {
     let add = |request: &mut http::Request<_>| {
         for proof in proofs {
             request.headers_mut().append("dpop", proof.parse().unwrap());

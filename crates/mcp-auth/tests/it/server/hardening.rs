@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use agentwire_mcp_auth::server::{Issuer, Rejection, ResourceServer};
+use agentwire_mcp_auth::server::{DpopPolicy, Issuer, Rejection, ReplayStore, ResourceServer};
 use agentwire_mcp_auth::{AddressPolicy, Algorithm, Secret};
 use agentwire_transport_http::client::{Body, BoxError, HttpClient};
-use agentwire_transport_http::server::Operation;
+use agentwire_transport_http::server::{Operation, Principal};
 use bytes::Bytes;
 use futures::FutureExt;
 use futures::future::{BoxFuture, join_all};
@@ -16,6 +16,7 @@ use jsonwebtoken::{EncodingKey, Header};
 use serde_json::{Value, json};
 use tokio::time::{Instant, advance, timeout};
 
+use super::dpop;
 use super::support::{
     ISSUER, KEYS, METADATA, OK, RESOURCE, RSA, Reply, Server, Web, claims, header, in_session, initialize,
     issuer, jwk, now, response, signed, token,
@@ -222,6 +223,47 @@ async fn a_check_that_panics_or_hangs_opens_no_door() {
     let began = Instant::now();
     assert_eq!(server.bearer("hang").await.status, 503);
     assert_eq!(began.elapsed(), Duration::from_secs(1));
+}
+
+/// A store that never answers.
+#[derive(Debug)]
+struct Hangs;
+
+impl ReplayStore for Hangs {
+    fn insert(&self, _: &str, _: &Principal, _: u64) -> BoxFuture<'static, Result<bool, BoxError>> {
+        std::future::pending().boxed()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_store_of_proofs_that_hangs_opens_no_door() {
+    let server = Server::with(&Web::with_issuer(), |auth| {
+        auth.dpop(DpopPolicy::Require).replay_store(Arc::new(Hangs)).check_timeout(Duration::from_secs(2))
+    });
+    let bound = dpop::bound();
+    let proof = dpop::proof(&bound, json!({}));
+    let proofs = [&*proof];
+    let reply = dpop::send(&server, "DPoP", &bound, &proofs);
+    assert_eq!(timeout(Duration::from_secs(60), reply).await.expect("an end").status, 503);
+}
+
+#[tokio::test]
+async fn a_challenge_is_no_longer_than_a_header_may_be() {
+    let server = Server::with(&Web::with_issuer(), |auth| {
+        auth.operation_scopes(|operation: &Operation<'_>| {
+            operation.name.iter().map(|name| format!("tool:{name}")).collect()
+        })
+    });
+    let narrow = token(json!({}));
+    let opened = Reply::of(server.send(in_session(None, &narrow, &initialize("2025-11-25"))).await).await;
+    let session = opened.header("mcp-session-id").unwrap();
+    for (name, is_named) in [("x".repeat(1_000_000), false), ("x".repeat(100), true)] {
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": name } });
+        let reply = Reply::of(server.send(in_session(Some(session), &narrow, &body)).await).await;
+        assert_eq!(reply.status, 403);
+        assert!(reply.challenge().len() < 5000, "{} bytes", reply.challenge().len());
+        assert_eq!(reply.challenge().contains("tool:xxx"), is_named);
+    }
 }
 
 /// Without a token, anybody can make the server ask.
