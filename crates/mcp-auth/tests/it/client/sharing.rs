@@ -167,3 +167,46 @@ async fn a_token_that_has_ended_at_its_issue_is_not_renewed_all_the_time() {
     let (tokens, seconds) = (count(&server, Endpoint::Token), started.elapsed().as_secs() as usize);
     assert!(tokens <= 2 + seconds, "{tokens} requests for tokens in {seconds} s");
 }
+
+#[tokio::test]
+async fn a_request_that_is_given_up_loses_no_token() {
+    let server = AuthServer::builder().token_delay(Duration::from_millis(30)).start().await.unwrap();
+    let person = Person::new();
+    let client = Client::new(&server, AuthConfig::new("Test").user_agent(person.clone()));
+    assert_eq!(client.get().await.unwrap(), 200);
+    // At whatever point of its way.
+    for milliseconds in 0..25 {
+        server.advance(Duration::from_secs(7200));
+        let _ = tokio::time::timeout(Duration::from_millis(2 * milliseconds), client.get()).await;
+        assert_eq!(client.get().await.unwrap(), 200, "{milliseconds}");
+    }
+    assert_eq!((server.reused_refresh_tokens(), person.asked()), (0, 1));
+}
+
+#[tokio::test]
+async fn a_logout_ends_the_token_that_another_process_has_just_renewed() {
+    let server = AuthServer::builder().token_delay(Duration::from_millis(300)).start().await.unwrap();
+    let store = MemoryStore::new();
+    let config = || AuthConfig::new("Test").store(store.clone());
+    let one = Client::new(&server, config().user_agent(Person::new()).automatic_login(false));
+    let other = Client::new(&server, config());
+    one.authorization.login(&server.resource_url()).await.unwrap();
+    assert_eq!(one.get().await.unwrap(), 200);
+    server.advance(Duration::from_secs(7200));
+    let logout = async {
+        tokio::time::sleep(Duration::from_millis(150)).await;
+        other.authorization.logout(&server.resource_url()).await
+    };
+    let (renewed, logout) = futures::join!(one.get(), logout);
+    assert_eq!((renewed.unwrap(), logout.unwrap()), (200, true));
+    let log = server.log();
+    let renewed = log.grants("refresh_token")[0].param("refresh_token");
+    let revoked = log.to(Endpoint::Revocation)[0].param("token");
+    assert!(revoked.is_some() && revoked != renewed, "what is revoked is what the renewal gave");
+    // It does not come back.
+    server.advance(Duration::from_secs(7200));
+    for client in [&one, &other] {
+        let error = client.get().await.unwrap_err();
+        assert!(matches!(&*error, AuthError::NeedsPerson { .. }), "{error:?}");
+    }
+}
