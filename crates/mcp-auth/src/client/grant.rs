@@ -21,6 +21,7 @@ pub enum Grant {
     /// The client acts for itself, with its secret or key (RFC 6749, section 4.4).
     ClientCredentials,
     /// The client acts for the workload that it runs as, by an assertion of the platform (RFC 7523, section 2.1).
+    /// The assertion goes to one authorization server: that of [`ClientIdentity::issuer`], or else the first one that is used.
     WorkloadIdentity(Assertion),
     /// An enterprise's identity provider decides: its ID token is exchanged for a grant (ID-JAG), and that for a token.
     EnterpriseManaged(IdentityProvider),

@@ -119,6 +119,10 @@ impl Keeper {
             // It was registered once, and the authorization server has forgotten it.
             is_registered_anew = true;
             let redirect_uris = self.config.redirect_uris();
+            let kept = self.records.registration(&found.issuer, &redirect_uris).await?;
+            if kept.is_some_and(|kept| kept.is_given()) {
+                return result;
+            }
             self.records.keep_registration(&found.issuer, &redirect_uris, None).await?;
         }
     }

@@ -126,6 +126,11 @@ impl Registration {
         Some(Self { client_id, client_secret, expires_at: 0, method, scopes: None, redirect_uris })
     }
 
+    /// Whether the user has given it: nobody could register it anew, so no answer of a server removes it.
+    pub(crate) fn is_given(&self) -> bool {
+        self.scopes.is_none()
+    }
+
     pub(crate) fn identity(&self, issuer: &str) -> ClientIdentity {
         let proof = self.client_secret.clone().map_or(ClientProof::None, ClientProof::Secret);
         let (id, method) = (self.client_id.clone(), self.method.clone());

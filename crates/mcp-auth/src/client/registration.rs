@@ -31,15 +31,15 @@ pub(crate) async fn identity(
     {
         return Ok(ClientIdentity::new(url.clone()));
     }
-    let Some(endpoint) = &found.server.registration_endpoint else {
-        let problem = format!("{} registers no clients: register one there and set its id", found.issuer);
-        return Err(AuthError::misconfigured(problem));
-    };
     let redirect_uris = config.redirect_uris();
     let kept = records.registration(&found.issuer, &redirect_uris).await?;
     if let Some(kept) = kept.filter(|kept| kept.serves(scopes, &redirect_uris)) {
         return Ok(kept.identity(&found.issuer));
     }
+    let Some(endpoint) = &found.server.registration_endpoint else {
+        let problem = format!("{} registers no clients: register one there and set its id", found.issuer);
+        return Err(AuthError::misconfigured(problem));
+    };
     let registration = register(config, fetcher, found, endpoint, scopes, redirect_uris).await?;
     records.keep_registration(&found.issuer, &registration.redirect_uris, Some(&registration)).await?;
     Ok(registration.identity(&found.issuer))

@@ -91,3 +91,18 @@ async fn a_token_that_must_be_bound_is_no_bearer_token() {
     let sent = log.to(Endpoint::Resource).into_iter().filter_map(|request| request.header("authorization"));
     assert!(sent.into_iter().all(|value| value.starts_with("DPoP ")));
 }
+
+#[tokio::test]
+async fn a_client_that_the_user_has_given_is_not_forgotten() {
+    let client = registered().secret_basic("hunter2");
+    let server = AuthServer::builder().client(client).registration(false).start().await.unwrap();
+    let store = Arc::new(MemoryStore::new());
+    let config = || AuthConfig::new("Test").user_agent(Person::new()).store(store.clone());
+    let given = config().client(ClientIdentity::new("mine").secret("hunter2")).keep_client(true);
+    let url = server.resource_url();
+    Client::new(&server, given).authorization.login(&url).await.unwrap();
+    server.set(Fault::ClientForgotten);
+    Client::new(&server, config()).authorization.login(&url).await.unwrap_err();
+    server.clear_all();
+    Client::new(&server, config()).authorization.login(&url).await.unwrap();
+}
