@@ -29,6 +29,10 @@ pub(crate) async fn identity(
     if let Some(url) = &config.metadata_url
         && found.server.client_id_metadata_document_supported
     {
+        if !is_document_url(url) {
+            let problem = "the URL of the client's metadata document must have the scheme `https` and a path";
+            return Err(AuthError::differs(problem, "https://host/path", url.clone()));
+        }
         return Ok(ClientIdentity::new(url.clone()));
     }
     let redirect_uris = config.redirect_uris();
@@ -96,6 +100,13 @@ fn method(supported: Option<&[String]>) -> &'static str {
         .unwrap_or("none")
 }
 
+/// Whether a URL can be the id of a client: `https`, with a path, and nothing that two readers could read in two ways.
+fn is_document_url(url: &str) -> bool {
+    let Ok(uri) = url.parse::<Uri>() else { return false };
+    let has_user = uri.authority().is_some_and(|authority| authority.as_str().contains('@'));
+    uri.scheme_str() == Some("https") && uri.path().len() > 1 && !has_user && !url.contains('#')
+}
+
 /// `web` only where each redirect goes to a page on the network.
 fn application_type(redirect_uris: &[String]) -> &'static str {
     let is_web = |uri: &String| {
@@ -110,6 +121,20 @@ fn application_type(redirect_uris: &[String]) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_url_of_a_document_has_https_and_a_path() {
+        assert!(is_document_url("https://a.example/client.json"));
+        for url in [
+            "https://a.example",
+            "https://a.example/",
+            "http://a.example/c",
+            "client",
+            "https://u@a.example/c",
+        ] {
+            assert!(!is_document_url(url), "{url}");
+        }
+    }
 
     #[test]
     fn the_type_follows_the_redirects() {
