@@ -101,7 +101,8 @@
 //!
 //! # What it does not do
 //!
-//! It does not ask for tokens (give headers), or call a tool twice. It does not merge
+//! It does not ask for tokens: give headers, or a client of `agentwire-mcp-auth` by
+//! [`ConnectOptions::wrap_http`]. It does not call a tool twice. It does not merge
 //! resources and prompts: [`Hub::server`] gives the handle on one server for those.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -73,7 +73,7 @@
 //!
 //! # What it will not do
 //!
-//! It does not ask for tokens (wrap an [`HttpClient`]), begins no session again, and tries no other transport.
+//! It does not ask for tokens (`agentwire-mcp-auth` wraps an [`HttpClient`] for that), begins no session again, and tries no other transport.
 //! A transport that is dropped without being closed leaves its session to the server.
 //!
 //! It needs tokio's timers, whatever the [`HttpClient`].
