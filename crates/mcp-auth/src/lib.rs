@@ -20,6 +20,8 @@ mod address;
 #[cfg(feature = "client")]
 pub mod client;
 #[cfg(any(feature = "client", feature = "server"))]
+mod clock;
+#[cfg(any(feature = "client", feature = "server"))]
 mod fetch;
 #[cfg(any(feature = "client", feature = "server"))]
 #[cfg_attr(

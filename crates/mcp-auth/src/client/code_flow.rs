@@ -25,8 +25,8 @@ pub(crate) struct CodeFlow {
     iss_supported: bool,
 }
 
-/// What a login asks for.
-pub(crate) struct Asked<'a> {
+/// The parameters of a login.
+pub(crate) struct LoginRequest<'a> {
     pub(crate) found: &'a Discovered,
     pub(crate) client: &'a ClientIdentity,
     pub(crate) scopes: &'a [String],
@@ -36,7 +36,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) config: &'a AuthConfig,
 }
 
-impl Asked<'_> {
+impl LoginRequest<'_> {
     /// The URL to send the person to.
     fn url(&self, redirect_uri: &str, state: &str, challenge: &str) -> Result<Uri, AuthError> {
         let endpoint = self.found.server.authorization_endpoint.as_deref();
@@ -73,13 +73,16 @@ impl Asked<'_> {
 }
 
 impl CodeFlow {
-    /// Checks what the authorization server supports, and opens the listener. Nobody is asked yet.
-    pub(crate) async fn begin(asked: &Asked<'_>, agent: &Arc<dyn UserAgent>) -> Result<Self, AuthError> {
-        let server = &asked.found.server;
+    /// Checks what the authorization server supports, and opens the listener. The browser is not opened yet.
+    pub(crate) async fn begin(
+        request: &LoginRequest<'_>,
+        agent: &Arc<dyn UserAgent>,
+    ) -> Result<Self, AuthError> {
+        let server = &request.found.server;
         let methods = server.code_challenge_methods_supported.as_deref();
-        let assumed = methods.is_none() && asked.config.assume_pkce;
+        let assumed = methods.is_none() && request.config.assume_pkce;
         if !assumed && !methods.is_some_and(|methods| methods.iter().any(|method| method == "S256")) {
-            let problem = format!("{} does not support PKCE with S256", asked.found.issuer);
+            let problem = format!("{} does not support PKCE with S256", request.found.issuer);
             let found = methods.map_or("no code_challenge_methods_supported".to_owned(), |all| all.join(" "));
             return Err(AuthError::differs(problem, "S256", found));
         }
@@ -87,19 +90,19 @@ impl CodeFlow {
         let (state, verifier) = (random(32)?, random(32)?);
         let listener = agent.listen().await.map_err(unavailable)?;
         let redirect_uri = listener.redirect_uri();
-        let url = asked.url(&redirect_uri, &state, &sha256_base64url(verifier.as_bytes()))?;
+        let url = request.url(&redirect_uri, &state, &sha256_base64url(verifier.as_bytes()))?;
         let refused = |why| {
             let expected = format!("a URL that may be opened; {why}");
             AuthError::differs("the authorization endpoint cannot be opened", expected, without_query(&url))
         };
-        asked.policy.check(&url).await.map_err(refused)?;
+        request.policy.check(&url).await.map_err(refused)?;
         Ok(Self {
             listener,
             url,
             redirect_uri,
             state: state.into(),
             verifier: verifier.into(),
-            issuer: asked.found.issuer.clone(),
+            issuer: request.found.issuer.clone(),
             iss_supported: server.authorization_response_iss_parameter_supported,
         })
     }

@@ -82,7 +82,7 @@ pub struct AuthConfig {
 }
 
 impl AuthConfig {
-    /// The defaults: a store in memory, and nobody who could log in. The name is shown to the person who logs in.
+    /// The defaults: a store in memory, and no user agent, so no login. The name is shown to the person who logs in.
     pub fn new(client_name: impl Into<String>) -> Self {
         Self {
             client_name: client_name.into(),
@@ -231,7 +231,7 @@ impl AuthConfig {
 
     /// Sets which addresses may be asked for metadata and tokens (default: public ones, and the network of the server).
     #[must_use]
-    pub fn address_policy(mut self, policy: AddressPolicy) -> Self {
+    pub fn addresses(mut self, policy: AddressPolicy) -> Self {
         self.policy = policy;
         self
     }

@@ -8,7 +8,8 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
 
 use crate::Secret;
-use crate::jose::{Algorithm, KeyError, SigningKey, random_base64url, unix_now};
+use crate::clock::unix_now;
+use crate::jose::{Algorithm, KeyError, SigningKey, random_base64url};
 
 /// How long an assertion of ours is valid, in seconds.
 const ASSERTION_LIFETIME: u64 = 120;

@@ -16,7 +16,8 @@ use crate::client::challenge::Challenge;
 use crate::client::config::{AuthConfig, ResourceParameter};
 use crate::client::discovery::{Discovered, discover};
 use crate::client::dpop::DpopKey;
-use crate::client::records::{Records, ServerRecord, TokenRecord, unix_now_millis};
+use crate::client::records::{Records, ServerRecord, TokenRecord};
+use crate::clock::unix_now_millis;
 use crate::fetch::Fetcher;
 
 /// How long before its end a token is renewed at most, in milliseconds; of a shorter-lived one, the last tenth of its life.

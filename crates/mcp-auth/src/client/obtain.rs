@@ -4,16 +4,17 @@ use std::sync::Arc;
 
 use crate::client::AuthError;
 use crate::client::challenge::{self, Challenge};
-use crate::client::code_flow::{Asked, CodeFlow};
+use crate::client::code_flow::{CodeFlow, LoginRequest};
 use crate::client::config::DpopMode;
 use crate::client::discovery::Discovered;
 use crate::client::dpop::DpopKey;
 use crate::client::grant::{Assertion, Grant, IdentityProvider};
 use crate::client::identity::ClientIdentity;
 use crate::client::keeper::{Keeper, Token, TokenSource};
-use crate::client::records::{LoginRecord, Registration, ServerRecord, TokenRecord, unix_now_millis};
+use crate::client::records::{LoginRecord, Registration, ServerRecord, TokenRecord};
 use crate::client::registration;
 use crate::client::token_endpoint::{Form, TokenEndpoint};
+use crate::clock::unix_now_millis;
 
 /// How many scopes are asked for at most: a server that asks for ever more gets no more.
 pub(crate) const MAX_SCOPES: usize = 64;
@@ -184,8 +185,8 @@ impl Keeper {
         let policy = self.config.policy.clone().reaching(&self.server).await;
         let resource = server.parameter.as_deref();
         let (scopes, config) = (&*server.scopes, &*self.config);
-        let asked = Asked { found, client, scopes, resource, policy: &policy, config };
-        let flow = CodeFlow::begin(&asked, agent).await?;
+        let request = LoginRequest { found, client, scopes, resource, policy: &policy, config };
+        let flow = CodeFlow::begin(&request, agent).await?;
         // Until there is a token, however this ends.
         self.set_declined(true);
         flow.finish().await

@@ -1,7 +1,6 @@
 //! What is kept in the store: for each server who issues its tokens, the tokens, and the registrations.
 
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -11,7 +10,7 @@ use crate::client::documents::TokenAnswer;
 use crate::client::dpop::DpopKey;
 use crate::client::identity::{ClientIdentity, ClientProof};
 use crate::client::{AuthError, challenge};
-use crate::jose::unix_now;
+use crate::clock::{unix_now, unix_now_millis};
 use crate::store::{CredentialStore, StoreError, StoreGuard};
 
 /// Who issues the tokens for a server, and to which client.
@@ -41,7 +40,7 @@ pub(crate) struct TokenRecord {
     pub(crate) refresh_token: Option<Secret>,
     /// When it was issued, in milliseconds since 1970.
     pub(crate) issued_at: u64,
-    /// When it expires, likewise; none where nobody says.
+    /// When it expires, likewise; none where the answer has no `expires_in`.
     pub(crate) expires_at: Option<u64>,
     /// The scopes that it has, as far as that is known.
     pub(crate) scopes: Vec<String>,
@@ -205,7 +204,7 @@ impl Records {
         self.write(&key(&["login", url]), record).await
     }
 
-    /// The scopes that a request was refused without, and that nobody was there to log in for. The next login asks for them.
+    /// The scopes that a request was refused without while no login was possible. The next login asks for them.
     pub(crate) async fn demanded(&self, url: &str) -> Result<Vec<String>, AuthError> {
         Ok(self.read(&key(&["demanded", url])).await?.unwrap_or_default())
     }
@@ -255,12 +254,6 @@ fn registration_key(issuer: &str, redirect_uris: &[String]) -> String {
 /// A key of which no two lists of parts have the same.
 fn key(parts: &[&str]) -> String {
     serde_json::Value::from(parts.to_vec()).to_string()
-}
-
-/// The time in milliseconds since 1970.
-pub(crate) fn unix_now_millis() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

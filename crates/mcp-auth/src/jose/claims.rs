@@ -1,13 +1,6 @@
 //! What a token says, once its signature has been verified.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use serde_json::{Map, Value};
-
-/// The seconds since 1970, as tokens count them.
-pub(crate) fn unix_now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
-}
 
 /// The last second that a date in a token may have: the largest integer that every reader of JSON keeps.
 const LAST_SECOND: f64 = 9_007_199_254_740_991.0;

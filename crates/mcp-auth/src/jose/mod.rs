@@ -16,7 +16,7 @@ mod tests;
 mod unique;
 
 pub use algorithm::Algorithm;
-pub(crate) use claims::{Claims, unix_now};
+pub(crate) use claims::Claims;
 pub(crate) use encoding::{decode_base64url, encode_base64url, random_base64url, sha256_base64url};
 pub(crate) use error::JwtError;
 pub use error::KeyError;

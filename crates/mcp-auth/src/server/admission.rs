@@ -11,7 +11,8 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, StatusCode};
 
 use crate::Secret;
-use crate::jose::{Jwt, JwtError, unix_now};
+use crate::clock::unix_now;
+use crate::jose::{Jwt, JwtError};
 use crate::server::access_token::{AccessToken, Confirmation};
 use crate::server::challenge::Challenger;
 use crate::server::claims::check_expiry;

@@ -12,8 +12,9 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 
+use crate::clock::unix_now;
 use crate::fetch::Fetcher;
-use crate::jose::{Claims, Jwk, Jwt, unix_now};
+use crate::jose::{Claims, Jwk, Jwt};
 use crate::server::discovery::{NoKeySet, jwks_uri};
 use crate::server::rejection::{Rejection, short};
 
@@ -63,7 +64,7 @@ struct Keys {
 }
 
 /// How newer keys than those that were seen come.
-enum Begun {
+enum FetchStart {
     /// A fetch, and when it began.
     Pending(Pending, Instant),
     /// Another request has fetched them in the meantime.
@@ -105,9 +106,9 @@ impl KeySet {
             Err(unverified) => unverified,
         };
         let (newer, is_late) = match self.begin(self.times.refresh, Some(&keys), issuer, fetcher) {
-            Begun::Pending(pending, _) => (self.finish(pending).await.ok(), false),
-            Begun::Newer(newer) => (Some(newer), false),
-            Begun::TooSoon => (None, jwt.unverified_issue_time() > Some(keys.fetched_at())),
+            FetchStart::Pending(pending, _) => (self.finish(pending).await.ok(), false),
+            FetchStart::Newer(newer) => (Some(newer), false),
+            FetchStart::TooSoon => (None, jwt.unverified_issue_time() > Some(keys.fetched_at())),
         };
         let verified = newer.map_or(Err(first), |newer| newer.verify(jwt));
         verified.map_err(|unverified| match unverified {
@@ -141,7 +142,7 @@ impl KeySet {
         let wait = if failed { self.retry() } else { Duration::ZERO };
         let usable = known.clone().filter(|keys| keys.fetched.elapsed() < self.times.stale);
         let fetched = match self.begin(wait, known.as_ref(), issuer, fetcher) {
-            Begun::Pending(pending, begun) => {
+            FetchStart::Pending(pending, begun) => {
                 let finished = self.finish(pending);
                 match &usable {
                     // An issuer that does not answer holds nobody up whose key is known.
@@ -152,8 +153,8 @@ impl KeySet {
                     None => finished.await,
                 }
             }
-            Begun::Newer(keys) => Ok(keys),
-            Begun::TooSoon => {
+            FetchStart::Newer(keys) => Ok(keys),
+            FetchStart::TooSoon => {
                 Err(self.cache.lock().failure.clone().unwrap_or_else(|| "it is not there yet".into()))
             }
         };
@@ -165,19 +166,19 @@ impl KeySet {
     }
 
     /// The fetch that is under way, or a new one, unless the last one began less than `wait` ago.
-    fn begin(&self, wait: Duration, seen: Option<&Arc<Keys>>, issuer: &str, fetcher: &Fetcher) -> Begun {
+    fn begin(&self, wait: Duration, seen: Option<&Arc<Keys>>, issuer: &str, fetcher: &Fetcher) -> FetchStart {
         let mut cache = self.cache.lock();
         if let (Some(pending), Some(begun)) = (&cache.pending, cache.begun) {
-            return Begun::Pending(pending.clone(), begun);
+            return FetchStart::Pending(pending.clone(), begun);
         }
         if let Some(keys) = &cache.keys
             && seen.is_none_or(|seen| !Arc::ptr_eq(seen, keys))
         {
-            return Begun::Newer(keys.clone());
+            return FetchStart::Newer(keys.clone());
         }
         let wait = if cache.failure.is_some() { wait.min(self.retry()) } else { wait };
         if cache.begun.is_some_and(|begun| begun.elapsed() < wait) {
-            return Begun::TooSoon;
+            return FetchStart::TooSoon;
         }
         let fetch = fetch(self.uri.clone(), issuer.to_owned(), fetcher.clone());
         let kept = self.cache.clone();
@@ -193,7 +194,7 @@ impl KeySet {
         let (pending, begun) = (pending.boxed().shared(), Instant::now());
         cache.begun = Some(begun);
         cache.pending = Some(pending.clone());
-        Begun::Pending(pending, begun)
+        FetchStart::Pending(pending, begun)
     }
 
     /// Waits for a fetch.

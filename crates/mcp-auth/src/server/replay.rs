@@ -11,7 +11,7 @@ use futures_util::FutureExt;
 use futures_util::future::{self, BoxFuture};
 use ring::digest::{SHA256, digest};
 
-use crate::jose::unix_now;
+use crate::clock::unix_now;
 
 /// How many proofs a [`MemoryReplayStore`] remembers unless another number is set: 8,000 requests each second, of which each is
 /// remembered for two minutes.
