@@ -125,7 +125,7 @@ impl Registration {
         Some(Self { client_id, client_secret, expires_at: 0, method, scopes: None, redirect_uris })
     }
 
-    /// Whether the user has given it: nobody could register it anew, so no answer of a server removes it.
+    /// Whether it comes from the settings. It cannot be registered anew, so no answer of a server removes it.
     pub(crate) fn is_given(&self) -> bool {
         self.scopes.is_none()
     }
