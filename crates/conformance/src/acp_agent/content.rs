@@ -1,0 +1,6 @@
+//! Checks of agents: content.
+
+use super::Agent;
+use crate::check::Check;
+
+pub(super) const CHECKS: &[Check<Agent>] = &[];

@@ -1,0 +1,72 @@
+//! A check: which requirement it covers, what it does, and the mutants that it has to catch.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use crate::fault::Mutant;
+use crate::subject::Transport;
+use crate::trace::Trace;
+use crate::verdict::Outcome;
+
+/// A check's conversation as a future.
+pub(crate) type Running = Pin<Box<dyn Future<Output = Outcome> + Send>>;
+
+/// A check of the requirement with an id, for subjects of one kind; `C` is how such a subject is reached.
+pub(crate) struct Check<C: 'static> {
+    /// The requirement.
+    pub(crate) id: &'static str,
+    /// The function's name.
+    pub(crate) name: &'static str,
+    /// Over which transports it runs.
+    pub(crate) on: &'static [Transport],
+    pub(crate) run: Run<C>,
+    /// Each of these has to fail; without one the check does not count.
+    pub(crate) mutants: &'static [Mutant],
+}
+
+pub(crate) enum Run<C: 'static> {
+    /// Has a conversation of its own.
+    Alone(fn(C) -> Running),
+    /// Looks through every conversation of the run.
+    Audit(fn(&C, &Trace) -> Outcome),
+}
+
+/// Every transport.
+pub(crate) const ANY: &[Transport] = Transport::ALL;
+/// Standard input and output.
+pub(crate) const STDIO: &[Transport] = &[Transport::Stdio];
+/// Streamable HTTP.
+pub(crate) const HTTP: &[Transport] = &[Transport::Http];
+/// HTTP+SSE.
+pub(crate) const SSE: &[Transport] = &[Transport::Sse];
+/// Both transports over HTTP.
+pub(crate) const WEB: &[Transport] = &[Transport::Http, Transport::Sse];
+
+/// `check!("RPC-06", function, ANY, ["what the mutant does" => fault, …])`, where the function is
+/// `async fn(context) -> Outcome`.
+macro_rules! check {
+    ($id:literal, $run:path, $on:expr, [$($name:literal => $fault:expr),* $(,)?]) => {
+        $crate::check::Check {
+            id: $id,
+            name: stringify!($run),
+            on: $on,
+            run: $crate::check::Run::Alone(|context| Box::pin($run(context))),
+            mutants: &[$($crate::fault::Mutant { name: $name, fault: || $fault }),*],
+        }
+    };
+}
+pub(crate) use check;
+
+/// The same for `fn(&context, &Trace) -> Outcome`, which looks through every conversation of the run.
+macro_rules! audit {
+    ($id:literal, $run:path, $on:expr, [$($name:literal => $fault:expr),* $(,)?]) => {
+        $crate::check::Check {
+            id: $id,
+            name: stringify!($run),
+            on: $on,
+            run: $crate::check::Run::Audit($run),
+            mutants: &[$($crate::fault::Mutant { name: $name, fault: || $fault }),*],
+        }
+    };
+}
+pub(crate) use audit;

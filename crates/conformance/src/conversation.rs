@@ -1,0 +1,312 @@
+//! A JSON-RPC conversation with a subject: sends requests, waits for responses, answers what the subject asks.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+use crate::link::{Link, Received};
+use crate::verdict::{Outcome, Stop};
+
+/// How the suite answers a request of the subject: a result or an error object; nothing leaves the request open.
+pub(crate) type Answers = Box<dyn FnMut(&Value) -> Option<Result<Value, Value>> + Send>;
+
+/// A message with the HTTP request that brought it.
+#[derive(Debug, Clone)]
+pub(crate) struct Arrived {
+    pub(crate) message: Value,
+    /// The number of the HTTP request; 0 elsewhere.
+    pub(crate) stream: u32,
+    /// The id of the event.
+    pub(crate) event_id: Option<String>,
+}
+
+/// A conversation. Messages wait in a queue until a check takes them; requests of the subject are answered at once.
+pub(crate) struct Conversation {
+    pub(crate) link: Link,
+    received: mpsc::Receiver<Received>,
+    queue: VecDeque<Arrived>,
+    /// Lines that are no JSON.
+    pub(crate) texts: Vec<Vec<u8>>,
+    /// Requests of the subject, in order, answered or not.
+    pub(crate) asked: Vec<Value>,
+    answers: Answers,
+    /// What is added to the `_meta` of each request and notification.
+    meta: Option<Value>,
+    next_id: i64,
+    wait: Duration,
+    closed: bool,
+}
+
+impl Conversation {
+    pub(crate) fn new(link: Link, received: mpsc::Receiver<Received>, wait: Duration) -> Self {
+        Self {
+            link,
+            received,
+            queue: VecDeque::new(),
+            texts: Vec::new(),
+            asked: Vec::new(),
+            answers: Box::new(|_| None),
+            meta: None,
+            next_id: 1000,
+            wait,
+            closed: false,
+        }
+    }
+
+    /// Sets how requests of the subject are answered.
+    pub(crate) fn answer_with(
+        &mut self,
+        answers: impl FnMut(&Value) -> Option<Result<Value, Value>> + Send + 'static,
+    ) {
+        self.answers = Box::new(answers);
+    }
+
+    /// Sets what is added to the `_meta` of each request and notification.
+    pub(crate) fn set_meta(&mut self, meta: Value) {
+        self.meta = Some(meta);
+    }
+
+    /// How long the suite waits for a message.
+    pub(crate) fn wait(&self) -> Duration {
+        self.wait
+    }
+
+    pub(crate) fn set_wait(&mut self, wait: Duration) {
+        self.wait = wait;
+    }
+
+    /// Sends a message as it is.
+    pub(crate) async fn send(&mut self, message: &Value) -> Outcome {
+        self.link.send(message).await
+    }
+
+    /// Sends bytes as they are; only stdio can.
+    pub(crate) async fn send_bytes(&mut self, bytes: &[u8]) -> Outcome {
+        self.link.send_bytes(bytes).await
+    }
+
+    /// Sends a notification.
+    pub(crate) async fn notify(&mut self, method: &str, params: Value) -> Outcome {
+        let params = self.with_meta(params);
+        self.send(&json!({"jsonrpc": "2.0", "method": method, "params": params})).await
+    }
+
+    /// Sends a request and returns its id.
+    pub(crate) async fn start(&mut self, method: &str, params: Value) -> Outcome<Value> {
+        self.next_id += 1;
+        let id = json!(self.next_id);
+        self.start_as(id.clone(), method, params).await?;
+        Ok(id)
+    }
+
+    /// Sends a request with an id of the check's choice.
+    pub(crate) async fn start_as(&mut self, id: Value, method: &str, params: Value) -> Outcome {
+        let params = self.with_meta(params);
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})).await
+    }
+
+    /// Sends a request and waits for its response: the whole message.
+    pub(crate) async fn request(&mut self, method: &str, params: Value) -> Outcome<Value> {
+        let id = self.start(method, params).await?;
+        self.response(&id).await
+    }
+
+    /// Sends a request that has to succeed: its result.
+    pub(crate) async fn ok(&mut self, method: &str, params: Value) -> Outcome<Value> {
+        let mut response = self.request(method, params).await?;
+        match response.get_mut("result") {
+            Some(result) => Ok(result.take()),
+            None => Err(Stop::failed(format!("a result of {method}"), format!("`{response}`"))),
+        }
+    }
+
+    /// Sends a request that has to fail: its error object.
+    pub(crate) async fn error(&mut self, method: &str, params: Value) -> Outcome<Value> {
+        let mut response = self.request(method, params).await?;
+        match response.get_mut("error") {
+            Some(error) => Ok(error.take()),
+            None => {
+                Err(Stop::failed(format!("an error as the response to {method}"), format!("`{response}`")))
+            }
+        }
+    }
+
+    /// Waits for the response with an id: the whole message. Other messages stay in the queue.
+    pub(crate) async fn response(&mut self, id: &Value) -> Outcome<Value> {
+        self.wanted(&format!("a response with the id {id}"), |message| {
+            message.get("id") == Some(id) && message.get("method").is_none()
+        })
+        .await
+    }
+
+    /// Waits for a request or a notification of a method.
+    pub(crate) async fn call(&mut self, method: &str) -> Outcome<Value> {
+        self.wanted(&format!("a message with the method {method}"), |message| {
+            message.get("method").is_some_and(|name| name == method)
+        })
+        .await
+    }
+
+    /// Waits for the first message that a test accepts, and takes it out of the queue.
+    pub(crate) async fn wanted(&mut self, what: &str, accept: impl FnMut(&Value) -> bool) -> Outcome<Value> {
+        Ok(self.arrived(what, accept).await?.message)
+    }
+
+    /// The same, with where it arrived.
+    pub(crate) async fn arrived(
+        &mut self,
+        what: &str,
+        mut accept: impl FnMut(&Value) -> bool,
+    ) -> Outcome<Arrived> {
+        let until = Instant::now() + self.wait;
+        let mut from = 0;
+        loop {
+            if let Some(at) = self.queue.range(from..).position(|arrived| accept(&arrived.message)) {
+                let taken = self.queue.remove(from + at);
+                return taken.ok_or_else(|| Stop::inconclusive("the queue of messages changed"));
+            }
+            from = self.queue.len();
+            if self.closed {
+                return Err(Stop::failed(what, "the conversation has ended"));
+            }
+            match self.pump(until).await? {
+                Pumped::Something => {}
+                Pumped::Silence => {
+                    return Err(Stop::failed(what, format!("none came within {} ms", self.wait.as_millis())));
+                }
+            }
+        }
+    }
+
+    /// The next message, whatever it is.
+    pub(crate) async fn next(&mut self) -> Outcome<Value> {
+        self.wanted("a message", |_| true).await
+    }
+
+    /// Receives for a while; returns the messages that arrived before or meanwhile, and takes them out of the queue.
+    pub(crate) async fn listen(&mut self, time: Duration) -> Outcome<Vec<Arrived>> {
+        let until = Instant::now() + time;
+        while !self.closed {
+            if let Pumped::Silence = self.pump(until).await? {
+                break;
+            }
+        }
+        Ok(self.queue.drain(..).collect())
+    }
+
+    /// Fails if a message arrives within a while that a test does not allow.
+    pub(crate) async fn silence(
+        &mut self,
+        time: Duration,
+        what: &str,
+        mut allowed: impl FnMut(&Value) -> bool,
+    ) -> Outcome {
+        for arrived in self.listen(time).await? {
+            if !allowed(&arrived.message) {
+                return Err(Stop::failed(what, format!("`{}` arrived", arrived.message)));
+            }
+        }
+        Ok(())
+    }
+
+    /// The messages that wait in the queue.
+    pub(crate) fn queued(&self) -> impl Iterator<Item = &Value> {
+        self.queue.iter().map(|arrived| &arrived.message)
+    }
+
+    /// Waits for the end of the conversation.
+    pub(crate) async fn end(&mut self, within: Duration) -> Outcome {
+        let until = Instant::now() + within;
+        while !self.closed {
+            if let Pumped::Silence = self.pump(until).await? {
+                let seen = format!("it is open {} ms later", within.as_millis());
+                return Err(Stop::failed("the end of the conversation", seen));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the conversation has ended.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed
+    }
+
+    /// Says that nothing more will be sent: standard input is closed.
+    pub(crate) fn close(&mut self) {
+        self.link.close();
+    }
+
+    /// Sends a result as the response to a request of the subject.
+    pub(crate) async fn reply(&mut self, request: &Value, result: Value) -> Outcome {
+        let id = request.get("id").cloned().unwrap_or_default();
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "result": result})).await
+    }
+
+    /// Sends an error as the response to a request of the subject.
+    pub(crate) async fn refuse(&mut self, request: &Value, code: i64, message: &str) -> Outcome {
+        let id = request.get("id").cloned().unwrap_or_default();
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})).await
+    }
+
+    /// Receives one thing.
+    async fn pump(&mut self, until: Instant) -> Outcome<Pumped> {
+        let Ok(received) = tokio::time::timeout_at(until, self.received.recv()).await else {
+            return Ok(Pumped::Silence);
+        };
+        match received {
+            Some(Received::Message { message, stream, event_id }) => match message {
+                Value::Array(batch) => {
+                    for message in batch {
+                        self.take(message, stream, event_id.clone()).await?;
+                    }
+                }
+                message => self.take(message, stream, event_id).await?,
+            },
+            Some(Received::Text(text)) => self.texts.push(text),
+            Some(Received::Status { status, body }) => {
+                return Err(Stop::failed("a message", format!("the status {status} with the body `{body}`")));
+            }
+            Some(Received::StreamEnd(_)) => {}
+            Some(Received::Broken(stop)) => return Err(stop),
+            Some(Received::Closed) | None => self.closed = true,
+        }
+        Ok(Pumped::Something)
+    }
+
+    /// Answers a request of the subject, or keeps the message for the check.
+    async fn take(&mut self, message: Value, stream: u32, event_id: Option<String>) -> Outcome {
+        if message.get("method").is_some() && message.get("id").is_some() {
+            self.asked.push(message.clone());
+            if let Some(answer) = (self.answers)(&message) {
+                let id = message.get("id").cloned().unwrap_or_default();
+                let response = match answer {
+                    Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
+                    Err(error) => json!({"jsonrpc": "2.0", "id": id, "error": error}),
+                };
+                return self.send(&response).await;
+            }
+        }
+        self.queue.push_back(Arrived { message, stream, event_id });
+        Ok(())
+    }
+
+    fn with_meta(&self, mut params: Value) -> Value {
+        if let (Some(meta), Some(params)) = (&self.meta, params.as_object_mut()) {
+            let own = params.entry("_meta").or_insert_with(|| json!({}));
+            if let (Some(own), Some(meta)) = (own.as_object_mut(), meta.as_object()) {
+                for (name, value) in meta {
+                    own.entry(name.clone()).or_insert_with(|| value.clone());
+                }
+            }
+        }
+        params
+    }
+}
+
+enum Pumped {
+    Something,
+    Silence,
+}

@@ -1,0 +1,76 @@
+//! How many of the requirements that show on the wire have a check with a mutant.
+
+use serde::Serialize;
+
+use crate::registry::Registry;
+use crate::requirement::{Protocol, Requirement, Role, Wire};
+use crate::{acp_agent, acp_client, mcp_client, mcp_server};
+
+/// The coverage of one protocol.
+#[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
+pub struct Coverage {
+    /// The protocol.
+    pub protocol: Protocol,
+    /// How many requirements there are.
+    pub requirements: usize,
+    /// How many of them show on the wire.
+    pub testable: usize,
+    /// How many of these have, for each party that they bind, a check with a mutant.
+    pub covered: usize,
+    /// How many of the requirements that show only partly are covered as well.
+    pub covered_partly: usize,
+    /// The requirements that show on the wire and lack a check, with the party.
+    pub missing: Vec<(String, Role)>,
+}
+
+impl Coverage {
+    /// The share of the testable requirements that is covered, in percent.
+    pub fn percent(&self) -> f64 {
+        let [covered, testable] =
+            [self.covered, self.testable].map(|count| f64::from(u32::try_from(count).unwrap_or(u32::MAX)));
+        if self.testable == 0 { 100.0 } else { covered * 100.0 / testable }
+    }
+}
+
+/// The coverage of both protocols.
+pub fn coverage(registry: &Registry) -> Vec<Coverage> {
+    [Protocol::Acp, Protocol::Mcp].map(|protocol| of(protocol, registry)).to_vec()
+}
+
+fn of(protocol: Protocol, registry: &Registry) -> Coverage {
+    let all: Vec<&Requirement> = registry.all().iter().filter(|known| known.protocol() == protocol).collect();
+    let missing = |requirement: &Requirement| -> Vec<Role> {
+        requirement.binds.iter().copied().filter(|role| !has_check(requirement, *role)).collect()
+    };
+    let covered =
+        |wire: Wire| all.iter().filter(|known| known.wire == wire && missing(known).is_empty()).count();
+    let testable = all.iter().filter(|known| known.wire == Wire::Yes);
+    let lacking =
+        testable.clone().flat_map(|known| missing(known).into_iter().map(|role| (known.name(), role)));
+    Coverage {
+        protocol,
+        requirements: all.len(),
+        testable: testable.clone().count(),
+        covered: covered(Wire::Yes),
+        covered_partly: covered(Wire::Partly),
+        missing: lacking.collect(),
+    }
+}
+
+/// Whether a check with a mutant covers a requirement for a party.
+fn has_check(requirement: &Requirement, role: Role) -> bool {
+    let id = requirement.id.as_str();
+    match (requirement.protocol(), role) {
+        (Protocol::Acp, Role::Agent) => ids(acp_agent::CHECKS).any(|known| known == id),
+        (Protocol::Acp, Role::Client) => ids(acp_client::CHECKS).any(|known| known == id),
+        (Protocol::Mcp, Role::Server) => ids(mcp_server::CHECKS).any(|known| known == id),
+        (Protocol::Mcp, Role::Client) => ids(mcp_client::CHECKS).any(|known| known == id),
+        _ => false,
+    }
+}
+
+/// The requirements of checks that have a mutant.
+fn ids<C>(checks: &'static [&'static [crate::check::Check<C>]]) -> impl Iterator<Item = &'static str> {
+    checks.iter().copied().flatten().filter(|check| !check.mutants.is_empty()).map(|check| check.id)
+}

@@ -1,0 +1,48 @@
+//! Judges programs that speak ACP or MCP, in any language, against what the specifications demand.
+//!
+//! The suite knows a program by its bytes alone. It starts it or connects to it, plays the other party, and compares what the
+//! program sends with one requirement at a time. It shares no runtime, no type of a schema and no state machine with the other
+//! crates of Agentwire, so that a fault of these is found and not repeated.
+//!
+//! The requirements are data: `requirements/PROTOCOL/AREA.toml`, read by [`Registry`]. Each check covers one requirement for one
+//! party, and has mutants: faults of a conformant program that it has to catch. A check without one does not count in the
+//! [`coverage`](coverage()).
+//!
+//! [`Config`] says what to judge and how, and [`Config::run`] returns a [`Report`].
+
+mod acp_agent;
+mod acp_client;
+mod check;
+mod conversation;
+mod coverage;
+mod driver;
+mod engine;
+mod fault;
+mod faults;
+mod link;
+mod mcp_client;
+mod mcp_server;
+mod played;
+mod profile;
+mod registry;
+mod report;
+mod requirement;
+mod revision;
+mod setting;
+mod stand_in;
+mod subject;
+mod suite;
+mod trace;
+mod verdict;
+
+pub use coverage::{Coverage, coverage};
+pub use profile::{Profile, ProfileError};
+pub use registry::{Registry, RegistryError};
+pub use report::{CheckResult, MutantResult, Report};
+pub use requirement::{Level, Protocol, Requirement, Role, Wire};
+pub use revision::{Revision, UnknownRevision};
+pub use stand_in::run_stand_in;
+pub use subject::{CommandLine, SubjectKind, Target, Transport, UnknownTransport};
+pub use suite::{Config, Progress, SuiteError};
+pub use trace::{Part, Sender, TraceEvent};
+pub use verdict::{Failure, Verdict};

@@ -1,0 +1,6 @@
+//! Checks of clients: pagination.
+
+use super::McpClient;
+use crate::check::Check;
+
+pub(super) const CHECKS: &[Check<McpClient>] = &[];

@@ -1,0 +1,6 @@
+//! Checks of clients: subscriptions.
+
+use super::McpClient;
+use crate::check::Check;
+
+pub(super) const CHECKS: &[Check<McpClient>] = &[];

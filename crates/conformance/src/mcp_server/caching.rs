@@ -1,0 +1,6 @@
+//! Checks of servers: caching.
+
+use super::Server;
+use crate::check::Check;
+
+pub(super) const CHECKS: &[Check<Server>] = &[];

@@ -1,0 +1,296 @@
+//! Checks of MCP servers: the suite is the client.
+
+mod answers;
+mod caching;
+mod cancellation;
+mod completion;
+mod discovery;
+mod http_sse;
+mod input_required;
+mod jsonrpc;
+mod lifecycle;
+mod logging;
+mod pagination;
+mod ping;
+mod progress;
+mod stateless_http;
+mod stdio;
+mod streamable_http;
+mod subscriptions;
+mod tasks;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::sync::{OnceCell, mpsc};
+
+use crate::check::{Check, Running};
+use crate::conversation::Conversation;
+use crate::link::http::HttpTarget;
+use crate::link::http_sse::HttpSse;
+use crate::link::process::Process;
+use crate::link::streamable::Streamable;
+use crate::link::{Link, QUEUE};
+use crate::revision::Revision;
+use crate::setting::Setting;
+use crate::subject::{CommandLine, Target, Transport};
+use crate::trace::Trace;
+use crate::verdict::{Outcome, Stop};
+
+/// How long a server that listens may take to say where.
+const START_TIME: Duration = Duration::from_secs(30);
+
+/// All checks.
+pub(crate) const CHECKS: &[&[Check<Server>]] = &[
+    jsonrpc::CHECKS,
+    lifecycle::CHECKS,
+    stdio::CHECKS,
+    http_sse::CHECKS,
+    streamable_http::CHECKS,
+    stateless_http::CHECKS,
+    cancellation::CHECKS,
+    progress::CHECKS,
+    ping::CHECKS,
+    pagination::CHECKS,
+    logging::CHECKS,
+    completion::CHECKS,
+    discovery::CHECKS,
+    subscriptions::CHECKS,
+    input_required::CHECKS,
+    caching::CHECKS,
+    tasks::CHECKS,
+];
+
+/// A server under test, as one check reaches it.
+#[derive(Clone)]
+pub(crate) struct Server {
+    pub(crate) setting: Setting,
+    hosts: Arc<Hosts>,
+}
+
+/// Where the server is found. One that listens is started once and serves all checks.
+pub(crate) struct Hosts {
+    target: Target,
+    headers: Vec<(String, String)>,
+    listening: OnceCell<(Process, String)>,
+}
+
+impl Hosts {
+    pub(crate) fn new(target: Target, headers: Vec<(String, String)>) -> Arc<Self> {
+        Arc::new(Self { target, headers, listening: OnceCell::new() })
+    }
+
+    /// The address of a server that listens.
+    async fn url(&self) -> Outcome<String> {
+        match &self.target {
+            Target::Url(url) => Ok(url.clone()),
+            Target::Command(command) => {
+                let started = self.listening.get_or_try_init(|| start_listening(command)).await?;
+                Ok(started.1.clone())
+            }
+        }
+    }
+}
+
+/// Starts a server that says on one of its outputs which URL it listens at.
+async fn start_listening(command: &CommandLine) -> Outcome<(Process, String)> {
+    let (process, mut lines) = Process::start_aside(command, &Trace::new())?;
+    let told = async {
+        while let Some(line) = lines.recv().await {
+            if let Some(url) = url_in(&line) {
+                return Some(url);
+            }
+        }
+        None
+    };
+    match tokio::time::timeout(START_TIME, told).await {
+        Ok(Some(url)) => {
+            tokio::spawn(async move { while lines.recv().await.is_some() {} });
+            Ok((process, url))
+        }
+        _ => Err(Stop::inconclusive(format!("`{command}` did not say a URL that it listens at"))),
+    }
+}
+
+/// The first `http://` URL in a line.
+fn url_in(line: &str) -> Option<String> {
+    let url = &line[line.find("http://")?..];
+    let end = url.find(|char: char| char.is_whitespace() || "\"'<>`,;".contains(char)).unwrap_or(url.len());
+    Some(url[..end].trim_end_matches('.').to_owned())
+}
+
+impl Server {
+    pub(crate) fn new(setting: Setting, hosts: Arc<Hosts>) -> Self {
+        Self { setting, hosts }
+    }
+
+    pub(crate) fn revision(&self) -> Revision {
+        self.setting.revision
+    }
+
+    /// A connection on which nothing was sent.
+    pub(crate) async fn connect(&self) -> Outcome<Conversation> {
+        let Setting { trace, faults, wait, .. } = &self.setting;
+        let (sender, received) = mpsc::channel(QUEUE);
+        let link = match self.setting.transport {
+            Transport::Stdio => {
+                let process = Process::start(self.command()?, trace, faults, sender.clone())?;
+                Link::Stdio { process, trace: trace.clone(), faults: faults.clone(), injected: sender }
+            }
+            Transport::Http => Link::Streamable(Streamable::new(self.http().await?, self.revision(), sender)),
+            Transport::Sse => Link::HttpSse(HttpSse::open(&self.http().await?, sender).await?),
+        };
+        Ok(Conversation::new(link, received, *wait))
+    }
+
+    /// A conversation that is ready for requests, of a client with every capability.
+    pub(crate) async fn open(&self) -> Outcome<Conversation> {
+        self.open_with(capabilities(self.revision())).await
+    }
+
+    /// The same with capabilities of the check's choice.
+    pub(crate) async fn open_with(&self, capabilities: Value) -> Outcome<Conversation> {
+        let opened = async {
+            let mut conversation = self.connect().await?;
+            conversation.answer_with(answers::answer);
+            if self.revision().has_sessions() {
+                conversation.ok("initialize", self.initialize(capabilities)).await?;
+                conversation.notify("notifications/initialized", json!({})).await?;
+            } else {
+                conversation.set_meta(self.meta(capabilities));
+            }
+            Ok(conversation)
+        };
+        opened.await.map_err(Stop::while_preparing)
+    }
+
+    /// The result of the handshake: of `initialize` or `server/discover`.
+    pub(crate) async fn offer(&self) -> Outcome<Value> {
+        let mut conversation = self.connect().await?;
+        let result = if self.revision().has_sessions() {
+            conversation.ok("initialize", self.initialize(capabilities(self.revision()))).await
+        } else {
+            conversation.set_meta(self.meta(capabilities(self.revision())));
+            conversation.ok("server/discover", json!({})).await
+        };
+        result.map_err(Stop::while_preparing)
+    }
+
+    /// Ends the check unless the server offers a capability, such as `/tools` or `/resources/subscribe`.
+    pub(crate) async fn needs(&self, pointer: &str) -> Outcome {
+        let offer = self.offer().await?;
+        match offer.pointer(&format!("/capabilities{pointer}")) {
+            None | Some(Value::Null | Value::Bool(false)) => Err(Stop::not_applicable(format!(
+                "the server does not offer {}",
+                pointer.trim_start_matches('/')
+            ))),
+            Some(_) => Ok(()),
+        }
+    }
+
+    /// The params of `initialize`.
+    pub(crate) fn initialize(&self, capabilities: Value) -> Value {
+        json!({
+            "protocolVersion": self.revision().as_str(),
+            "capabilities": capabilities,
+            "clientInfo": {"name": "conformance", "version": "1.0.0"},
+        })
+    }
+
+    /// What a request without a session says of its client.
+    pub(crate) fn meta(&self, capabilities: Value) -> Value {
+        json!({
+            "io.modelcontextprotocol/protocolVersion": self.revision().as_str(),
+            "io.modelcontextprotocol/clientInfo": {"name": "conformance", "version": "1.0.0"},
+            "io.modelcontextprotocol/clientCapabilities": capabilities,
+        })
+    }
+
+    /// The endpoint over HTTP.
+    pub(crate) async fn http(&self) -> Outcome<HttpTarget> {
+        let url = self.hosts.url().await?;
+        let url = match (&self.hosts.target, self.setting.transport) {
+            // A server that is started says one URL; the other transport is at the customary path beside it.
+            (Target::Command(_), Transport::Sse) => url.replace("/mcp", "/sse"),
+            _ => url,
+        };
+        HttpTarget::new(&url, &self.hosts.headers, &self.setting.trace, &self.setting.faults)
+    }
+
+    /// The command of a server on stdio.
+    pub(crate) fn command(&self) -> Outcome<&CommandLine> {
+        match &self.hosts.target {
+            Target::Command(command) => Ok(command),
+            Target::Url(_) => Err(Stop::not_applicable("the server is reached by a URL")),
+        }
+    }
+
+    /// A tool that plays a role in the profile, as the params of `tools/call`.
+    pub(crate) fn tool(&self, role: &str) -> Outcome<Value> {
+        let tool = self.setting.role(role)?;
+        let name = tool.get("tool").and_then(Value::as_str);
+        let name =
+            name.ok_or_else(|| Stop::inconclusive(format!("`{role}` of the profile names no `tool`")))?;
+        let arguments = tool.get("arguments").cloned().unwrap_or_else(|| json!({}));
+        Ok(json!({"name": name, "arguments": arguments}))
+    }
+
+    /// A tool that answers at once: the profile's `echo`, or the first that needs no arguments.
+    pub(crate) async fn any_tool(&self, conversation: &mut Conversation) -> Outcome<Value> {
+        if let Ok(tool) = self.tool("echo") {
+            return Ok(tool);
+        }
+        let listed = conversation.ok("tools/list", json!({})).await.map_err(Stop::while_preparing)?;
+        let tools = listed["tools"].as_array().map_or(&[][..], Vec::as_slice);
+        let simple = tools.iter().find(|tool| {
+            tool.pointer("/inputSchema/required").and_then(Value::as_array).is_none_or(Vec::is_empty)
+        });
+        let simple = simple.ok_or_else(|| {
+            Stop::not_applicable("each tool needs arguments, and the profile has no `echo`")
+        })?;
+        Ok(json!({"name": simple["name"], "arguments": {}}))
+    }
+}
+
+/// The capabilities of a client that can do everything.
+pub(crate) fn capabilities(revision: Revision) -> Value {
+    let mut all = json!({"roots": {"listChanged": true}, "sampling": {}});
+    if revision >= Revision::Mcp20250618 {
+        all["elicitation"] = json!({});
+    }
+    if revision >= Revision::Mcp20251125 {
+        all["elicitation"] = json!({"form": {}, "url": {}});
+        all["sampling"] = json!({"tools": {}, "context": {}});
+    }
+    if revision == Revision::Mcp20260728 {
+        all["roots"] = json!({});
+    }
+    all
+}
+
+/// A plain conversation, for audits and their mutants.
+pub(crate) fn plain_conversation(server: Server) -> Running {
+    Box::pin(async move {
+        let mut conversation = server.open().await?;
+        if server.revision().has_sessions() {
+            conversation.ok("ping", json!({})).await?;
+        } else {
+            conversation.ok("server/discover", json!({})).await?;
+        }
+        let offer = server.offer().await?;
+        if offer.pointer("/capabilities/tools").is_some() {
+            conversation.ok("tools/list", json!({})).await?;
+            if let Ok(tool) = server.any_tool(&mut conversation).await {
+                conversation.request("tools/call", tool).await?;
+            }
+        }
+        for (capability, method) in [("resources", "resources/list"), ("prompts", "prompts/list")] {
+            if offer["capabilities"].get(capability).is_some() {
+                conversation.ok(method, json!({})).await?;
+            }
+        }
+        conversation.request("conformance/unknown", json!({})).await?;
+        Ok(())
+    })
+}

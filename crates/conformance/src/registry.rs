@@ -1,0 +1,76 @@
+//! All requirements, from the files in `requirements/`.
+
+use serde::Deserialize;
+
+use crate::requirement::{Protocol, Requirement};
+
+/// Every requirement of both protocols, in the order of the files.
+#[derive(Debug, Clone)]
+pub struct Registry {
+    requirements: Vec<Requirement>,
+}
+
+/// A file of requirements that cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("requirements/{file}: {why}")]
+pub struct RegistryError {
+    file: &'static str,
+    why: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    requirement: Vec<Requirement>,
+}
+
+macro_rules! files {
+    ($($protocol:ident $folder:literal [$($area:literal),* $(,)?])*) => {
+        &[$($((Protocol::$protocol, concat!($folder, "/", $area, ".toml"),
+            include_str!(concat!("../requirements/", $folder, "/", $area, ".toml")))),*),*]
+    };
+}
+
+const FILES: &[(Protocol, &str, &str)] = files! {
+    Acp "acp" [
+        "transport", "jsonrpc", "initialization", "authentication", "session", "session-list", "prompt", "tool-calls",
+        "files", "terminals", "options", "content", "elicitation", "updates", "remote", "proxy", "v2",
+    ]
+    Mcp "mcp" [
+        "jsonrpc", "lifecycle", "stdio", "http-sse", "streamable-http", "stateless-http", "cancellation", "progress",
+        "ping", "pagination", "logging", "completion", "discovery", "subscriptions", "input-required", "caching", "tasks",
+    ]
+};
+
+impl Registry {
+    /// Reads the requirements that this crate was built with.
+    ///
+    /// # Errors
+    ///
+    /// Fails if one of the files is malformed or an id occurs twice, which the crate's tests rule out.
+    pub fn load() -> Result<Self, RegistryError> {
+        let mut requirements: Vec<Requirement> = Vec::new();
+        for (protocol, file, text) in FILES {
+            let read: File =
+                toml::from_str(text).map_err(|error| RegistryError { file, why: error.to_string() })?;
+            for requirement in read.requirement {
+                let requirement = requirement.of(*protocol);
+                if requirements.iter().any(|known| known.name() == requirement.name()) {
+                    return Err(RegistryError { file, why: format!("{} occurs twice", requirement.name()) });
+                }
+                requirements.push(requirement);
+            }
+        }
+        Ok(Self { requirements })
+    }
+
+    /// All of them.
+    pub fn all(&self) -> &[Requirement] {
+        &self.requirements
+    }
+
+    /// The one with an id in a protocol.
+    pub fn get(&self, protocol: Protocol, id: &str) -> Option<&Requirement> {
+        self.requirements.iter().find(|known| known.protocol() == protocol && known.id == id)
+    }
+}

@@ -1,0 +1,163 @@
+//! The requirements of both protocols, as data: what they demand, of whom, since when, and where the specification says so.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::revision::Revision;
+
+/// One testable demand of a specification, as an entry of `requirements/PROTOCOL/AREA.toml`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Requirement {
+    /// Unique within the protocol, such as `RPC-06`.
+    pub id: String,
+    /// The first revision in which it holds.
+    since: Option<Revision>,
+    /// The last revision in which it holds; without one it holds up to the newest.
+    until: Option<Revision>,
+    /// The revisions in which it holds, where they are no range.
+    #[serde(default)]
+    revisions: Vec<Revision>,
+    /// The page of the specification.
+    pub page: String,
+    /// How strongly the specification demands it.
+    pub level: Level,
+    /// Whether the specification implies it without a key word.
+    #[serde(default)]
+    pub implied: bool,
+    /// Who has to fulfil it.
+    pub binds: Vec<Role>,
+    /// Whether a peer can see it.
+    pub wire: Wire,
+    /// What it demands.
+    pub text: String,
+    /// The id in the test kit of ACP's authors.
+    pub tck: Option<String>,
+    /// The scenario of MCP's official suite that touches it.
+    pub official: Option<String>,
+    /// Why no check of this crate covers it.
+    pub unchecked: Option<String>,
+    /// Its protocol, from the folder of the file.
+    #[serde(skip)]
+    protocol: Option<Protocol>,
+}
+
+/// How strongly a specification demands something. The order is that of strength.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Level {
+    /// A permission, or a fact that is worth recording.
+    May,
+    /// "SHOULD", or implied.
+    Should,
+    /// "MUST".
+    Must,
+}
+
+/// A party of one of the protocols.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Role {
+    /// The agent of ACP.
+    Agent,
+    /// The client of either protocol.
+    Client,
+    /// The server of MCP.
+    Server,
+    /// What starts a chain of ACP's proxies.
+    Conductor,
+    /// A proxy of ACP.
+    Proxy,
+}
+
+/// Whether a requirement shows in what a peer sees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Wire {
+    /// It does.
+    Yes,
+    /// Only with a profile, in a window of time, or for some peers.
+    Partly,
+    /// It does not.
+    No,
+}
+
+/// One of the two protocols.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Protocol {
+    /// The Agent Client Protocol.
+    Acp,
+    /// The Model Context Protocol.
+    Mcp,
+}
+
+impl Requirement {
+    pub(crate) fn of(mut self, protocol: Protocol) -> Self {
+        self.protocol = Some(protocol);
+        self
+    }
+
+    /// Its protocol.
+    pub fn protocol(&self) -> Protocol {
+        self.protocol.unwrap_or(Protocol::Mcp)
+    }
+
+    /// Whether it holds in a revision of its protocol.
+    pub fn holds_in(&self, revision: Revision) -> bool {
+        if revision.protocol() != self.protocol() {
+            return false;
+        }
+        if !self.revisions.is_empty() {
+            return self.revisions.contains(&revision);
+        }
+        self.since.is_none_or(|since| since <= revision) && self.until.is_none_or(|until| revision <= until)
+    }
+
+    /// The newest revision in which it holds.
+    pub fn newest(&self) -> Option<Revision> {
+        Revision::all(self.protocol()).iter().rev().copied().find(|revision| self.holds_in(*revision))
+    }
+
+    /// The address of its page, in the newest revision in which it holds.
+    pub fn url(&self) -> String {
+        let page = self.page.split([' ', '#']).next().unwrap_or_default();
+        match (self.protocol(), self.newest()) {
+            (Protocol::Mcp, Some(revision)) => {
+                format!("https://modelcontextprotocol.io/specification/{revision}/{page}")
+            }
+            (Protocol::Mcp, None) => "https://modelcontextprotocol.io/specification".to_owned(),
+            (Protocol::Acp, _) => format!("https://agentclientprotocol.com/protocol/{page}"),
+        }
+    }
+
+    /// The id with its protocol, such as `mcp/RPC-06`.
+    pub fn name(&self) -> String {
+        format!("{}/{}", self.protocol(), self.id)
+    }
+}
+
+impl fmt::Display for Protocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Acp => "acp",
+            Self::Mcp => "mcp",
+        })
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::May => "may",
+            Self::Should => "should",
+            Self::Must => "must",
+        })
+    }
+}

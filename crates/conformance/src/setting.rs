@@ -1,0 +1,42 @@
+//! What every check knows of its run.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::fault::Faults;
+use crate::profile::Profile;
+use crate::revision::Revision;
+use crate::subject::{SubjectKind, Transport};
+use crate::trace::Trace;
+use crate::verdict::{Outcome, Stop};
+
+/// The revision and transport of one check, and where its conversation is written down.
+#[derive(Clone)]
+pub(crate) struct Setting {
+    pub(crate) kind: SubjectKind,
+    pub(crate) revision: Revision,
+    pub(crate) transport: Transport,
+    pub(crate) trace: Trace,
+    pub(crate) faults: Faults,
+    /// How long a message may take.
+    pub(crate) wait: Duration,
+    pub(crate) profile: Arc<Profile>,
+    /// What random inputs are made from.
+    pub(crate) seed: u64,
+}
+
+impl Setting {
+    /// What plays a role in the subject's profile.
+    pub(crate) fn role(&self, role: &str) -> Outcome<&Value> {
+        let found = self.profile.get(self.kind, role);
+        found.ok_or_else(|| Stop::not_applicable(format!("the profile has no `{role}`")))
+    }
+
+    /// A text that plays a role.
+    pub(crate) fn text(&self, role: &str) -> Outcome<&str> {
+        let value = self.role(role)?;
+        value.as_str().ok_or_else(|| Stop::inconclusive(format!("`{role}` of the profile is no text")))
+    }
+}

@@ -1,0 +1,120 @@
+//! What a check's conversation looked like, byte by byte, for reports and audits.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// The most bytes of one check that are kept. What comes later is counted.
+const MAX_BYTES: usize = 4 << 20;
+
+/// One step of a conversation.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct TraceEvent {
+    /// The time since the check began.
+    pub at: Duration,
+    /// Who sent it.
+    pub from: Sender,
+    /// What it is.
+    pub what: Part,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// Who sent something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Sender {
+    /// The suite.
+    Suite,
+    /// The program under test.
+    Subject,
+}
+
+/// What was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Part {
+    /// A line on standard input or output, without its end.
+    Line,
+    /// A request's or a response's first line and headers.
+    Head,
+    /// The body of a request, or of a response that is no event stream.
+    Body,
+    /// An event of an event stream.
+    Event,
+    /// Text on standard error.
+    Stderr,
+    /// The end of a stream or of a process.
+    End,
+}
+
+/// A conversation that is being written down. Clones share it.
+#[derive(Debug, Clone)]
+pub(crate) struct Trace {
+    inner: Arc<Mutex<Inner>>,
+    begun: Instant,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    events: Vec<TraceEvent>,
+    bytes: usize,
+    omitted: usize,
+}
+
+impl Trace {
+    pub(crate) fn new() -> Self {
+        Self { inner: Arc::default(), begun: Instant::now() }
+    }
+
+    pub(crate) fn add(&self, from: Sender, what: Part, bytes: &[u8]) {
+        let at = self.begun.elapsed();
+        let mut inner = self.lock();
+        if inner.bytes + bytes.len() > MAX_BYTES {
+            inner.omitted += 1;
+            return;
+        }
+        inner.bytes += bytes.len();
+        inner.events.push(TraceEvent { at, from, what, bytes: bytes.to_vec() });
+    }
+
+    /// What was written down so far.
+    pub(crate) fn events(&self) -> Vec<TraceEvent> {
+        self.lock().events.clone()
+    }
+
+    /// How many steps were left out because they were too long.
+    pub(crate) fn omitted(&self) -> usize {
+        self.lock().omitted
+    }
+
+    /// The JSON-RPC messages of one side, in order; the members of a batch one by one.
+    pub(crate) fn messages(&self, from: Sender) -> Vec<Value> {
+        let mut messages = Vec::new();
+        for event in self.lock().events.iter().filter(|event| event.from == from) {
+            if !matches!(event.what, Part::Line | Part::Body | Part::Event) {
+                continue;
+            }
+            match message_of(event) {
+                Some(Value::Array(batch)) => messages.extend(batch),
+                Some(message) => messages.push(message),
+                None => {}
+            }
+        }
+        messages
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The JSON of a line, a body or an event.
+pub(crate) fn message_of(event: &TraceEvent) -> Option<Value> {
+    if event.what == Part::Event {
+        return serde_json::from_str(&crate::link::events::Event::parse(&event.bytes).data).ok();
+    }
+    serde_json::from_slice(&event.bytes).ok()
+}

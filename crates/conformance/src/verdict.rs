@@ -1,0 +1,93 @@
+//! How a check ends.
+
+use serde::Serialize;
+
+/// What a check says of its subject.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "verdict", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Verdict {
+    /// The subject does what the requirement demands.
+    Pass,
+    /// It does not.
+    Fail(Failure),
+    /// The requirement does not apply to what the subject offers.
+    NotApplicable {
+        /// Why.
+        why: String,
+    },
+    /// The check could not find out.
+    Inconclusive {
+        /// Why.
+        why: String,
+    },
+}
+
+/// What a requirement demands and what happened instead.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Failure {
+    /// What the check waited for.
+    pub expected: String,
+    /// What it saw.
+    pub seen: String,
+}
+
+/// Why a check ends before its last line.
+#[derive(Debug, Clone)]
+pub(crate) enum Stop {
+    Failed(Failure),
+    NotApplicable(String),
+    Inconclusive(String),
+}
+
+/// What a check returns: nothing if the subject passes.
+pub(crate) type Outcome<T = ()> = Result<T, Stop>;
+
+impl Stop {
+    /// The requirement is broken.
+    pub(crate) fn failed(expected: impl Into<String>, seen: impl Into<String>) -> Self {
+        Self::Failed(Failure { expected: expected.into(), seen: seen.into() })
+    }
+
+    /// The subject does not offer what the requirement is about.
+    pub(crate) fn not_applicable(why: impl Into<String>) -> Self {
+        Self::NotApplicable(why.into())
+    }
+
+    /// Nothing can be said, because something else went wrong.
+    pub(crate) fn inconclusive(why: impl Into<String>) -> Self {
+        Self::Inconclusive(why.into())
+    }
+
+    /// What fails while a check still prepares its conversation says nothing of its requirement.
+    pub(crate) fn while_preparing(self) -> Self {
+        match self {
+            Self::Failed(Failure { expected, seen }) => Self::Inconclusive(format!(
+                "the conversation could not be prepared: expected {expected}; {seen}"
+            )),
+            other => other,
+        }
+    }
+}
+
+impl From<Outcome> for Verdict {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Ok(()) => Self::Pass,
+            Err(Stop::Failed(failure)) => Self::Fail(failure),
+            Err(Stop::NotApplicable(why)) => Self::NotApplicable { why },
+            Err(Stop::Inconclusive(why)) => Self::Inconclusive { why },
+        }
+    }
+}
+
+/// Ends a check with a failure unless a condition holds: `ensure!(condition, "what was expected", "what was seen: {x}")`.
+macro_rules! ensure {
+    ($condition:expr, $expected:expr, $($seen:tt)+) => {
+        if !$condition {
+            return Err($crate::verdict::Stop::failed($expected, format!($($seen)+)));
+        }
+    };
+}
+pub(crate) use ensure;
