@@ -12,6 +12,7 @@
 
 mod acp_agent;
 mod acp_client;
+mod baseline;
 mod check;
 mod conversation;
 mod coverage;
@@ -35,10 +36,11 @@ mod suite;
 mod trace;
 mod verdict;
 
+pub use baseline::{Baseline, BaselineError};
 pub use coverage::{Coverage, coverage};
 pub use profile::{Profile, ProfileError};
 pub use registry::{Registry, RegistryError};
-pub use report::{CheckResult, MutantResult, Report};
+pub use report::{CheckResult, Counts, Format, MutantResult, Report, result_lines, sums};
 pub use requirement::{Level, Protocol, Requirement, Role, Wire};
 pub use revision::{Revision, UnknownRevision};
 pub use stand_in::run_stand_in;

@@ -54,7 +54,7 @@ impl Registry {
             let read: File =
                 toml::from_str(text).map_err(|error| RegistryError { file, why: error.to_string() })?;
             for requirement in read.requirement {
-                let requirement = requirement.of(*protocol);
+                let requirement = requirement.of(*protocol, area_of(file));
                 if requirements.iter().any(|known| known.name() == requirement.name()) {
                     return Err(RegistryError { file, why: format!("{} occurs twice", requirement.name()) });
                 }
@@ -73,4 +73,10 @@ impl Registry {
     pub fn get(&self, protocol: Protocol, id: &str) -> Option<&Requirement> {
         self.requirements.iter().find(|known| known.protocol() == protocol && known.id == id)
     }
+}
+
+/// The name of a file without its folder and its ending.
+fn area_of(file: &'static str) -> &'static str {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    name.trim_end_matches(".toml")
 }

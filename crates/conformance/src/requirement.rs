@@ -42,6 +42,9 @@ pub struct Requirement {
     /// Its protocol, from the folder of the file.
     #[serde(skip)]
     protocol: Option<Protocol>,
+    /// Its area, from the name of the file.
+    #[serde(skip)]
+    area: &'static str,
 }
 
 /// How strongly a specification demands something. The order is that of strength.
@@ -99,9 +102,15 @@ pub enum Protocol {
 }
 
 impl Requirement {
-    pub(crate) fn of(mut self, protocol: Protocol) -> Self {
+    pub(crate) fn of(mut self, protocol: Protocol, area: &'static str) -> Self {
         self.protocol = Some(protocol);
+        self.area = area;
         self
+    }
+
+    /// Its area, such as `lifecycle`.
+    pub fn area(&self) -> &str {
+        self.area
     }
 
     /// Its protocol.

@@ -1,4 +1,11 @@
-//! What a run found.
+//! What a run found, and the forms in which it is written.
+
+mod conversation;
+mod html;
+mod junit;
+mod markdown;
+mod sarif;
+mod text;
 
 use std::time::Duration;
 
@@ -8,8 +15,10 @@ use crate::requirement::{Level, Requirement};
 use crate::revision::Revision;
 use crate::subject::{SubjectKind, Transport};
 use crate::suite::Config;
-use crate::trace::{Trace, TraceEvent};
+use crate::trace::{Sender, Trace, TraceEvent};
 use crate::verdict::Verdict;
+
+pub use self::text::{result_lines, sums};
 
 /// The results of one run on one subject.
 #[derive(Debug, Clone, Serialize)]
@@ -21,6 +30,8 @@ pub struct Report {
     pub target: String,
     /// The transport.
     pub transport: Transport,
+    /// The name and version that the subject gives itself.
+    pub subject: Option<String>,
     /// The name of the profile.
     pub profile: String,
     /// What random inputs were made from.
@@ -37,6 +48,8 @@ pub struct CheckResult {
     pub requirement: String,
     /// The check's function.
     pub check: &'static str,
+    /// The area of the requirement, such as `lifecycle`.
+    pub area: String,
     /// How strongly the specification demands it.
     pub level: Level,
     /// Whether the specification implies it without a key word.
@@ -52,9 +65,14 @@ pub struct CheckResult {
     /// The verdict.
     #[serde(flatten)]
     pub verdict: Verdict,
+    /// Why the failure is known, if a baseline has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub known: Option<String>,
     /// How long it took.
     #[serde(serialize_with = "as_milliseconds", rename = "milliseconds")]
     pub time: Duration,
+    #[serde(skip)]
+    subject: Option<String>,
     /// The conversation, if the check failed or found nothing out.
     #[serde(skip)]
     pub trace: Vec<TraceEvent>,
@@ -86,17 +104,33 @@ impl Report {
             kind: config.kind,
             target: config.target.to_string(),
             transport: config.transport,
+            subject: subject_of(&results),
             profile: config.profile.name.clone(),
             seed: config.seed,
             results,
         }
     }
 
-    /// The failures of requirements that are at least so strong.
+    /// The failures of requirements that are at least so strong, without those that are known.
     pub fn failures(&self, level: Level) -> impl Iterator<Item = &CheckResult> {
-        self.results
-            .iter()
-            .filter(move |result| result.level >= level && matches!(result.verdict, Verdict::Fail(_)))
+        let failed =
+            |result: &&CheckResult| matches!(result.verdict, Verdict::Fail(_)) && result.known.is_none();
+        self.results.iter().filter(move |result| result.level >= level).filter(failed)
+    }
+
+    /// What the report is about, in a line.
+    fn title(&self) -> String {
+        let name = self.subject.as_deref().unwrap_or(&self.target);
+        format!("{} over {}: {name}", self.kind, self.transport)
+    }
+
+    /// A path for tools that want one: the program's, as it was given.
+    fn artifact(&self) -> &str {
+        self.target
+            .split(' ')
+            .next()
+            .filter(|path| !path.is_empty() && !path.contains("://"))
+            .unwrap_or("subject")
     }
 }
 
@@ -114,6 +148,7 @@ impl CheckResult {
         Self {
             requirement: requirement.name(),
             check,
+            area: requirement.area().to_owned(),
             level: requirement.level,
             implied: requirement.implied,
             text: requirement.text.clone(),
@@ -121,10 +156,85 @@ impl CheckResult {
             revision,
             transport,
             verdict,
+            known: None,
+            subject: subject_in(trace),
             time,
             trace: if keep { trace.events() } else { Vec::new() },
             omitted: trace.omitted(),
         }
+    }
+}
+
+impl CheckResult {
+    /// The level in words.
+    fn level_text(&self) -> String {
+        if self.implied { format!("{}, implied", self.level) } else { self.level.to_string() }
+    }
+}
+
+/// A form of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Format {
+    /// Everything but the conversations.
+    Json,
+    /// For CI systems.
+    Junit,
+    /// For code hosts.
+    Sarif,
+    /// For summaries.
+    Markdown,
+    /// For people: one page that needs nothing else.
+    Html,
+}
+
+impl Format {
+    /// Writes reports in this form.
+    pub fn render(self, reports: &[Report]) -> String {
+        match self {
+            Self::Json => pretty(&serde_json::json!({ "reports": reports })),
+            Self::Junit => junit::render(reports),
+            Self::Sarif => pretty(&sarif::render(reports)),
+            Self::Markdown => markdown::render(reports),
+            Self::Html => html::render(reports),
+        }
+    }
+}
+
+fn pretty(value: &serde_json::Value) -> String {
+    format!("{value:#}\n")
+}
+
+/// How many results there are of each kind.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Counts {
+    /// The requirements that are fulfilled.
+    pub passed: usize,
+    /// Those that are not.
+    pub failed: usize,
+    /// Those that are not, as a baseline says.
+    pub known: usize,
+    /// Those about what the subject does not offer.
+    pub not_applicable: usize,
+    /// Those that could not be judged.
+    pub inconclusive: usize,
+}
+
+impl Counts {
+    /// Counts results.
+    pub fn of<'r>(results: impl IntoIterator<Item = &'r CheckResult>) -> Self {
+        let mut counts = Self::default();
+        for result in results {
+            *match (&result.verdict, &result.known) {
+                (Verdict::Pass, _) => &mut counts.passed,
+                (Verdict::Fail(_), None) => &mut counts.failed,
+                (Verdict::Fail(_), Some(_)) => &mut counts.known,
+                (Verdict::NotApplicable { .. }, _) => &mut counts.not_applicable,
+                (Verdict::Inconclusive { .. }, _) => &mut counts.inconclusive,
+            } += 1;
+        }
+        counts
     }
 }
 
@@ -143,6 +253,28 @@ impl MutantResult {
     pub fn is_caught(&self) -> bool {
         matches!(self.verdict, Verdict::Fail(_))
     }
+}
+
+/// The first name and version that a subject gives itself.
+fn subject_of(results: &[CheckResult]) -> Option<String> {
+    results.iter().find_map(|result| result.subject.clone())
+}
+
+/// The name and version of a subject in a conversation.
+fn subject_in(trace: &Trace) -> Option<String> {
+    const PLACES: &[&str] = &[
+        "/result/serverInfo",
+        "/result/_meta/io.modelcontextprotocol~1serverInfo",
+        "/result/agentInfo",
+        "/result/info",
+        "/params/clientInfo",
+        "/params/_meta/io.modelcontextprotocol~1clientInfo",
+        "/params/info",
+    ];
+    trace.messages(Sender::Subject).iter().find_map(|message| {
+        let info = PLACES.iter().find_map(|place| message.pointer(place))?;
+        Some(format!("{} {}", info["name"].as_str()?, info["version"].as_str().unwrap_or_default()))
+    })
 }
 
 fn as_milliseconds<S: serde::Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {

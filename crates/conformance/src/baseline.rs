@@ -1,0 +1,101 @@
+//! Known failures, each with a reason. What is known does not fail a run; what is listed and no longer fails does.
+
+use serde::Deserialize;
+
+use crate::report::Report;
+use crate::revision::Revision;
+use crate::subject::{SubjectKind, Transport};
+use crate::verdict::Verdict;
+
+/// A file of known failures.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Baseline {
+    /// One for each failure, or for the same failure in several places.
+    #[serde(default)]
+    known: Vec<KnownFailure>,
+}
+
+/// An entry `[[known]]`. What it leaves out may be anything.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct KnownFailure {
+    /// Such as `mcp/RPC-06`.
+    requirement: String,
+    kind: Option<SubjectKind>,
+    transport: Option<Transport>,
+    revision: Option<Revision>,
+    /// Why the failure stays.
+    reason: String,
+}
+
+/// A baseline that cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BaselineError {
+    /// It is no TOML, or has members that a baseline does not have.
+    #[error("the baseline is malformed: {0}")]
+    Malformed(#[from] toml::de::Error),
+    /// A failure without a reason.
+    #[error("the baseline gives no reason for {0}")]
+    NoReason(String),
+}
+
+impl Baseline {
+    /// Reads a baseline from TOML.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the text is no baseline, or if an entry has no reason.
+    pub fn parse(text: &str) -> Result<Self, BaselineError> {
+        let baseline: Self = toml::from_str(text)?;
+        match baseline.known.iter().find(|known| known.reason.trim().is_empty()) {
+            Some(known) => Err(BaselineError::NoReason(known.requirement.clone())),
+            None => Ok(baseline),
+        }
+    }
+
+    /// Marks the known failures in the reports. Returns the entries that are stale: something that they name was judged, and
+    /// nothing that they name failed.
+    pub fn apply(&self, reports: &mut [Report]) -> Vec<String> {
+        self.known.iter().filter(|known| known.apply(reports)).map(KnownFailure::name).collect()
+    }
+}
+
+impl KnownFailure {
+    /// Whether the entry is stale.
+    fn apply(&self, reports: &mut [Report]) -> bool {
+        let (mut judged, mut failed) = (false, false);
+        for report in reports.iter_mut().filter(|report| self.kind.is_none_or(|kind| kind == report.kind)) {
+            for result in &mut report.results {
+                let named = result.requirement == self.requirement
+                    && self.transport.is_none_or(|transport| transport == result.transport)
+                    && self.revision.is_none_or(|revision| revision == result.revision);
+                if !named {
+                    continue;
+                }
+                judged |= matches!(result.verdict, Verdict::Pass | Verdict::Fail(_));
+                if matches!(result.verdict, Verdict::Fail(_)) {
+                    failed = true;
+                    result.known = Some(self.reason.clone());
+                }
+            }
+        }
+        judged && !failed
+    }
+
+    fn name(&self) -> String {
+        let parts = [
+            self.kind.map(|kind| kind.to_string()),
+            self.transport.map(|transport| transport.to_string()),
+            self.revision.map(|revision| revision.to_string()),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        if parts.is_empty() {
+            self.requirement.clone()
+        } else {
+            format!("{} ({})", self.requirement, parts.join(", "))
+        }
+    }
+}

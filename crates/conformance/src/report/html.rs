@@ -1,0 +1,136 @@
+//! The report as one page of HTML that needs nothing else: no script, no font, no request.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::conversation::steps;
+use super::junit::escape;
+use super::{CheckResult, Counts, Report};
+use crate::verdict::Verdict;
+
+const STYLE: &str = include_str!("page.css");
+
+/// What a verdict is called on the page, and the class of its colour.
+const LEGEND: &[(&str, &str)] = &[
+    ("pass", "passed"),
+    ("fail", "failed"),
+    ("known", "known failure"),
+    ("na", "not applicable"),
+    ("unclear", "inconclusive"),
+];
+
+/// The whole page.
+pub(super) fn render(reports: &[Report]) -> String {
+    let counts = Counts::of(reports.iter().flat_map(|report| &report.results));
+    let mut page = format!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
+         <meta name=\"viewport\" content=\"width=device-width\"><title>Conformance</title>\
+         <style>\n{STYLE}</style></head>\n<body><main>\n<h1>Conformance</h1>\n\
+         <p class=\"lead\">What each program does of what ACP and MCP demand. Each square is one requirement in one revision.</p>\n"
+    );
+    page.push_str("<div class=\"cards\">");
+    let cards = [counts.passed, counts.failed, counts.known, counts.not_applicable, counts.inconclusive];
+    for ((_, label), count) in LEGEND.iter().zip(cards) {
+        let _ = write!(page, "<div class=\"card\"><b>{count}</b><span>{label}</span></div>");
+    }
+    page.push_str("</div>\n<p class=\"legend\">");
+    for (class, label) in LEGEND {
+        let _ = write!(page, "<span><i class=\"dot {class}\"></i>{label}</span>");
+    }
+    page.push_str("</p>\n");
+    reports.iter().for_each(|report| section(&mut page, report));
+    page + "</main></body></html>\n"
+}
+
+fn section(page: &mut String, report: &Report) {
+    let _ = write!(
+        page,
+        "<section><div class=\"head\"><h2>{} over {}</h2><span>{}</span><code>{}</code></div>\n",
+        report.kind,
+        report.transport,
+        escape(report.subject.as_deref().unwrap_or("a program without a name")),
+        escape(&report.target)
+    );
+    bar(page, report);
+    let mut areas: BTreeMap<&str, Vec<&CheckResult>> = BTreeMap::new();
+    for result in &report.results {
+        areas.entry(&result.area).or_default().push(result);
+    }
+    for (area, results) in areas {
+        let _ = write!(page, "<div class=\"area\"><span>{}</span><div class=\"dots\">", escape(area));
+        for result in results {
+            let title = format!("{} {}: {}", result.requirement, result.revision, result.text);
+            let _ = write!(page, "<i class=\"dot {}\" title=\"{}\"></i>", class(result), escape(&title));
+        }
+        page.push_str("</div></div>\n");
+    }
+    let shown =
+        |result: &&CheckResult| !matches!(result.verdict, Verdict::Pass | Verdict::NotApplicable { .. });
+    report.results.iter().filter(shown).for_each(|result| finding(page, result));
+    page.push_str("</section>\n");
+}
+
+fn bar(page: &mut String, report: &Report) {
+    let counts = Counts::of(&report.results);
+    let parts = [counts.passed, counts.failed, counts.known, counts.not_applicable, counts.inconclusive];
+    page.push_str("<div class=\"bar\">");
+    for ((class, _), count) in LEGEND.iter().zip(parts) {
+        let _ = write!(page, "<i class=\"{class}\" style=\"flex:{count}\"></i>");
+    }
+    page.push_str("</div>\n");
+}
+
+fn finding(page: &mut String, result: &CheckResult) {
+    let label = LEGEND.iter().find(|(name, _)| *name == class(result)).map_or("", |(_, label)| label);
+    let _ = write!(
+        page,
+        "<details><summary><span class=\"tag {}\">{label}</span><b>{}</b><span class=\"level\">{}, {}</span><span>{}</span></summary><dl>",
+        class(result),
+        result.requirement,
+        result.level_text(),
+        result.revision,
+        escape(&result.text)
+    );
+    let mut row = |name: &str, value: &str| {
+        let _ = write!(page, "<dt>{name}</dt><dd>{}</dd>", escape(value));
+    };
+    match &result.verdict {
+        Verdict::Fail(failure) => {
+            row("expected", &failure.expected);
+            row("seen", &failure.seen);
+        }
+        Verdict::Inconclusive { why } | Verdict::NotApplicable { why } => row("why", why),
+        Verdict::Pass => {}
+    }
+    if let Some(reason) = &result.known {
+        row("known", reason);
+    }
+    let url = escape(&result.url);
+    let _ = write!(page, "<dt>page</dt><dd><a href=\"{url}\" rel=\"noreferrer\">{url}</a></dd></dl>");
+    conversation(page, result);
+    page.push_str("</details>\n");
+}
+
+fn conversation(page: &mut String, result: &CheckResult) {
+    let steps = steps(result);
+    if steps.is_empty() {
+        return;
+    }
+    page.push_str("<pre>");
+    for step in steps {
+        let class = if step.arrow == "→" { " class=\"out\"" } else { "" };
+        let text = escape(&step.text);
+        let _ = writeln!(page, "<span{class}>{:>7} ms {} {} {text}</span>", step.at, step.arrow, step.kind);
+    }
+    page.push_str("</pre>");
+}
+
+fn class(result: &CheckResult) -> &'static str {
+    match (&result.verdict, &result.known) {
+        (Verdict::Pass, _) => "pass",
+        (Verdict::Fail(_), None) => "fail",
+        (Verdict::Fail(_), Some(_)) => "known",
+        (Verdict::NotApplicable { .. }, _) => "na",
+        (Verdict::Inconclusive { .. }, _) => "unclear",
+    }
+}
