@@ -9,6 +9,7 @@ use agentwire_mcp_client::ProtocolMode;
 use agentwire_mcp_hub::Target;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::check::{Check, StandIn};
 use crate::headers::Secret;
 
 /// Talks ACP and MCP: chats with agents, serves and calls tools.
@@ -44,6 +45,13 @@ pub(crate) enum Command {
     Login(Login),
     /// Forget the token of an MCP server, and revoke it.
     Logout(Logout),
+    /// Judge a program that speaks ACP or MCP against what the specifications demand.
+    ///
+    /// Without a subject, judges this program. Exits with 1 if a requirement of the chosen level is broken.
+    Check(Check),
+    /// Pass bytes on between a client under test and `check`.
+    #[command(hide = true)]
+    StandIn(StandIn),
     /// Check or repair the stored sessions of our own agent.
     #[command(subcommand)]
     Sessions(Sessions),
@@ -330,7 +338,7 @@ pub(crate) fn json_object(text: &str) -> Result<RawJson, String> {
     if object.as_str().starts_with('{') { Ok(object) } else { Err("not a JSON object".to_owned()) }
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
     Duration::try_from_secs_f64(seconds).map_err(|why| why.to_string())
 }

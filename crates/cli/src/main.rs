@@ -4,6 +4,7 @@ mod agent;
 mod arguments;
 mod call;
 mod chat;
+mod check;
 mod connect;
 mod failure;
 mod headers;
@@ -72,6 +73,8 @@ async fn execute(arguments: Arguments, notes: &Notes) -> Result<()> {
         Command::Call(call) => call::run(call, json, notes).await,
         Command::Login(login) => login::login(login, json, notes).await,
         Command::Logout(logout) => login::logout(logout, json).await,
+        Command::Check(check) => check::run(check, json).await,
+        Command::StandIn(stand_in) => check::stand_in(stand_in).await,
         Command::Sessions(sessions) => sessions::run(sessions, json),
     }
 }

@@ -32,7 +32,21 @@ pub struct Profile {
 #[error("the profile is malformed: {0}")]
 pub struct ProfileError(#[from] toml::de::Error);
 
+/// The profiles that are built in.
+const BUILT_IN: &[(&str, &str)] = &[
+    ("agentwire", include_str!("../profiles/agentwire.toml")),
+    ("everything", include_str!("../profiles/everything.toml")),
+];
+
 impl Profile {
+    /// The names of the profiles that are built in.
+    pub const NAMES: &[&str] = &["agentwire", "everything"];
+
+    /// A profile that is built in, by its name.
+    pub fn built_in(name: &str) -> Option<Result<Self, ProfileError>> {
+        BUILT_IN.iter().find(|(known, _)| *known == name).map(|(_, text)| Self::parse(text))
+    }
+
     /// Reads a profile from TOML.
     ///
     /// # Errors

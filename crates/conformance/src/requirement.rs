@@ -170,3 +170,15 @@ impl fmt::Display for Level {
         })
     }
 }
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Agent => "agent",
+            Self::Client => "client",
+            Self::Server => "server",
+            Self::Conductor => "conductor",
+            Self::Proxy => "proxy",
+        })
+    }
+}

@@ -1,0 +1,159 @@
+//! The arguments of `check`.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use agentwire_conformance::{Level, Revision, SubjectKind, Transport};
+use clap::{Args, ValueEnum};
+
+use crate::arguments::seconds;
+use crate::headers::Secret;
+
+#[derive(Debug, Args)]
+pub(crate) struct Check {
+    /// What to judge [default: our own programs]
+    #[arg(value_enum)]
+    pub(crate) subject: Option<Subject>,
+    /// The server's URL
+    #[arg(long, value_name = "URL", conflicts_with = "command")]
+    pub(crate) url: Option<String>,
+    /// The transport; a server that is started says its URL on one of its outputs
+    #[arg(long, value_enum, default_value_t = TransportName::Stdio)]
+    pub(crate) transport: TransportName,
+    /// A version of ACP or a revision of MCP; may be given again [default: all]
+    #[arg(long = "revision", value_name = "REVISION")]
+    pub(crate) revisions: Vec<Revision>,
+    /// What the program's tools, prompts and commands are good for: a file, or the name of a profile that is built in
+    #[arg(long, value_name = "FILE|NAME")]
+    pub(crate) profile: Option<String>,
+    /// Judge this requirement alone, as in mcp/RPC-06; may be given again
+    #[arg(long, value_name = "ID")]
+    pub(crate) only: Vec<String>,
+    /// How many checks run at a time
+    #[arg(long, value_name = "N", default_value = "4")]
+    pub(crate) jobs: NonZeroUsize,
+    /// How many seconds the program may take for a message
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    pub(crate) timeout: Duration,
+    /// What random inputs are made from
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// From which level on a failure counts for the exit code
+    #[arg(long, value_enum, default_value_t = LevelName::Must)]
+    pub(crate) level: LevelName,
+    /// A file of known failures, each with a reason; one that no longer fails is an error
+    #[arg(long, value_name = "FILE")]
+    pub(crate) baseline: Option<PathBuf>,
+    /// A header to send to a URL with every request; may be given again. Other users of this machine can read it
+    #[arg(long = "header", value_name = "NAME: VALUE")]
+    pub(crate) headers: Vec<Secret>,
+    /// An access token to send to a URL. Other users of this machine can read it
+    #[arg(long, value_name = "TOKEN")]
+    pub(crate) auth: Option<Secret>,
+    #[command(flatten)]
+    pub(crate) reports: ReportFiles,
+    /// Show the checks that pass as well
+    #[arg(long, short)]
+    pub(crate) verbose: bool,
+    /// Test the suite itself: the program has to be conformant, and each check has to catch its mutants
+    #[arg(long)]
+    pub(crate) mutants: bool,
+    /// Print how many of the requirements have a check, and which lack one
+    #[arg(long, conflicts_with = "subject")]
+    pub(crate) coverage: bool,
+    /// The program and its arguments
+    #[arg(last = true, value_name = "CMD")]
+    pub(crate) command: Vec<String>,
+}
+
+/// Where reports are written.
+#[derive(Debug, Default, Args)]
+pub(crate) struct ReportFiles {
+    /// Write the results as JSON
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json_file: Option<PathBuf>,
+    /// Write a report for CI systems
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
+    /// Write a report for code hosts
+    #[arg(long, value_name = "FILE")]
+    pub(crate) sarif: Option<PathBuf>,
+    /// Write a summary in Markdown
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
+    /// Write one page of HTML that needs nothing else
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+}
+
+/// What the program is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Subject {
+    /// An agent of ACP
+    AcpAgent,
+    /// A client of ACP; in its arguments, {target} is the agent's command line
+    AcpClient,
+    /// A server of MCP
+    McpServer,
+    /// A client of MCP; in its arguments, {target} is the server's command line or URL
+    McpClient,
+}
+
+impl From<Subject> for SubjectKind {
+    fn from(subject: Subject) -> Self {
+        match subject {
+            Subject::AcpAgent => Self::AcpAgent,
+            Subject::AcpClient => Self::AcpClient,
+            Subject::McpServer => Self::McpServer,
+            Subject::McpClient => Self::McpClient,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TransportName {
+    /// Standard input and output
+    Stdio,
+    /// Streamable HTTP
+    Http,
+    /// HTTP+SSE
+    Sse,
+}
+
+impl From<TransportName> for Transport {
+    fn from(name: TransportName) -> Self {
+        match name {
+            TransportName::Stdio => Self::Stdio,
+            TransportName::Http => Self::Http,
+            TransportName::Sse => Self::Sse,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LevelName {
+    /// What the specification demands
+    Must,
+    /// What it recommends or implies as well
+    Should,
+    /// Everything
+    May,
+}
+
+impl From<LevelName> for Level {
+    fn from(name: LevelName) -> Self {
+        match name {
+            LevelName::Must => Self::Must,
+            LevelName::Should => Self::Should,
+            LevelName::May => Self::May,
+        }
+    }
+}
+
+/// The arguments of the hidden `stand-in`.
+#[derive(Debug, Args)]
+pub(crate) struct StandIn {
+    pub(crate) address: String,
+    pub(crate) token: String,
+}

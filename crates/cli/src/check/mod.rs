@@ -1,0 +1,187 @@
+//! `check`: judges programs that speak ACP or MCP.
+
+mod arguments;
+mod ours;
+mod progress;
+mod reports;
+
+use std::env;
+use std::fs;
+
+use agentwire_conformance::{
+    Baseline, CommandLine, Config, Coverage, Level, Profile, Registry, Report, SubjectKind, Target,
+    Transport, coverage, run_stand_in, sums,
+};
+use anyhow::{Context as _, Result};
+
+pub(crate) use self::arguments::{Check, StandIn};
+use self::progress::TerminalProgress;
+use crate::failure::{AlreadyPrinted, Usage};
+use crate::headers::{Header, Secret};
+use crate::output::print_json;
+use crate::text;
+
+/// At least one requirement is broken.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Broken(String);
+
+/// Runs `check`.
+pub(crate) async fn run(check: Check, json: bool) -> Result<()> {
+    if check.coverage {
+        return print_coverage(json);
+    }
+    let configs = configs(&check)?;
+    if check.mutants {
+        return judge_mutants(&configs, json).await;
+    }
+    let baseline = baseline(&check)?;
+    let mut reports = Vec::new();
+    for config in &configs {
+        let progress = TerminalProgress::new(config, check.verbose, json);
+        let report = config.run(&progress).await.map_err(|error| Usage(error.to_string()))?;
+        progress.end();
+        reports.push(report);
+    }
+    let stale = baseline.apply(&mut reports);
+    reports::write(&check.reports, &reports)?;
+    if !json {
+        progress::print_findings(&reports, check.verbose)?;
+        text::print_line(&sums(&reports))?;
+    }
+    verdict(&reports, &stale, check.level.into(), json)
+}
+
+/// Runs the hidden `stand-in`, which a client under test starts as its server or agent.
+pub(crate) async fn stand_in(stand_in: StandIn) -> Result<()> {
+    Ok(run_stand_in(&stand_in.address, &stand_in.token).await?)
+}
+
+/// The error of a run in which something failed.
+fn verdict(reports: &[Report], stale: &[String], level: Level, json: bool) -> Result<()> {
+    let failed: usize = reports.iter().map(|report| report.failures(level).count()).sum();
+    if failed == 0 && stale.is_empty() {
+        return Ok(());
+    }
+    let mut parts = Vec::new();
+    if failed > 0 {
+        parts.push(format!("{failed} failures of the level {level} or above"));
+    }
+    if !stale.is_empty() {
+        parts.push(format!("the baseline is stale: {} passes now", stale.join(", ")));
+    }
+    let error = anyhow::Error::new(Broken(parts.join("; ")));
+    Err(if json { AlreadyPrinted(error).into() } else { error })
+}
+
+/// What to run: the program of the command line, or our own.
+fn configs(check: &Check) -> Result<Vec<Config>> {
+    let mut configs = match check.subject {
+        Some(subject) => vec![given(check, subject.into())?],
+        None if check.command.is_empty() && check.url.is_none() => ours::configs()?,
+        None => return Err(Usage("say what the program is, as in `check mcp-server -- CMD`".into()).into()),
+    };
+    for config in &mut configs {
+        if !check.revisions.is_empty() {
+            config.revisions.retain(|revision| check.revisions.contains(revision));
+        }
+        config.only.clone_from(&check.only);
+        config.jobs = check.jobs;
+        config.wait = check.timeout;
+        config.seed = check.seed;
+        config.stand_in = Some(stand_in_command()?);
+    }
+    Ok(configs)
+}
+
+/// The program of the command line.
+fn given(check: &Check, kind: SubjectKind) -> Result<Config> {
+    let target = match (&check.url, CommandLine::new(check.command.iter().cloned())) {
+        (Some(url), _) => Target::Url(url.clone()),
+        (None, Some(command)) => Target::Command(command),
+        (None, None) => return Err(Usage(format!("say which {kind}, as in `check {kind} -- CMD`")).into()),
+    };
+    let mut config = Config::new(kind, target);
+    config.transport = check.transport.into();
+    if check.url.is_some() && config.transport == Transport::Stdio {
+        config.transport = Transport::Http;
+    }
+    if let Some(profile) = &check.profile {
+        config.profile = self::profile(profile)?;
+    }
+    for header in &check.headers {
+        let Header { name, value } = Header::read(header)?;
+        config.headers.push((name, value));
+    }
+    if let Some(Secret(token)) = &check.auth {
+        config.headers.push(("Authorization".into(), format!("Bearer {token}")));
+    }
+    Ok(config)
+}
+
+/// A profile by its name or from a file.
+fn profile(name: &str) -> Result<Profile> {
+    if let Some(profile) = Profile::built_in(name) {
+        return Ok(profile.map_err(|error| Usage(error.to_string()))?);
+    }
+    let known = || {
+        format!("{name}: no such file, and the profiles that are built in are {}", Profile::NAMES.join(", "))
+    };
+    let text = fs::read_to_string(name).map_err(|_| Usage(known()))?;
+    Ok(Profile::parse(&text).map_err(|error| Usage(format!("{name}: {error}")))?)
+}
+
+fn baseline(check: &Check) -> Result<Baseline> {
+    let Some(path) = &check.baseline else {
+        return Ok(Baseline::default());
+    };
+    let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    Ok(Baseline::parse(&text).map_err(|error| Usage(format!("{}: {error}", path.display())))?)
+}
+
+/// This program as a stand-in.
+fn stand_in_command() -> Result<CommandLine> {
+    let program = env::current_exe().context("this program's own path")?;
+    let words = [program.to_string_lossy().into_owned(), "stand-in".into()];
+    CommandLine::new(words).context("this program has a path")
+}
+
+async fn judge_mutants(configs: &[Config], json: bool) -> Result<()> {
+    let (mut all, mut missed) = (0, 0);
+    for config in configs {
+        for result in config.run_mutants().await.map_err(|error| Usage(error.to_string()))? {
+            all += 1;
+            if json {
+                print_json(&result)?;
+            }
+            if !result.is_caught() {
+                missed += 1;
+                let what = format!("{} {}: {}", result.requirement, result.revision, result.mutant);
+                text::print_error(&format!("missed by {}: {what}: {:?}", result.check, result.verdict));
+            }
+        }
+    }
+    if !json {
+        text::print_line(&format!("{} of {all} mutants were caught", all - missed))?;
+    }
+    if missed == 0 { Ok(()) } else { Err(Broken(format!("{missed} mutants were not caught")).into()) }
+}
+
+fn print_coverage(json: bool) -> Result<()> {
+    for coverage in coverage(&Registry::load()?) {
+        if json {
+            print_json(&coverage)?;
+            continue;
+        }
+        let Coverage { protocol, requirements, testable, covered, covered_partly, missing, .. } = &coverage;
+        text::print_line(&format!(
+            "{protocol}: {covered} of {testable} testable requirements have a check with a mutant ({:.1} %); \
+             {covered_partly} of those that show only partly have one; {requirements} in all",
+            coverage.percent()
+        ))?;
+        for (requirement, role) in missing {
+            text::print_line(&format!("  {requirement} lacks a check of the {role}"))?;
+        }
+    }
+    Ok(())
+}
