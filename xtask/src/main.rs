@@ -45,7 +45,7 @@ cargo xtask COMMAND
   tidy         check the layers, the manifests and the sources against the project's rules
   ci           run every check that a change must pass, in order, or the named ones
   schema       write, check or compare the JSON Schemas and the reference; see `cargo xtask schema --help`
-  conformance  run the official MCP suite against our server and client
+  conformance  judge our programs, or those of others, by our suite and the official one
   fuzz         run the fuzzers, on mutations or by libFuzzer; see `cargo xtask fuzz --help`
   site         build the site of the documentation and check its links; see `cargo xtask site --help`
   interop      test our programs against programs built on other libraries

@@ -1,129 +1,40 @@
-//! `cargo xtask conformance`: runs the official MCP suite against our server and client.
+//! `cargo xtask conformance`: judges our programs, and those of others, by our suite and by the official suite of MCP.
 
-mod checks;
-mod exceptions;
-mod fixtures;
-mod judge;
-mod report;
-mod requirements;
-mod suite;
+mod official;
+mod own;
 
-use std::fs;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use anyhow::{Context as _, Result, bail, ensure};
-
-use self::exceptions::Exceptions;
-use self::fixtures::Fixtures;
-use self::judge::{Counts, Verdicts};
-use self::suite::{RUNS, Run, Side, Suites};
+use anyhow::{Result, bail};
+use lexopt::prelude::*;
 
 const USAGE: &str = "\
-cargo xtask conformance official [--server] [--client] [--spec NAME] [--only SCENARIO] [--record] [--json FILE] [--junit FILE]
+cargo xtask conformance [all | mutants | official … | SUBJECT …]
 
-  --server, --client   only this side
-  --spec NAME          only these scenarios: 2025-11-25, 2026-07-28, or 0.1.16 for the suite's stable version
-  --only SCENARIO      only the scenario of that name; may be repeated
-  --record             write down how many checks there were, so that none can vanish later
-  --json FILE          where to write the outcome as JSON (default target/conformance/official.json)
-  --junit FILE         and for CI systems (default target/conformance/official.xml)
+                without a word: our programs, judged by `agentwire check`
+  all           these, and the official suite of MCP
+  mutants       the suite itself: each check has to catch the wrong programs that are made for it
+  official …    the official suite of MCP; `official --help` says more
+  SUBJECT …     `agentwire check SUBJECT …`: acp-agent, acp-client, mcp-server or mcp-client, and what its help says";
 
-What each scenario checked stays in target/conformance/official.";
-
-/// The options of the command line.
-#[derive(Default)]
-struct Options {
-    sides: Vec<Side>,
-    spec: Option<String>,
-    only: Vec<String>,
-    record: bool,
-    json: Option<PathBuf>,
-    junit: Option<PathBuf>,
-}
-
-/// Runs the official suite and prints a line for each scenario; the last line counts them. Exits with 1 when one failed,
-/// so nothing follows that line.
-pub(crate) fn run(root: &Path, arguments: lexopt::Parser) -> Result<()> {
-    let options = parse(arguments)?;
-    let runs: Vec<&Run> = RUNS.iter().filter(|run| options.wants(run)).collect();
-    ensure!(!runs.is_empty(), "no such scenarios\n\n{USAGE}");
-
-    let sources = root.join("tests/conformance");
-    let mut exceptions = Exceptions::read(&sources.join("exceptions.json"))?;
-    let mut counts = Counts::read(&sources.join("counts.json"))?;
-    let suites = Suites::install(&sources)?;
-    let fixtures = Fixtures::build(root)?;
-    let output = fixtures.target().join("conformance");
-
-    let mut judged = Vec::new();
-    for run in runs {
-        let required = suites.requirements(run)?;
-        let known = judge::known(run, &required, &counts, &exceptions);
-        let only: Vec<String> = options.only.iter().filter(|name| known.contains(*name)).cloned().collect();
-        if only.is_empty() && !options.only.is_empty() {
-            continue;
+/// Runs what the command line names. Exits with 1 when something failed.
+pub(crate) fn run(root: &Path, mut arguments: lexopt::Parser) -> Result<()> {
+    let layer = match arguments.next()? {
+        None => return own::judge(root),
+        Some(Value(layer)) => layer.string()?,
+        Some(_) => bail!("{USAGE}"),
+    };
+    match layer.as_str() {
+        "official" => official::run(root, arguments),
+        "mutants" => own::judge_mutants(root),
+        "all" => {
+            own::judge(root)?;
+            official::run(root, arguments)
         }
-        let results = output.join("official").join(run.name().replace(' ', "-"));
-        let result = suites.run(run, &only, &fixtures, &results)?;
-        let wanted = if only.is_empty() { known } else { only.into_iter().collect() };
-        let outcome = judge::judge(run, &required, &wanted, result, &counts, &mut exceptions);
-        report::print(&outcome);
-        judged.push(outcome);
-    }
-    ensure!(!judged.is_empty(), "no scenario has such a name");
-    finish(&judged, &options, &output, &mut counts, &sources)
-}
-
-/// Writes the results and prints the sums.
-fn finish(
-    judged: &[Verdicts],
-    options: &Options,
-    output: &Path,
-    counts: &mut Counts,
-    sources: &Path,
-) -> Result<()> {
-    if options.record {
-        judged.iter().for_each(|judged| counts.record(judged));
-        counts.write(&sources.join("counts.json"))?;
-    }
-    fs::create_dir_all(output)?;
-    let place = |chosen: &Option<PathBuf>, name| chosen.clone().unwrap_or_else(|| output.join(name));
-    fs::write(place(&options.json, "official.json"), report::json(judged)?)?;
-    fs::write(place(&options.junit, "official.xml"), report::junit(judged))?;
-    let failed = report::sums(judged);
-    std::io::stdout().flush()?;
-    if failed > 0 {
-        std::process::exit(1);
-    }
-    Ok(())
-}
-
-fn parse(mut arguments: lexopt::Parser) -> Result<Options> {
-    use lexopt::prelude::*;
-    match arguments.next()? {
-        Some(Value(layer)) if layer == "official" => {}
+        "acp-agent" | "acp-client" | "mcp-server" | "mcp-client" => {
+            let rest = arguments.raw_args()?.collect::<Vec<_>>();
+            own::check(root, &layer, &rest)
+        }
         _ => bail!("{USAGE}"),
-    }
-    let mut options = Options::default();
-    while let Some(argument) = arguments.next()? {
-        match argument {
-            Long("server") => options.sides.push(Side::Server),
-            Long("client") => options.sides.push(Side::Client),
-            Long("spec") => options.spec = Some(arguments.value()?.string()?),
-            Long("only") => options.only.push(arguments.value()?.string()?),
-            Long("record") => options.record = true,
-            Long("json") => options.json = Some(arguments.value()?.into()),
-            Long("junit") => options.junit = Some(arguments.value()?.into()),
-            other => return Err(other.unexpected()).context(USAGE),
-        }
-    }
-    Ok(options)
-}
-
-impl Options {
-    fn wants(&self, run: &Run) -> bool {
-        (self.sides.is_empty() || self.sides.contains(&run.side))
-            && self.spec.as_deref().is_none_or(|spec| spec == run.spec)
     }
 }

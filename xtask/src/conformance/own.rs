@@ -1,0 +1,118 @@
+//! Our programs before our own suite: the command, and the fixtures, which have every feature.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::{cargo, process};
+
+/// The fixtures, each over every transport that it has: subject, transport, program and arguments.
+const FIXTURES: &[(&str, &str, &str, &[&str])] = &[
+    ("acp-agent", "stdio", "everything-agent", &[]),
+    ("acp-client", "stdio", "everything-acp-client", &["--driver", "{target}", "--revision", "{revision}"]),
+    ("mcp-server", "stdio", "everything-server", &[]),
+    ("mcp-server", "http", "everything-server", &["127.0.0.1:0"]),
+    ("mcp-server", "sse", "everything-server", &["127.0.0.1:0"]),
+    ("mcp-client", "stdio", "everything-client", &["--driver", "{target}", "--revision", "{revision}"]),
+    ("mcp-client", "http", "everything-client", &["--driver", "{target}", "--revision", "{revision}"]),
+    ("mcp-client", "sse", "everything-client", &["--driver", "{target}", "--revision", "{revision}"]),
+];
+
+/// How many checks run at a time. They mostly wait.
+const JOBS: &str = "8";
+
+/// The programs of this workspace.
+struct Programs {
+    folder: PathBuf,
+}
+
+impl Programs {
+    /// Builds them in debug mode; the tests have built their dependencies already.
+    fn build(root: &Path) -> Result<Self> {
+        cargo::build(
+            root,
+            &["--package", "agentwire-cli", "--package", "agentwire-conformance-fixtures", "--bins"],
+        )?;
+        Ok(Self { folder: cargo::target(root)?.join("debug") })
+    }
+
+    fn check(&self) -> Command {
+        let mut command = Command::new(self.folder.join("agentwire"));
+        command.arg("check");
+        command
+    }
+
+    /// `check` of a fixture.
+    fn check_fixture(&self, fixture: &(&str, &str, &str, &[&str]), options: &[&str]) -> Command {
+        let (subject, transport, program, arguments) = *fixture;
+        let mut command = self.check();
+        command
+            .args([subject, "--transport", transport, "--profile", "everything", "--jobs", JOBS])
+            .args(options);
+        command.arg("--").arg(self.folder.join(program)).args(arguments);
+        command
+    }
+}
+
+/// Judges the command and the fixtures. No requirement may be broken, and no recommendation.
+pub(super) fn judge(root: &Path) -> Result<()> {
+    let programs = Programs::build(root)?;
+    let reports = cargo::target(root)?.join("conformance");
+    let mut ours = programs.check();
+    ours.args(["--level", "should", "--jobs", JOBS]);
+    ours.arg("--html").arg(reports.join("agentwire.html")).arg("--junit").arg(reports.join("agentwire.xml"));
+    let mut failed = Vec::new();
+    run("agentwire", &mut ours, &mut failed);
+    for fixture in FIXTURES {
+        let name = format!("{}-{}", fixture.2, fixture.1);
+        let page = reports.join(format!("{name}.html")).display().to_string();
+        run(
+            &name,
+            &mut programs.check_fixture(fixture, &["--level", "should", "--html", &page]),
+            &mut failed,
+        );
+    }
+    finish(&failed)
+}
+
+/// Runs each check of the suite against its mutants.
+pub(super) fn judge_mutants(root: &Path) -> Result<()> {
+    let programs = Programs::build(root)?;
+    let mut failed = Vec::new();
+    for fixture in FIXTURES {
+        let name = format!("mutants of {} over {}", fixture.2, fixture.1);
+        run(&name, &mut programs.check_fixture(fixture, &["--mutants"]), &mut failed);
+    }
+    finish(&failed)
+}
+
+/// `agentwire check SUBJECT …` of this workspace.
+pub(super) fn check(root: &Path, subject: &str, rest: &[OsString]) -> Result<()> {
+    let programs = Programs::build(root)?;
+    let status = programs.check().arg(subject).args(rest).status().context("agentwire check")?;
+    if !status.success() {
+        std::process::exit(status.code().unwrap_or(1));
+    }
+    Ok(())
+}
+
+fn run(name: &str, command: &mut Command, failed: &mut Vec<String>) {
+    let begun = Instant::now();
+    match process::run(command) {
+        Ok(()) => println!("== {name}: ok, {:.1} s", begun.elapsed().as_secs_f64()),
+        Err(error) => {
+            println!("== {name}: {error:#}");
+            failed.push(name.to_owned());
+        }
+    }
+}
+
+fn finish(failed: &[String]) -> Result<()> {
+    if failed.is_empty() {
+        return Ok(());
+    }
+    bail!("{} of the runs failed: {}", failed.len(), failed.join(", "))
+}
