@@ -74,3 +74,31 @@ fn has_check(requirement: &Requirement, role: Role) -> bool {
 fn ids<C>(checks: &'static [&'static [crate::check::Check<C>]]) -> impl Iterator<Item = &'static str> {
     checks.iter().copied().flatten().filter(|check| !check.mutants.is_empty()).map(|check| check.id)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::Check;
+
+    /// Each check is for a requirement that binds its party, occurs once, and has a mutant.
+    fn sound<C>(checks: &'static [&'static [Check<C>]], protocol: Protocol, role: Role) {
+        let registry = Registry::load().unwrap();
+        let mut seen = Vec::new();
+        for check in checks.iter().copied().flatten() {
+            let requirement = registry.get(protocol, check.id);
+            let requirement = requirement.unwrap_or_else(|| panic!("no requirement is called {}", check.id));
+            assert!(requirement.binds.contains(&role), "{} does not bind the {role}", check.id);
+            assert!(!check.mutants.is_empty(), "{} has no mutant", check.id);
+            assert!(!seen.contains(&check.id), "{} has two checks for the {role}", check.id);
+            seen.push(check.id);
+        }
+    }
+
+    #[test]
+    fn checks_are_sound() {
+        sound(acp_agent::CHECKS, Protocol::Acp, Role::Agent);
+        sound(acp_client::CHECKS, Protocol::Acp, Role::Client);
+        sound(mcp_server::CHECKS, Protocol::Mcp, Role::Server);
+        sound(mcp_client::CHECKS, Protocol::Mcp, Role::Client);
+    }
+}

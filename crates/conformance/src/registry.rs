@@ -80,3 +80,27 @@ fn area_of(file: &'static str) -> &'static str {
     let name = file.rsplit('/').next().unwrap_or(file);
     name.trim_end_matches(".toml")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_is_read() {
+        let registry = Registry::load().unwrap();
+        let count = |protocol| registry.all().iter().filter(|known| known.protocol() == protocol).count();
+        assert!(count(Protocol::Acp) >= 234, "{}", count(Protocol::Acp));
+        assert!(count(Protocol::Mcp) >= 307, "{}", count(Protocol::Mcp));
+    }
+
+    #[test]
+    fn every_requirement_holds_in_a_revision_and_binds_a_party() {
+        for requirement in Registry::load().unwrap().all() {
+            let name = requirement.name();
+            assert!(requirement.newest().is_some(), "{name} holds in no revision");
+            assert!(!requirement.binds.is_empty(), "{name} binds nobody");
+            assert!(requirement.text.ends_with('.') && !requirement.page.is_empty(), "{name}");
+            assert!(!requirement.implied || requirement.level == crate::Level::Should, "{name} is implied");
+        }
+    }
+}

@@ -57,7 +57,8 @@ const STEPS: &[Step] = &[
     Step::new("fuzz", Run::Xtask(&["fuzz", "--seconds", "3"])),
     Step::new("publish", Run::Publish),
     Step::new("interop", Run::Xtask(&["interop"])),
-    Step::new("conformance", Run::Xtask(&["conformance", "official"])),
+    Step::new("conformance", Run::Xtask(&["conformance", "all"])),
+    Step::new("mutants", Run::Xtask(&["conformance", "mutants"])),
     Step::new("upstream", Run::Xtask(&["schema", "--upstream"])),
     Step { name: "long", run: Run::Cargo(LONG, None), full: true },
 ];

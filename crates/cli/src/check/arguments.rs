@@ -62,6 +62,9 @@ pub(crate) struct Check {
     /// Print how many of the requirements have a check, and which lack one
     #[arg(long, conflicts_with = "subject")]
     pub(crate) coverage: bool,
+    /// The program and its arguments as one line, in place of -- CMD
+    #[arg(long = "command", value_name = "LINE", conflicts_with_all = ["url", "command"])]
+    pub(crate) line: Option<String>,
     /// The program and its arguments
     #[arg(last = true, value_name = "CMD")]
     pub(crate) command: Vec<String>,

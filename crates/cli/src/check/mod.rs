@@ -78,7 +78,7 @@ fn verdict(reports: &[Report], stale: &[String], level: Level, json: bool) -> Re
 fn configs(check: &Check) -> Result<Vec<Config>> {
     let mut configs = match check.subject {
         Some(subject) => vec![given(check, subject.into())?],
-        None if check.command.is_empty() && check.url.is_none() => ours::configs()?,
+        None if check.command.is_empty() && check.line.is_none() && check.url.is_none() => ours::configs()?,
         None => return Err(Usage("say what the program is, as in `check mcp-server -- CMD`".into()).into()),
     };
     for config in &mut configs {
@@ -96,7 +96,11 @@ fn configs(check: &Check) -> Result<Vec<Config>> {
 
 /// The program of the command line.
 fn given(check: &Check, kind: SubjectKind) -> Result<Config> {
-    let target = match (&check.url, CommandLine::new(check.command.iter().cloned())) {
+    let words = match &check.line {
+        Some(line) => shell_words::split(line).map_err(|error| Usage(format!("--command: {error}")))?,
+        None => check.command.clone(),
+    };
+    let target = match (&check.url, CommandLine::new(words)) {
         (Some(url), _) => Target::Url(url.clone()),
         (None, Some(command)) => Target::Command(command),
         (None, None) => return Err(Usage(format!("say which {kind}, as in `check {kind} -- CMD`")).into()),

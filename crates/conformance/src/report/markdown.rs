@@ -2,8 +2,13 @@
 
 use std::fmt::Write as _;
 
+use agentwire_jsonrpc::Printable;
+
 use super::{CheckResult, Counts, Report};
 use crate::verdict::Verdict;
+
+/// How many characters of a subject's text a cell shows.
+const MAX_CELL: usize = 300;
 
 /// A table of all reports, and below it the failures of each.
 pub(super) fn render(reports: &[Report]) -> String {
@@ -13,7 +18,7 @@ pub(super) fn render(reports: &[Report]) -> String {
     );
     for report in reports {
         let Counts { passed, failed, known, not_applicable, inconclusive } = Counts::of(&report.results);
-        let subject = cell(&format!("{} `{}`", report.kind, report.target.replace('`', "'")));
+        let subject = format!("{} {}", report.kind, cell(&report.target));
         let version = cell(report.subject.as_deref().unwrap_or("unknown"));
         let _ = writeln!(
             text,
@@ -49,18 +54,20 @@ pub(super) fn render(reports: &[Report]) -> String {
 
 /// Text within a cell of a table: one line, no markup of the subject's choice, and not too long.
 fn cell(text: &str) -> String {
+    let shown = Printable::one_line(text).to_string();
     let mut escaped = String::new();
-    for character in text.chars().take(300) {
+    for character in shown.chars().take(MAX_CELL) {
         match character {
-            '|' | '*' | '_' | '[' | ']' | '<' | '>' | '#' | '\\' => {
+            '<' => escaped.push_str("&lt;"),
+            '&' => escaped.push_str("&amp;"),
+            '|' | '*' | '_' | '[' | ']' | '>' | '#' | '\\' | '`' => {
                 escaped.push('\\');
                 escaped.push(character);
             }
-            control if control.is_control() => escaped.push(' '),
             other => escaped.push(other),
         }
     }
-    if text.chars().count() > 300 {
+    if shown.chars().count() > MAX_CELL {
         escaped.push('…');
     }
     escaped

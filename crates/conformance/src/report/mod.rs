@@ -280,3 +280,6 @@ fn subject_in(trace: &Trace) -> Option<String> {
 fn as_milliseconds<S: serde::Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_u128(time.as_millis())
 }
+
+#[cfg(test)]
+mod tests;
