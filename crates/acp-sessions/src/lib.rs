@@ -97,6 +97,7 @@
 //! | | version 1 | version 2 |
 //! |---|---|---|
 //! | a prompt is answered | when its turn ends | when it is stored, and before the closure is called; the turn's end is the state `idle` |
+//! | closing a session that is not open | is refused (-32002) | succeeds |
 //! | a second prompt of a session | is refused as busy (-32600) | waits for the first to end |
 //! | a session is replayed by | `session/load` | `session/resume` with `replayFrom` |
 //! | modes | are modes, and an option may show them | are an option of the category `mode`, which is added where there is none |

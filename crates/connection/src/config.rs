@@ -1,6 +1,6 @@
 //! The limits of a connection: unanswered requests, queued bytes, and bytes of answers that wait in batches.
 
-use crate::Dialect;
+use crate::{Dialect, Responses};
 
 /// The configuration of a [`Connection`](crate::Connection).
 #[derive(Clone, Debug)]
@@ -8,6 +8,9 @@ use crate::Dialect;
 pub struct Config {
     /// The protocol's methods for cancellation and progress, and whether it allows batches and null ids.
     pub dialect: Dialect,
+    /// Which messages of the peer's get a response (default [`Responses::All`]), until
+    /// [`set_responses`](crate::Connection::set_responses) says otherwise.
+    pub responses: Responses,
     /// How many requests of the peer's may be unanswered (default 1024). One more is refused with an error that names the
     /// limit. An answer that waits in a batch for the others still counts.
     pub request_limit: usize,
@@ -27,11 +30,19 @@ impl Config {
     pub fn new(dialect: Dialect) -> Self {
         Self {
             dialect,
+            responses: Responses::All,
             request_limit: 1024,
             high_water: 64 << 10,
             backlog_limit: 1 << 20,
             batch_answers_limit: 16 << 20,
         }
+    }
+
+    /// Sets which messages of the peer's get a response.
+    #[must_use]
+    pub fn responses(mut self, responses: Responses) -> Self {
+        self.responses = responses;
+        self
     }
 
     /// Sets how many requests of the peer's may be unanswered.

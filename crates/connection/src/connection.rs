@@ -11,6 +11,7 @@ use crate::config::Config;
 use crate::event::{CallFailure, CallId, Event, IncomingId};
 use crate::pending_requests::PendingRequests;
 use crate::queue::{Kind, Queue, Transmit};
+use crate::responses::Responses;
 
 /// How many empty places of each collection keep their memory while the connection is idle.
 const MANY: usize = 16;
@@ -182,7 +183,9 @@ impl Connection {
         let Some(entry) = self.requests.remove(incoming) else {
             return;
         };
-        let unwanted = entry.abandoned || (entry.cancelled && !self.config.dialect.answers_cancelled);
+        let unwanted = entry.abandoned
+            || (entry.cancelled && !self.config.dialect.answers_cancelled)
+            || !self.responds_to(&entry.id);
         let response = Response::new(entry.id, outcome);
         match entry.batch {
             Some(batch) => {
@@ -219,6 +222,21 @@ impl Connection {
     /// Whether batches are accepted.
     pub fn accepts_batches(&self) -> bool {
         self.config.dialect.batches
+    }
+
+    /// Sets which messages of the peer's get a response from now on. Answers to requests that arrived before are dropped where
+    /// they are none of these.
+    pub fn set_responses(&mut self, responses: Responses) {
+        self.config.responses = responses;
+    }
+
+    /// Whether a request, or a message that may be one, gets a response. The id is null where none could be read.
+    pub fn responds_to(&self, id: &RequestId) -> bool {
+        match self.config.responses {
+            Responses::All => true,
+            Responses::WithId => !id.is_null(),
+            Responses::None => false,
+        }
     }
 
     /// Releases memory that is no longer in use, unless it is little. Call it while the connection is idle: it may stay

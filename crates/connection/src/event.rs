@@ -58,7 +58,8 @@ pub enum Event {
     /// JSON-RPC response has the reason as its error. Worth a line in a log.
     UnmatchedResponse(Response),
     /// A message that could not be read and belongs to no call: a line over the limit, text that is no JSON-RPC, or a
-    /// malformed notification. Its content is lost. The peer gets an error too, unless it was a notification.
+    /// malformed notification. Its content is lost. The peer gets an error too, unless it was a notification. Also a request
+    /// where the peer's [get no response](crate::Responses).
     Unreadable(ErrorObject),
 }
 

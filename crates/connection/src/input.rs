@@ -24,6 +24,11 @@ impl Connection {
     fn handle_request(&mut self, request: Request, batch: Option<usize>) {
         let limit = self.config.request_limit;
         let id = request.id.clone();
+        if !self.responds_to(&id) {
+            let error = ErrorObject::invalid_request("the peer may not send requests here");
+            self.events.push_back(Event::Unreadable(error));
+            return;
+        }
         let error = if id.is_null() && !self.config.dialect.null_ids {
             ErrorObject::invalid_request("the id of a request is a string or an integer")
         } else if self.requests.count_with_batched() >= limit {
@@ -101,7 +106,7 @@ impl Connection {
         match malformed.intent {
             Intent::Request(id) => {
                 // In a batch the sender reads with the other answers which element it was.
-                if id.is_null() && batch.is_none() {
+                if (id.is_null() && batch.is_none()) || !self.responds_to(&id) {
                     self.events.push_back(Event::Unreadable(malformed.error.clone()));
                 }
                 self.refuse(id, malformed.error, batch);
@@ -139,7 +144,11 @@ impl Connection {
         self.calls.remove(call).map(|_| call)
     }
 
+    /// Answers a message with an error, if it gets a response.
     pub(crate) fn refuse(&mut self, id: RequestId, error: ErrorObject, batch: Option<usize>) {
+        if !self.responds_to(&id) {
+            return;
+        }
         let in_reply_to = Some(id.clone()).filter(|id| !id.is_null());
         let response = Response::new(id, Err(error));
         match batch {

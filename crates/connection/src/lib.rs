@@ -34,7 +34,7 @@
 //! # Invariants
 //!
 //! - Every request that becomes an [`Event::Request`] is answered once; every other request is answered with an error. The
-//!   [`Dialect`] decides whether a cancelled one is answered.
+//!   [`Dialect`] decides whether a cancelled one is answered, and [`Responses`] whether any is.
 //! - Every call ends in one [`Event::Answered`], unless it is [cancelled](Connection::cancel) first.
 //! - Frames leave in the order in which they were queued; events come in the order in which they arrived.
 //! - The id of a call is used once.
@@ -49,6 +49,7 @@ mod event;
 mod input;
 mod pending_requests;
 mod queue;
+mod responses;
 
 pub use calls::CallOptions;
 pub use config::Config;
@@ -56,6 +57,7 @@ pub use connection::Connection;
 pub use dialect::Dialect;
 pub use event::{CallFailure, CallId, Event, IncomingId};
 pub use queue::Transmit;
+pub use responses::Responses;
 
 /// Compiles the example of the README.
 #[cfg(doctest)]

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use agentwire_jsonrpc::{ErrorObject, RawJson, RequestMethod};
 use agentwire_mcp_schema::{
-    Downgrade, ElicitAction, ElicitFormRequest, ElicitRequest, ElicitResult, ElicitSchema, ElicitUrlRequest,
-    Revision,
+    CreateMessageRequest, Downgrade, ElicitAction, ElicitFormRequest, ElicitRequest, ElicitResult,
+    ElicitSchema, ElicitUrlRequest, Revision,
 };
 use agentwire_peer::{Clock, TokioClock};
 use futures_util::FutureExt;
@@ -57,6 +57,8 @@ pub(crate) struct Answers {
     pub(crate) time_limit: Option<Duration>,
     /// The questions of one connection that wait for their answers.
     open: OpenQuestions,
+    /// Whether the client declares `sampling.tools`.
+    pub(crate) samples_with_tools: bool,
     /// How many bytes of memory one decoded message of the server may take.
     pub(crate) value_limit: usize,
 }
@@ -71,6 +73,7 @@ impl Default for Answers {
             request_limit: 100,
             time_limit: Some(TIME_LIMIT),
             open: OpenQuestions::default(),
+            samples_with_tools: false,
             value_limit: DEFAULT_VALUE_LIMIT,
         }
     }
@@ -145,7 +148,29 @@ impl Answers {
         agreed: &Agreed,
     ) -> Option<AnswerFuture> {
         let answer = self.by_method.get(method)?;
-        Some(self.begin(answer, params, agreed))
+        Some(self.check_declared(method, params, agreed).and_then(|()| self.begin(answer, params, agreed)))
+    }
+
+    /// Refuses tools in a request for sampling unless the client has declared `sampling.tools`: it must return an error. See
+    /// <https://modelcontextprotocol.io/specification/2026-07-28/schema#createmessagerequestparams-tools>.
+    pub(crate) fn check_declared(
+        &self,
+        method: &str,
+        params: Option<&RawJson>,
+        agreed: &Agreed,
+    ) -> Result<(), ErrorObject> {
+        let revision = agreed.get().copied().unwrap_or(Revision::LATEST_SESSION);
+        if method != CreateMessageRequest::NAME || self.samples_with_tools || !revision.has_sampling_tools() {
+            return Ok(());
+        }
+        let has =
+            |name: &&str| params.and_then(|params| params.member(name)).is_some_and(|value| !value.is_null());
+        match ["tools", "toolChoice"].iter().find(|name| has(name)) {
+            None => Ok(()),
+            Some(name) => Err(ErrorObject::invalid_params(format_args!(
+                "this client does not have `sampling.tools`, which `{name}` needs"
+            ))),
+        }
     }
 
     fn begin(&self, answer: &Answer, params: Option<&RawJson>, agreed: &Agreed) -> AnswerFuture {

@@ -1,14 +1,15 @@
 //! From a [`Client`] to a connection, and what runs beside the caller's code.
 
-use agentwire_peer::{Closed, TokioClock, driver};
+use agentwire_peer::{Closed, Driver, Peer, TokioClock, driver};
 use agentwire_transport::Transport;
 use futures_channel::oneshot;
 use futures_util::future::join;
 
 use crate::cleanup::{Cleanup, CleanupQueue};
 use crate::handler::ClientHandler;
+use crate::handshake::HandshakeConfig;
 use crate::listening::{beside, listen};
-use crate::{BoxError, Client, HandshakeError, RemoteServer};
+use crate::{BoxError, Client, Config, HandshakeError, RemoteServer};
 
 /// Connects to a server, with the defaults, for as long as `main` runs.
 ///
@@ -79,8 +80,8 @@ impl Client {
         F: Future<Output = Result<R, BoxError>>,
     {
         let Self { handshake, connection, handler } = self;
-        let (peer, driver) = driver(connection.into(), TokioClock::default());
-        let (handler, mut queue) = for_connection(handler);
+        let (peer, driver) = open(&handshake, connection);
+        let (handler, mut queue) = for_connection(handler, &handshake);
         let for_server = handler.clone();
         let main = async move {
             let server = handshake.run(peer, &for_server).await?;
@@ -104,8 +105,8 @@ impl Client {
     ) -> (impl Future<Output = Result<RemoteServer, HandshakeError>>, impl Future<Output = Result<(), Closed>>)
     {
         let Self { handshake, connection, handler } = self;
-        let (peer, driver) = driver(connection.into(), TokioClock::default());
-        let (handler, mut queue) = for_connection(handler);
+        let (peer, driver) = open(&handshake, connection);
+        let (handler, mut queue) = for_connection(handler, &handshake);
         let (for_server, for_side) = (handler.clone(), handler.clone());
         let (connected, once_connected) = oneshot::channel();
         let connecting = async move {
@@ -123,9 +124,21 @@ impl Client {
     }
 }
 
+/// A connection before its handshake.
+fn open(handshake: &HandshakeConfig, config: Config) -> (Peer, Driver) {
+    let mut config = agentwire_peer::Config::from(config);
+    config.connection.responses = handshake.responses();
+    driver(config, TokioClock::default())
+}
+
 /// A handler for one connection, and the queue of what outlives its calls, where that is needed.
-fn for_connection(handler: ClientHandler) -> (ClientHandler, Option<CleanupQueue>) {
+fn for_connection(
+    handler: ClientHandler,
+    handshake: &HandshakeConfig,
+) -> (ClientHandler, Option<CleanupQueue>) {
     let mut handler = handler.for_connection();
+    let sampling = handshake.capabilities.sampling.as_ref();
+    handler.answers.samples_with_tools = sampling.is_some_and(|sampling| sampling.tools.is_some());
     let (cleanup, queue) = handler.tasks.is_some().then(Cleanup::queue).unzip();
     handler.cleanup = cleanup.unwrap_or_default();
     (handler, queue)

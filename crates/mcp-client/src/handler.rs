@@ -152,7 +152,6 @@ impl Handler for ClientHandler {
     fn request(&self, request: Request, context: RequestContext) -> impl Future<Output = Outcome> {
         let params = request.params.as_ref();
         let answer = match &*request.method {
-            method if self.is_stateless() => Err(Err(ErrorObject::method_not_found(method))),
             PingRequest::NAME => Err(encode(&EmptyResult::default())),
             method => match self.answers.answer(method, params, &self.agreed) {
                 Some(Ok(answer)) => Ok(answer),

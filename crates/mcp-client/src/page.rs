@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use agentwire_jsonrpc::runtime::Members;
-use agentwire_jsonrpc::{RawJson, TreeCost};
+use agentwire_jsonrpc::{RawJson, TreeCost, code};
 use agentwire_mcp_schema::{Cursor, Paginated};
 use agentwire_peer::CallError;
 use bytestring::ByteString;
@@ -36,6 +36,8 @@ pub(crate) struct PageReader<M: Paginated> {
     bytes: usize,
     /// Bytes of memory that the items take, except their schemas, which stay text.
     memory: usize,
+    /// Whether the list was read from the start again.
+    is_restarted: bool,
     list: std::marker::PhantomData<fn() -> M>,
 }
 
@@ -50,12 +52,32 @@ impl<M: Paginated> Default for PageReader<M> {
             items: 0,
             bytes: 0,
             memory: 0,
+            is_restarted: false,
             list: std::marker::PhantomData,
         }
     }
 }
 
 impl<M: Paginated> PageReader<M> {
+    /// Forgets the pages if the error says that the cursor of the next one is no longer valid. Returns whether to read the list
+    /// from the start, which it does once. See
+    /// <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching>.
+    pub(crate) fn restarts_after(&mut self, error: &CallError) -> bool {
+        let is_cursor_lost =
+            self.pages > 0 && error.refusal().is_some_and(|error| error.code == code::INVALID_PARAMS);
+        if !is_cursor_lost || self.is_restarted {
+            return false;
+        }
+        *self = Self {
+            page_limit: self.page_limit,
+            item_limit: self.item_limit,
+            byte_limit: self.byte_limit,
+            is_restarted: true,
+            ..Self::default()
+        };
+        true
+    }
+
     /// Returns the items of a page that can be decoded, and the cursor of the next page.
     pub(crate) fn read(
         &mut self,

@@ -18,6 +18,10 @@ use crate::{Call, RawAnswer};
 /// It is a [`Stream`], and has the two most needed methods of one itself. After an error it ends. Dropping it cancels the
 /// request for a page, if one is in flight.
 ///
+/// A server may refuse a page because the list has changed and the cursor is no longer valid (`-32602`). Then
+/// [`collect`](Self::collect) drops the pages that it has and reads the list from the start, once. Where items were taken one by
+/// one, the refusal is an error: only the caller can drop these.
+///
 /// An item that cannot be decoded is left out, and [`Client::on_warning`](crate::Client::on_warning) is called. The same
 /// happens to an item with a schema that would take more memory as a tree of values than
 /// [`Client::value_limit`](crate::Client::value_limit). Everything else of all items together is held to that limit too:
@@ -90,17 +94,26 @@ impl<M: Paginated + Downgrade + HasMeta + Send + 'static> Pages<M> {
         poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await.transpose()
     }
 
-    /// Returns all items that are left.
+    /// Returns all items that are left. Where none were taken before, a page that is refused with `-32602` (invalid params)
+    /// makes it drop all pages and read the list from the start, once.
     ///
     /// # Errors
     ///
     /// When the request for a page fails, or a page breaks a limit.
     pub async fn collect(mut self) -> Result<Vec<M::Item>, CallError> {
+        let has_all = self.reader.pages == 0;
         let mut items = Vec::new();
-        while let Some(item) = self.try_next().await? {
-            items.push(item);
+        loop {
+            match self.try_next().await {
+                Ok(Some(item)) => items.push(item),
+                Ok(None) => return Ok(items),
+                Err(error) if has_all && self.reader.restarts_after(&error) => {
+                    items.clear();
+                    self.next = NextPage::At(None);
+                }
+                Err(error) => return Err(error),
+            }
         }
-        Ok(items)
     }
 
     fn take_page(&mut self, page: &RawAnswer) -> Result<(), CallError> {

@@ -86,7 +86,7 @@ pub use crate::observe::exchange::{ExchangeObservation, observe_notification};
 pub use crate::observe::open_call::in_scope;
 pub use crate::port::{Input, Port};
 pub use crate::timer::Timer;
-pub use agentwire_connection::{CallFailure, Event, IncomingId};
+pub use agentwire_connection::{CallFailure, Event, IncomingId, Responses};
 
 /// Methods of [`Peer`] for protocol runtimes.
 pub trait PeerExt {
@@ -132,6 +132,9 @@ pub trait PeerExt {
 
     /// Sets whether the peer may send batches from now on.
     fn take_batches(&self, batches: bool);
+
+    /// Sets which messages of the peer's get a response from now on.
+    fn set_responses(&self, responses: Responses);
 }
 
 impl PeerExt for Peer {
@@ -178,6 +181,10 @@ impl PeerExt for Peer {
 
     fn take_batches(&self, batches: bool) {
         self.shared.lock().connection.take_batches(batches);
+    }
+
+    fn set_responses(&self, responses: Responses) {
+        self.shared.lock().connection.set_responses(responses);
     }
 }
 

@@ -162,9 +162,11 @@ where
         request: CloseSessionRequest,
         _: Context,
     ) -> Result<CloseSessionResponse, Error> {
-        let id = &request.session_id;
-        self.0.close(id).await.map_err(|error| with_data(error, id))?;
-        Ok(CloseSessionResponse::new())
+        match self.0.close(&request.session_id).await {
+            // In version 2 closing what is not open succeeds.
+            Err(error) if error.code != error_code::RESOURCE_NOT_FOUND => Err(error),
+            _ => Ok(CloseSessionResponse::new()),
+        }
     }
 
     /// Closing has waited for the turn already, so only prompts that were waiting are left.

@@ -176,6 +176,10 @@ async fn closing_ends_the_turn_first_and_nothing_comes_afterwards() {
         assert_eq!(refused["error"]["code"], -32002, "{refused}");
         assert_eq!(refused["error"]["data"]["sessionId"], session.as_str(), "{refused}");
         peer.silence().await;
+        for session in [&*session, "nope"] {
+            let again = peer.call("session/close", json!({ "sessionId": session })).await;
+            assert_eq!(again, json!({}), "closing what is not open succeeds");
+        }
     })
     .await;
 }

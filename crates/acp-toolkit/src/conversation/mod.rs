@@ -148,6 +148,10 @@ impl Conversation {
         self
     }
 
+    pub(crate) fn current_limits(&self) -> ConversationLimits {
+        self.limits
+    }
+
     /// Applies one update of either version of the protocol. Returns what it changed.
     pub fn apply(&mut self, update: impl Into<Update>) -> Applied {
         let (change, omitted) = match update.into() {

@@ -1,31 +1,29 @@
 mod client;
+mod early;
 mod question_memory;
 mod replay;
+mod sessions;
 mod turn;
 mod user_interface;
 #[cfg(feature = "v2")]
 mod v2;
 
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 use agentwire_acp_client::{AgentHandle, Call, CallError};
 use agentwire_acp_schema::v1::{
     BooleanConfigOptionCapabilities, ClientCapabilities, ClientSessionCapabilities, CompactionCapabilities,
     ElicitationCapabilities, ElicitationFormCapabilities, ElicitationUrlCapabilities, LoadSessionRequest,
     LoadSessionResponse, NewSessionRequest, NewSessionResponse, NoticeCapabilities, PromptRequest,
-    PromptResponse, ResumeSessionRequest, ResumeSessionResponse, SessionConfigOption,
-    SessionConfigOptionsCapabilities, SessionId, SessionModeState,
+    PromptResponse, ResumeSessionRequest, ResumeSessionResponse, SessionConfigOptionsCapabilities, SessionId,
 };
-use agentwire_sync::Mutex;
 
 use crate::{Conversation, ConversationLimits, Permissions, Update, Workspace, Workspaces};
 
 use question_memory::QuestionMemory;
 pub(crate) use replay::Replay;
-use replay::Replays;
+use sessions::{OpenConversation, Sessions};
 pub(crate) use turn::Turn as ConversationTurn;
 pub use user_interface::UserInterface;
 #[cfg(feature = "v2")]
@@ -87,57 +85,6 @@ struct Services {
     urls: bool,
 }
 
-/// The conversations of the open sessions. Clones share them.
-#[derive(Clone, Debug)]
-struct Sessions {
-    conversations: Arc<Mutex<HashMap<SessionId, OpenConversation>>>,
-    limits: Option<ConversationLimits>,
-    /// The sessions that are loaded again.
-    replays: Replays,
-    /// How many turns have begun.
-    turns: Arc<AtomicU64>,
-}
-
-/// The conversation of an open session.
-#[derive(Debug)]
-struct OpenConversation {
-    conversation: Conversation,
-    /// The number of the turn that began last. None where it has ended.
-    turn: Option<u64>,
-}
-
-impl Sessions {
-    /// Begins a conversation with these settings, in place of an earlier one of the session.
-    fn open(&self, session: &SessionId) {
-        self.conversations.lock().insert(session.clone(), self.new_conversation());
-    }
-
-    /// Begins a conversation, unless the session has one.
-    fn open_if_closed(&self, session: &SessionId) {
-        self.conversations.lock().entry(session.clone()).or_insert_with(|| self.new_conversation());
-    }
-
-    fn new_conversation(&self) -> OpenConversation {
-        let mut conversation = Conversation::new();
-        if let Some(limits) = self.limits {
-            conversation = conversation.limits(limits);
-        }
-        OpenConversation { conversation, turn: None }
-    }
-
-    /// Takes the settings of an answer that opened a session.
-    fn set(
-        &self,
-        session: &SessionId,
-        modes: Option<SessionModeState>,
-        options: Option<Vec<SessionConfigOption>>,
-    ) {
-        if let Some(open) = self.conversations.lock().get_mut(session) {
-            let _drawn_when_it_is_open = open.conversation.opened(modes, options);
-        }
-    }
-}
-
 impl<U: UserInterface> Toolkit<U> {
     /// Serves everything. The user decides about permissions, and conversations have their default limits.
     pub fn new(user_interface: U) -> Self {
@@ -146,12 +93,7 @@ impl<U: UserInterface> Toolkit<U> {
             workspaces: Workspaces::new(),
             permissions: Arc::default(),
             services: Services { reads: true, writes: true, terminals: true, forms: true, urls: true },
-            sessions: Sessions {
-                conversations: Arc::default(),
-                limits: None,
-                replays: Replays::default(),
-                turns: Arc::default(),
-            },
+            sessions: Sessions::default(),
             question_memory: QuestionMemory::default(),
         }
     }
@@ -268,12 +210,17 @@ impl<U: UserInterface> Toolkit<U> {
     }
 
     /// Applies an update to a conversation and shows it: for example the answer to `session/set_mode`, as a
-    /// `CurrentModeUpdate`. Does nothing if the session is not open.
+    /// `CurrentModeUpdate`.
+    ///
+    /// While a new session is being opened, an update of a session that is not open is kept for it, up to 1 MiB: an agent may
+    /// send some before its answer. They are not shown. Otherwise an update of such a session does nothing.
     pub fn apply(&self, session: &SessionId, update: impl Into<Update>) {
         let mut conversations = self.sessions.conversations.lock();
         if let Some(OpenConversation { conversation, .. }) = conversations.get_mut(session) {
             let applied = conversation.apply(update);
             self.user_interface.show(session, conversation, &applied);
+        } else {
+            self.sessions.early.apply(session, update.into());
         }
     }
 
@@ -294,9 +241,11 @@ impl<U: UserInterface> Toolkit<U> {
     /// `session/new`. The session is open when the answer arrives, so nothing that follows is missed.
     pub fn new_session(&self, agent: &AgentHandle, request: NewSessionRequest) -> Call<NewSessionResponse> {
         let (workspaces, sessions) = (self.workspaces.clone(), self.sessions.clone());
+        let early = self.sessions.early.expect();
         agent.new_session(request.clone()).on_answer(move |opened| {
             workspaces.open(&opened.session_id, &request);
             sessions.open(&opened.session_id);
+            drop(early);
             sessions.set(&opened.session_id, opened.modes.clone(), opened.config_options.clone());
         })
     }

@@ -34,8 +34,10 @@ impl<U: UserInterface> Toolkit<U> {
         request: NewSessionRequest,
     ) -> Call<NewSessionResponse> {
         let sessions = self.sessions.clone();
+        let early = self.sessions.early.expect();
         agent.new_session(request).on_answer(move |opened| {
             sessions.open(&opened.session_id);
+            drop(early);
             sessions.set_v2(&opened.session_id, &opened.config_options, &opened.available_commands);
         })
     }
@@ -75,7 +77,12 @@ impl Sessions {
         options: &[agentwire_acp_schema::v2::SessionConfigOption],
         available: &[agentwire_acp_schema::v2::AvailableCommand],
     ) {
-        self.set(session, None, Some(config_options(options.to_vec())));
+        // Lists may be left out. Earlier updates may have brought them.
+        let options = (!options.is_empty()).then(|| config_options(options.to_vec()));
+        self.set(session, None, options);
+        if available.is_empty() {
+            return;
+        }
         if let Some(OpenConversation { conversation, .. }) = self.conversations.lock().get_mut(session) {
             let commands = v1::AvailableCommandsUpdate::new(commands(available.to_vec()));
             let _drawn_when_it_is_open = conversation.apply(commands);

@@ -3,6 +3,7 @@
 
 mod conversations;
 mod earlier_fields;
+mod early_updates;
 #[path = "../../../acp-agent/examples/echo_agent.rs"]
 #[allow(dead_code, unreachable_pub, reason = "an example has a main function")]
 mod echo_agent;

@@ -8,6 +8,7 @@ mod pair;
 mod pending_requests;
 mod progress;
 mod property;
+mod responses;
 
 use std::time::{Duration, Instant};
 

@@ -199,6 +199,8 @@ impl Client {
     }
 
     /// Lets the server use the client's language model. Ask the user first.
+    ///
+    /// A request with tools for the model is refused unless the client [advertises](Self::advertise) `sampling.tools`.
     #[must_use]
     pub fn sampling<F, O>(mut self, function: F) -> Self
     where

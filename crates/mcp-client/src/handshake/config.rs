@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use agentwire_mcp_schema::{ClientCapabilities, Downgrade, Implementation, LoggingLevel, Revision};
+use agentwire_peer::runtime::Responses;
 
 use crate::mode::ProtocolMode;
 use crate::raw::Waits;
@@ -32,6 +33,18 @@ impl HandshakeConfig {
     /// The newest revision that may be agreed on and meets the condition.
     pub(crate) fn newest(&self, condition: fn(Revision) -> bool) -> Option<Revision> {
         self.revisions.iter().copied().filter(|revision| condition(*revision)).max()
+    }
+
+    /// Which messages of the server's get a response before a revision is agreed on. In [`ProtocolMode::Auto`] a request
+    /// does, because only a server with sessions sends one. Any server may write what cannot be read.
+    pub(crate) fn responses(&self) -> Responses {
+        match self.mode {
+            ProtocolMode::Stateful => Responses::All,
+            ProtocolMode::Stateless => Responses::None,
+            ProtocolMode::Auto if self.newest(Revision::is_stateless).is_none() => Responses::All,
+            ProtocolMode::Auto if self.newest(Revision::has_sessions).is_none() => Responses::None,
+            ProtocolMode::Auto => Responses::WithId,
+        }
     }
 
     /// The capabilities in the terms of a revision.

@@ -6,6 +6,7 @@ mod error;
 mod stateful;
 
 use agentwire_mcp_schema::Revision;
+use agentwire_peer::runtime::{PeerExt, Responses};
 use agentwire_peer::{CallError, Peer};
 
 use self::discovery::{Discovery, discover};
@@ -33,6 +34,9 @@ impl HandshakeConfig {
             }
             ProtocolMode::Auto => self.find_out(&peer).await?,
         };
+        // Since 2026-07-28 a client sends no responses, not even to what it cannot read.
+        let is_stateless = server.revision.is_stateless();
+        peer.set_responses(if is_stateless { Responses::None } else { Responses::All });
         let _agreed_once = handler.agreed.set(server.revision);
         Ok(RemoteServer::new(peer, server, handler))
     }

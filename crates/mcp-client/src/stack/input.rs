@@ -2,6 +2,7 @@
 //! again. Also answers the questions of tasks.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 
 use agentwire_jsonrpc::{RawJson, RawObject, RequestMethod};
 use agentwire_mcp_schema::{CallToolRequest, GetPromptRequest, ReadResourceRequest};
@@ -83,12 +84,7 @@ impl Questions {
             );
         }
         let answer = async |(key, Question { method: asked, params }): (String, Question)| {
-            let refused = |why: &dyn std::fmt::Display| {
-                fail(
-                    method,
-                    format!("the server first wants {asked} ({key:?}), and there is no answer: {why}"),
-                )
-            };
+            let refused = |why: &dyn Display| fail(method, no_answer(&asked, &key, why));
             match connection.answer(&asked, params.as_ref()) {
                 Some(Ok(answer)) => match answer.await {
                     Ok(answer) => Ok((key, answer)),
@@ -125,6 +121,12 @@ impl Questions {
         }
         if requests().count() > limit {
             return Err(format!("the server first wants more than {limit} answers, which is the limit"));
+        }
+        for (key, Question { method, params }) in requests() {
+            connection
+                .answers
+                .check_declared(method, params.as_ref(), &connection.agreed)
+                .map_err(|why| no_answer(method, key, &why))?;
         }
         match &self.request_state {
             None if self.input_requests.is_none() => {
@@ -166,6 +168,10 @@ impl InputAnswers {
 pub(crate) fn too_often(method: ByteString, limit: usize) -> CallError {
     let why = format!("the server still asks after {limit} rounds of answers, which is the limit");
     CallError::unusable(method, why)
+}
+
+fn no_answer(asked: &str, key: &str, why: &dyn Display) -> String {
+    format!("the server first wants {asked} ({key:?}), and there is no answer: {why}")
 }
 
 fn fail<T>(method: &ByteString, why: String) -> Result<T, CallError> {

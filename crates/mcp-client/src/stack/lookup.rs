@@ -10,7 +10,8 @@ use crate::page::PageReader;
 use crate::raw::{CallOptions, RawCall};
 use crate::result::ResultKind;
 
-/// Lists tools page by page until this one comes. Returns false if it does not.
+/// Lists tools page by page until this one comes. Returns false if it does not. Where a cursor is no longer valid, it begins
+/// again once.
 ///
 /// The requests pass neither the user's layers, where they could wait for the very call that needs them, nor the
 /// cache, which still keeps what they bring.
@@ -19,8 +20,14 @@ pub(crate) async fn find(connection: &Connection, name: &str) -> bool {
     let mut reader = PageReader::<ListToolsRequest>::default();
     let mut cursor = None;
     loop {
-        let Ok((tools, next)) = page(connection, &mut reader, ListToolsRequest::page(cursor)).await else {
-            return false;
+        let (tools, next) = match page(connection, &mut reader, ListToolsRequest::page(cursor)).await {
+            Ok(page) => page,
+            Err(error) if reader.restarts_after(&error) => {
+                connection.forget_tools();
+                cursor = None;
+                continue;
+            }
+            Err(_) => return false,
         };
         let mut is_found = false;
         for tool in tools {

@@ -195,6 +195,51 @@ async fn what_cannot_be_answered_fails_the_call_before_anybody_is_asked() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn mrt_16_tools_for_the_model_need_their_capability() {
+    let asked = Arc::new(Mutex::new(0));
+    let count = asked.clone();
+    let client = Client::default().sampling(move |_: CreateMessageRequest| {
+        *count.lock().unwrap() += 1;
+        async { Ok(CreateMessageResult::new("m", "4")) }
+    });
+    let able = client.clone().advertise(|capabilities| {
+        capabilities.sampling.get_or_insert_default().tools = Some(JsonObject::new());
+    });
+    let tools = json!([{ "name": "add", "inputSchema": { "type": "object" } }]);
+    for (member, value) in [("tools", tools), ("tools", json!([])), ("toolChoice", json!({ "mode": "none" }))]
+    {
+        for (client, is_able) in [(client.clone(), false), (able.clone(), true)] {
+            *asked.lock().unwrap() = 0;
+            let mut question = sampling();
+            question["params"][member] = value.clone();
+            let script = async |mut mock: Mock| {
+                let call = mock.expect("tools/call").await;
+                mock.answer(&call, wanted(json!({ "a": sampling(), "b": question }))).await;
+                if is_able {
+                    let again = mock.expect("tools/call").await;
+                    mock.answer(&again, done()).await;
+                }
+                mock.expect_end().await;
+            };
+            let (result, ()) = with_stateless(client, script, async |server: RemoteServer| {
+                Ok(server.call_tool("x", ()).await)
+            })
+            .await;
+            match result.unwrap() {
+                Ok(_) => assert!(is_able, "{member}"),
+                Err(error) => {
+                    assert!(!is_able && matches!(error, CallError::Unusable { .. }), "{error}");
+                    let text = error.to_string();
+                    let named = format!("`sampling.tools`, which `{member}` needs");
+                    assert!(text.contains("(\"b\")") && text.contains(&named), "{text}");
+                }
+            }
+            assert_eq!(*asked.lock().unwrap(), if is_able { 2 } else { 0 }, "{member}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_server_that_asks_for_ever_is_answered_so_often() {
     for limit in [0, 3] {
         let script = async |mut mock: Mock| {

@@ -93,6 +93,68 @@ async fn pag_06_pages_without_end_end_at_the_limit() {
     result.unwrap();
 }
 
+async fn refuse_page(mock: &mut Mock, cursor: Option<&str>, code: i64) {
+    let request = mock.expect("tools/list").await;
+    assert_eq!(request["params"].get("cursor").and_then(Value::as_str), cursor);
+    mock.refuse(&request, json!({ "code": code, "message": "no" })).await;
+}
+
+fn refused_code(error: &CallError) -> Option<i64> {
+    error.refusal().map(|error| error.code)
+}
+
+#[tokio::test(start_paused = true)]
+async fn cac_10_a_list_whose_cursor_is_lost_is_read_from_the_start_once() {
+    let script = async |mut mock: Mock| {
+        page(&mut mock, None, &["a", "b"], Some("1")).await;
+        page(&mut mock, Some("1"), &["c"], Some("2")).await;
+        refuse_page(&mut mock, Some("2"), -32602).await;
+        // The same cursor is no cycle, and the limits count from the start.
+        page(&mut mock, None, &["b", "c"], Some("1")).await;
+        page(&mut mock, Some("1"), &["d"], None).await;
+
+        page(&mut mock, None, &["a"], Some("1")).await;
+        refuse_page(&mut mock, Some("1"), -32602).await;
+        page(&mut mock, None, &["a"], Some("1")).await;
+        refuse_page(&mut mock, Some("1"), -32602).await;
+        mock.expect_end().await;
+    };
+    let (result, ()) = with_server(Client::default(), script, async |server| {
+        let tools = server.tools().item_limit(3).page_limit(3).collect().await?;
+        assert_eq!(tools.into_iter().map(|tool| tool.name).collect::<Vec<_>>(), ["b", "c", "d"]);
+        let error = server.tools().collect().await.unwrap_err();
+        assert_eq!(refused_code(&error), Some(-32602));
+        Ok(())
+    })
+    .await;
+    result.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_is_not_read_again_for_other_reasons_nor_behind_the_caller() {
+    let script = async |mut mock: Mock| {
+        // The first page has no cursor that could be lost.
+        refuse_page(&mut mock, None, -32602).await;
+        page(&mut mock, None, &["a"], Some("1")).await;
+        refuse_page(&mut mock, Some("1"), -32603).await;
+        // The caller has taken an item, which would come twice.
+        page(&mut mock, None, &["a", "b"], Some("1")).await;
+        refuse_page(&mut mock, Some("1"), -32602).await;
+        mock.expect_end().await;
+    };
+    let (result, ()) = with_server(Client::default(), script, async |server| {
+        for code in [-32602, -32603] {
+            assert_eq!(refused_code(&server.tools().collect().await.unwrap_err()), Some(code));
+        }
+        let mut tools = server.tools();
+        assert!(tools.try_next().await?.is_some());
+        assert_eq!(refused_code(&tools.collect().await.unwrap_err()), Some(-32602));
+        Ok(())
+    })
+    .await;
+    result.unwrap();
+}
+
 #[tokio::test(start_paused = true)]
 async fn items_and_bytes_of_all_pages_end_at_their_limits() {
     for (items, bytes, named) in [(3, 10_000, "Pages::item_limit"), (100, 500, "Pages::byte_limit")] {

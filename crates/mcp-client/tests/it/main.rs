@@ -13,6 +13,7 @@ mod modes;
 #[cfg(feature = "validate")]
 mod output;
 mod peers;
+mod responses;
 mod revisions;
 mod sloppy_tasks;
 mod spawn;

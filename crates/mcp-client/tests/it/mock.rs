@@ -79,6 +79,11 @@ impl Mock {
         self.transport.send(Packet::from_json(&message.to_string())).await.expect("the client listens");
     }
 
+    /// Sends text, whether it is a message or not.
+    pub(crate) async fn send_text(&mut self, text: &str) {
+        self.transport.send(Packet::from_json(text)).await.expect("the client listens");
+    }
+
     /// The next message of the client's, however long it takes. None once it has left.
     pub(crate) async fn next(&mut self) -> Option<Value> {
         let next = tokio::time::timeout(Duration::from_secs(86_400), self.transport.next()).await;

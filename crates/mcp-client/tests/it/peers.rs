@@ -54,6 +54,32 @@ async fn what_can_be_answered_is_advertised_and_answered() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn tools_for_the_model_need_their_capability() {
+    let client = Client::default().sampling(async |_: CreateMessageRequest| {
+        Ok(CreateMessageResult::new("m", SamplingContent::from("4")))
+    });
+    let able = client.clone().advertise(|capabilities| {
+        capabilities.sampling.get_or_insert_default().tools = Some(JsonObject::new());
+    });
+    // Before 2025-11-25 neither the capability nor the members exist, and unknown members are ignored.
+    for (client, revision, is_taken) in
+        [(client.clone(), "2025-11-25", false), (able, "2025-11-25", true), (client, "2025-06-18", true)]
+    {
+        let script = async |mut mock: Mock| {
+            mock.greet(revision).await;
+            for (member, value) in [("tools", json!([])), ("toolChoice", json!({ "mode": "auto" }))] {
+                let mut params = json!({ "messages": [], "maxTokens": 7 });
+                params[member] = value;
+                let sampled = mock.ask("sampling/createMessage", params).await;
+                assert_eq!(sampled.get("result").is_some(), is_taken, "{sampled}");
+                assert_eq!(sampled["error"]["code"] == -32602, !is_taken, "{sampled}");
+            }
+        };
+        with_mock(client, script, wait).await.0.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn lif_12_an_older_server_hears_only_what_its_revision_has() {
     let client = Client::default()
         .roots(vec![Root::new("file:///repo").meta(Meta::from_iter([("k".to_owned(), json!(1))]))])

@@ -88,6 +88,8 @@ impl ConnectionObservation {
 
     fn received_message(&mut self, message: &Message, source: Option<&Arc<dyn MessageSource>>, now: Instant) {
         match message {
+            // The connection makes an event of a request that gets no response.
+            Message::Request(request) if !self.responds_to(&request.id) => {}
             Message::Request(request) => {
                 let call = self.begin_call(Direction::In, request, source, now);
                 if let Some(call) = call {
@@ -110,7 +112,7 @@ impl ConnectionObservation {
     /// Reports a malformed message, unless the connection makes an event of it, which [`event`](Self::event) reports.
     fn received_malformed(&mut self, malformed: &Malformed, in_batch: bool, now: Instant) {
         match &malformed.intent {
-            Intent::Request(id) if !id.is_null() || in_batch => {
+            Intent::Request(id) if (!id.is_null() || in_batch) && self.responds_to(id) => {
                 guarded(|| self.observer.malformed(&malformed.error));
             }
             Intent::Response(id) => {
@@ -119,6 +121,10 @@ impl ConnectionObservation {
             }
             _ => {}
         }
+    }
+
+    fn responds_to(&self, id: &RequestId) -> bool {
+        self.shared.lock().connection.responds_to(id)
     }
 
     /// Reports an event of the connection, before the event loop delivers it.

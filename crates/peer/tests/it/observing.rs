@@ -9,7 +9,7 @@ use agentwire_jsonrpc::{ErrorObject, Notification, Response};
 use agentwire_peer::observe::{
     CallBegin, CallEnd, CallObserver, ConnectionEnd, Direction, Observer, Outcome,
 };
-use agentwire_peer::runtime::{PeerExt, set_revision};
+use agentwire_peer::runtime::{PeerExt, Responses, set_revision};
 use agentwire_peer::{CallError, Config};
 use agentwire_transport::Packet;
 use serde_json::{Value, json};
@@ -344,6 +344,29 @@ async fn input_that_cannot_be_read_is_reported_once() {
         assert!(lines[2].starts_with("Out 1 ask: malformed"), "{lines:?}");
     })
     .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn input_that_gets_no_response_is_reported_once_and_leaves_no_call_open() {
+    let (recorder, config) = recorded(mcp());
+    with_wire(config, deaf(), async |peer, mut far| {
+        peer.set_responses(Responses::None);
+        recorder.lines();
+        for text in [
+            r"nonsense",
+            r#"{"jsonrpc":"2.0","id":1,"method":5}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"ask"}"#,
+        ] {
+            far.give(Packet::from_json(text));
+            settle().await;
+            let lines = recorder.lines();
+            assert!(matches!(&*lines, [line] if line.starts_with("malformed ")), "{text}: {lines:?}");
+        }
+        assert_eq!(far.heard_so_far(), [Value::Null; 0]);
+    })
+    .await;
+    let lines = recorder.lines();
+    assert!(matches!(&*lines, [end] if end.starts_with("ended well")), "{lines:?}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -6,8 +6,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
-use agentwire_jsonrpc::ErrorObject;
-use agentwire_mcp_wire::code;
+use agentwire_jsonrpc::{ErrorObject, code};
 use agentwire_sync::{Monitor, Waiter};
 
 /// How long clients may take, after the grace, to read that their requests were cut.
@@ -78,7 +77,7 @@ impl Drain {
 /// The error that answers a request which is cut.
 pub fn cut_error() -> ErrorObject {
     let why = "the server is shutting down, and the request was not finished in the time that was left";
-    ErrorObject::new(code::TRANSPORT_REFUSED, why)
+    ErrorObject::new(code::INTERNAL_ERROR, why)
 }
 
 impl Default for Drain {

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use agentwire_jsonrpc::{ErrorObject, Frame, Intent, Malformed, RequestId};
-use agentwire_mcp_wire::{Revision, code};
+use agentwire_jsonrpc::{ErrorObject, Frame, Intent, Malformed, RequestId, code};
+use agentwire_mcp_wire::{Revision, code as mcp_code};
 use http::header::{ALLOW, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{Response, StatusCode};
 
@@ -42,14 +42,11 @@ enum RefusalHeader {
 }
 
 impl Refusal {
-    /// A refusal with the code that transports use, `-32000`.
+    /// A refusal with the code `-32600` (invalid request), or `-32603` (internal error) where the status is a server error.
+    /// MCP defines no code for a refused HTTP request, and since 2026-07-28 reserves the codes from -32000 to -32019.
     pub fn new(status: StatusCode, why: impl Into<Cow<'static, str>>) -> Self {
-        Self {
-            status,
-            id: RequestId::NULL,
-            error: ErrorObject::new(code::TRANSPORT_REFUSED, why),
-            header: None,
-        }
+        let code = if status.is_server_error() { code::INTERNAL_ERROR } else { code::INVALID_REQUEST };
+        Self { status, id: RequestId::NULL, error: ErrorObject::new(code, why), header: None }
     }
 
     /// A refusal with status 400 and that error, under the id of the request if one could be read, else
@@ -132,7 +129,7 @@ impl Refusal {
     }
 
     pub(crate) fn header_mismatch(id: RequestId, why: impl Into<Cow<'static, str>>) -> Self {
-        Self::error(id, ErrorObject::new(code::HEADER_MISMATCH, why))
+        Self::error(id, ErrorObject::new(mcp_code::HEADER_MISMATCH, why))
     }
 
     /// 400: the endpoint does not speak a revision. The error lists those that it speaks.
@@ -146,7 +143,7 @@ impl Refusal {
             Revision::ALL.iter().filter(is_served).map(|revision| revision.as_str()).collect();
         let data = serde_json::json!({ "supported": supported, "requested": requested });
         let error = ErrorObject::new(
-            code::UNSUPPORTED_PROTOCOL_VERSION,
+            mcp_code::UNSUPPORTED_PROTOCOL_VERSION,
             "this protocol version is not supported here",
         );
         Self::error(id, error.with_data(&data))

@@ -23,6 +23,7 @@ async fn foreign_pages_and_foreign_names_are_refused_with_every_method() {
             assert_eq!(head.header("access-control-allow-origin"), None);
             let answer: serde_json::Value = serde_json::from_str(&answer).unwrap();
             assert!(answer.get("id").is_none() && answer["error"]["message"].is_string());
+            assert_eq!(answer["error"]["code"], -32600, "MCP defines no code for this");
         }
     }
     assert!(server.heard.try_recv().is_err());

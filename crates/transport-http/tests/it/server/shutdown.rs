@@ -65,6 +65,7 @@ async fn a_call_of_a_session_finishes_within_the_grace_and_new_requests_are_refu
         );
         let (_, body) = answer(refused).await;
         assert!(body["error"]["message"].as_str().unwrap().contains("shutting down"), "{body}");
+        assert_eq!(body["error"]["code"], -32603, "MCP defines no code for this");
     }
     assert_eq!(call(&mut endpoint, "GET", &headers, "").await.status(), 503);
     // What the call may wait for still arrives.
@@ -113,6 +114,7 @@ async fn a_call_of_a_session_is_cut_at_the_end_of_the_grace() {
     let (status, body) = reading.await.unwrap();
     assert_eq!((status, &body["id"]), (200, &json!(1)));
     assert!(body["error"]["message"].as_str().unwrap().contains("shutting down"), "{body}");
+    assert_eq!(body["error"]["code"], -32603);
     let late = call(&mut endpoint, "POST", &headers, &notification("x")).await;
     assert_eq!(late.status(), 503);
 }

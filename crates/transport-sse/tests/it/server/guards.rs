@@ -21,6 +21,7 @@ async fn sse_09_a_foreign_origin_or_host_is_refused_on_both_verbs_and_paths() {
         for line in ["GET /sse", "GET /messages", "POST /sse", &format!("POST {endpoint}"), "OPTIONS /sse"] {
             let (head, body) = Raw::connect(server.port).await.exchange(line, &[header, JSON], PING).await;
             assert_eq!(head.status, 403, "{header:?} {line}: {body}");
+            assert!(body.contains(r#""code":-32600,"#), "{header:?} {line}: {body}");
             assert_eq!(head.header("access-control-allow-origin"), None);
         }
     }
