@@ -17,11 +17,21 @@ pub(crate) struct Check<C: 'static> {
     pub(crate) id: &'static str,
     /// The function's name.
     pub(crate) name: &'static str,
+    /// The module that lists the check.
+    pub(crate) module: &'static str,
     /// Over which transports it runs.
     pub(crate) on: &'static [Transport],
     pub(crate) run: Run<C>,
     /// Each of these has to fail; without one the check does not count.
     pub(crate) mutants: &'static [Mutant],
+}
+
+impl<C> Check<C> {
+    /// Where it is: the module below that of its party, and the function.
+    pub(crate) fn path(&self) -> String {
+        let module = self.module.splitn(3, "::").nth(2);
+        module.into_iter().chain([self.name]).collect::<Vec<_>>().join("::")
+    }
 }
 
 pub(crate) enum Run<C: 'static> {
@@ -49,6 +59,7 @@ macro_rules! check {
         $crate::check::Check {
             id: $id,
             name: stringify!($run),
+            module: module_path!(),
             on: $on,
             run: $crate::check::Run::Alone(|context| Box::pin($run(context))),
             mutants: &[$($crate::fault::Mutant { name: $name, fault: || $fault }),*],
@@ -63,6 +74,7 @@ macro_rules! audit {
         $crate::check::Check {
             id: $id,
             name: stringify!($run),
+            module: module_path!(),
             on: $on,
             run: $crate::check::Run::Audit($run),
             mutants: &[$($crate::fault::Mutant { name: $name, fault: || $fault }),*],

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use crate::link::{Link, Received};
+use crate::link::Link;
+use crate::link::received::Received;
 use crate::verdict::{Outcome, Stop};
 
 /// How the suite answers a request of the subject: a result or an error object; nothing leaves the request open.
@@ -19,8 +20,6 @@ pub(crate) struct Arrived {
     pub(crate) message: Value,
     /// The number of the HTTP request; 0 elsewhere.
     pub(crate) stream: u32,
-    /// The id of the event.
-    pub(crate) event_id: Option<String>,
 }
 
 /// A conversation. Messages wait in a queue until a check takes them; requests of the subject are answered at once.
@@ -37,6 +36,8 @@ pub(crate) struct Conversation {
     meta: Option<Value>,
     next_id: i64,
     wait: Duration,
+    /// How long the first message may take, while none has arrived: a program has to start.
+    start: Option<Duration>,
     closed: bool,
 }
 
@@ -52,8 +53,14 @@ impl Conversation {
             meta: None,
             next_id: 1000,
             wait,
+            start: None,
             closed: false,
         }
+    }
+
+    /// Allows the program more time for its first message than for others, because it has just been started.
+    pub(crate) fn allow_start(&mut self, time: Duration) {
+        self.start = Some(time);
     }
 
     /// Sets how requests of the subject are answered.
@@ -67,6 +74,13 @@ impl Conversation {
     /// Sets what is added to the `_meta` of each request and notification.
     pub(crate) fn set_meta(&mut self, meta: Value) {
         self.meta = Some(meta);
+    }
+
+    /// Sets the version that requests over HTTP name in their header.
+    pub(crate) fn set_version(&mut self, version: &str) {
+        if let Link::Streamable(link) = &mut self.link {
+            link.set_version(version);
+        }
     }
 
     /// How long the suite waits for a message.
@@ -161,8 +175,7 @@ impl Conversation {
         what: &str,
         mut accept: impl FnMut(&Value) -> bool,
     ) -> Outcome<Arrived> {
-        let until = Instant::now() + self.wait;
-        let mut from = 0;
+        let (mut begun, mut from) = (Instant::now(), 0);
         loop {
             if let Some(at) = self.queue.range(from..).position(|arrived| accept(&arrived.message)) {
                 let taken = self.queue.remove(from + at);
@@ -172,10 +185,18 @@ impl Conversation {
             if self.closed {
                 return Err(Stop::failed(what, "the conversation has ended"));
             }
-            match self.pump(until).await? {
+            let wait = self.start.map_or(self.wait, |start| start.max(self.wait));
+            match self.pump(begun + wait).await? {
+                // The first message ends the time for the start, and what is waited for has its own time from then on.
+                Pumped::Something if self.start.take().is_some() => begun = Instant::now(),
                 Pumped::Something => {}
+                // A program that has never said anything may be slow to start.
+                Pumped::Silence if self.start.is_some() => {
+                    let why = format!("the program sent nothing within {} ms", wait.as_millis());
+                    return Err(Stop::inconclusive(why));
+                }
                 Pumped::Silence => {
-                    return Err(Stop::failed(what, format!("none came within {} ms", self.wait.as_millis())));
+                    return Err(Stop::failed(what, format!("none came within {} ms", wait.as_millis())));
                 }
             }
         }
@@ -195,6 +216,17 @@ impl Conversation {
             }
         }
         Ok(self.queue.drain(..).collect())
+    }
+
+    /// Receives for a while, or until the conversation ends; what arrives waits in the queue.
+    pub(crate) async fn serve(&mut self, time: Duration) -> Outcome {
+        let until = Instant::now() + time;
+        while !self.closed {
+            if let Pumped::Silence = self.pump(until).await? {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// Fails if a message arrives within a while that a test does not allow.
@@ -229,6 +261,19 @@ impl Conversation {
         Ok(())
     }
 
+    /// Goes on with the conversation, and answers, until something else has ended.
+    pub(crate) async fn during<T>(&mut self, other: impl Future<Output = Outcome<T>>) -> Outcome<T> {
+        tokio::pin!(other);
+        loop {
+            let received = tokio::select! {
+                biased;
+                ended = &mut other => return ended,
+                received = self.received.recv(), if !self.closed => received,
+            };
+            self.receive(received).await?;
+        }
+    }
+
     /// Whether the conversation has ended.
     pub(crate) fn is_closed(&self) -> bool {
         self.closed
@@ -256,28 +301,32 @@ impl Conversation {
         let Ok(received) = tokio::time::timeout_at(until, self.received.recv()).await else {
             return Ok(Pumped::Silence);
         };
+        self.receive(received).await?;
+        Ok(Pumped::Something)
+    }
+
+    async fn receive(&mut self, received: Option<Received>) -> Outcome {
         match received {
-            Some(Received::Message { message, stream, event_id }) => match message {
+            Some(Received::Message { message, stream }) => match message {
                 Value::Array(batch) => {
                     for message in batch {
-                        self.take(message, stream, event_id.clone()).await?;
+                        self.take(message, stream).await?;
                     }
                 }
-                message => self.take(message, stream, event_id).await?,
+                message => self.take(message, stream).await?,
             },
             Some(Received::Text(text)) => self.texts.push(text),
             Some(Received::Status { status, body }) => {
                 return Err(Stop::failed("a message", format!("the status {status} with the body `{body}`")));
             }
-            Some(Received::StreamEnd(_)) => {}
             Some(Received::Broken(stop)) => return Err(stop),
             Some(Received::Closed) | None => self.closed = true,
         }
-        Ok(Pumped::Something)
+        Ok(())
     }
 
     /// Answers a request of the subject, or keeps the message for the check.
-    async fn take(&mut self, message: Value, stream: u32, event_id: Option<String>) -> Outcome {
+    async fn take(&mut self, message: Value, stream: u32) -> Outcome {
         if message.get("method").is_some() && message.get("id").is_some() {
             self.asked.push(message.clone());
             if let Some(answer) = (self.answers)(&message) {
@@ -289,7 +338,7 @@ impl Conversation {
                 return self.send(&response).await;
             }
         }
-        self.queue.push_back(Arrived { message, stream, event_id });
+        self.queue.push_back(Arrived { message, stream });
         Ok(())
     }
 

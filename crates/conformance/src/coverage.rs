@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
+use crate::protocol::Protocol;
 use crate::registry::Registry;
-use crate::requirement::{Protocol, Requirement, Role, Wire};
+use crate::requirement::{Requirement, Role, Wire};
 use crate::{acp_agent, acp_client, mcp_client, mcp_server};
 
 /// The coverage of one protocol.
@@ -62,10 +63,10 @@ fn of(protocol: Protocol, registry: &Registry) -> Coverage {
 fn has_check(requirement: &Requirement, role: Role) -> bool {
     let id = requirement.id.as_str();
     match (requirement.protocol(), role) {
-        (Protocol::Acp, Role::Agent) => ids(acp_agent::CHECKS).any(|known| known == id),
-        (Protocol::Acp, Role::Client) => ids(acp_client::CHECKS).any(|known| known == id),
-        (Protocol::Mcp, Role::Server) => ids(mcp_server::CHECKS).any(|known| known == id),
-        (Protocol::Mcp, Role::Client) => ids(mcp_client::CHECKS).any(|known| known == id),
+        (Protocol::Acp, Role::Agent) => ids(acp_agent::checks::CHECKS).any(|known| known == id),
+        (Protocol::Acp, Role::Client) => ids(acp_client::checks::CHECKS).any(|known| known == id),
+        (Protocol::Mcp, Role::Server) => ids(mcp_server::checks::CHECKS).any(|known| known == id),
+        (Protocol::Mcp, Role::Client) => ids(mcp_client::checks::CHECKS).any(|known| known == id),
         _ => false,
     }
 }
@@ -80,7 +81,7 @@ mod tests {
     use super::*;
     use crate::check::Check;
 
-    /// Each check is for a requirement that binds its party, occurs once, and has a mutant.
+    /// Each check is for a requirement that binds its party and names it, occurs once, and has a mutant.
     fn sound<C>(checks: &'static [&'static [Check<C>]], protocol: Protocol, role: Role) {
         let registry = Registry::load().unwrap();
         let mut seen = Vec::new();
@@ -91,14 +92,21 @@ mod tests {
             assert!(!check.mutants.is_empty(), "{} has no mutant", check.id);
             assert!(!seen.contains(&check.id), "{} has two checks for the {role}", check.id);
             seen.push(check.id);
+            assert_eq!(requirement.checks.get(&role), Some(&check.path()), "{} of the {role}", check.id);
+        }
+        for requirement in registry.all().iter().filter(|known| known.protocol() == protocol) {
+            let named = requirement.checks.contains_key(&role);
+            assert!(!named || seen.contains(&requirement.id.as_str()), "{} names no check", requirement.id);
+            let bound = requirement.binds.contains(&role);
+            assert!(!bound || named || requirement.unchecked.is_some(), "{} has no check", requirement.id);
         }
     }
 
     #[test]
     fn checks_are_sound() {
-        sound(acp_agent::CHECKS, Protocol::Acp, Role::Agent);
-        sound(acp_client::CHECKS, Protocol::Acp, Role::Client);
-        sound(mcp_server::CHECKS, Protocol::Mcp, Role::Server);
-        sound(mcp_client::CHECKS, Protocol::Mcp, Role::Client);
+        sound(acp_agent::checks::CHECKS, Protocol::Acp, Role::Agent);
+        sound(acp_client::checks::CHECKS, Protocol::Acp, Role::Client);
+        sound(mcp_server::checks::CHECKS, Protocol::Mcp, Role::Server);
+        sound(mcp_client::checks::CHECKS, Protocol::Mcp, Role::Client);
     }
 }

@@ -6,14 +6,15 @@ use std::time::{Duration, Instant};
 use futures_util::{StreamExt as _, stream};
 
 use crate::check::{Check, Run, Running};
+use crate::config::{Config, SuiteError};
 use crate::fault::{Faults, Mutant};
+use crate::progress::Progress;
 use crate::registry::Registry;
 use crate::report::{CheckResult, MutantResult};
 use crate::requirement::Requirement;
 use crate::revision::Revision;
 use crate::setting::Setting;
-use crate::suite::{Config, Progress, SuiteError};
-use crate::trace::Trace;
+use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, Verdict};
 
 /// How long a mutant may be silent before the suite says that a message is missing.
@@ -24,6 +25,7 @@ pub(crate) struct Kind<C: 'static> {
     checks: Vec<&'static Check<C>>,
     context: Box<dyn Fn(Setting) -> C + Send + Sync>,
     plain: fn(C) -> Running,
+    speaks: fn(C) -> Running,
 }
 
 impl<C> Kind<C> {
@@ -31,8 +33,9 @@ impl<C> Kind<C> {
         checks: &'static [&'static [Check<C>]],
         context: impl Fn(Setting) -> C + Send + Sync + 'static,
         plain: fn(C) -> Running,
+        speaks: fn(C) -> Running,
     ) -> Self {
-        Self { checks: checks.iter().copied().flatten().collect(), context: Box::new(context), plain }
+        Self { checks: checks.iter().copied().flatten().collect(), context: Box::new(context), plain, speaks }
     }
 }
 
@@ -63,15 +66,19 @@ impl Engine {
     ) -> Result<Vec<CheckResult>, SuiteError> {
         let plan = self.plan(kind)?;
         progress.planned(plan.len());
+        let mut results = Vec::new();
+        let plan = self.spoken(plan, kind, &mut results).await;
+        results.iter().for_each(|result| progress.finished(result));
         let (audits, alone): (Vec<_>, Vec<_>) =
             plan.into_iter().partition(|planned| matches!(planned.check.run, Run::Audit(_)));
         let mut findings: Vec<Option<(Outcome, Trace)>> = audits.iter().map(|_| None).collect();
-        let mut results = Vec::new();
 
         // Audits need a conversation in each revision, also where nothing else runs.
         let plain = self.audited_revisions(&audits).into_iter().map(|revision| (None, revision));
-        let jobs = plain.chain(alone.iter().map(|planned| (Some(planned), planned.revision)));
-        let running = jobs.map(|(planned, revision)| async move {
+        let mut jobs: Vec<_> =
+            plain.chain(alone.iter().map(|planned| (Some(planned), planned.revision))).collect();
+        shuffle(&mut jobs, self.config.seed);
+        let running = jobs.into_iter().map(|(planned, revision)| async move {
             let setting = self.setting(revision, None, self.config.wait);
             let begun = Instant::now();
             let run = match planned.map(|planned| &planned.check.run) {
@@ -84,8 +91,11 @@ impl Engine {
         let mut running = stream::iter(running).buffer_unordered(self.config.jobs.get());
         while let Some((planned, setting, outcome, time)) = running.next().await {
             for (audit, finding) in audits.iter().zip(&mut findings) {
-                if audit.revision == setting.revision && !matches!(finding, Some((Err(_), _))) {
-                    *finding = Some((audited(audit.check, kind, &setting), setting.trace.clone()));
+                if audit.revision == setting.revision {
+                    let outcome = audited(audit.check, kind, &setting);
+                    if finding.as_ref().is_none_or(|(known, _)| weight(&outcome) > weight(known)) {
+                        *finding = Some((outcome, setting.trace.clone()));
+                    }
                 }
             }
             if let Some(planned) = planned {
@@ -107,31 +117,78 @@ impl Engine {
         Ok(results)
     }
 
-    /// Runs each check against each of its mutants, in the newest revision in which it applies.
+    /// The part of a plan in revisions that the subject speaks. The rest has its results at once.
+    async fn spoken<'p, C: Clone>(
+        &self,
+        plan: Vec<Planned<'p, C>>,
+        kind: &Kind<C>,
+        results: &mut Vec<CheckResult>,
+    ) -> Vec<Planned<'p, C>> {
+        let mut revisions: Vec<Revision> = plan.iter().map(|planned| planned.revision).collect();
+        revisions.sort_unstable();
+        revisions.dedup();
+        let probes = revisions.into_iter().map(|revision| async move {
+            let setting = self.setting(revision, None, self.config.wait);
+            let outcome = self.limited((kind.speaks)((kind.context)(setting.clone()))).await;
+            (revision, outcome, setting.trace)
+        });
+        let probed: Vec<_> = stream::iter(probes).buffered(self.config.jobs.get()).collect().await;
+        let (mut spoken, mut rest) = (Vec::new(), Vec::new());
+        for planned in plan {
+            match probed
+                .iter()
+                .find(|(revision, outcome, _)| *revision == planned.revision && outcome.is_err())
+            {
+                Some((_, outcome, trace)) => {
+                    rest.push(self.result(&planned, outcome.clone(), trace, Duration::ZERO))
+                }
+                None => spoken.push(planned),
+            }
+        }
+        results.extend(rest);
+        spoken
+    }
+
+    /// Runs each check against each of its mutants: in the newest revision in which it applies, and in older ones as long as
+    /// it is not caught, because not every fault is possible in every revision.
     pub(crate) async fn run_mutants<C: Clone>(
         &self,
         kind: &Kind<C>,
     ) -> Result<Vec<MutantResult>, SuiteError> {
         let plan = self.plan(kind)?;
-        let newest = plan.iter().filter(|planned| {
-            let later = |other: &&Planned<'_, C>| {
-                std::ptr::eq(other.check, planned.check) && other.revision > planned.revision
-            };
-            plan.iter().find(later).is_none()
+        let mut checks: Vec<Vec<&Planned<'_, C>>> = Vec::new();
+        for planned in plan.iter().rev() {
+            match checks
+                .iter_mut()
+                .find(|same| same.iter().any(|other| std::ptr::eq(other.check, planned.check)))
+            {
+                Some(same) => same.push(planned),
+                None => checks.push(vec![planned]),
+            }
+        }
+        checks.reverse();
+        let cases = checks.iter().flat_map(|same| {
+            let mutants = same.iter().take(1).flat_map(|planned| planned.check.mutants);
+            mutants.map(move |mutant| (same, mutant))
         });
-        let cases =
-            newest.flat_map(|planned| planned.check.mutants.iter().map(move |mutant| (planned, mutant)));
-        let running = cases.map(|(planned, mutant)| async move {
-            let verdict = self.run_mutant(planned, mutant, kind).await;
-            MutantResult::new(
-                planned.requirement.name(),
-                planned.check.name,
-                mutant.name,
-                planned.revision,
-                verdict,
-            )
+        let running = cases.map(|(same, mutant)| async move {
+            let mut result = None;
+            for planned in same {
+                let verdict = self.run_mutant(planned, mutant, kind).await;
+                let is_caught = matches!(verdict, Verdict::Fail(_));
+                if result.is_none() || is_caught {
+                    let name = planned.requirement.name();
+                    let named = (planned.check.path(), mutant.name);
+                    result = Some(MutantResult::new(name, named.0, named.1, planned.revision, verdict));
+                }
+                if is_caught {
+                    break;
+                }
+            }
+            result
         });
-        Ok(stream::iter(running).buffered(self.config.jobs.get()).collect().await)
+        let results: Vec<_> = stream::iter(running).buffered(self.config.jobs.get()).collect().await;
+        Ok(results.into_iter().flatten().collect())
     }
 
     async fn run_mutant<C: Clone>(
@@ -192,7 +249,6 @@ impl Engine {
             faults: Faults::of(mutant),
             wait,
             profile: Arc::clone(&self.profile),
-            seed: self.config.seed,
         }
     }
 
@@ -212,7 +268,7 @@ impl Engine {
     ) -> CheckResult {
         CheckResult::new(
             planned.requirement,
-            planned.check.name,
+            planned.check.path(),
             planned.revision,
             self.config.transport,
             outcome.into(),
@@ -222,10 +278,35 @@ impl Engine {
     }
 }
 
+/// How much one conversation's finding says of all: a failure everything, and one that had nothing to look at nothing.
+fn weight(outcome: &Outcome) -> u8 {
+    match outcome {
+        Err(Stop::NotApplicable(_)) => 0,
+        Ok(()) => 1,
+        Err(Stop::Inconclusive(_)) => 2,
+        Err(Stop::Failed(_)) => 3,
+    }
+}
+
 fn audited<C>(check: &Check<C>, kind: &Kind<C>, setting: &Setting) -> Outcome {
     match check.run {
+        Run::Audit(_) if setting.trace.messages(Sender::Subject).is_empty() => {
+            Err(Stop::not_applicable("the subject sent no message"))
+        }
         Run::Audit(audit) => audit(&(kind.context)(setting.clone()), &setting.trace),
         Run::Alone(_) => Ok(()),
+    }
+}
+
+/// Brings items into the order that a seed stands for (Fisher and Yates, with the numbers of SplitMix64).
+fn shuffle<T>(items: &mut [T], seed: u64) {
+    let mut state = seed;
+    for last in (1..items.len()).rev() {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut number = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        let other = usize::try_from((number ^ (number >> 31)) % (last as u64 + 1)).unwrap_or(0);
+        items.swap(last, other);
     }
 }
 
@@ -236,5 +317,24 @@ fn transport_of(transport: crate::subject::Transport, revision: Revision) -> boo
         Transport::Stdio => true,
         Transport::Http => revision >= Revision::Mcp20250326,
         Transport::Sse => revision == Revision::Mcp20241105,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shuffle;
+
+    #[test]
+    fn a_seed_stands_for_an_order() {
+        let order = |seed| {
+            let mut items: Vec<u32> = (0..100).collect();
+            shuffle(&mut items, seed);
+            items
+        };
+        assert_eq!(order(7), order(7));
+        assert_ne!(order(7), order(8));
+        let mut sorted = order(7);
+        sorted.sort_unstable();
+        assert_eq!(sorted, (0..100).collect::<Vec<_>>());
     }
 }

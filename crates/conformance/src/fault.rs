@@ -24,6 +24,8 @@ pub(crate) enum Incoming {
     StreamEnd { exchange: u32 },
     /// A request of a client over HTTP.
     Request(ClientRequest),
+    /// The outcome of a client's step: `{"result": …}` or `{"error": …}`.
+    Outcome(Value),
     /// The end of standard output or of the conversation.
     Closed,
     /// A message that the subject never sent; it reaches the check as if it had.
@@ -37,6 +39,19 @@ pub(crate) struct Head {
     pub(crate) exchange: u32,
     pub(crate) status: u16,
     pub(crate) headers: Vec<(String, String)>,
+}
+
+/// Part of an answer that the suite gives to a client over HTTP, before the client sees it.
+#[derive(Debug, Clone)]
+pub(crate) enum Answer {
+    /// A status and headers. The names of headers are in lower case.
+    Head { status: u16, headers: Vec<(String, String)> },
+    /// The whole body of an answer that is no event stream.
+    Body(Vec<u8>),
+    /// An event of an event stream.
+    Event(Event),
+    /// The end of an event stream, in order or not.
+    End,
 }
 
 /// A request that a client under test makes. The names of headers are in lower case.
@@ -70,6 +85,26 @@ impl ClientRequest {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         header(&self.headers, name)
     }
+
+    /// Replaces a header, or adds it.
+    pub(crate) fn set(&mut self, name: &str, value: &str) {
+        self.remove(name);
+        self.headers.push((name.to_owned(), value.to_owned()));
+    }
+
+    pub(crate) fn remove(&mut self, name: &str) {
+        self.headers.retain(|(known, _)| known != name);
+    }
+
+    /// The message in its body, or the batch.
+    pub(crate) fn message(&self) -> Option<Value> {
+        serde_json::from_slice(&self.body).ok()
+    }
+
+    /// Whether it posts a request or a notification of a method.
+    pub(crate) fn calls(&self, method: &str) -> bool {
+        self.method == "POST" && self.message().is_some_and(|message| message["method"] == method)
+    }
 }
 
 fn header<'h>(headers: &'h [(String, String)], name: &str) -> Option<&'h str> {
@@ -83,8 +118,14 @@ pub(crate) trait Fault: Send {
         false
     }
 
-    /// Sees the head of an HTTP request that the suite sends, as `METHOD target`.
+    /// Sees an HTTP request that the suite sends, as text: `METHOD target HTTP/1.1`, a line `name: value` for each header, an
+    /// empty line, and the body.
     fn exchange(&mut self, _exchange: u32, _request: &str) {}
+
+    /// Changes an answer of the suite over HTTP, so that the subject behaves as one that misreads it; none keeps it back.
+    fn answer(&mut self, answer: Answer) -> Option<Answer> {
+        Some(answer)
+    }
 
     /// Changes what arrives: nothing, the same, or more.
     fn incoming(&mut self, incoming: Incoming) -> Vec<Incoming> {
@@ -109,6 +150,11 @@ impl Faults {
         Self(mutant.map(|mutant| Arc::new(Mutex::new((mutant.fault)()))))
     }
 
+    /// Whether the subject is as it is.
+    pub(crate) fn is_none(&self) -> bool {
+        self.0.is_none()
+    }
+
     /// Passes a message on its way to the subject: whether it is kept from it, and what is forged in return.
     pub(crate) fn outgoing(&self, message: &Value) -> (bool, Vec<Value>) {
         let mut forged = Vec::new();
@@ -119,6 +165,13 @@ impl Faults {
     pub(crate) fn exchange(&self, exchange: u32, request: &str) {
         if let Some(mut fault) = self.lock() {
             fault.exchange(exchange, request);
+        }
+    }
+
+    pub(crate) fn answer(&self, answer: Answer) -> Option<Answer> {
+        match self.lock() {
+            Some(mut fault) => fault.answer(answer),
+            None => Some(answer),
         }
     }
 

@@ -10,10 +10,15 @@
 //!
 //! [`Config`] says what to judge and how, and [`Config::run`] returns a [`Report`].
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+// circle: link/http/mod.rs, link/http/response.rs, link/tcp.rs: a target sends requests, and its responses say more of it.
+// circle: played_http/exchange.rs, played_http/mod.rs: a server hands out exchanges, which answer through it.
+
 mod acp_agent;
 mod acp_client;
 mod baseline;
 mod check;
+mod config;
 mod conversation;
 mod coverage;
 mod driver;
@@ -24,7 +29,10 @@ mod link;
 mod mcp_client;
 mod mcp_server;
 mod played;
+mod played_http;
 mod profile;
+mod progress;
+mod protocol;
 mod registry;
 mod report;
 mod requirement;
@@ -37,14 +45,16 @@ mod trace;
 mod verdict;
 
 pub use baseline::{Baseline, BaselineError};
+pub use config::{Config, SuiteError};
 pub use coverage::{Coverage, coverage};
 pub use profile::{Profile, ProfileError};
+pub use progress::Progress;
+pub use protocol::Protocol;
 pub use registry::{Registry, RegistryError};
 pub use report::{CheckResult, Counts, Format, MutantResult, Report, result_lines, sums};
-pub use requirement::{Level, Protocol, Requirement, Role, Wire};
+pub use requirement::{Level, Requirement, Role, Wire};
 pub use revision::{Revision, UnknownRevision};
 pub use stand_in::run_stand_in;
 pub use subject::{CommandLine, SubjectKind, Target, Transport, UnknownTransport};
-pub use suite::{Config, Progress, SuiteError};
 pub use trace::{Part, Sender, TraceEvent};
 pub use verdict::{Failure, Verdict};

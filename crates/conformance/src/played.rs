@@ -3,22 +3,31 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::Value;
+
 use crate::conversation::Conversation;
 use crate::driver::Driver;
 use crate::link::Link;
+use crate::played_http::Conversations;
 use crate::setting::Setting;
 use crate::stand_in::StandIns;
-use crate::subject::CommandLine;
-use crate::verdict::Outcome;
+use crate::subject::{CommandLine, Transport};
+use crate::verdict::{Outcome, Stop};
 
 /// How long a client may take to start its server or agent.
 const START_TIME: Duration = Duration::from_secs(30);
 
-/// A client under test over stdio. It starts the stand-in with its first step.
+/// A client under test. It starts the stand-in, or connects to the suite's server, with its first step.
 pub(crate) struct Played {
     pub(crate) driver: Driver,
-    stand_ins: StandIns,
+    place: Place,
     setting: Setting,
+}
+
+/// Where the client finds the suite.
+enum Place {
+    Stdio(StandIns),
+    Http(Conversations),
 }
 
 impl Played {
@@ -27,14 +36,38 @@ impl Played {
         command: &Arc<CommandLine>,
         stand_in: &CommandLine,
     ) -> Outcome<Self> {
-        let stand_ins = StandIns::listen().await?;
+        if setting.transport != Transport::Stdio {
+            let conversations = Conversations::listen(setting).await?;
+            let driver = Driver::new(command, setting, conversations.url());
+            return Ok(Self { driver, place: Place::Http(conversations), setting: setting.clone() });
+        }
+        Self::with(StandIns::listen().await?, setting, command, stand_in)
+    }
+
+    /// The same with stand-ins of the check's choice.
+    pub(crate) fn with(
+        stand_ins: StandIns,
+        setting: &Setting,
+        command: &Arc<CommandLine>,
+        stand_in: &CommandLine,
+    ) -> Outcome<Self> {
         let mut target = stand_in.clone();
         target.arguments.extend(stand_ins.arguments().map(str::to_owned));
         let driver = Driver::new(command, setting, &target.to_string());
-        Ok(Self { driver, stand_ins, setting: setting.clone() })
+        Ok(Self { driver, place: Place::Stdio(stand_ins), setting: setting.clone() })
     }
 
-    /// Waits for the client to start its server or agent. A client may do so several times.
+    /// Makes the server write text on its standard error before it reads anything, which only a process can. To be called
+    /// before the first step.
+    pub(crate) fn write_on_stderr(&mut self, bytes: usize) -> Outcome {
+        let Place::Stdio(_) = &self.place else {
+            return Err(Stop::not_applicable("only a process has a standard error"));
+        };
+        self.driver.extend_target(&format!("+{bytes}"));
+        Ok(())
+    }
+
+    /// Waits for the client to begin a conversation with its server or agent. A client may do so several times.
     pub(crate) async fn accept(&mut self) -> Outcome<Conversation> {
         self.accept_within(START_TIME).await
     }
@@ -42,7 +75,25 @@ impl Played {
     /// The same with a time limit of the check's choice.
     pub(crate) async fn accept_within(&mut self, within: Duration) -> Outcome<Conversation> {
         let Setting { trace, faults, wait, .. } = &self.setting;
-        let (socket, received) = self.stand_ins.accept(within, trace, faults).await?;
-        Ok(Conversation::new(Link::Socket(socket), received, *wait))
+        let (link, received) = match &mut self.place {
+            Place::Stdio(stand_ins) => {
+                let (socket, received) = stand_ins.accept(within, trace, faults).await?;
+                (Link::Socket(socket), received)
+            }
+            Place::Http(conversations) => {
+                let (served, received) = conversations.accept(within).await?;
+                (Link::Served(served), received)
+            }
+        };
+        Ok(Conversation::new(link, received, *wait))
+    }
+
+    /// The arguments and variables that the client has added to its last server or agent; see
+    /// [`StandIns::surroundings`].
+    pub(crate) fn surroundings(&self) -> Value {
+        match &self.place {
+            Place::Stdio(stand_ins) => stand_ins.surroundings(),
+            Place::Http(_) => Value::Null,
+        }
     }
 }

@@ -2,7 +2,8 @@
 
 use serde::Deserialize;
 
-use crate::requirement::{Protocol, Requirement};
+use crate::protocol::Protocol;
+use crate::requirement::Requirement;
 
 /// Every requirement of both protocols, in the order of the files.
 #[derive(Debug, Clone)]

@@ -1,9 +1,11 @@
 //! The requirements of both protocols, as data: what they demand, of whom, since when, and where the specification says so.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::protocol::Protocol;
 use crate::revision::Revision;
 
 /// One testable demand of a specification, as an entry of `requirements/PROTOCOL/AREA.toml`.
@@ -37,7 +39,10 @@ pub struct Requirement {
     pub tck: Option<String>,
     /// The scenario of MCP's official suite that touches it.
     pub official: Option<String>,
-    /// Why no check of this crate covers it.
+    /// The checks that cover it, by party: the module below the party's, and the function.
+    #[serde(default)]
+    pub checks: BTreeMap<Role, String>,
+    /// Why it has no check, for one of its parties or for all.
     pub unchecked: Option<String>,
     /// Its protocol, from the folder of the file.
     #[serde(skip)]
@@ -90,17 +95,6 @@ pub enum Wire {
     No,
 }
 
-/// One of the two protocols.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum Protocol {
-    /// The Agent Client Protocol.
-    Acp,
-    /// The Model Context Protocol.
-    Mcp,
-}
-
 impl Requirement {
     pub(crate) fn of(mut self, protocol: Protocol, area: &'static str) -> Self {
         self.protocol = Some(protocol);
@@ -149,15 +143,6 @@ impl Requirement {
     /// The id with its protocol, such as `mcp/RPC-06`.
     pub fn name(&self) -> String {
         format!("{}/{}", self.protocol(), self.id)
-    }
-}
-
-impl fmt::Display for Protocol {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Acp => "acp",
-            Self::Mcp => "mcp",
-        })
     }
 }
 

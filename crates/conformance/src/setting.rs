@@ -23,8 +23,6 @@ pub(crate) struct Setting {
     /// How long a message may take.
     pub(crate) wait: Duration,
     pub(crate) profile: Arc<Profile>,
-    /// What random inputs are made from.
-    pub(crate) seed: u64,
 }
 
 impl Setting {

@@ -2,9 +2,10 @@
 //! the suite, which is where the server or agent is played.
 
 use std::io;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::tcp::OwnedWriteHalf;
 use tokio::net::{TcpListener, TcpStream};
@@ -12,7 +13,7 @@ use tokio::sync::mpsc;
 
 use crate::fault::Faults;
 use crate::link::process::read_lines;
-use crate::link::{QUEUE, Received};
+use crate::link::received::{QUEUE, Received};
 use crate::trace::{Part, Sender, Trace};
 use crate::verdict::{Outcome, Stop};
 
@@ -21,6 +22,8 @@ const MAX_INTRODUCTION: u64 = 4096;
 
 /// Runs the stand-in: connects to the suite, introduces itself, and passes bytes on until either side ends.
 ///
+/// A token that ends with `+` and a number makes it write so many bytes of text on standard error first.
+///
 /// # Errors
 ///
 /// Fails if the suite does not listen at `address`, or if the connection breaks.
@@ -28,7 +31,9 @@ pub async fn run_stand_in(address: &str, token: &str) -> io::Result<()> {
     let stream = TcpStream::connect(address).await?;
     stream.set_nodelay(true)?;
     let (mut read, mut write) = stream.into_split();
-    write.write_all(format!("{token}\n").as_bytes()).await?;
+    let (secret, noise) = token.split_once('+').unwrap_or((token, "0"));
+    make_noise(noise.parse().unwrap_or(0)).await?;
+    write.write_all(format!("{secret} {}\n", surroundings(token)).as_bytes()).await?;
     let upward = async {
         tokio::io::copy(&mut tokio::io::stdin(), &mut write).await?;
         write.shutdown().await
@@ -46,11 +51,41 @@ pub async fn run_stand_in(address: &str, token: &str) -> io::Result<()> {
     }
 }
 
+/// Writes lines of logs to standard error, at least so many bytes.
+async fn make_noise(bytes: usize) -> io::Result<()> {
+    // Large writes, so that the client's reading is tested and not the stand-in's writing.
+    let lines = "error: what a program may log, and more and more of it\n".repeat(1000);
+    let mut stderr = tokio::io::stderr();
+    for _ in 0..bytes.div_ceil(lines.len()) {
+        stderr.write_all(lines.as_bytes()).await?;
+    }
+    stderr.flush().await
+}
+
+/// The arguments that a client has added behind the token, and the variables that begin with `CONFORMANCE_`.
+fn surroundings(token: &str) -> Value {
+    let arguments: Vec<String> = std::env::args_os()
+        .map(|argument| argument.to_string_lossy().into_owned())
+        .skip_while(|argument| argument != token)
+        .skip(1)
+        .collect();
+    let env: serde_json::Map<String, Value> = std::env::vars_os()
+        .map(|(name, value)| (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned()))
+        .filter(|(name, _)| name.starts_with("CONFORMANCE_"))
+        .map(|(name, value)| (name, Value::String(value)))
+        .collect();
+    json!({"arguments": arguments, "env": env})
+}
+
 /// Where stand-ins connect.
 pub(crate) struct StandIns {
     listener: TcpListener,
     address: String,
     token: String,
+    /// What the stand-ins are told, beside the secret.
+    argument: String,
+    /// The arguments and variables of the stand-in that connected last.
+    surroundings: Mutex<Value>,
 }
 
 /// A conversation with a client through a stand-in: what the suite sends, the client reads from its server or agent.
@@ -71,12 +106,26 @@ impl StandIns {
             Ok((listener, address))
         });
         let (listener, address) = bound.map_err(|error| Stop::inconclusive(format!("no port: {error}")))?;
-        Ok(Self { listener, address, token: format!("{token:016x}") })
+        let token = format!("{token:016x}");
+        Ok(Self { listener, address, argument: token.clone(), token, surroundings: Mutex::default() })
+    }
+
+    /// Makes each stand-in write so many bytes to its standard error before it connects.
+    #[must_use]
+    pub(crate) fn with_noise(mut self, bytes: usize) -> Self {
+        self.argument = format!("{}+{bytes}", self.token);
+        self
+    }
+
+    /// The arguments that the client has added to the last stand-in's command, and its variables that begin with
+    /// `CONFORMANCE_`: `{"arguments": […], "env": {…}}`.
+    pub(crate) fn surroundings(&self) -> Value {
+        self.surroundings.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The arguments of the stand-in's command.
     pub(crate) fn arguments(&self) -> [&str; 2] {
-        [&self.address, &self.token]
+        [&self.address, &self.argument]
     }
 
     /// Waits until the client has started its server or agent.
@@ -111,7 +160,10 @@ impl StandIns {
             let mut reader = BufReader::with_capacity(1, stream);
             let mut line = String::new();
             let read = (&mut reader).take(MAX_INTRODUCTION).read_line(&mut line).await;
-            if read.is_ok() && line.trim_end() == self.token {
+            let (secret, surroundings) = line.trim_end().split_once(' ').unwrap_or((line.trim_end(), ""));
+            if read.is_ok() && secret == self.token {
+                let surroundings = serde_json::from_str(surroundings).unwrap_or_default();
+                *self.surroundings.lock().unwrap_or_else(PoisonError::into_inner) = surroundings;
                 return reader;
             }
         }
@@ -127,7 +179,7 @@ impl Socket {
             line.push(b'\n');
             self.write(&line).await?;
         }
-        crate::link::forge(forged, &self.trace, &self.injected).await;
+        crate::link::received::forge(forged, &self.trace, &self.injected).await;
         Ok(())
     }
 

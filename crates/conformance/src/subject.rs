@@ -6,7 +6,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::requirement::{Protocol, Role};
+use crate::protocol::Protocol;
+use crate::requirement::Role;
 
 /// Which party of which protocol a program is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

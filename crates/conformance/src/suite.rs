@@ -1,98 +1,19 @@
 //! A run of the suite: what to judge, and how.
 
-use std::num::NonZeroUsize;
 use std::sync::Arc;
-use std::time::Duration;
 
 use crate::acp_agent::{self, Agent};
 use crate::acp_client::{self, AcpClient};
+use crate::config::{Config, SuiteError};
 use crate::engine::{Engine, Kind};
 use crate::mcp_client::{self, McpClient};
 use crate::mcp_server::{self, Hosts, Server};
-use crate::profile::Profile;
-use crate::registry::{Registry, RegistryError};
-use crate::report::{CheckResult, MutantResult, Report};
-use crate::revision::Revision;
-use crate::subject::{CommandLine, SubjectKind, Target, Transport};
-
-/// What to judge, and how.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct Config {
-    /// Which party the program is.
-    pub kind: SubjectKind,
-    /// The program.
-    pub target: Target,
-    /// The transport.
-    pub transport: Transport,
-    /// The revisions in which it is judged.
-    pub revisions: Vec<Revision>,
-    /// What is known of the program beyond the protocol.
-    pub profile: Profile,
-    /// Headers of each request over HTTP, such as for authorization.
-    pub headers: Vec<(String, String)>,
-    /// Ids of the requirements that are judged, such as `mcp/RPC-06` or `RPC-06`; empty for all.
-    pub only: Vec<String>,
-    /// How many checks run at a time.
-    pub jobs: NonZeroUsize,
-    /// How long a message of the program may take.
-    pub wait: Duration,
-    /// How long a check may take.
-    pub timeout: Duration,
-    /// What random inputs are made from.
-    pub seed: u64,
-    /// The command that runs [`run_stand_in`](crate::run_stand_in), to which an address and a token are added. Clients start it
-    /// as their server or agent.
-    pub stand_in: Option<CommandLine>,
-}
-
-/// Why a run cannot begin.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum SuiteError {
-    /// The requirements cannot be read.
-    #[error(transparent)]
-    Registry(#[from] RegistryError),
-    /// Clients need a stand-in.
-    #[error("a client is judged with a stand-in for its server or agent, and `stand_in` is not set")]
-    NoStandIn,
-    /// Only servers are reached by a URL.
-    #[error("{0} is started by a command, not reached by a URL")]
-    NoCommand(SubjectKind),
-    /// A name in `only` that no check has.
-    #[error("no check covers {0}")]
-    UnknownRequirement(String),
-}
-
-/// Hears of each result as soon as there is one.
-pub trait Progress: Send + Sync {
-    /// How many checks there will be.
-    fn planned(&self, _checks: usize) {}
-    /// A check has ended.
-    fn finished(&self, _result: &CheckResult) {}
-}
-
-impl Progress for () {}
+use crate::progress::Progress;
+use crate::registry::Registry;
+use crate::report::{MutantResult, Report};
+use crate::subject::{CommandLine, SubjectKind, Target};
 
 impl Config {
-    /// Judges a program over stdio in every revision of its protocol.
-    pub fn new(kind: SubjectKind, target: Target) -> Self {
-        Self {
-            kind,
-            target,
-            transport: Transport::Stdio,
-            revisions: Revision::all(kind.protocol()).to_vec(),
-            profile: Profile::default(),
-            headers: Vec::new(),
-            only: Vec::new(),
-            jobs: NonZeroUsize::new(4).unwrap_or(NonZeroUsize::MIN),
-            wait: Duration::from_secs(10),
-            timeout: Duration::from_secs(60),
-            seed: 1,
-            stand_in: None,
-        }
-    }
-
     /// Runs the checks.
     ///
     /// # Errors
@@ -130,26 +51,44 @@ impl Config {
 
     fn acp_agents(&self) -> Result<Kind<Agent>, SuiteError> {
         let command = Arc::new(self.command()?);
-        let context = move |setting| Agent::new(setting, Arc::clone(&command));
-        Ok(Kind::new(acp_agent::CHECKS, context, acp_agent::plain_conversation))
+        let stand_in = self.stand_in.clone().map(Arc::new);
+        let logins = acp_agent::Logins::default();
+        let context =
+            move |setting| Agent::new(setting, Arc::clone(&command), stand_in.clone(), Arc::clone(&logins));
+        Ok(Kind::new(acp_agent::checks::CHECKS, context, acp_agent::plain_conversation, acp_agent::speaks))
     }
 
     fn acp_clients(&self) -> Result<Kind<AcpClient>, SuiteError> {
         let (command, stand_in) = (Arc::new(self.command()?), Arc::new(self.stand_in()?));
         let context = move |setting| AcpClient::new(setting, Arc::clone(&command), Arc::clone(&stand_in));
-        Ok(Kind::new(acp_client::CHECKS, context, acp_client::plain_conversation))
+        Ok(Kind::new(
+            acp_client::checks::CHECKS,
+            context,
+            acp_client::checks::plain_conversation,
+            acp_client::speaks,
+        ))
     }
 
     fn mcp_servers(&self) -> Kind<Server> {
         let hosts = Hosts::new(self.target.clone(), self.headers.clone());
         let context = move |setting| Server::new(setting, Arc::clone(&hosts));
-        Kind::new(mcp_server::CHECKS, context, mcp_server::plain_conversation)
+        Kind::new(
+            mcp_server::checks::CHECKS,
+            context,
+            mcp_server::checks::plain_conversation,
+            mcp_server::checks::speaks,
+        )
     }
 
     fn mcp_clients(&self) -> Result<Kind<McpClient>, SuiteError> {
         let (command, stand_in) = (Arc::new(self.command()?), Arc::new(self.stand_in()?));
         let context = move |setting| McpClient::new(setting, Arc::clone(&command), Arc::clone(&stand_in));
-        Ok(Kind::new(mcp_client::CHECKS, context, mcp_client::plain_conversation))
+        Ok(Kind::new(
+            mcp_client::checks::CHECKS,
+            context,
+            mcp_client::checks::plain_conversation,
+            mcp_client::speaks,
+        ))
     }
 
     fn command(&self) -> Result<CommandLine, SuiteError> {

@@ -70,14 +70,21 @@ impl Trace {
     }
 
     pub(crate) fn add(&self, from: Sender, what: Part, bytes: &[u8]) {
+        self.add_all(from, &[(what, bytes)]);
+    }
+
+    /// Writes several steps down, with none of another task between them.
+    pub(crate) fn add_all(&self, from: Sender, steps: &[(Part, &[u8])]) {
         let at = self.begun.elapsed();
         let mut inner = self.lock();
-        if inner.bytes + bytes.len() > MAX_BYTES {
-            inner.omitted += 1;
-            return;
+        for (what, bytes) in steps {
+            if inner.bytes + bytes.len() > MAX_BYTES {
+                inner.omitted += 1;
+                continue;
+            }
+            inner.bytes += bytes.len();
+            inner.events.push(TraceEvent { at, from, what: *what, bytes: bytes.to_vec() });
         }
-        inner.bytes += bytes.len();
-        inner.events.push(TraceEvent { at, from, what, bytes: bytes.to_vec() });
     }
 
     /// What was written down so far.

@@ -1,6 +1,114 @@
 //! Checks of agents: authentication.
 
-use super::Agent;
-use crate::check::Check;
+use serde_json::{Value, json};
 
-pub(super) const CHECKS: &[Check<Agent>] = &[];
+use super::{Agent, capabilities};
+use crate::check::{Check, STDIO, check};
+use crate::faults;
+use crate::revision::Revision;
+use crate::verdict::{Outcome, Stop, ensure};
+
+pub(super) const CHECKS: &[Check<Agent>] = &[
+    check!("AUTH-02", terminal_methods_need_the_capability, STDIO, [
+        "offers them to everyone" => faults::result_of("initialize", |result| {
+            result["authMethods"] = json!([{"type": "terminal", "id": "t", "methodId": "t", "name": "T"}]);
+        }),
+    ]),
+    check!("AUTH-04", a_login_succeeds, STDIO, [
+        "answers with null" => faults::each_response(|m| if m["result"] == json!({}) { m["result"] = Value::Null }),
+        "still wants a login" => faults::response_to("session/new", |m| faults::refuse(m, -32000)),
+    ]),
+    check!("AUTH-06", a_logout_succeeds, STDIO, [
+        "does not know it" => faults::response_to("logout", |m| faults::refuse(m, -32601)),
+        "answers with null" => faults::response_to("logout", |m| faults::accept(m, Value::Null)),
+    ]),
+    check!("AUTH-10", method_ids_are_unique, STDIO, [
+        "offers one twice" => faults::result_of("initialize", |result| if let Some(methods) = result["authMethods"].as_array_mut() {
+            let again = methods.first().cloned();
+            methods.extend(again);
+        }),
+    ]),
+    check!("AUTH-11", a_login_is_wanted_only_where_one_is_offered, STDIO, [
+        "wants one all the same" => faults::both(
+            faults::result_of("initialize", |result| result["authMethods"] = json!([])),
+            faults::response_to("session/new", |m| faults::refuse(m, -32000)),
+        ),
+    ]),
+    check!("AUTH-13", unknown_methods_fail, STDIO, [
+        "accepts any" => faults::each_response(|m| if m.get("error").is_some() { faults::accept(m, json!({})) }),
+    ]),
+];
+
+fn methods(initialized: &Value) -> &[Value] {
+    initialized["authMethods"].as_array().map_or(&[], Vec::as_slice)
+}
+
+fn login(agent: &Agent) -> &'static str {
+    if agent.revision() == Revision::Acp2 { "auth/login" } else { "authenticate" }
+}
+
+async fn terminal_methods_need_the_capability(agent: Agent) -> Outcome {
+    let (_with, initialized) = agent.open().await?;
+    let is_terminal = |method: &&Value| method["type"] == "terminal";
+    if !methods(&initialized).iter().any(|method| is_terminal(&method)) {
+        return Err(Stop::not_applicable("the agent offers no terminal methods"));
+    }
+    let mut all = capabilities(agent.revision());
+    if let Some(all) = all.as_object_mut() {
+        all.remove("auth");
+    }
+    let (_without, initialized) = agent.open_with(all).await?;
+    let offered = methods(&initialized).iter().find(is_terminal);
+    let what = "no terminal methods for a client without `auth.terminal`";
+    ensure!(offered.is_none(), what, "`{initialized}`");
+    Ok(())
+}
+
+async fn a_login_succeeds(agent: Agent) -> Outcome {
+    let id = agent.setting.text("login")?.to_owned();
+    let (mut conversation, _) = agent.open().await?;
+    let result = conversation.ok(login(&agent), json!({"methodId": id})).await?;
+    ensure!(result.is_object(), "an object as the result of a login", "`{result}`");
+    let response = conversation.request("session/new", agent.session_params()).await?;
+    let is_open = response["error"]["code"] != -32000;
+    ensure!(is_open, "session/new does not ask for a login after one", "`{response}`");
+    Ok(())
+}
+
+async fn a_logout_succeeds(agent: Agent) -> Outcome {
+    if agent.setting.role("logout")? != &json!(true) {
+        return Err(Stop::not_applicable("the profile does not allow a logout"));
+    }
+    let (mut conversation, initialized) = agent.open().await?;
+    agent.needs(&initialized, "/agentCapabilities/auth/logout", "/capabilities/auth")?;
+    let result = conversation.ok("logout", json!({})).await?;
+    ensure!(result.is_object(), "an object as the result of logout", "`{result}`");
+    Ok(())
+}
+
+async fn method_ids_are_unique(agent: Agent) -> Outcome {
+    let (_conversation, initialized) = agent.open().await?;
+    let name = if agent.revision() == Revision::Acp2 { "methodId" } else { "id" };
+    let mut known: Vec<&Value> = Vec::new();
+    for method in methods(&initialized) {
+        let id = &method[name];
+        ensure!(!known.contains(&id), "authentication methods with ids of their own", "`{initialized}`");
+        known.push(id);
+    }
+    Ok(())
+}
+
+async fn a_login_is_wanted_only_where_one_is_offered(agent: Agent) -> Outcome {
+    let (mut conversation, initialized) = agent.open().await?;
+    let response = conversation.request("session/new", agent.session_params()).await?;
+    let is_wanted = response["error"]["code"] == -32000;
+    let what = "the error -32000 only from agents that offer authentication methods";
+    ensure!(!is_wanted || !methods(&initialized).is_empty(), what, "`{initialized}` and `{response}`");
+    Ok(())
+}
+
+async fn unknown_methods_fail(agent: Agent) -> Outcome {
+    let (mut conversation, _) = agent.open().await?;
+    conversation.error(login(&agent), json!({"methodId": "conformance-unknown"})).await?;
+    Ok(())
+}

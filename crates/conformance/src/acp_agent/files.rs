@@ -1,6 +1,55 @@
-//! Checks of agents: files.
+//! Checks of agents: the client's files.
+
+use serde_json::{Value, json};
 
 use super::Agent;
-use crate::check::Check;
+use super::initialization::plays_without;
+use super::messages::is_absolute;
+use crate::check::{Check, STDIO, audit, check};
+use crate::faults;
+use crate::trace::{Sender, Trace};
+use crate::verdict::{Outcome, Stop, ensure};
 
-pub(super) const CHECKS: &[Check<Agent>] = &[];
+pub(super) const CHECKS: &[Check<Agent>] = &[
+    check!("FS-01", files_need_their_capability, STDIO, [
+        "reads all the same" => asks("fs/read_text_file"),
+        "writes all the same" => asks("fs/write_text_file"),
+    ]),
+    audit!("FS-03", paths_of_files_are_absolute, STDIO, [
+        "reads relative paths" => faults::each_call("fs/read_text_file", |m| m["params"]["path"] = json!("a.txt")),
+        "writes relative paths" => faults::each_call("fs/write_text_file", |m| m["params"]["path"] = json!("./a.txt")),
+    ]),
+];
+
+/// Sends a request with each prompt.
+pub(super) fn asks(method: &'static str) -> Box<dyn crate::fault::Fault> {
+    faults::says_before_response_to("session/prompt", move |_| {
+        vec![json!({"jsonrpc": "2.0", "id": "asks", "method": method, "params": {}})]
+    })
+}
+
+async fn files_need_their_capability(agent: Agent) -> Outcome {
+    let all = super::capabilities(agent.revision());
+    for (read, write) in [(false, false), (true, false), (false, true)] {
+        let mut set = all.clone();
+        set["fs"] = json!({"readTextFile": read, "writeTextFile": write});
+        plays_without(&agent, set, &["read", "write"], |message| {
+            !read && message["method"] == "fs/read_text_file"
+                || !write && message["method"] == "fs/write_text_file"
+        })
+        .await?;
+    }
+    Ok(())
+}
+
+fn paths_of_files_are_absolute(_: &Agent, trace: &Trace) -> Outcome {
+    let messages = trace.messages(Sender::Subject).into_iter();
+    let calls: Vec<Value> = messages
+        .filter(|message| message["method"].as_str().is_some_and(|name| name.starts_with("fs/")))
+        .collect();
+    for call in &calls {
+        let is_sound = call["params"]["path"].as_str().is_some_and(is_absolute);
+        ensure!(is_sound, "absolute paths in requests for files", "`{call}`");
+    }
+    if calls.is_empty() { Err(Stop::not_applicable("the agent asked for no file")) } else { Ok(()) }
+}

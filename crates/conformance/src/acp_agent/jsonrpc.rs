@@ -1,21 +1,301 @@
 //! JSON-RPC as agents have to speak it.
 
-use serde_json::json;
+use std::time::Duration;
+
+use serde_json::{Value, json};
 
 use super::Agent;
-use crate::check::{Check, STDIO, check};
+use crate::check::{Check, STDIO, audit, check};
+use crate::conversation::Conversation;
 use crate::faults;
-use crate::verdict::{Outcome, ensure};
+use crate::revision::Revision;
+use crate::trace::{Sender, Trace};
+use crate::verdict::{Outcome, Stop, ensure};
 
-pub(super) const CHECKS: &[Check<Agent>] = &[check!("RPC-04", unknown_methods_are_refused, STDIO, [
-    "answers another code" => faults::each_response(|m| if m["error"]["code"] == -32601 { m["error"]["code"] = json!(-32603) }),
-])];
+/// How long a check listens for what must not come.
+pub(super) const SILENCE: Duration = Duration::from_millis(300);
+
+/// The largest integer that every reader of JSON keeps: larger ones are beyond what RFC 8259 lets a sender rely on.
+const LARGE: i64 = 9_007_199_254_740_991;
+
+pub(super) const CHECKS: &[Check<Agent>] = &[
+    check!("RPC-01", ids_are_repeated, STDIO, [
+        "makes strings of numbers" => faults::each_response(|m| if let Some(id) = m["id"].as_i64().filter(|id| *id < 9) { m["id"] = json!(id.to_string()) }),
+        "makes positive numbers" => faults::each_response(|m| if let Some(id) = m["id"].as_i64() { m["id"] = json!(id.abs()) }),
+        "rounds large numbers" => faults::each_response(|m| if m["id"] == LARGE { m["id"] = json!(LARGE + 1) }),
+    ]),
+    audit!("RPC-02", responses_are_results_or_errors, STDIO, [
+        "sends both" => faults::each_response(|m| if m.get("error").is_some() { m["result"] = Value::Null }),
+        "sends codes as strings" => faults::each_response(|m| if m.get("error").is_some() { m["error"]["code"] = json!("-32601") }),
+        "sends no message" => faults::each_response(|m| if let Some(error) = m.get_mut("error").and_then(Value::as_object_mut) { error.remove("message"); }),
+    ]),
+    check!("RPC-03", notifications_are_never_answered, STDIO, [
+        "refuses unknown notifications" => faults::says_at("_conformance/unknown", |_| vec![refusal(-32601)]),
+        "refuses malformed notifications" => faults::says_at("session/cancel", |_| vec![refusal(-32602)]),
+    ]),
+    check!("RPC-04", unknown_methods_are_refused, STDIO, [
+        "answers another code" => faults::each_response(|m| if m["error"]["code"] == -32601 { m["error"]["code"] = json!(-32603) }),
+        "answers with null" => faults::each_response(|m| if m["error"]["code"] == -32601 { *m = json!({"jsonrpc": "2.0", "id": m["id"], "result": null}) }),
+    ]),
+    check!("RPC-05", custom_requests_are_answered, STDIO, [
+        "leaves them open" => faults::loses_response_to("_conformance/unknown"),
+    ]),
+    check!("RPC-06", unknown_notifications_are_ignored, STDIO, [
+        "breaks down" => broken_after("_conformance/unknown"),
+    ]),
+    check!("RPC-11", malformed_input_is_refused, STDIO, [
+        "skips what is no JSON" => faults::each_message(|m| if m["error"]["code"] == -32700 { *m = Value::Null }),
+        "answers another code for invalid messages" => faults::each_message(|m| if m["error"]["code"] == -32600 { m["error"]["code"] = json!(-32603) }),
+    ]),
+    check!("RPC-12", errors_leave_the_connection_usable, STDIO, [
+        "breaks down" => broken_after("_conformance/unknown"),
+    ]),
+    check!("RPC-15", any_meta_is_accepted, STDIO, [
+        "refuses lists in `_meta`" => faults::response_to("session/new", |m| faults::refuse(m, -32602)),
+    ]),
+    check!("RPC-19", malformed_optional_fields_count_as_absent, STDIO, [
+        "refuses them" => faults::response_to("initialize", |m| faults::refuse(m, -32602)),
+    ]),
+    check!("RPC-20", invalid_items_are_dropped, STDIO, [
+        "refuses them" => faults::response_to("session/prompt", |m| faults::refuse(m, -32602)),
+    ]),
+    check!("RPC-21", null_lists_are_empty, STDIO, [
+        "refuses null" => faults::nth_response_to("session/new", 2, |m| faults::refuse(m, -32602)),
+        "drops a malformed list" => faults::nth_response_to("session/new", 3, |m| faults::accept(m, json!({"sessionId": "s"}))),
+    ]),
+    audit!("V2-08", request_ids_are_no_null, STDIO, [
+        "sends null" => faults::each_call("session/request_permission", |m| m["id"] = Value::Null),
+    ]),
+    audit!("V2-09", ids_are_not_reused, STDIO, [
+        "counts from one in each session" => faults::says_before_response_to("session/prompt", |_| {
+            let request = json!({"jsonrpc": "2.0", "id": "again", "method": "session/request_permission", "params": {}});
+            vec![request.clone(), request]
+        }),
+    ]),
+];
+
+fn refusal(code: i64) -> Value {
+    json!({"jsonrpc": "2.0", "id": null, "error": {"code": code, "message": "no"}})
+}
+
+/// Answers nothing more once the suite has sent a message of a method.
+fn broken_after(method: &'static str) -> Box<dyn crate::fault::Fault> {
+    let broken = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let seen = std::sync::Arc::clone(&broken);
+    let sees = faults::says_at(method, move |_| {
+        seen.store(true, std::sync::atomic::Ordering::Relaxed);
+        Vec::new()
+    });
+    let loses = faults::each_message(move |m| {
+        if broken.load(std::sync::atomic::Ordering::Relaxed) && m["error"]["code"] != -32601 {
+            *m = Value::Null;
+        }
+    });
+    faults::both(sees, loses)
+}
+
+async fn ids_are_repeated(agent: Agent) -> Outcome {
+    let (mut conversation, _) = agent.open().await?;
+    let mut ids = vec![json!(0), json!(-1), json!(LARGE), json!("abc-é"), json!(""), json!("7"), json!(7)];
+    if agent.revision() == Revision::Acp1 {
+        ids.push(Value::Null);
+    }
+    for id in ids {
+        conversation.start_as(id.clone(), "_conformance/unknown", json!({})).await?;
+        conversation.response(&id).await?;
+    }
+    Ok(())
+}
+
+fn responses_are_results_or_errors(_: &Agent, trace: &Trace) -> Outcome {
+    for message in trace.messages(Sender::Subject) {
+        if message.get("method").is_some() || !message.is_object() {
+            continue;
+        }
+        let (result, error) = (message.get("result"), message.get("error"));
+        ensure!(result.is_some() != error.is_some(), "a result or an error in each response", "`{message}`");
+        if let Some(error) = error {
+            let is_error = (error["code"].is_i64() || error["code"].is_u64()) && error["message"].is_string();
+            ensure!(is_error, "an integer code and a message in each error", "`{message}`");
+        }
+    }
+    Ok(())
+}
+
+async fn notifications_are_never_answered(agent: Agent) -> Outcome {
+    let (mut conversation, _) = agent.open().await?;
+    conversation.notify("_conformance/unknown", json!({"a": 1})).await?;
+    conversation.notify("conformance/unknown", json!([])).await?;
+    conversation.notify("session/cancel", json!({"sessionId": 1})).await?;
+    let what = "no response to a notification";
+    conversation.silence(SILENCE, what, |message| message.get("method").is_some()).await
+}
 
 async fn unknown_methods_are_refused(agent: Agent) -> Outcome {
     let (mut conversation, _) = agent.open().await?;
     for method in ["_conformance/unknown", "conformance/unknown"] {
         let error = conversation.error(method, json!({})).await?;
         ensure!(error["code"] == -32601, format!("the code -32601 for {method}"), "`{error}`");
+    }
+    Ok(())
+}
+
+async fn custom_requests_are_answered(agent: Agent) -> Outcome {
+    let (mut conversation, _) = agent.open().await?;
+    for params in [json!({}), json!({"a": [1]})] {
+        conversation.request("_conformance/unknown", params).await?;
+    }
+    Ok(())
+}
+
+async fn unknown_notifications_are_ignored(agent: Agent) -> Outcome {
+    let (mut conversation, _) = agent.open().await?;
+    for method in ["_conformance/unknown", "conformance/unknown", "$/conformance"] {
+        conversation.notify(method, json!({"a": 1})).await?;
+    }
+    works(&agent, &mut conversation).await
+}
+
+/// A request of which the agent must answer the id. Agents that need a login refuse it, which is an answer as well.
+pub(super) async fn works(agent: &Agent, conversation: &mut Conversation) -> Outcome {
+    conversation.request("session/new", agent.session_params()).await?;
+    Ok(())
+}
+
+async fn malformed_input_is_refused(agent: Agent) -> Outcome {
+    let (mut conversation, _) = agent.open().await?;
+    for (bytes, code) in [
+        (&b"{\"jsonrpc\": \"2.0\", \"id\": 1,\n"[..], -32700),
+        (&b"{\"jsonrpc\":\"2.0\",\"id\":1,\"params\":{}}\n"[..], -32600),
+        (&b"7\n"[..], -32600),
+    ] {
+        conversation.send_bytes(bytes).await?;
+        let shown = String::from_utf8_lossy(bytes).trim_end().to_owned();
+        let what = format!("an error for the line `{shown}`");
+        let error = conversation.wanted(&what, |message| message.get("error").is_some()).await?;
+        ensure!(
+            error["error"]["code"] == code,
+            format!("the code {code} for the line `{shown}`"),
+            "`{error}`"
+        );
+    }
+    works(&agent, &mut conversation).await
+}
+
+async fn errors_leave_the_connection_usable(agent: Agent) -> Outcome {
+    let (mut conversation, _) = agent.open().await?;
+    for (method, params) in [
+        ("session/prompt", json!({"sessionId": "conformance-unknown", "prompt": []})),
+        ("session/prompt", json!("text")),
+        ("session/new", json!({"cwd": 1})),
+        ("initialize", json!({})),
+        ("_conformance/unknown", json!({})),
+    ] {
+        conversation.request(method, params).await?;
+    }
+    works(&agent, &mut conversation).await
+}
+
+/// Values that no receiver may trip over.
+fn odd_meta() -> Value {
+    json!({
+        "conformance.test/list": [1, null, "a", {"b": [[]]}],
+        "conformance.test/text": "\u{2028}",
+        "conformance.test/number": 1e300,
+        "conformance.test/nothing": null,
+        "traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+    })
+}
+
+async fn any_meta_is_accepted(agent: Agent) -> Outcome {
+    let mut conversation = agent.start()?;
+    conversation.set_meta(odd_meta());
+    conversation.ok("initialize", agent.initialize(super::capabilities(agent.revision()))).await?;
+    let response = conversation.request("session/new", agent.session_params()).await?;
+    if response["error"]["code"] == -32000 {
+        return Err(Stop::not_applicable("the agent begins no session without a login"));
+    }
+    let session = response.pointer("/result/sessionId").and_then(Value::as_str);
+    let what = "a result of session/new with odd values in `_meta`";
+    let session = session.ok_or_else(|| Stop::failed(what, format!("`{response}`")))?.to_owned();
+    if let Ok(text) = agent.setting.text("say") {
+        let turn = agent.turn(&mut conversation, &session, text).await?;
+        ensure!(
+            turn.response.get("result").is_some(),
+            "a prompt with `_meta` is accepted",
+            "`{}`",
+            turn.response
+        );
+    }
+    Ok(())
+}
+
+async fn malformed_optional_fields_count_as_absent(agent: Agent) -> Outcome {
+    let mut conversation = agent.start()?;
+    let params = if agent.revision() == Revision::Acp2 {
+        let info = json!({"name": "conformance", "version": "1.0.0", "title": 7});
+        json!({"protocolVersion": 2, "info": info, "capabilities": {"auth": 1, "elicitation": {"form": 1}}})
+    } else {
+        let capabilities = json!({"fs": {"readTextFile": "yes"}, "terminal": 1, "auth": [], "session": "x"});
+        json!({"protocolVersion": 1, "clientCapabilities": capabilities, "clientInfo": 7})
+    };
+    let response = conversation.request("initialize", params).await?;
+    let what = "a result of initialize, whose malformed optional fields count as absent";
+    ensure!(response.get("result").is_some(), what, "`{response}`");
+    Ok(())
+}
+
+/// The only such list that a client sends is the audience of a content block.
+async fn invalid_items_are_dropped(agent: Agent) -> Outcome {
+    let text = agent.setting.text("say")?.to_owned();
+    let (mut conversation, _, session) = agent.session().await?;
+    let mut params = agent.prompt(&session, &text);
+    params["prompt"][0]["annotations"] = json!({"audience": ["user", 7, {"a": 1}]});
+    let id = conversation.start("session/prompt", params).await?;
+    let turn = agent.finish(&mut conversation, &session, &id).await?;
+    let what = "a prompt is accepted that has invalid items in the audience of its annotations";
+    ensure!(turn.response.get("result").is_some(), what, "`{}`", turn.response);
+    Ok(())
+}
+
+async fn null_lists_are_empty(agent: Agent) -> Outcome {
+    let (mut conversation, _) = agent.open().await?;
+    agent.new_session(&mut conversation).await?;
+    let with = |servers: Value| json!({"cwd": std::env::temp_dir(), "mcpServers": servers});
+    let response = conversation.request("session/new", with(Value::Null)).await?;
+    ensure!(response.get("result").is_some(), "null as an empty list of MCP servers", "`{response}`");
+    let response = conversation.request("session/new", with(json!("x"))).await?;
+    let what = "the code -32602 for a list of MCP servers that is a string";
+    ensure!(response["error"]["code"] == -32602, what, "`{response}`");
+    Ok(())
+}
+
+fn request_ids_are_no_null(_: &Agent, trace: &Trace) -> Outcome {
+    for message in trace.messages(Sender::Subject) {
+        if let (Some(_), Some(id)) = (message.get("method"), message.get("id")) {
+            ensure!(
+                id.is_string() || id.is_i64() || id.is_u64(),
+                "a string or an integer as each request's id",
+                "`{message}`"
+            );
+        }
+    }
+    Ok(())
+}
+
+fn ids_are_not_reused(_: &Agent, trace: &Trace) -> Outcome {
+    let mut open: Vec<Value> = Vec::new();
+    for event in trace.events() {
+        let Some(message) = crate::trace::message_of(&event) else { continue };
+        let Some(id) = message.get("id") else { continue };
+        match (event.from, message.get("method").is_some()) {
+            (Sender::Subject, true) => {
+                ensure!(!open.contains(id), "an id that no unanswered request has", "`{message}`");
+                open.push(id.clone());
+            }
+            (Sender::Suite, false) => open.retain(|known| known != id),
+            _ => {}
+        }
     }
     Ok(())
 }

@@ -2,64 +2,71 @@
 
 mod answers;
 mod authentication;
+mod cancellation;
+pub(crate) mod checks;
 mod content;
 mod elicitation;
 mod files;
 mod initialization;
 mod jsonrpc;
+mod mcp_servers;
+mod messages;
 mod options;
 mod prompt;
 mod session;
 mod session_list;
+mod shapes;
 mod terminals;
 mod tool_calls;
 mod transport;
+mod turn;
 mod updates;
 mod v2;
+mod v2_refusals;
+mod v2_updates;
+mod v2_work;
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use crate::check::{Check, Running};
+use crate::check::Running;
 use crate::conversation::Conversation;
+use crate::link::Link;
 use crate::link::process::Process;
-use crate::link::{Link, QUEUE};
+use crate::link::received::QUEUE;
 use crate::revision::Revision;
 use crate::setting::Setting;
 use crate::subject::CommandLine;
 use crate::verdict::{Outcome, Stop};
 
-/// All checks.
-pub(crate) const CHECKS: &[&[Check<Agent>]] = &[
-    transport::CHECKS,
-    jsonrpc::CHECKS,
-    initialization::CHECKS,
-    authentication::CHECKS,
-    session::CHECKS,
-    session_list::CHECKS,
-    prompt::CHECKS,
-    tool_calls::CHECKS,
-    files::CHECKS,
-    terminals::CHECKS,
-    options::CHECKS,
-    content::CHECKS,
-    elicitation::CHECKS,
-    updates::CHECKS,
-    v2::CHECKS,
-];
+/// How long an agent that was just started may take for its first message. Some take half a minute on a busy machine.
+const START_TIME: Duration = Duration::from_secs(60);
 
 /// An agent under test, as one check reaches it.
 #[derive(Clone)]
 pub(crate) struct Agent {
     pub(crate) setting: Setting,
     command: Arc<CommandLine>,
+    /// What the agent can start as an MCP server.
+    stand_in: Option<Arc<CommandLine>>,
+    logins: Logins,
 }
 
+/// Whether the agent begins sessions without a login, as far as that is known, so that a slow program is started less often.
+pub(crate) type Logins = Arc<Mutex<HashMap<Revision, bool>>>;
+
 impl Agent {
-    pub(crate) fn new(setting: Setting, command: Arc<CommandLine>) -> Self {
-        Self { setting, command }
+    pub(crate) fn new(
+        setting: Setting,
+        command: Arc<CommandLine>,
+        stand_in: Option<Arc<CommandLine>>,
+        logins: Logins,
+    ) -> Self {
+        Self { setting, command, stand_in, logins }
     }
 
     pub(crate) fn revision(&self) -> Revision {
@@ -68,12 +75,20 @@ impl Agent {
 
     /// A running agent to which nothing was sent. Requests of the agent are answered as by a client that can do everything.
     pub(crate) fn start(&self) -> Outcome<Conversation> {
+        self.start_as(|command| command)
+    }
+
+    /// The same with a command that is changed.
+    pub(crate) fn start_as(&self, change: impl FnOnce(CommandLine) -> CommandLine) -> Outcome<Conversation> {
         let Setting { trace, faults, wait, .. } = &self.setting;
         let (sender, received) = mpsc::channel(QUEUE);
-        let process = Process::start(&self.command, trace, faults, sender.clone())?;
+        let process = Process::start(&change((*self.command).clone()), trace, faults, sender.clone())?;
         let link = Link::Stdio { process, trace: trace.clone(), faults: faults.clone(), injected: sender };
         let mut conversation = Conversation::new(link, received, *wait);
         conversation.answer_with(answers::answers());
+        if faults.is_none() {
+            conversation.allow_start(START_TIME);
+        }
         Ok(conversation)
     }
 
@@ -113,9 +128,15 @@ impl Agent {
 
     /// An initialized agent with a session: the conversation, the result of `initialize`, and the session's id.
     pub(crate) async fn session(&self) -> Outcome<(Conversation, Value, String)> {
+        if self.setting.faults.is_none() && self.logins().get(&self.revision()) == Some(&false) {
+            return Err(needs_login());
+        }
         let (mut conversation, initialized) = self.open().await?;
-        let session = self.new_session(&mut conversation).await?;
-        Ok((conversation, initialized, session))
+        let session = self.new_session(&mut conversation).await;
+        if !matches!(session, Err(Stop::Failed(_) | Stop::Inconclusive(_))) {
+            self.logins().insert(self.revision(), session.is_ok());
+        }
+        Ok((conversation, initialized, session?))
     }
 
     /// Begins a session and returns its id.
@@ -124,11 +145,19 @@ impl Agent {
         let response = response.map_err(Stop::while_preparing)?;
         match response.pointer("/result/sessionId").and_then(Value::as_str) {
             Some(session) => Ok(session.to_owned()),
-            None if response.pointer("/error/code") == Some(&json!(-32000)) => {
-                Err(Stop::not_applicable("the agent begins no session without a login"))
-            }
+            None if response.pointer("/error/code") == Some(&json!(-32000)) => Err(needs_login()),
             None => Err(Stop::inconclusive(format!("session/new: `{response}`"))),
         }
+    }
+
+    /// Ends the check if the agent begins no session without a login, so that it may refuse everything about sessions.
+    async fn needs_no_login(&self) -> Outcome {
+        let is_known = self.logins().get(&self.revision()) == Some(&true);
+        if is_known || !self.setting.faults.is_none() { Ok(()) } else { self.session().await.map(drop) }
+    }
+
+    fn logins(&self) -> MutexGuard<'_, HashMap<Revision, bool>> {
+        self.logins.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The params of `session/new`.
@@ -140,6 +169,10 @@ impl Agent {
     pub(crate) fn prompt(&self, session: &str, text: &str) -> Value {
         json!({"sessionId": session, "prompt": [{"type": "text", "text": text}]})
     }
+}
+
+fn needs_login() -> Stop {
+    Stop::not_applicable("the agent begins no session without a login")
 }
 
 /// The capabilities of a client that can do everything.
@@ -156,12 +189,41 @@ pub(crate) fn capabilities(revision: Revision) -> Value {
     })
 }
 
+/// The prompts of the plain conversation: each kind of thing that an agent sends.
+const PLAIN_ROLES: [&str; 13] = [
+    "say",
+    "plan",
+    "tool",
+    "permission",
+    "read",
+    "write",
+    "terminal",
+    "ask",
+    "visit",
+    "usage",
+    "notice",
+    "compaction",
+    "change",
+];
+
+/// Ends with nothing if the agent speaks the version.
+pub(crate) fn speaks(agent: Agent) -> Running {
+    Box::pin(async move { agent.open().await.map(drop) })
+}
+
 /// A plain conversation, for audits and their mutants.
 pub(crate) fn plain_conversation(agent: Agent) -> Running {
     Box::pin(async move {
-        let (mut conversation, _, session) = agent.session().await?;
-        if let Ok(text) = agent.setting.text("say") {
-            conversation.ok("session/prompt", agent.prompt(&session, text)).await?;
+        let (mut conversation, initialized, session) = agent.session().await?;
+        for role in PLAIN_ROLES {
+            if let Ok(text) = agent.setting.text(role) {
+                agent.turn(&mut conversation, &session, text).await?;
+            }
+        }
+        let list =
+            agent.needs(&initialized, "/agentCapabilities/sessionCapabilities/list", "/capabilities/session");
+        if list.is_ok() {
+            conversation.request("session/list", json!({})).await?;
         }
         conversation.request("_conformance/unknown", json!({})).await?;
         Ok(())

@@ -1,6 +1,299 @@
 //! Checks of agents: modes and configuration options.
 
-use super::Agent;
-use crate::check::Check;
+use serde_json::{Value, json};
 
-pub(super) const CHECKS: &[Check<Agent>] = &[];
+use super::Agent;
+use super::turn::{is_update, update_in};
+use crate::check::{Check, STDIO, audit, check};
+use crate::conversation::Conversation;
+use crate::faults;
+use crate::revision::Revision;
+use crate::trace::{Sender, Trace};
+use crate::verdict::{Outcome, Stop, ensure};
+
+pub(super) const CHECKS: &[Check<Agent>] = &[
+    check!("MODE-01", the_current_mode_is_listed, STDIO, [
+        "is in another mode" => faults::result_of("session/new", |result| result["modes"]["currentModeId"] = json!("another")),
+    ]),
+    check!("MODE-03", the_mode_changes_while_a_prompt_runs, STDIO, [
+        "refuses" => faults::response_to("session/set_mode", |m| faults::refuse(m, -32600)),
+        "waits" => faults::loses_response_to("session/set_mode"),
+    ]),
+    check!("MODE-04", mode_updates_name_the_mode, STDIO, [
+        "has another name for it" => faults::each_call("session/update", |m| if m["params"]["update"]["sessionUpdate"] == "current_mode_update" {
+            m["params"]["update"] = json!({"sessionUpdate": "current_mode_update", "modeId": "auto"});
+        }),
+    ]),
+    check!("CFG-01", booleans_need_the_capability, STDIO, [
+        "offers them to everyone" => faults::result_of("session/new", |result| result["configOptions"] = json!([
+            {"id": "b", "name": "B", "type": "boolean", "currentValue": true},
+        ])),
+    ]),
+    check!("CFG-02", options_have_a_listed_value, STDIO, [
+        "has another value" => faults::result_of("session/new", |result| result["configOptions"][0]["currentValue"] = json!("another")),
+        "has no value" => faults::result_of("session/new", |result| if let Some(option) = result["configOptions"][0].as_object_mut() { option.remove("currentValue"); }),
+    ]),
+    check!("CFG-03", setting_an_option_returns_all, STDIO, [
+        "returns the one that was set" => faults::result_of("session/set_config_option", |result| if let Some(options) = result["configOptions"].as_array_mut() { options.truncate(1) }),
+        "returns the old value" => { let mut old = Value::Null; faults::each_response(move |m| if m["result"]["configOptions"].is_array() {
+            if old.is_null() { old = m["result"]["configOptions"].clone() } else { m["result"]["configOptions"] = old.clone() }
+        }) },
+    ]),
+    audit!("CFG-04", updates_list_all_options, STDIO, [
+        "lists what has changed" => faults::each_call("session/update", |m| if let Some(options) = m["params"]["update"]["configOptions"].as_array_mut() { options.truncate(1) }),
+    ]),
+    check!("CFG-06", options_work_without_their_category, STDIO, [
+        "refuses" => faults::response_to("session/set_config_option", |m| faults::refuse(m, -32603)),
+    ]),
+    check!("CFG-09", modes_are_options_as_well, STDIO, [
+        "has modes only" => faults::result_of("session/new", |result| if let Some(result) = result.as_object_mut() { result.remove("configOptions"); }),
+        "forgets one of them" => faults::each_message(|m| for place in ["/result/configOptions", "/params/update/configOptions"] {
+            if let Some(options) = m.pointer_mut(place).and_then(Value::as_array_mut) {
+                for option in options.iter_mut().filter(|option| option["category"] == "mode") { option["currentValue"] = json!("ask") }
+            }
+        }),
+    ]),
+    check!("CFG-12", unknown_options_and_values_fail, STDIO, [
+        "accepts any" => faults::response_to("session/set_config_option", |m| if m.get("error").is_some() { faults::accept(m, json!({"configOptions": []})) }),
+    ]),
+];
+
+/// A session with the result of `session/new`.
+async fn created(agent: &Agent) -> Outcome<(Conversation, String, Value)> {
+    let (mut conversation, _) = agent.open().await?;
+    let response = conversation.request("session/new", agent.session_params()).await?;
+    if response["error"]["code"] == -32000 {
+        return Err(Stop::not_applicable("the agent begins no session without a login"));
+    }
+    let session = response.pointer("/result/sessionId").and_then(Value::as_str).map(str::to_owned);
+    let session = session.ok_or_else(|| Stop::inconclusive(format!("session/new: `{response}`")))?;
+    Ok((conversation, session, response["result"].clone()))
+}
+
+fn modes(created: &Value) -> Outcome<&Value> {
+    let modes = created.get("modes").filter(|modes| modes.is_object());
+    modes.ok_or_else(|| Stop::not_applicable("the agent has no modes"))
+}
+
+/// The ids of the modes.
+fn mode_ids(modes: &Value) -> Vec<&str> {
+    let all = modes["availableModes"].as_array().map_or(&[][..], Vec::as_slice);
+    all.iter().filter_map(|mode| mode["id"].as_str()).collect()
+}
+
+pub(super) fn options(created: &Value) -> Outcome<&[Value]> {
+    match created.get("configOptions").and_then(Value::as_array) {
+        Some(options) if !options.is_empty() => Ok(options),
+        _ => Err(Stop::not_applicable("the agent has no configuration options")),
+    }
+}
+
+/// The id of an option.
+pub(super) fn id_of(option: &Value) -> &Value {
+    option.get("configId").unwrap_or(&option["id"])
+}
+
+/// The values of a selection, in groups or not.
+fn values(option: &Value) -> Vec<&Value> {
+    let all = option["options"].as_array().map_or(&[][..], Vec::as_slice);
+    let flat = all.iter().flat_map(|item| match item["options"].as_array() {
+        Some(group) => group.iter().collect(),
+        None => vec![item],
+    });
+    flat.map(|item| &item["value"]).collect()
+}
+
+async fn the_current_mode_is_listed(agent: Agent) -> Outcome {
+    let (_conversation, _, created) = created(&agent).await?;
+    let modes = modes(&created)?;
+    let current = modes["currentModeId"].as_str().unwrap_or_default();
+    ensure!(mode_ids(modes).contains(&current), "one of the available modes as the current one", "`{modes}`");
+    Ok(())
+}
+
+async fn the_mode_changes_while_a_prompt_runs(agent: Agent) -> Outcome {
+    agent.setting.text("slow")?;
+    let (mut conversation, session, created) = created(&agent).await?;
+    let modes = modes(&created)?;
+    let other = mode_ids(modes).into_iter().find(|id| modes["currentModeId"] != **id);
+    let other = other.ok_or_else(|| Stop::not_applicable("the agent has one mode"))?;
+    agent.begin_slow(&mut conversation, &session).await?;
+    conversation.ok("session/set_mode", json!({"sessionId": session, "modeId": other})).await?;
+    agent.cancel(&mut conversation, &session).await?;
+    Ok(())
+}
+
+async fn mode_updates_name_the_mode(agent: Agent) -> Outcome {
+    let (_, _, turn) = agent.played("change").await?;
+    let mut updates = turn.of_kind("current_mode_update").peekable();
+    if updates.peek().is_none() {
+        return Err(Stop::not_applicable("the agent reported no change of its mode"));
+    }
+    for update in updates {
+        ensure!(
+            update["currentModeId"].is_string(),
+            "`currentModeId` in a `current_mode_update`",
+            "`{update}`"
+        );
+    }
+    Ok(())
+}
+
+async fn booleans_need_the_capability(agent: Agent) -> Outcome {
+    let mut set = super::capabilities(agent.revision());
+    set["session"] = json!({});
+    let (mut conversation, _) = agent.open_with(set).await?;
+    agent.new_session(&mut conversation).await?;
+    let created =
+        conversation.ok("session/new", agent.session_params()).await.map_err(Stop::while_preparing)?;
+    let all = created["configOptions"].as_array().map_or(&[][..], Vec::as_slice);
+    let boolean = all.iter().find(|option| option["type"] == "boolean");
+    let what = "no boolean options for a client without `session.configOptions.boolean`";
+    ensure!(boolean.is_none(), what, "`{created}`");
+    Ok(())
+}
+
+async fn options_have_a_listed_value(agent: Agent) -> Outcome {
+    let (_conversation, _, created) = created(&agent).await?;
+    for option in options(&created)? {
+        let current = option.get("currentValue").unwrap_or(&Value::Null);
+        let is_sound = match option["type"].as_str() {
+            Some("select") => values(option).contains(&current),
+            Some("boolean") => current.is_boolean(),
+            _ => true,
+        };
+        ensure!(is_sound, "a current value of each option, which is one of its values", "`{option}`");
+    }
+    Ok(())
+}
+
+/// Sets the first option that has another value: its id, the value, and the response.
+async fn set_another(
+    agent: &Agent,
+    conversation: &mut Conversation,
+    session: &str,
+    options: &[Value],
+) -> Outcome<(Value, Value, Value)> {
+    let found = options.iter().find_map(|option| match option["type"].as_str() {
+        Some("select") => {
+            let other = values(option).into_iter().find(|value| **value != option["currentValue"]);
+            other.map(|other| (option, other.clone()))
+        }
+        Some("boolean") => option["currentValue"].as_bool().map(|value| (option, json!(!value))),
+        _ => None,
+    });
+    let (option, value) = found.ok_or_else(|| Stop::not_applicable("no option has another value"))?;
+    let id = id_of(option).clone();
+    let params = set_params(agent, session, &id, &value);
+    let response = conversation.request("session/set_config_option", params).await?;
+    Ok((id, value, response))
+}
+
+/// The params that set an option.
+pub(super) fn set_params(agent: &Agent, session: &str, id: &Value, value: &Value) -> Value {
+    let mut params = json!({"sessionId": session, "configId": id, "value": value});
+    if value.is_boolean() {
+        params["type"] = json!("boolean");
+    } else if agent.revision() == Revision::Acp2 {
+        params["type"] = json!("id");
+    }
+    params
+}
+
+async fn setting_an_option_returns_all(agent: Agent) -> Outcome {
+    let (mut conversation, session, created) = created(&agent).await?;
+    let before = options(&created)?;
+    let (id, value, response) = set_another(&agent, &mut conversation, &session, before).await?;
+    let after = response.pointer("/result/configOptions").and_then(Value::as_array).cloned();
+    let after = after.ok_or_else(|| Stop::failed("a list of all options", format!("`{response}`")))?;
+    for option in before {
+        let is_there = after.iter().any(|other| id_of(other) == id_of(option));
+        ensure!(is_there, format!("the option {} in the result", id_of(option)), "`{response}`");
+    }
+    let set = after.iter().find(|option| *id_of(option) == id);
+    let is_set = set.is_some_and(|option| option["currentValue"] == value);
+    ensure!(is_set, format!("the value {value} of the option {id}, which was set"), "`{response}`");
+    Ok(())
+}
+
+fn updates_list_all_options(_: &Agent, trace: &Trace) -> Outcome {
+    // All sessions of an agent have the same options as long as nothing is set.
+    let (mut sizes, mut found) = (std::collections::HashMap::new(), false);
+    for message in trace.messages(Sender::Subject) {
+        if let (Some(id), Some(options)) =
+            (message.pointer("/result/sessionId"), message.pointer("/result/configOptions"))
+        {
+            sizes.insert(id.to_string(), options.as_array().map_or(0, Vec::len));
+        }
+        if is_update(&message, "config_option_update") {
+            found = true;
+            let update = update_in(&message).unwrap_or(&Value::Null);
+            let listed = update["configOptions"].as_array().map_or(0, Vec::len);
+            let session = message["params"]["sessionId"].to_string();
+            // A change may make more options, or fewer where one depends on another.
+            let is_whole = listed > 1 || sizes.get(&session).is_none_or(|size| *size <= 1);
+            ensure!(is_whole, "all options in a `config_option_update`", "`{message}`");
+            let has_values = update["configOptions"].as_array().into_iter().flatten();
+            for option in has_values {
+                let is_sound = option.get("currentValue").is_some();
+                ensure!(is_sound, "the current value of each option", "`{message}`");
+            }
+        }
+    }
+    if found { Ok(()) } else { Err(Stop::not_applicable("the agent reported no change of its options")) }
+}
+
+/// A client that knows no categories sets an option by its id alone.
+async fn options_work_without_their_category(agent: Agent) -> Outcome {
+    let (mut conversation, session, created) = created(&agent).await?;
+    let (id, value, response) = set_another(&agent, &mut conversation, &session, options(&created)?).await?;
+    let what = format!("the option {id} is set to {value}, whatever its category");
+    ensure!(response.get("result").is_some(), what, "`{response}`");
+    Ok(())
+}
+
+async fn modes_are_options_as_well(agent: Agent) -> Outcome {
+    let (mut conversation, session, created) = created(&agent).await?;
+    let modes = modes(&created)?;
+    let shows_mode = |option: &&Value| option["category"] == "mode";
+    let all = created["configOptions"].as_array().map_or(&[][..], Vec::as_slice);
+    let option = all.iter().find(shows_mode);
+    let option = option.ok_or_else(|| {
+        Stop::failed("an option of the category `mode`, because the agent has modes", format!("`{created}`"))
+    })?;
+    let id = id_of(option).clone();
+    ensure!(option["currentValue"] == modes["currentModeId"], "one mode in both places", "`{created}`");
+    let other = mode_ids(modes).into_iter().find(|id| modes["currentModeId"] != **id).map(str::to_owned);
+    let Some(other) = other else { return Ok(()) };
+    let params = json!({"sessionId": session, "modeId": other});
+    conversation.ok("session/set_mode", params).await.map_err(Stop::while_preparing)?;
+    // The change is reported, or shows when another option is set.
+    let heard = conversation.listen(super::jsonrpc::SILENCE).await?;
+    let mut lists =
+        heard.iter().filter_map(|arrived| update_in(&arrived.message)?["configOptions"].as_array());
+    let shown = match lists.next_back() {
+        Some(list) => list.clone(),
+        None => {
+            let params = set_params(&agent, &session, &id, &json!(other));
+            let set =
+                conversation.ok("session/set_config_option", params).await.map_err(Stop::while_preparing)?;
+            set["configOptions"].as_array().cloned().unwrap_or_default()
+        }
+    };
+    let option = shown.iter().find(|option| *id_of(option) == id);
+    let is_equal = option.is_some_and(|option| option["currentValue"] == *other);
+    ensure!(is_equal, format!("the mode {other}, which was set, in the option {id}"), "`{}`", json!(shown));
+    Ok(())
+}
+
+async fn unknown_options_and_values_fail(agent: Agent) -> Outcome {
+    let (mut conversation, session, created) = created(&agent).await?;
+    let all = options(&created)?;
+    let unknown = set_params(&agent, &session, &json!("conformance-unknown"), &json!("x"));
+    conversation.error("session/set_config_option", unknown).await?;
+    if let Some(option) = all.iter().find(|option| option["type"] == "select") {
+        let params = set_params(&agent, &session, id_of(option), &json!("conformance-unknown"));
+        conversation.error("session/set_config_option", params).await?;
+    }
+    Ok(())
+}

@@ -1,6 +1,268 @@
-//! Checks of agents: prompt.
+//! Checks of agents: prompts, cancellation, usage and plans.
+
+use serde_json::{Value, json};
 
 use super::Agent;
-use crate::check::Check;
+use super::initialization::accepts;
+use super::jsonrpc::SILENCE;
+use super::turn::update_in;
+use crate::check::{Check, STDIO, audit, check};
+use crate::faults;
+use crate::trace::{Sender, Trace};
+use crate::verdict::{Outcome, Stop, ensure};
 
-pub(super) const CHECKS: &[Check<Agent>] = &[];
+pub(super) const CHECKS: &[Check<Agent>] = &[
+    check!("PR-03", a_prompt_ends_with_a_stop_reason, STDIO, [
+        "has a reason of its own" => faults::result_of("session/prompt", |result| result["stopReason"] = json!("done")),
+        "has no reason" => faults::result_of("session/prompt", |result| *result = json!({})),
+    ]),
+    check!("PR-04", text_is_accepted, STDIO, [
+        "refuses" => faults::response_to("session/prompt", |m| faults::refuse(m, -32602)),
+    ]),
+    check!("PR-05", advertised_content_is_accepted, STDIO, [
+        "refuses what it advertised" => faults::response_to("session/prompt", |m| faults::refuse(m, -32602)),
+    ]),
+    check!("PR-07", messages_have_ids_of_their_own, STDIO, [
+        "uses one id for all" => faults::each_call("session/update", |m| m["params"]["update"]["messageId"] = json!("message")),
+        "uses a new id for each chunk" => { let mut count = 0; faults::each_call("session/update", move |m| {
+            count += 1;
+            m["params"]["update"]["messageId"] = json!(count.to_string());
+        }) },
+    ]),
+    audit!("PR-08", usage_is_sound, STDIO, [
+        "leaves out the size" => edits("usage_update", |update| { update.remove("size"); }),
+        "sends numbers as text" => edits("usage_update", |update| { update.insert("used".into(), json!("10")); }),
+        "leaves out the currency" => edits("usage_update", |update| { update.insert("cost".into(), json!({"amount": 1})); }),
+    ]),
+    check!("PR-09", permission_is_followed_by_progress, STDIO, [
+        "reports no progress" => faults::each_call("session/update", |m| if m["params"]["update"]["status"] == "in_progress" { *m = Value::Null }),
+    ]),
+    check!("PR-24", commands_are_described, STDIO, [
+        "leaves out the description" => faults::each_call("session/update", |m| if m["params"]["update"]["sessionUpdate"] == "available_commands_update" {
+            m["params"]["update"]["availableCommands"] = json!([{"name": "a"}]);
+        }),
+        "leaves out the hint" => faults::each_call("session/update", |m| if m["params"]["update"]["sessionUpdate"] == "available_commands_update" {
+            m["params"]["update"]["availableCommands"] = json!([{"name": "a", "description": "A", "input": {}}]);
+        }),
+    ]),
+    check!("PLAN-01", plans_and_progress_are_reported, STDIO, [
+        "reports no plan" => drops("plan"),
+        "reports no progress" => first_only(),
+    ]),
+    check!("PLAN-02", each_plan_is_whole, STDIO, [
+        "sends what has changed" => { let mut count = 0; faults::each_call("session/update", move |m| for place in ["/params/update/entries", "/params/update/plan/entries"] {
+            if let Some(entries) = m.pointer_mut(place).and_then(Value::as_array_mut) {
+                count += 1;
+                if count > 1 { entries.truncate(1) }
+            }
+        }) },
+    ]),
+];
+
+type Object = serde_json::Map<String, Value>;
+
+/// Changes each update of a kind.
+pub(super) fn edits(kind: &'static str, edit: fn(&mut Object)) -> Box<dyn crate::fault::Fault> {
+    faults::each_call("session/update", move |m| {
+        let update = &mut m["params"]["update"];
+        if update["sessionUpdate"] == kind
+            && let Some(update) = update.as_object_mut()
+        {
+            edit(update);
+        }
+    })
+}
+
+fn drops(kind: &'static str) -> Box<dyn crate::fault::Fault> {
+    faults::each_call("session/update", move |m| {
+        let known = m["params"]["update"]["sessionUpdate"].as_str().unwrap_or_default();
+        if known.starts_with(kind) {
+            *m = Value::Null;
+        }
+    })
+}
+
+/// Keeps the first plan only.
+fn first_only() -> Box<dyn crate::fault::Fault> {
+    let mut count = 0;
+    faults::each_call("session/update", move |m| {
+        let known = m["params"]["update"]["sessionUpdate"].as_str().unwrap_or_default();
+        if known.starts_with("plan") {
+            count += 1;
+            if count > 1 {
+                *m = Value::Null;
+            }
+        }
+    })
+}
+
+pub(super) const STOP_REASONS: [&str; 5] =
+    ["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"];
+
+async fn a_prompt_ends_with_a_stop_reason(agent: Agent) -> Outcome {
+    let (_, _, turn) = agent.played("say").await?;
+    let is_known = turn.stop.as_deref().is_some_and(|stop| STOP_REASONS.contains(&stop));
+    ensure!(is_known, format!("one of the stop reasons {}", STOP_REASONS.join(", ")), "`{}`", turn.response);
+    Ok(())
+}
+
+async fn text_is_accepted(agent: Agent) -> Outcome {
+    let text = agent.setting.text("say")?.to_owned();
+    let (mut conversation, _, session) = agent.session().await?;
+    accepts(&agent, &mut conversation, &session, &text, json!({"type": "text", "text": "\u{2028}ä"})).await
+}
+
+async fn advertised_content_is_accepted(agent: Agent) -> Outcome {
+    let text = agent.setting.text("say")?.to_owned();
+    let (mut conversation, initialized, session) = agent.session().await?;
+    let resource = json!({"uri": "file:///tmp/file.txt", "mimeType": "text/plain", "text": "text"});
+    let blocks = [
+        ("image", json!({"type": "image", "mimeType": "image/png", "data": PNG})),
+        ("audio", json!({"type": "audio", "mimeType": "audio/wav", "data": WAV})),
+        ("embeddedContext", json!({"type": "resource", "resource": resource})),
+    ];
+    let mut count = 0;
+    for (name, block) in blocks {
+        let places = [
+            format!("/agentCapabilities/promptCapabilities/{name}"),
+            format!("/capabilities/session/prompt/{name}"),
+        ];
+        if agent.needs(&initialized, &places[0], &places[1]).is_ok() {
+            count += 1;
+            accepts(&agent, &mut conversation, &session, &text, block).await?;
+        }
+    }
+    if count == 0 {
+        Err(Stop::not_applicable("the agent advertises no content beyond text and links"))
+    } else {
+        Ok(())
+    }
+}
+
+/// A red dot.
+pub(super) const PNG: &str =
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==";
+/// A sound of no length.
+const WAV: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=";
+
+async fn messages_have_ids_of_their_own(agent: Agent) -> Outcome {
+    let (mut conversation, session, first) = agent.played("say").await?;
+    let second = agent.play(&mut conversation, &session, "say").await?;
+    let ids = |turn: &super::turn::Turn| {
+        let chunks = turn.updates().filter(|update| update["sessionUpdate"] == "agent_message_chunk");
+        let mut ids: Vec<String> =
+            chunks.filter_map(|chunk| chunk["messageId"].as_str().map(str::to_owned)).collect();
+        ids.dedup();
+        ids
+    };
+    let (first, second) = (ids(&first), ids(&second));
+    if first.is_empty() || second.is_empty() {
+        return Err(Stop::not_applicable("the agent gives its messages no ids"));
+    }
+    let shared = first.iter().find(|id| second.contains(id));
+    ensure!(shared.is_none(), "another id for the message of another prompt", "{shared:?} again");
+    let chunks = agent.setting.text("chunks").ok().map(str::to_owned);
+    if let Some(text) = chunks {
+        let turn = agent.turn(&mut conversation, &session, &text).await?;
+        let ids = ids(&turn);
+        ensure!(ids.len() == 1, "one id for all chunks of one message", "{ids:?}");
+    }
+    Ok(())
+}
+
+fn usage_is_sound(_: &Agent, trace: &Trace) -> Outcome {
+    let mut found = false;
+    for message in trace.messages(Sender::Subject) {
+        let Some(update) = update_in(&message).filter(|update| update["sessionUpdate"] == "usage_update")
+        else {
+            continue;
+        };
+        found = true;
+        for name in ["used", "size"] {
+            ensure!(update[name].is_u64(), format!("an integer `{name}` in a usage update"), "`{message}`");
+        }
+        if let Some(cost) = update.get("cost").filter(|cost| !cost.is_null()) {
+            let is_sound =
+                cost["amount"].is_number() && cost["currency"].as_str().is_some_and(|unit| !unit.is_empty());
+            ensure!(is_sound, "an amount and a currency in a cost", "`{message}`");
+        }
+    }
+    if found { Ok(()) } else { Err(Stop::not_applicable("the agent reported no usage")) }
+}
+
+async fn permission_is_followed_by_progress(agent: Agent) -> Outcome {
+    let (conversation, _, turn) = agent.played("permission").await?;
+    if !conversation.asked.iter().any(|request| request["method"] == "session/request_permission") {
+        return Err(Stop::inconclusive("the agent asked for no permission"));
+    }
+    let works =
+        turn.updates().any(|update| update["toolCallId"].is_string() && update["status"] == "in_progress");
+    ensure!(works, "a tool call that is in progress after its permission was granted", "none");
+    Ok(())
+}
+
+async fn commands_are_described(agent: Agent) -> Outcome {
+    let (mut conversation, _, session) = agent.session().await?;
+    if let Ok(text) = agent.setting.text("say") {
+        let id = agent.begin(&mut conversation, &session, text).await?;
+        conversation.response(&id).await?;
+    }
+    let messages = conversation.listen(SILENCE).await?;
+    let updates = messages.iter().filter_map(|arrived| update_in(&arrived.message));
+    let mut lists =
+        updates.filter(|update| update["sessionUpdate"] == "available_commands_update").peekable();
+    if lists.peek().is_none() {
+        return Err(Stop::not_applicable("the agent sent no commands"));
+    }
+    for list in lists {
+        let commands = list["availableCommands"].as_array();
+        let commands =
+            commands.ok_or_else(|| Stop::failed("an array `availableCommands`", format!("`{list}`")))?;
+        for command in commands {
+            let is_named = command["name"].is_string() && command["description"].is_string();
+            ensure!(is_named, "a name and a description of each command", "`{command}`");
+            let input = &command["input"];
+            ensure!(
+                input.is_null() || input["hint"].is_string(),
+                "a hint in the input of a command",
+                "`{command}`"
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The entries of each plan of a turn.
+fn plans(turn: &super::turn::Turn) -> Vec<Vec<Value>> {
+    let entries = turn.updates().filter_map(|update| match update["sessionUpdate"].as_str() {
+        Some("plan") => update["entries"].as_array(),
+        Some("plan_update") => update["plan"]["entries"].as_array(),
+        _ => None,
+    });
+    entries.cloned().collect()
+}
+
+async fn plans_and_progress_are_reported(agent: Agent) -> Outcome {
+    let (_, _, turn) = agent.played("plan").await?;
+    let plans = plans(&turn);
+    ensure!(!plans.is_empty(), "a plan for work in several steps", "none");
+    let first = plans.first();
+    let changes = plans.iter().any(|plan| Some(plan) != first);
+    ensure!(changes, "the plan's progress", "{} plans that are the same", plans.len());
+    Ok(())
+}
+
+async fn each_plan_is_whole(agent: Agent) -> Outcome {
+    let (_, _, turn) = agent.played("plan").await?;
+    let plans = plans(&turn);
+    if plans.len() < 2 {
+        return Err(Stop::inconclusive("the prompt `plan` led to less than two plans"));
+    }
+    for (before, after) in plans.iter().zip(plans.iter().skip(1)) {
+        let missing =
+            before.iter().find(|entry| after.iter().all(|other| other["content"] != entry["content"]));
+        let what = "all entries of the plan in each update";
+        ensure!(missing.is_none(), what, "`{}` without `{}`", json!(after), json!(missing));
+    }
+    Ok(())
+}

@@ -1,6 +1,267 @@
-//! Checks of agents: session.
+//! Checks of agents: sessions are begun, opened again and closed.
+
+use serde_json::{Value, json};
 
 use super::Agent;
-use crate::check::Check;
+use super::jsonrpc::SILENCE;
+use super::turn::{Turn, is_update, update_in};
+use crate::check::{Check, STDIO, check};
+use crate::conversation::Conversation;
+use crate::faults;
+use crate::verdict::{Outcome, Stop, ensure};
 
-pub(super) const CHECKS: &[Check<Agent>] = &[];
+pub(super) const CHECKS: &[Check<Agent>] = &[
+    check!("SES-02", session_ids_are_unique, STDIO, [
+        "uses one id for all" => faults::result_of("session/new", |result| result["sessionId"] = json!("session-1")),
+        "has no id" => faults::result_of("session/new", |result| result["sessionId"] = json!("")),
+    ]),
+    check!("SES-04", the_working_directory_is_that_of_the_session, STDIO, [
+        "works where it was started" => faults::each_call("session/update", |m| m["params"]["update"]["content"] = json!({"type": "text", "text": "/"})),
+    ]),
+    check!("SES-07", a_load_replays_the_conversation, STDIO, [
+        "forgets the user's messages" => forgets("user_message_chunk"),
+        "forgets its own messages" => faults::both(
+            faults::says_at("session/load", |_| Vec::new()),
+            loses_after_load("agent_message_chunk"),
+        ),
+    ]),
+    check!("SES-08", a_load_is_answered_after_the_replay, STDIO, [
+        "answers first" => faults::says_after_response_to("session/load", |_| vec![chunk("agent_message_chunk")]),
+    ]),
+    check!("SES-09", the_result_of_a_load_is_an_object, STDIO, [
+        "answers with null" => faults::response_to("session/load", |m| faults::accept(m, Value::Null)),
+    ]),
+    check!("SES-12", a_resume_replays_nothing, STDIO, [
+        "replays all the same" => faults::says_before_response_to("session/resume", |_| vec![chunk("user_message_chunk")]),
+    ]),
+    check!("SES-14", a_close_cancels_the_prompt, STDIO, [
+        "leaves the prompt open" => faults::loses_response_to("session/prompt"),
+        "fails the prompt" => faults::response_to("session/prompt", |m| faults::refuse(m, -32603)),
+        "ends the prompt as if it were done" => faults::result_of("session/prompt", |result| result["stopReason"] = json!("end_turn")),
+        "refuses" => faults::response_to("session/close", |m| faults::refuse(m, -32603)),
+        "keeps the session" => faults::nth_response_to("session/prompt", 2, |m| faults::accept(m, json!({"stopReason": "end_turn"}))),
+    ]),
+    check!("SES-15", closing_an_unknown_session_is_answered, STDIO, [
+        "is silent" => faults::loses_response_to("session/close"),
+    ]),
+    check!("SES-19", roots_are_not_restored, STDIO, [
+        "restores them" => faults::each_call("session/update", |m| if m["params"]["update"]["content"]["text"].is_string() {
+            m["params"]["update"]["content"]["text"] = json!(extra_root());
+        }),
+    ]),
+    check!("SES-28", unknown_sessions_fail, STDIO, [
+        "begins one" => faults::response_to("session/prompt", |m| faults::accept(m, json!({"stopReason": "end_turn"}))),
+    ]),
+];
+
+fn chunk(kind: &str) -> Value {
+    let update = json!({"sessionUpdate": kind, "content": {"type": "text", "text": "replayed"}});
+    json!({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s", "update": update}})
+}
+
+fn forgets(kind: &'static str) -> Box<dyn crate::fault::Fault> {
+    faults::each_call("session/update", move |m| {
+        if m["params"]["update"]["sessionUpdate"] == kind {
+            *m = Value::Null;
+        }
+    })
+}
+
+fn loses_after_load(kind: &'static str) -> Box<dyn crate::fault::Fault> {
+    let mut prompts = 0;
+    faults::each_message(move |m| {
+        prompts += usize::from(m["result"]["stopReason"].is_string());
+        if prompts > 0 && m["params"]["update"]["sessionUpdate"] == kind {
+            *m = Value::Null;
+        }
+    })
+}
+
+async fn session_ids_are_unique(agent: Agent) -> Outcome {
+    let mut known: Vec<String> = Vec::new();
+    for _ in 0..2 {
+        let (mut conversation, _) = agent.open().await?;
+        for _ in 0..2 {
+            let id = agent.new_session(&mut conversation).await?;
+            ensure!(!id.is_empty(), "an id of the session", "an empty one");
+            ensure!(!known.contains(&id), "an id that no other session has", "`{id}` again");
+            known.push(id);
+        }
+    }
+    Ok(())
+}
+
+async fn the_working_directory_is_that_of_the_session(agent: Agent) -> Outcome {
+    let text = agent.setting.text("roots")?.to_owned();
+    let mut conversation = agent.start_as(|command| match std::path::absolute(&command.program) {
+        // A name without a folder is searched for, wherever the program is started.
+        Ok(program) if command.program.contains('/') => {
+            crate::subject::CommandLine { program: program.to_string_lossy().into_owned(), ..command }
+                .folder("/")
+        }
+        _ => command.folder("/"),
+    })?;
+    let capabilities = super::capabilities(agent.revision());
+    let opened = conversation.ok("initialize", agent.initialize(capabilities)).await;
+    opened.map_err(Stop::while_preparing)?;
+    let session = agent.new_session(&mut conversation).await?;
+    let turn = agent.turn(&mut conversation, &session, &text).await?;
+    let folder = std::env::temp_dir().to_string_lossy().into_owned();
+    ensure!(turn.text().contains(&folder), format!("the session's directory {folder}"), "`{}`", turn.text());
+    Ok(())
+}
+
+/// A session in which something was said and which is closed, where the agent can, with the prompt's text.
+async fn past_session(agent: &Agent, capability: &str) -> Outcome<(Conversation, String, String, Turn)> {
+    let text = agent.setting.text("say")?.to_owned();
+    let (mut conversation, initialized, session) = agent.session().await?;
+    agent.needs(&initialized, capability, "/capabilities/session")?;
+    let turn = agent.play(&mut conversation, &session, "say").await?;
+    let can_close = "/agentCapabilities/sessionCapabilities/close";
+    if agent.needs(&initialized, can_close, "/capabilities/session").is_ok() {
+        let closed = conversation.ok("session/close", json!({"sessionId": session})).await;
+        closed.map_err(Stop::while_preparing)?;
+    }
+    // What is left from before does not belong to the replay.
+    conversation.listen(std::time::Duration::ZERO).await?;
+    Ok((conversation, session, text, turn))
+}
+
+fn opening(session: &str) -> Value {
+    json!({"sessionId": session, "cwd": std::env::temp_dir(), "mcpServers": []})
+}
+
+/// Loads the session: the response, and what came before it.
+async fn load(conversation: &mut Conversation, session: &str) -> Outcome<(Value, Vec<Value>)> {
+    let id = conversation.start("session/load", opening(session)).await?;
+    let mut before = Vec::new();
+    loop {
+        let message = conversation.wanted("a response to session/load", |_| true).await?;
+        if message.get("id") == Some(&id) && message.get("method").is_none() {
+            if message.get("error").is_some() {
+                return Err(Stop::inconclusive(format!("session/load: `{message}`")));
+            }
+            return Ok((message, before));
+        }
+        before.push(message);
+    }
+}
+
+fn text_of(messages: &[Value], kind: &str) -> String {
+    let updates = messages.iter().filter(|message| is_update(message, kind)).filter_map(update_in);
+    updates.filter_map(|update| update["content"]["text"].as_str()).collect()
+}
+
+const LOAD: &str = "/agentCapabilities/loadSession";
+
+async fn a_load_replays_the_conversation(agent: Agent) -> Outcome {
+    let (mut conversation, session, text, turn) = past_session(&agent, LOAD).await?;
+    let (_, replayed) = load(&mut conversation, &session).await?;
+    let user = text_of(&replayed, "user_message_chunk");
+    ensure!(user.contains(text.trim()), format!("the user's message `{text}` in the replay"), "`{user}`");
+    let (before, after) = (turn.text(), text_of(&replayed, "agent_message_chunk"));
+    ensure!(
+        after.contains(before.trim()),
+        format!("the agent's message `{before}` in the replay"),
+        "`{after}`"
+    );
+    Ok(())
+}
+
+fn is_history(message: &Value) -> bool {
+    ["user_message_chunk", "agent_message_chunk", "agent_thought_chunk", "tool_call"]
+        .iter()
+        .any(|kind| is_update(message, kind))
+}
+
+async fn a_load_is_answered_after_the_replay(agent: Agent) -> Outcome {
+    let (mut conversation, session, _, _) = past_session(&agent, LOAD).await?;
+    load(&mut conversation, &session).await?;
+    let what = "no replayed update after the response to session/load";
+    conversation.silence(SILENCE, what, |message| !is_history(message)).await
+}
+
+async fn the_result_of_a_load_is_an_object(agent: Agent) -> Outcome {
+    let (mut conversation, session, _, _) = past_session(&agent, LOAD).await?;
+    let (response, _) = load(&mut conversation, &session).await?;
+    ensure!(response["result"].is_object(), "an object as the result of session/load", "`{response}`");
+    Ok(())
+}
+
+async fn a_resume_replays_nothing(agent: Agent) -> Outcome {
+    let capability = "/agentCapabilities/sessionCapabilities/resume";
+    let (mut conversation, session, _, _) = past_session(&agent, capability).await?;
+    let response = conversation.request("session/resume", opening(&session)).await?;
+    if response.get("error").is_some() {
+        return Err(Stop::inconclusive(format!("session/resume: `{response}`")));
+    }
+    let history = conversation.queued().find(|message| is_history(message));
+    ensure!(history.is_none(), "no update of the history before session/resume is answered", "`{history:?}`");
+    Ok(())
+}
+
+async fn a_close_cancels_the_prompt(agent: Agent) -> Outcome {
+    agent.setting.text("slow")?;
+    let (mut conversation, initialized, session) = agent.session().await?;
+    agent.needs(&initialized, "/agentCapabilities/sessionCapabilities/close", "/capabilities/session")?;
+    let prompt = agent.begin_slow(&mut conversation, &session).await?;
+    let close = conversation.start("session/close", json!({"sessionId": session})).await?;
+    let ended = conversation.response(&prompt).await?;
+    let is_cancelled = ended.pointer("/result/stopReason") == Some(&json!("cancelled"));
+    ensure!(is_cancelled, "the stop reason `cancelled` of a prompt whose session is closed", "`{ended}`");
+    let closed = conversation.response(&close).await?;
+    ensure!(closed["result"].is_object(), "an object as the result of session/close", "`{closed}`");
+    let text = agent.setting.text("say")?.to_owned();
+    let late = conversation.error("session/prompt", agent.prompt(&session, &text)).await?;
+    ensure!(late["code"].is_i64(), "an error for a prompt of a closed session", "`{late}`");
+    Ok(())
+}
+
+async fn closing_an_unknown_session_is_answered(agent: Agent) -> Outcome {
+    let (mut conversation, initialized) = agent.open().await?;
+    agent.needs(&initialized, "/agentCapabilities/sessionCapabilities/close", "/capabilities/session")?;
+    conversation.request("session/close", json!({"sessionId": "conformance-unknown"})).await?;
+    Ok(())
+}
+
+fn extra_root() -> String {
+    std::env::temp_dir().join("conformance-extra-root").to_string_lossy().into_owned()
+}
+
+async fn roots_are_not_restored(agent: Agent) -> Outcome {
+    let text = agent.setting.text("roots")?.to_owned();
+    let (mut conversation, initialized) = agent.open().await?;
+    let place = "/agentCapabilities/sessionCapabilities";
+    agent.needs(
+        &initialized,
+        &format!("{place}/additionalDirectories"),
+        "/capabilities/session/additionalDirectories",
+    )?;
+    agent.needs(&initialized, &format!("{place}/resume"), "/capabilities/session")?;
+    // The directory need not exist for the agent to name it, but some agents look.
+    std::fs::create_dir_all(extra_root()).map_err(|error| Stop::inconclusive(error.to_string()))?;
+    let mut params = agent.session_params();
+    params["additionalDirectories"] = json!([extra_root()]);
+    let opened = conversation.ok("session/new", params).await.map_err(Stop::while_preparing)?;
+    let session = opened["sessionId"].as_str().unwrap_or_default().to_owned();
+    let turn = agent.turn(&mut conversation, &session, &text).await?;
+    if !turn.text().contains(&extra_root()) {
+        return Err(Stop::inconclusive(format!(
+            "the agent does not name the further root: `{}`",
+            turn.text()
+        )));
+    }
+    conversation.request("session/close", json!({"sessionId": session})).await?;
+    let resumed = conversation.ok("session/resume", opening(&session)).await;
+    resumed.map_err(Stop::while_preparing)?;
+    let turn = agent.turn(&mut conversation, &session, &text).await?;
+    let said = turn.text();
+    ensure!(!said.contains(&extra_root()), "no further roots where the request names none", "`{said}`");
+    Ok(())
+}
+
+async fn unknown_sessions_fail(agent: Agent) -> Outcome {
+    let (mut conversation, _) = agent.open().await?;
+    conversation.error("session/prompt", agent.prompt("conformance-unknown", "Hello")).await?;
+    Ok(())
+}

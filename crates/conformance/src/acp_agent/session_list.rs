@@ -1,6 +1,230 @@
-//! Checks of agents: listing and deleting sessions.
+//! Checks of agents: session-list.
+
+use serde_json::{Value, json};
 
 use super::Agent;
-use crate::check::Check;
+use super::messages::is_absolute;
+use crate::check::{Check, STDIO, check};
+use crate::conversation::Conversation;
+use crate::faults;
+use crate::verdict::{Outcome, Stop, ensure};
 
-pub(super) const CHECKS: &[Check<Agent>] = &[];
+pub(super) const CHECKS: &[Check<Agent>] = &[
+    check!("LIST-02", sessions_are_a_list, STDIO, [
+        "answers with an object" => faults::result_of("session/list", |result| result["sessions"] = json!({})),
+        "has another cursor" => faults::result_of("session/list", |result| result["nextCursor"] = json!(7)),
+        "leaves sessions out" => faults::result_of("session/list", |result| { result["sessions"] = json!([]); result["nextCursor"] = Value::Null }),
+    ]),
+    check!("LIST-03", no_session_is_an_empty_list, STDIO, [
+        "leaves the list out" => faults::result_of("session/list", |result| *result = json!({})),
+        "ignores the filter" => faults::result_of("session/list", |result| result["sessions"] = json!([{"sessionId": "a", "cwd": "/b"}])),
+    ]),
+    check!("LIST-04", the_filter_holds, STDIO, [
+        "ignores the filter" => faults::result_of("session/list", |result| if let Some(sessions) = result["sessions"].as_array_mut() {
+            sessions.push(json!({"sessionId": "a", "cwd": "/another"}));
+        }),
+        "finds nothing" => faults::result_of("session/list", |result| { result["sessions"] = json!([]); result["nextCursor"] = Value::Null }),
+    ]),
+    check!("LIST-05", listed_directories_are_absolute, STDIO, [
+        "lists relative ones" => faults::result_of("session/list", |result| result["sessions"] = json!([{"sessionId": "a", "cwd": "work"}])),
+    ]),
+    check!("LIST-08", an_invalid_cursor_fails, STDIO, [
+        "begins again" => faults::response_to("session/list", |m| faults::accept(m, json!({"sessions": []}))),
+    ]),
+    check!("LIST-09", pages_are_bounded, STDIO, [
+        "lists all at once" => faults::result_of("session/list", |result| if let Some(sessions) = result["sessions"].as_array_mut() {
+            let more = sessions.clone();
+            sessions.extend(more);
+        }),
+    ]),
+    check!("LIST-12", listing_changes_nothing, STDIO, [
+        "changes the sessions" => { let mut count = 0; faults::result_of("session/list", move |result| { count += 1; result["sessions"] = json!([{"sessionId": count.to_string(), "cwd": "/a"}]) }) },
+    ]),
+    check!("DEL-02", a_deleted_session_is_not_listed, STDIO, [
+        "keeps it" => faults::ignores_and_accepts("session/delete"),
+    ]),
+    check!("DEL-03", deleting_again_succeeds, STDIO, [
+        "refuses" => faults::nth_response_to("session/delete", 2, |m| faults::refuse(m, -32002)),
+        "refuses unknown ones" => faults::nth_response_to("session/delete", 3, |m| faults::refuse(m, -32002)),
+    ]),
+];
+
+/// An agent that lists sessions.
+async fn lister(agent: &Agent) -> Outcome<(Conversation, Value)> {
+    agent.needs_no_login().await?;
+    let (conversation, initialized) = agent.open().await?;
+    agent.needs(&initialized, "/agentCapabilities/sessionCapabilities/list", "/capabilities/session")?;
+    Ok((conversation, initialized))
+}
+
+/// A folder of its own, so that sessions of other conversations do not matter. It is removed in the end.
+struct Folder(String);
+
+impl Folder {
+    fn new(name: &str) -> Outcome<Self> {
+        // Checks run at the same time in each version.
+        let number = getrandom::u64().map_err(|error| Stop::inconclusive(error.to_string()))?;
+        let name = format!("conformance-{number:x}-{name}");
+        let folder = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&folder).map_err(|error| Stop::inconclusive(error.to_string()))?;
+        Ok(Self(folder.to_string_lossy().into_owned()))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // The agent may have left something there.
+        let _removed = std::fs::remove_dir(&self.0);
+    }
+}
+
+/// Begins a session in a folder. Agents may store a session with its first prompt only, so one is sent if there is one.
+async fn begin_in(agent: &Agent, at: &mut Conversation, folder: &str) -> Outcome<String> {
+    let created = at.ok("session/new", json!({"cwd": folder, "mcpServers": []})).await;
+    let session =
+        created.map_err(Stop::while_preparing)?["sessionId"].as_str().unwrap_or_default().to_owned();
+    if let Ok(text) = agent.setting.text("say") {
+        agent.turn(at, &session, text).await.map_err(Stop::while_preparing)?;
+    }
+    Ok(session)
+}
+
+/// All pages of a list.
+async fn list(at: &mut Conversation, params: Value) -> Outcome<Vec<Value>> {
+    let (mut params, mut sessions) = (params, Vec::new());
+    for _ in 0..1000 {
+        let result = at.ok("session/list", params.clone()).await?;
+        sessions.extend(result["sessions"].as_array().cloned().unwrap_or_default());
+        match &result["nextCursor"] {
+            Value::String(cursor) => params["cursor"] = json!(cursor),
+            _ => return Ok(sessions),
+        }
+    }
+    Err(Stop::failed("an end of the pages of session/list", "1000 of them"))
+}
+
+fn has(sessions: &[Value], id: &str) -> bool {
+    sessions.iter().any(|session| session["sessionId"] == *id)
+}
+
+async fn sessions_are_a_list(agent: Agent) -> Outcome {
+    let (mut conversation, _) = lister(&agent).await?;
+    let folder = Folder::new("list")?;
+    let session = begin_in(&agent, &mut conversation, &folder.0).await?;
+    let result = conversation.ok("session/list", json!({})).await?;
+    ensure!(result["sessions"].is_array(), "an array `sessions`", "`{result}`");
+    let cursor = &result["nextCursor"];
+    ensure!(cursor.is_null() || cursor.is_string(), "a string as `nextCursor`", "`{result}`");
+    if agent.setting.text("say").is_ok() {
+        let sessions = list(&mut conversation, json!({"cwd": folder.0})).await?;
+        ensure!(
+            has(&sessions, &session),
+            format!("the session {session} in the list"),
+            "`{}`",
+            json!(sessions)
+        );
+    }
+    Ok(())
+}
+
+async fn no_session_is_an_empty_list(agent: Agent) -> Outcome {
+    let (mut conversation, _) = lister(&agent).await?;
+    let result = conversation.ok("session/list", json!({"cwd": "/conformance/no/session/was/here"})).await?;
+    ensure!(result["sessions"] == json!([]), "an empty array `sessions`", "`{result}`");
+    Ok(())
+}
+
+async fn the_filter_holds(agent: Agent) -> Outcome {
+    agent.setting.text("say")?;
+    let (mut conversation, _) = lister(&agent).await?;
+    let (in_here, in_there) = (Folder::new("here")?, Folder::new("there")?);
+    let (here, there) = (&in_here.0, &in_there.0);
+    let session = begin_in(&agent, &mut conversation, here).await?;
+    begin_in(&agent, &mut conversation, there).await?;
+    let sessions = list(&mut conversation, json!({"cwd": here})).await?;
+    let other = sessions.iter().find(|session| session["cwd"] != *here.as_str());
+    ensure!(other.is_none(), format!("only sessions of {here}"), "`{}`", json!(other));
+    ensure!(has(&sessions, &session), format!("the session {session} of {here}"), "`{}`", json!(sessions));
+    Ok(())
+}
+
+async fn listed_directories_are_absolute(agent: Agent) -> Outcome {
+    let (mut conversation, _) = lister(&agent).await?;
+    begin_in(&agent, &mut conversation, &Folder::new("absolute")?.0).await?;
+    let sessions = list(&mut conversation, json!({})).await?;
+    let is_sound = |session: &&Value| session["cwd"].as_str().is_some_and(is_absolute);
+    let other = sessions.iter().find(|session| !is_sound(session));
+    ensure!(other.is_none(), "an absolute `cwd` of each session", "`{}`", json!(other));
+    Ok(())
+}
+
+async fn an_invalid_cursor_fails(agent: Agent) -> Outcome {
+    let (mut conversation, _) = lister(&agent).await?;
+    conversation.error("session/list", json!({"cursor": "conformance-invalid-\u{2028}"})).await?;
+    Ok(())
+}
+
+async fn pages_are_bounded(agent: Agent) -> Outcome {
+    let size = agent.setting.role("page_size")?.as_u64().and_then(|size| usize::try_from(size).ok());
+    let size = size.ok_or_else(|| Stop::inconclusive("`page_size` of the profile is no number"))?;
+    let (mut conversation, _) = lister(&agent).await?;
+    let folder = Folder::new("pages")?;
+    for _ in 0..=size {
+        begin_in(&agent, &mut conversation, &folder.0).await?;
+    }
+    let result = conversation.ok("session/list", json!({"cwd": folder.0})).await?;
+    let count = result["sessions"].as_array().map_or(0, Vec::len);
+    ensure!(count <= size, format!("at most {size} sessions on a page"), "{count}");
+    ensure!(result["nextCursor"].is_string(), "a cursor, because there are more sessions", "`{result}`");
+    Ok(())
+}
+
+async fn listing_changes_nothing(agent: Agent) -> Outcome {
+    let (mut conversation, _) = lister(&agent).await?;
+    let folder = Folder::new("twice")?;
+    begin_in(&agent, &mut conversation, &folder.0).await?;
+    let first = list(&mut conversation, json!({"cwd": folder.0})).await?;
+    let second = list(&mut conversation, json!({"cwd": folder.0})).await?;
+    ensure!(first == second, format!("the same list again: `{}`", json!(first)), "`{}`", json!(second));
+    Ok(())
+}
+
+/// A session that is stored and not open, of an agent that can delete it.
+async fn deletable(agent: &Agent) -> Outcome<(Conversation, String, Folder)> {
+    let (mut conversation, initialized) = lister(agent).await?;
+    let place = "/agentCapabilities/sessionCapabilities";
+    agent.needs(&initialized, &format!("{place}/delete"), "/capabilities/session/delete")?;
+    let folder = Folder::new("delete")?;
+    let session = begin_in(agent, &mut conversation, &folder.0).await?;
+    if agent.needs(&initialized, &format!("{place}/close"), "/capabilities/session").is_ok() {
+        conversation.request("session/close", json!({"sessionId": session})).await?;
+    }
+    Ok((conversation, session, folder))
+}
+
+async fn a_deleted_session_is_not_listed(agent: Agent) -> Outcome {
+    let (mut conversation, session, folder) = deletable(&agent).await?;
+    let before = list(&mut conversation, json!({"cwd": folder.0})).await.map_err(Stop::while_preparing)?;
+    if !has(&before, &session) {
+        return Err(Stop::not_applicable("the agent does not list a session without a prompt"));
+    }
+    let deleted = conversation.ok("session/delete", json!({"sessionId": session})).await;
+    deleted.map_err(Stop::while_preparing)?;
+    let after = list(&mut conversation, json!({"cwd": folder.0})).await?;
+    ensure!(
+        !has(&after, &session),
+        format!("no deleted session {session} in the list"),
+        "`{}`",
+        json!(after)
+    );
+    Ok(())
+}
+
+async fn deleting_again_succeeds(agent: Agent) -> Outcome {
+    let (mut conversation, session, _) = deletable(&agent).await?;
+    let first = conversation.ok("session/delete", json!({"sessionId": session})).await;
+    first.map_err(Stop::while_preparing)?;
+    conversation.ok("session/delete", json!({"sessionId": session})).await?;
+    conversation.ok("session/delete", json!({"sessionId": "conformance-unknown"})).await?;
+    Ok(())
+}

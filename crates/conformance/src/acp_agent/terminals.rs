@@ -1,6 +1,91 @@
-//! Checks of agents: terminals.
+//! Checks of agents: the client's terminals.
 
-use super::Agent;
-use crate::check::Check;
+use serde_json::{Value, json};
 
-pub(super) const CHECKS: &[Check<Agent>] = &[];
+use super::files::asks;
+use super::initialization::plays_without;
+use super::messages::is_absolute;
+use super::{Agent, answers};
+use crate::check::{Check, STDIO, audit, check};
+use crate::faults;
+use crate::trace::{Sender, Trace};
+use crate::verdict::{Outcome, Stop, ensure};
+
+pub(super) const CHECKS: &[Check<Agent>] = &[
+    check!("TERM-01", terminals_need_their_capability, STDIO, ["asks all the same" => asks("terminal/create")]),
+    check!("TERM-04", every_terminal_is_released, STDIO, [
+        "looks at it instead" => faults::each_call("terminal/release", |m| m["method"] = json!("terminal/output")),
+        "forgets it after a cancellation" => { let mut count = 0; faults::each_call("terminal/release", move |m| {
+            count += 1;
+            if count > 1 { *m = Value::Null }
+        }) },
+    ]),
+    audit!("TERM-10", directories_of_terminals_are_absolute, STDIO, [
+        "sends relative ones" => faults::each_call("terminal/create", |m| m["params"]["cwd"] = json!("work")),
+    ]),
+];
+
+async fn terminals_need_their_capability(agent: Agent) -> Outcome {
+    let mut set = super::capabilities(agent.revision());
+    if let Some(set) = set.as_object_mut() {
+        set.remove("terminal");
+    }
+    plays_without(&agent, set, &["terminal"], |message| {
+        message["method"].as_str().is_some_and(|method| method.starts_with("terminal/"))
+    })
+    .await
+}
+
+/// Whether the terminals that were made were released as well.
+fn released(asked: &[Value]) -> Outcome {
+    let count = |method: &str| asked.iter().filter(|request| request["method"] == *method).count();
+    let (made, released) = (count("terminal/create"), count("terminal/release"));
+    if made == 0 {
+        return Err(Stop::inconclusive("the prompt `terminal` led to no terminal"));
+    }
+    let what = format!("a release of each of {made} terminals before the prompt ends");
+    ensure!(released >= made, what, "{released} terminals were released");
+    Ok(())
+}
+
+async fn every_terminal_is_released(agent: Agent) -> Outcome {
+    let (mut conversation, session, _) = agent.played("terminal").await?;
+    released(&conversation.asked)?;
+    // Now the command goes on until the prompt is cancelled.
+    let mut usual = answers::answers();
+    conversation.answer_with(move |request| match request["method"].as_str() {
+        Some("terminal/wait_for_exit") => None,
+        Some("terminal/output") => Some(Ok(json!({"output": "", "truncated": false}))),
+        _ => usual(request),
+    });
+    let text = agent.setting.text("terminal")?.to_owned();
+    let prompt = agent.begin(&mut conversation, &session, &text).await?;
+    let works = conversation.wanted("a request about a terminal", |message| {
+        message["method"].as_str().is_some_and(|method| method.starts_with("terminal/"))
+    });
+    let wait = match tokio::time::timeout(std::time::Duration::from_secs(2), works).await {
+        Ok(wait) => Some(wait.map_err(Stop::while_preparing)?),
+        // An agent may ask for the output again and again instead.
+        Err(_) => None,
+    };
+    agent.cancel(&mut conversation, &session).await?;
+    // The killed command ends, for an agent that waits for that.
+    let mut usual = answers::answers();
+    conversation.answer_with(move |request| usual(request));
+    if let Some(wait) = wait {
+        conversation.reply(&wait, json!({"signal": "SIGKILL"})).await?;
+    }
+    agent.finish(&mut conversation, &session, &prompt).await?;
+    released(&conversation.asked)
+}
+
+fn directories_of_terminals_are_absolute(_: &Agent, trace: &Trace) -> Outcome {
+    let messages = trace.messages(Sender::Subject).into_iter();
+    let calls: Vec<Value> = messages.filter(|message| message["method"] == "terminal/create").collect();
+    for call in &calls {
+        let cwd = call["params"].get("cwd").filter(|cwd| !cwd.is_null());
+        let is_sound = cwd.is_none_or(|cwd| cwd.as_str().is_some_and(is_absolute));
+        ensure!(is_sound, "an absolute directory of a terminal", "`{call}`");
+    }
+    if calls.is_empty() { Err(Stop::not_applicable("the agent asked for no terminal")) } else { Ok(()) }
+}

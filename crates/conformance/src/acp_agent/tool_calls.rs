@@ -1,6 +1,205 @@
 //! Checks of agents: tool calls and permissions.
 
-use super::Agent;
-use crate::check::Check;
+use std::collections::HashMap;
 
-pub(super) const CHECKS: &[Check<Agent>] = &[];
+use serde_json::{Value, json};
+
+use super::Agent;
+use super::messages::is_absolute;
+use super::prompt::edits;
+use super::turn::update_in;
+use crate::check::{Check, STDIO, audit, check};
+use crate::faults;
+use crate::trace::{Sender, Trace, message_of};
+use crate::verdict::{Outcome, Stop, ensure};
+
+pub(super) const CHECKS: &[Check<Agent>] = &[
+    check!("TC-01", tools_are_reported, STDIO, [
+        "works in silence" => faults::each_call("session/update", |m| if m["params"]["update"]["toolCallId"].is_string() { *m = Value::Null }),
+    ]),
+    check!("TC-02", call_ids_are_unique, STDIO, [
+        "counts from one in each prompt" => faults::each_call("session/update", |m| if m["params"]["update"]["toolCallId"].is_string() {
+            m["params"]["update"]["toolCallId"] = json!("call-1");
+        }),
+    ]),
+    audit!("TC-03", updates_name_their_call, STDIO, [
+        "leaves the id out" => edits("tool_call_update", |update| { update.remove("toolCallId"); }),
+    ]),
+    audit!("TC-04", calls_go_forward, STDIO, [
+        "goes back" => { let mut count = 0; faults::each_call("session/update", move |m| if m["params"]["update"]["sessionUpdate"] == "tool_call_update" {
+            count += 1;
+            m["params"]["update"]["status"] = json!(if count % 2 == 1 { "completed" } else { "in_progress" });
+        }) },
+        "updates calls that were never reported" => edits("tool_call_update", |update| { update.insert("toolCallId".into(), json!("another")); }),
+    ]),
+    audit!("TC-05", paths_of_calls_are_absolute, STDIO, [
+        "sends relative locations" => edits("tool_call", |update| { update.insert("locations".into(), json!([{"path": "a.txt"}])); }),
+        "sends relative diffs" => edits("tool_call_update", |update| { update.insert("content".into(), json!([{"type": "diff", "path": "a.txt", "newText": ""}])); }),
+    ]),
+    audit!("TC-06", shown_terminals_exist, STDIO, [
+        "shows another terminal" => edits("tool_call", |update| { update.insert("content".into(), json!([{"type": "terminal", "terminalId": "another"}])); }),
+    ]),
+    audit!("TC-07", names_of_tools_are_text, STDIO, [
+        "sends an object" => faults::each_call("session/update", |m| if m["params"]["update"]["title"].is_string() {
+            m["params"]["update"]["name"] = json!({"tool": "edit"});
+        }),
+        "sends a number in updates" => edits("tool_call_update", |update| { update.insert("name".into(), json!(7)); }),
+    ]),
+    audit!("TC-11", there_is_something_to_choose, STDIO, [
+        "offers nothing" => faults::each_call("session/request_permission", |m| m["params"]["options"] = json!([])),
+        "offers one option twice" => twice(),
+    ]),
+];
+
+/// Offers the first option twice.
+pub(super) fn twice() -> Box<dyn crate::fault::Fault> {
+    faults::each_call("session/request_permission", |m| {
+        if let Some(options) = m["params"]["options"].as_array_mut() {
+            let again = options.first().cloned();
+            options.extend(again);
+        }
+    })
+}
+
+async fn tools_are_reported(agent: Agent) -> Outcome {
+    let (_, _, turn) = agent.played("tool").await?;
+    let calls = turn.updates().filter(|update| update["toolCallId"].is_string()).count();
+    ensure!(calls > 0, "a tool call", "no update of the prompt has a `toolCallId`");
+    Ok(())
+}
+
+async fn call_ids_are_unique(agent: Agent) -> Outcome {
+    let (mut conversation, session, first) = agent.played("tool").await?;
+    let second = agent.play(&mut conversation, &session, "tool").await?;
+    let ids = |turn: &super::turn::Turn| -> Vec<String> {
+        turn.updates().filter_map(|update| update["toolCallId"].as_str().map(str::to_owned)).collect()
+    };
+    let (first, second) = (ids(&first), ids(&second));
+    if first.is_empty() || second.is_empty() {
+        return Err(Stop::inconclusive("the prompt `tool` led to no tool call"));
+    }
+    let shared = first.iter().find(|id| second.contains(id));
+    ensure!(shared.is_none(), "ids that no other tool call of the session has", "{shared:?} again");
+    Ok(())
+}
+
+/// The updates of tool calls, with their sessions.
+fn calls(trace: &Trace) -> Outcome<Vec<(String, Value)>> {
+    let mut found = Vec::new();
+    for message in trace.messages(Sender::Subject) {
+        let session = message.pointer("/params/sessionId").and_then(Value::as_str).unwrap_or_default();
+        if let Some(update) = update_in(&message)
+            && update["sessionUpdate"].as_str().is_some_and(|kind| kind.starts_with("tool_call"))
+        {
+            found.push((session.to_owned(), update.clone()));
+        }
+    }
+    if found.is_empty() { Err(Stop::not_applicable("the agent reported no tool call")) } else { Ok(found) }
+}
+
+fn updates_name_their_call(_: &Agent, trace: &Trace) -> Outcome {
+    for (_, update) in calls(trace)? {
+        ensure!(
+            update["toolCallId"].is_string(),
+            "a `toolCallId` in each update of a tool call",
+            "`{update}`"
+        );
+    }
+    Ok(())
+}
+
+fn calls_go_forward(_: &Agent, trace: &Trace) -> Outcome {
+    let rank = |status: &str| match status {
+        "pending" => 0,
+        "in_progress" => 1,
+        _ => 2,
+    };
+    let mut known: HashMap<(String, String), String> = HashMap::new();
+    for (session, update) in calls(trace)? {
+        let id = update["toolCallId"].as_str().unwrap_or_default().to_owned();
+        let key = (session, id);
+        if update["sessionUpdate"] == "tool_call" {
+            known.insert(key, update["status"].as_str().unwrap_or("pending").to_owned());
+            continue;
+        }
+        let before = known.get(&key);
+        ensure!(before.is_some(), "updates of tool calls that were reported before", "`{update}`");
+        let before = before.cloned().unwrap_or_default();
+        if let Some(status) = update["status"].as_str() {
+            let is_forward = rank(&before) < 2 && rank(status) >= rank(&before) || status == before;
+            ensure!(is_forward, format!("a tool call goes on from `{before}`"), "`{update}`");
+            known.insert(key, status.to_owned());
+        }
+    }
+    Ok(())
+}
+
+fn paths_of_calls_are_absolute(_: &Agent, trace: &Trace) -> Outcome {
+    for (_, update) in calls(trace)? {
+        let items = [&update["locations"], &update["content"]];
+        for item in items.into_iter().filter_map(Value::as_array).flatten() {
+            let path = item["path"].as_str();
+            ensure!(path.is_none_or(is_absolute), "absolute paths in locations and diffs", "`{update}`");
+        }
+    }
+    Ok(())
+}
+
+fn shown_terminals_exist(_: &Agent, trace: &Trace) -> Outcome {
+    let (mut created, mut pending, mut found) = (Vec::new(), Vec::new(), false);
+    for event in trace.events() {
+        let Some(message) = message_of(&event) else { continue };
+        match (event.from, message["method"].as_str()) {
+            (Sender::Subject, Some("terminal/create")) => pending.push(message["id"].clone()),
+            (Sender::Suite, None) if pending.contains(&message["id"]) => {
+                created.push(message["result"]["terminalId"].clone());
+            }
+            (Sender::Subject, Some("terminal/release")) => {
+                created.retain(|terminal| *terminal != message["params"]["terminalId"]);
+            }
+            (Sender::Subject, Some("session/update")) => {
+                let content = message.pointer("/params/update/content").and_then(Value::as_array);
+                let known = message.pointer("/params/update/status") == Some(&json!("completed"))
+                    || message.pointer("/params/update/status") == Some(&json!("failed"));
+                for item in content.into_iter().flatten().filter(|item| item["type"] == "terminal") {
+                    found = true;
+                    // A last update may repeat what was shown before.
+                    let is_live = known || created.contains(&item["terminalId"]);
+                    ensure!(is_live, "a terminal that exists and is not released", "`{message}`");
+                }
+            }
+            _ => {}
+        }
+    }
+    if found { Ok(()) } else { Err(Stop::not_applicable("the agent showed no terminal")) }
+}
+
+fn names_of_tools_are_text(_: &Agent, trace: &Trace) -> Outcome {
+    for (_, update) in calls(trace)? {
+        let name = update.get("name").unwrap_or(&Value::Null);
+        ensure!(name.is_null() || name.is_string(), "a string or null as the name of a tool", "`{update}`");
+    }
+    Ok(())
+}
+
+/// The permission requests of a run.
+pub(super) fn permissions(trace: &Trace) -> Outcome<Vec<Value>> {
+    let messages = trace.messages(Sender::Subject).into_iter();
+    let found: Vec<_> =
+        messages.filter(|message| message["method"] == "session/request_permission").collect();
+    if found.is_empty() { Err(Stop::not_applicable("the agent asked for no permission")) } else { Ok(found) }
+}
+
+pub(super) fn there_is_something_to_choose(_: &Agent, trace: &Trace) -> Outcome {
+    for request in permissions(trace)? {
+        let options = request["params"]["options"].as_array().cloned().unwrap_or_default();
+        ensure!(!options.is_empty(), "at least one option in a permission request", "`{request}`");
+        let mut known: Vec<&Value> = Vec::new();
+        for option in &options {
+            let id = &option["optionId"];
+            ensure!(id.is_string() && !known.contains(&id), "options with ids of their own", "`{request}`");
+            known.push(id);
+        }
+    }
+    Ok(())
+}

@@ -1,6 +1,306 @@
-//! Checks of agents: the draft of version 2.
+//! Checks of agents: what only version 2 demands of initialization and sessions.
+
+use serde_json::{Value, json};
 
 use super::Agent;
-use crate::check::Check;
+use super::jsonrpc::SILENCE;
+use super::turn::{is_update, update_in};
+use crate::check::{Check, STDIO, check};
+use crate::conversation::Conversation;
+use crate::faults;
+use crate::verdict::{Outcome, Stop, ensure};
 
-pub(super) const CHECKS: &[Check<Agent>] = &[];
+pub(super) const CHECKS: &[Check<Agent>] = &[
+    check!("V2-01", the_result_has_version_and_info, STDIO, [
+        "has no name" => faults::result_of("initialize", |result| if let Some(result) = result.as_object_mut() { result.remove("info"); }),
+        "has no version" => faults::result_of("initialize", |result| result["info"] = json!({"name": "a"})),
+    ]),
+    check!("V2-02", the_highest_version_is_chosen, STDIO, [
+        "echoes any version" => { let mut count = 0; faults::result_of("initialize", move |result| { count += 1; if count > 1 { result["protocolVersion"] = json!(65535) } }) },
+        "chooses the lowest" => { let mut count = 0; faults::result_of("initialize", move |result| { count += 1; if count > 1 { result["protocolVersion"] = json!(1) } }) },
+    ]),
+    check!("V2-03", versions_that_are_too_low_fail, STDIO, [
+        "answers with its own" => faults::response_to("initialize", |m| if m.get("error").is_some() { faults::accept(m, json!({"protocolVersion": 2, "info": {"name": "a", "version": "1"}})) }),
+        "answers another code" => faults::response_to("initialize", |m| if m.get("error").is_some() { faults::refuse(m, -32602) }),
+        "leaves out what it supports" => faults::response_to("initialize", |m| if m.get("error").is_some() { m["error"]["data"] = json!({"requested": 0}) }),
+    ]),
+    check!("V2-04", the_baseline_methods_are_known, STDIO, [
+        "has no list" => faults::response_to("session/list", |m| faults::refuse(m, -32601)),
+        "has no resume" => faults::response_to("session/resume", |m| faults::refuse(m, -32601)),
+        "has no close" => faults::response_to("session/close", |m| faults::refuse(m, -32601)),
+    ]),
+    check!("V2-06", login_and_logout_are_known, STDIO, [
+        "has no logout" => faults::response_to("auth/logout", |m| faults::refuse(m, -32601)),
+        "has no login" => faults::response_to("auth/login", |m| faults::refuse(m, -32601)),
+    ]),
+    check!("V2-10", a_late_cancellation_is_ignored, STDIO, [
+        "answers again" => faults::says_at("$/cancel_request", |m| vec![
+            json!({"jsonrpc": "2.0", "id": m["params"]["requestId"], "error": {"code": -32800, "message": "cancelled"}}),
+        ]),
+    ]),
+    check!("V2-12", unknown_sessions_are_not_found, STDIO, [
+        "answers another code" => faults::each_response(|m| if m["error"]["code"] == -32002 { m["error"]["code"] = json!(-32602) }),
+        "leaves out the session" => faults::each_response(|m| if let Some(error) = m.get_mut("error").and_then(Value::as_object_mut) { error.remove("data"); }),
+    ]),
+    check!("V2-13", lists_of_a_new_session_are_no_null, STDIO, [
+        "has no options and says null" => faults::result_of("session/new", |result| result["configOptions"] = Value::Null),
+        "has no commands and says null" => faults::result_of("session/resume", |result| result["availableCommands"] = Value::Null),
+    ]),
+    check!("V2-14", the_state_precedes_the_response, STDIO, [
+        "says nothing" => without_last_state(),
+    ]),
+    check!("V2-15", a_replay_is_as_asked, STDIO, [
+        "never replays" => faults::each_call("session/update", |m| {
+            let kind = m["params"]["update"]["sessionUpdate"].as_str().unwrap_or_default();
+            if kind.starts_with("user_message") { *m = Value::Null }
+        }),
+        "always replays" => faults::says_before_response_to("session/resume", |_| vec![json!({
+            "jsonrpc": "2.0", "method": "session/update",
+            "params": {"sessionId": "s", "update": {"sessionUpdate": "user_message", "messageId": "m", "content": []}},
+        })]),
+    ]),
+    check!("V2-16", other_cursors_fail, STDIO, [
+        "begins anywhere" => faults::response_to("session/resume", |m| faults::accept(m, json!({}))),
+    ]),
+    check!("V2-19", closing_an_unknown_session_succeeds, STDIO, [
+        "fails" => faults::nth_response_to("session/close", 2, |m| faults::refuse(m, -32002)),
+    ]),
+];
+
+/// Keeps a state without a stop reason from the suite, as an agent that reports work alone.
+fn without_last_state() -> Box<dyn crate::fault::Fault> {
+    faults::each_call("session/update", |m| {
+        let update = &m["params"]["update"];
+        if update["state"] == "idle" && update.get("stopReason").is_none() {
+            *m = Value::Null;
+        }
+    })
+}
+
+fn initialize(version: u16) -> Value {
+    let info = json!({"name": "conformance", "version": "1.0.0"});
+    json!({"protocolVersion": version, "capabilities": {}, "info": info})
+}
+
+async fn the_result_has_version_and_info(agent: Agent) -> Outcome {
+    let (_conversation, result) = agent.open().await?;
+    let info = &result["info"];
+    let is_named = info["name"].is_string() && info["version"].is_string();
+    ensure!(is_named, "`info` with a name and a version in the result of initialize", "`{result}`");
+    Ok(())
+}
+
+async fn the_highest_version_is_chosen(agent: Agent) -> Outcome {
+    let (_conversation, _) = agent.open().await?;
+    let result = agent.start()?.ok("initialize", initialize(65535)).await?;
+    let version = result["protocolVersion"].as_u64();
+    let is_own = version.is_some_and(|version| (2..65535).contains(&version));
+    ensure!(is_own, "the agent's highest version, at least 2, for a client of version 65535", "`{result}`");
+    Ok(())
+}
+
+async fn versions_that_are_too_low_fail(agent: Agent) -> Outcome {
+    let (_conversation, _) = agent.open().await?;
+    let error = agent.start()?.error("initialize", initialize(0)).await?;
+    ensure!(error["code"] == -32022, "the code -32022 for version 0", "`{error}`");
+    let data = &error["data"];
+    let is_sound =
+        data["requested"] == 0 && data["supported"].as_array().is_some_and(|list| list.contains(&json!(2)));
+    ensure!(is_sound, "`requested` and `supported` in the data of the error", "`{error}`");
+    Ok(())
+}
+
+pub(super) async fn with_sessions(agent: &Agent) -> Outcome<(Conversation, Value)> {
+    agent.needs_no_login().await?;
+    let (conversation, initialized) = agent.open().await?;
+    agent.needs(&initialized, "", "/capabilities/session")?;
+    Ok((conversation, initialized))
+}
+
+async fn the_baseline_methods_are_known(agent: Agent) -> Outcome {
+    let (mut conversation, _) = with_sessions(&agent).await?;
+    let unknown = json!({"sessionId": "conformance-unknown", "cwd": std::env::temp_dir(), "prompt": []});
+    for (method, params) in [
+        ("session/new", agent.session_params()),
+        ("session/list", json!({})),
+        ("session/resume", unknown.clone()),
+        ("session/close", unknown.clone()),
+        ("session/prompt", unknown),
+    ] {
+        let response = conversation.request(method, params).await?;
+        let is_known = response["error"]["code"] != -32601;
+        ensure!(is_known, format!("{method}, which is part of the session capability"), "`{response}`");
+    }
+    Ok(())
+}
+
+async fn login_and_logout_are_known(agent: Agent) -> Outcome {
+    let (mut conversation, initialized) = agent.open().await?;
+    if initialized["authMethods"].as_array().is_none_or(Vec::is_empty) {
+        return Err(Stop::not_applicable("the agent offers no authentication methods"));
+    }
+    let response = conversation.request("auth/login", json!({"methodId": "conformance-unknown"})).await?;
+    ensure!(
+        response["error"]["code"] != -32601,
+        "auth/login, because there are methods for it",
+        "`{response}`"
+    );
+    if agent.setting.role("logout").ok() == Some(&json!(true)) {
+        let response = conversation.request("auth/logout", json!({})).await?;
+        ensure!(
+            response["error"]["code"] != -32601,
+            "auth/logout, because there are methods for a login",
+            "`{response}`"
+        );
+    }
+    Ok(())
+}
+
+async fn a_late_cancellation_is_ignored(agent: Agent) -> Outcome {
+    let (mut conversation, _) = agent.open().await?;
+    let id = conversation.start("_conformance/unknown", json!({})).await?;
+    conversation.response(&id).await?;
+    for id in [id, json!("conformance-unknown")] {
+        conversation.notify("$/cancel_request", json!({"requestId": id})).await?;
+    }
+    let what = "no response to $/cancel_request";
+    conversation.silence(SILENCE, what, |message| message.get("method").is_some()).await
+}
+
+async fn unknown_sessions_are_not_found(agent: Agent) -> Outcome {
+    let (mut conversation, _) = with_sessions(&agent).await?;
+    let session = "conformance-unknown";
+    let opening = json!({"sessionId": session, "cwd": std::env::temp_dir(), "mcpServers": []});
+    for (method, params) in [("session/prompt", agent.prompt(session, "Hello")), ("session/resume", opening)]
+    {
+        let error = conversation.error(method, params).await?;
+        ensure!(
+            error["code"] == -32002,
+            format!("the code -32002 of {method} for an unknown session"),
+            "`{error}`"
+        );
+        ensure!(
+            error["data"]["sessionId"] == session,
+            "the `sessionId` in the data of the error",
+            "`{error}`"
+        );
+    }
+    Ok(())
+}
+
+fn opening(session: &str) -> Value {
+    json!({"sessionId": session, "cwd": std::env::temp_dir(), "mcpServers": []})
+}
+
+/// A closed session in which something was said, if there is a prompt for that.
+async fn closed(agent: &Agent) -> Outcome<(Conversation, String)> {
+    let (mut conversation, _) = with_sessions(agent).await?;
+    let session = agent.new_session(&mut conversation).await?;
+    if agent.setting.text("say").is_ok() {
+        agent.play(&mut conversation, &session, "say").await?;
+    }
+    let close = conversation.ok("session/close", json!({"sessionId": session})).await;
+    close.map_err(Stop::while_preparing)?;
+    conversation.listen(std::time::Duration::ZERO).await?;
+    Ok((conversation, session))
+}
+
+/// Resumes a session: the result, and what came before it.
+async fn resume(at: &mut Conversation, params: Value) -> Outcome<(Value, Vec<Value>)> {
+    let id = at.start("session/resume", params).await?;
+    let mut before = Vec::new();
+    loop {
+        let message = at.wanted("a response to session/resume", |_| true).await?;
+        if message.get("id") == Some(&id) && message.get("method").is_none() {
+            return match message.get("result") {
+                Some(result) => Ok((result.clone(), before)),
+                None => Err(Stop::inconclusive(format!("session/resume: `{message}`"))),
+            };
+        }
+        before.push(message);
+    }
+}
+
+async fn lists_of_a_new_session_are_no_null(agent: Agent) -> Outcome {
+    let (mut conversation, session) = closed(&agent).await?;
+    let new = conversation.ok("session/new", agent.session_params()).await.map_err(Stop::while_preparing)?;
+    let (resumed, _) = resume(&mut conversation, opening(&session)).await?;
+    for result in [new, resumed] {
+        for name in ["configOptions", "availableCommands"] {
+            let list = result.get(name);
+            ensure!(list.is_none_or(Value::is_array), format!("an array `{name}`, or none"), "`{result}`");
+        }
+    }
+    Ok(())
+}
+
+async fn the_state_precedes_the_response(agent: Agent) -> Outcome {
+    let (mut conversation, session) = closed(&agent).await?;
+    for replay in [None, Some(json!({"type": "start"}))] {
+        let mut params = opening(&session);
+        if let Some(replay) = replay {
+            params["replayFrom"] = replay;
+        }
+        let (_, before) = resume(&mut conversation, params).await?;
+        let last = before.iter().rev().find_map(update_in);
+        let has_state = before.iter().any(|message| is_update(message, "state_update"));
+        ensure!(
+            has_state,
+            "a `state_update` before the response to session/resume",
+            "{} messages",
+            before.len()
+        );
+        let is_history = last.is_some_and(|last| {
+            ["user_message", "agent_message", "tool_call", "agent_thought"]
+                .iter()
+                .any(|kind| last["sessionUpdate"].as_str().is_some_and(|known| known.starts_with(kind)))
+        });
+        ensure!(!is_history, "the `state_update` after the replayed history", "`{last:?}` after it");
+        conversation.request("session/close", json!({"sessionId": session})).await?;
+    }
+    Ok(())
+}
+
+async fn a_replay_is_as_asked(agent: Agent) -> Outcome {
+    agent.setting.text("say")?;
+    let (mut conversation, session) = closed(&agent).await?;
+    let is_history = |message: &Value| {
+        ["user_message", "user_message_chunk", "agent_message", "agent_message_chunk"]
+            .iter()
+            .any(|kind| is_update(message, kind))
+    };
+    let (_, before) = resume(&mut conversation, opening(&session)).await?;
+    let replayed = before.iter().find(|message| is_history(message));
+    ensure!(replayed.is_none(), "no history without `replayFrom`", "`{replayed:?}`");
+    conversation.request("session/close", json!({"sessionId": session})).await?;
+    let mut params = opening(&session);
+    params["replayFrom"] = json!({"type": "start"});
+    let (_, before) = resume(&mut conversation, params).await?;
+    for begin in ["user_message", "agent_message"] {
+        let is_there = before
+            .iter()
+            .filter_map(update_in)
+            .any(|update| update["sessionUpdate"].as_str().is_some_and(|kind| kind.starts_with(begin)));
+        ensure!(is_there, format!("a `{begin}` in the replay from the start"), "{} messages", before.len());
+    }
+    Ok(())
+}
+
+async fn other_cursors_fail(agent: Agent) -> Outcome {
+    let (mut conversation, session) = closed(&agent).await?;
+    for cursor in [json!({"type": "_conformance"}), json!({"type": 7}), json!("start"), json!({})] {
+        let mut params = opening(&session);
+        params["replayFrom"] = cursor.clone();
+        let error = conversation.error("session/resume", params).await?;
+        ensure!(error["code"] == -32602, format!("the code -32602 for the cursor {cursor}"), "`{error}`");
+    }
+    Ok(())
+}
+
+async fn closing_an_unknown_session_succeeds(agent: Agent) -> Outcome {
+    let (mut conversation, session) = closed(&agent).await?;
+    for session in [session.as_str(), "conformance-unknown"] {
+        conversation.ok("session/close", json!({"sessionId": session})).await?;
+    }
+    Ok(())
+}

@@ -1,6 +1,143 @@
-//! Checks of clients: authentication.
+//! Logging in and out.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
 
 use super::AcpClient;
-use crate::check::Check;
+use super::mutants;
+use super::run::QUIET;
+use super::script::Script;
+use crate::check::{ANY, Check, STDIO, check};
+use crate::faults;
+use crate::revision::Revision;
+use crate::verdict::{Outcome, Stop, ensure};
 
-pub(super) const CHECKS: &[Check<AcpClient>] = &[];
+pub(super) const CHECKS: &[Check<AcpClient>] = &[
+    check!("AUTH-01", logs_out_only_where_advertised, ANY, [
+        "logs out anyway" => mutants::also_requests("logout", || json!({})),
+    ]),
+    check!("AUTH-03", never_authenticates_by_terminal, ANY, [
+        "passes the terminal method to `auth/login`" =>
+            mutants::also_requests("auth/login", || json!({"methodId": "terminal"})),
+    ]),
+    check!("AUTH-05", checks_before_it_logs_out, ANY, [
+        "takes null for support" => mutants::also_requests("logout", || json!({})),
+    ]),
+    check!("AUTH-08", logs_in_by_terminal, STDIO, [
+        "does not initialize again" => second_initialize_is_lost(),
+    ]),
+    check!("AUTH-09", survives_authentication_errors, ANY, [
+        "ends at the error" => mutants::dies_at(|message| message["error"]["code"] == -32000),
+    ]),
+    check!("AUTH-12", untyped_methods_are_the_agents, ANY, [
+        "does not know methods without a type" => faults::each_call("authenticate", |message| *message = Value::Null),
+        "authenticates with another method" => faults::each_call("authenticate", |message| {
+            message["params"]["methodId"] = json!("agent");
+        }),
+    ]),
+];
+
+fn second_initialize_is_lost() -> Box<dyn crate::fault::Fault> {
+    let mut count = 0;
+    faults::each_call("initialize", move |message| {
+        count += 1;
+        if count > 1 {
+            *message = Value::Null;
+        }
+    })
+}
+
+async fn logs_out_only_where_advertised(client: AcpClient) -> Outcome {
+    let run = client.tried("logout", json!({}), client.script()).await?;
+    run.never_sent("logout", "the agent did not advertise `auth.logout`")
+}
+
+async fn checks_before_it_logs_out(client: AcpClient) -> Outcome {
+    let script = client
+        .script()
+        .change("initialize", |greeting| greeting["agentCapabilities"]["auth"] = json!({"logout": null}));
+    let run = client.tried("logout", json!({}), script).await?;
+    run.never_sent("logout", "`auth.logout` is no object")
+}
+
+/// An agent that offers a method of the type `terminal` alone.
+fn terminal_script(client: &AcpClient) -> Script {
+    let is_second = client.revision() == Revision::Acp2;
+    let env = if is_second {
+        json!([{"name": "CONFORMANCE_LOGIN", "value": "yes"}])
+    } else {
+        json!({"CONFORMANCE_LOGIN": "yes"})
+    };
+    let id = if is_second { "methodId" } else { "id" };
+    let method =
+        json!({"type": "terminal", id: "terminal", "name": "Terminal", "args": ["--login"], "env": env});
+    client.script().change("initialize", |greeting| greeting["authMethods"] = json!([method]))
+}
+
+async fn never_authenticates_by_terminal(client: AcpClient) -> Outcome {
+    let (step, params) = match client.has_step("authenticate") {
+        true => ("authenticate", json!({"method": "terminal"})),
+        false => ("prompt", json!({"text": "hello"})),
+    };
+    let (mut run, _) = client.begin(step, params, terminal_script(&client)).await?;
+    run.agent.serve(2 * QUIET).await?;
+    for method in ["authenticate", "auth/login"] {
+        run.never_sent(method, "the method is of the type `terminal`")?;
+    }
+    Ok(())
+}
+
+async fn logs_in_by_terminal(client: AcpClient) -> Outcome {
+    if !client.has_step("authenticate") {
+        return Err(Stop::not_applicable("the client has no step `authenticate`"));
+    }
+    let script = terminal_script(&client);
+    let (mut run, step) = client.begin("authenticate", json!({"method": "terminal"}), script).await?;
+    run.agent.serve(QUIET).await?;
+    if !run.advertises("/auth/terminal") {
+        return Err(Stop::not_applicable("the client does not advertise auth.terminal"));
+    }
+    let login = run.played.accept_within(client.setting.wait).await?;
+    let seen = run.played.surroundings();
+    let arguments =
+        seen["arguments"].as_array().and_then(|arguments| arguments.last()).cloned().unwrap_or_default();
+    let is_right = arguments == "--login" && seen["env"]["CONFORMANCE_LOGIN"] == "yes";
+    ensure!(is_right, "the agent's program with the method's arguments and variables", "`{seen}`");
+    // Its exit code is zero.
+    drop(login);
+    let mut agent = run.played.accept_within(client.setting.wait).await?;
+    let again = agent.call("initialize").await?;
+    if let Some(Ok(result)) = client.script().answers()(&again) {
+        agent.reply(&again, result).await?;
+    }
+    let outcome = run.played.driver.outcome(step, Duration::from_secs(10)).await?;
+    ensure!(outcome.get("result").is_some(), "the login succeeds", "`{outcome}`");
+    Ok(())
+}
+
+async fn survives_authentication_errors(client: AcpClient) -> Outcome {
+    let script = client.script().leaves("session/prompt");
+    let (mut run, step) = client.begin("prompt", json!({"text": "hello"}), script).await?;
+    if !run.played.driver.takes_steps() {
+        return Err(Stop::not_applicable(
+            "the client's steps are commands, each with a connection of its own",
+        ));
+    }
+    let prompt = run.agent.call("session/prompt").await.map_err(Stop::while_preparing)?;
+    run.agent.refuse(&prompt, -32000, "authentication required").await?;
+    let outcome = run.outcome(step).await?;
+    ensure!(outcome.get("error").is_some(), "the client reports the error", "`{outcome}`");
+    run.played.driver.start("prompt", json!({"text": "again"})).await?;
+    run.agent.call("session/prompt").await.map(drop)
+}
+
+async fn untyped_methods_are_the_agents(client: AcpClient) -> Outcome {
+    let script = client.script().leaves("authenticate").change("initialize", |greeting| {
+        greeting["authMethods"] = json!([{"id": "untyped", "name": "Untyped"}])
+    });
+    let (mut run, _) = client.begin("authenticate", json!({"method": "untyped"}), script).await?;
+    let request = run.agent.call("authenticate").await?;
+    ensure!(request["params"]["methodId"] == "untyped", "the method without a type", "`{request}`");
+    Ok(())
+}

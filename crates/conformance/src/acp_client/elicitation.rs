@@ -1,6 +1,155 @@
-//! Checks of clients: elicitation.
+//! Input that a client asks its user for.
+
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
 
 use super::AcpClient;
-use crate::check::Check;
+use super::mutants;
+use super::run::{PromptTurn, QUIET};
+use crate::check::{ANY, Check, check};
+use crate::verdict::{Outcome, Stop, ensure};
 
-pub(super) const CHECKS: &[Check<AcpClient>] = &[];
+pub(super) const CHECKS: &[Check<AcpClient>] = &[
+    check!("EL-02", refuses_other_modes, ANY, [
+        "cancels instead" => mutants::always("elicitation/create", || json!({"action": "cancel"})),
+        "answers with another code" => mutants::always_fails("elicitation/create", -32601),
+    ]),
+    check!("EL-05", validates_forms, ANY, [
+        "sends what the user has typed" => mutants::always("elicitation/create", || {
+            json!({"action": "accept", "content": {"size": "large", "count": 100}})
+        }),
+        "leaves out what is required" => mutants::always("elicitation/create", || json!({"action": "accept", "content": {}})),
+    ]),
+    check!("EL-10", only_accepts_with_content, ANY, [
+        "declines with content" => mutants::always("elicitation/create", || {
+            json!({"action": "decline", "content": {"name": "x"}})
+        }),
+    ]),
+    check!("EL-13", ignores_unknown_completions, ANY, [
+        "ends at one" => mutants::dies_at_method("elicitation/complete"),
+    ]),
+    check!("EL-16", fetches_no_url, ANY, [
+        "fetches the URL to show it" => fetches(),
+    ]),
+    check!("EL-18", knows_no_unknown_modes, ANY, [
+        "takes it for a form" => mutants::always("elicitation/create", || json!({"action": "accept", "content": {}})),
+    ]),
+];
+
+async fn asks(turn: &mut PromptTurn, params: Value) -> Outcome<Value> {
+    turn.ask("elicitation/create", params).await
+}
+
+fn form(schema: Value) -> Value {
+    json!({"message": "A question", "mode": "form", "requestedSchema": schema})
+}
+
+fn url(url: &str) -> Value {
+    json!({"message": "A page", "mode": "url", "elicitationId": "elicitation-1", "url": url})
+}
+
+fn name_schema() -> Value {
+    json!({"type": "object", "properties": {"name": {"type": "string", "default": "x"}}, "required": ["name"]})
+}
+
+async fn refuses_other_modes(client: AcpClient) -> Outcome {
+    let mut turn = client.prompted(client.script()).await?;
+    if !turn.run.advertises("/elicitation") {
+        return Err(Stop::not_applicable("the client does not advertise elicitation"));
+    }
+    let mut modes = vec![json!({"message": "A question", "mode": "_conformance"})];
+    if !turn.run.advertises("/elicitation/form") {
+        modes.push(form(name_schema()));
+    }
+    if !turn.run.advertises("/elicitation/url") {
+        modes.push(url("https://example.com/"));
+    }
+    for params in modes {
+        turn.error_code("elicitation/create", params, -32602).await?;
+    }
+    Ok(())
+}
+
+async fn validates_forms(client: AcpClient) -> Outcome {
+    let mut turn = client.prompted(client.script()).await?;
+    turn.run.needs("/elicitation/form")?;
+    let schema = json!({"type": "object", "required": ["size", "count"], "properties": {
+        "size": {"type": "string", "enum": ["s", "m"]},
+        "count": {"type": "integer", "minimum": 2, "maximum": 4, "default": 3},
+    }});
+    let response = asks(&mut turn, form(schema)).await?;
+    let result = &response["result"];
+    if result["action"] == "accept" {
+        let content = &result["content"];
+        let is_size = content["size"] == "s" || content["size"] == "m";
+        let is_count = content["count"].as_i64().is_some_and(|count| (2..=4).contains(&count));
+        ensure!(is_size && is_count, "values that the requested schema allows", "`{content}`");
+    }
+    Ok(())
+}
+
+async fn only_accepts_with_content(client: AcpClient) -> Outcome {
+    let mut turn = client.prompted(client.script()).await?;
+    turn.run.needs("/elicitation/form")?;
+    let response = asks(&mut turn, form(name_schema())).await?;
+    let result = &response["result"];
+    let has_content = result.get("content").is_some_and(|content| !content.is_null());
+    ensure!(
+        result["action"] == "accept" || !has_content,
+        "content of an accepted elicitation alone",
+        "`{response}`"
+    );
+    Ok(())
+}
+
+async fn ignores_unknown_completions(client: AcpClient) -> Outcome {
+    let mut turn = client.prompted(client.script()).await?;
+    if turn.run.advertises("/elicitation/url") {
+        asks(&mut turn, url("https://example.com/")).await?;
+        turn.run.agent.notify("elicitation/complete", json!({"elicitationId": "elicitation-1"})).await?;
+        turn.run.agent.notify("elicitation/complete", json!({"elicitationId": "elicitation-1"})).await?;
+    }
+    turn.run.agent.notify("elicitation/complete", json!({"elicitationId": "never-made"})).await?;
+    turn.run.is_alive().await
+}
+
+/// Simulates a client that connects to the host of a URL as soon as it gets one.
+fn fetches() -> Box<dyn crate::fault::Fault> {
+    mutants::ignores(|message| {
+        if let Some(address) = message["params"]["url"].as_str().and_then(|url| url.split('/').nth(2)) {
+            // The check sees the connection, whatever comes of it.
+            let _connected = std::net::TcpStream::connect(address);
+        }
+        false
+    })
+}
+
+async fn fetches_no_url(client: AcpClient) -> Outcome {
+    let mut turn = client.prompted(client.script()).await?;
+    turn.run.needs("/elicitation/url")?;
+    let no_port = |error| Stop::inconclusive(format!("no port: {error}"));
+    let listener = TcpListener::bind("127.0.0.1:0").await.map_err(no_port)?;
+    let address = listener.local_addr().map_err(no_port)?;
+    let id = turn.start("elicitation/create", url(&format!("http://{address}/page"))).await?;
+    turn.run.agent.serve(QUIET).await?;
+    let is_fetched = tokio::time::timeout(QUIET, listener.accept()).await.is_ok();
+    let is_accepted =
+        turn.run.agent.queued().any(|message| message["id"] == id && message["result"]["action"] == "accept");
+    if is_fetched && is_accepted {
+        // A browser may have opened it with the user's consent.
+        let role = turn.run.client.setting.role("opens_urls").is_ok();
+        ensure!(role, "no connection to the host of a URL", "one, and the client opens no URLs by itself");
+        return Ok(());
+    }
+    ensure!(!is_fetched, "no connection to the host of a URL before the user agrees", "one");
+    Ok(())
+}
+
+async fn knows_no_unknown_modes(client: AcpClient) -> Outcome {
+    let mut turn = client.prompted(client.script()).await?;
+    let mut request = form(name_schema());
+    request["mode"] = json!("_conformance");
+    let response = asks(&mut turn, request).await?;
+    ensure!(response["result"]["action"] != "accept", "no acceptance of an unknown mode", "`{response}`");
+    Ok(())
+}

@@ -1,6 +1,142 @@
-//! Checks of clients: files.
+//! Files that a client reads and writes for its agent.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
 
 use super::AcpClient;
-use crate::check::Check;
+use super::mutants;
+use super::run::PromptTurn;
+use crate::check::{ANY, Check, check};
+use crate::faults;
+use crate::verdict::{Outcome, Stop, ensure};
 
-pub(super) const CHECKS: &[Check<AcpClient>] = &[];
+pub(super) const CHECKS: &[Check<AcpClient>] = &[
+    check!("FS-02", creates_files, ANY, [
+        "fails where there is no file" => mutants::always_fails("fs/write_text_file", -32603),
+        "says that it wrote, and does not" => mutants::only_claims("fs/write_text_file"),
+    ]),
+    check!("FS-04", selects_lines, ANY, [
+        "ignores the limit" => edits_content(|text| match text.starts_with("two") {
+            true => "two\nthree\nfour".to_owned(),
+            false => text.to_owned(),
+        }),
+        "counts from zero" => edits_content(|text| text.split_once('\n').map_or("", |(_, rest)| rest).to_owned()),
+        "returns no more than the first line" => edits_content(|text| text.lines().next().unwrap_or_default().to_owned()),
+    ]),
+    check!("FS-06", refuses_malformed_lines, ANY, [
+        "takes a default" => mutants::always("fs/read_text_file", || json!({"content": "one\n"})),
+        "answers with another code" => mutants::always_fails("fs/read_text_file", -32603),
+    ]),
+    check!("FS-07", refuses_relative_paths, ANY, [
+        "reads relative to its own folder" => mutants::always("fs/read_text_file", || json!({"content": "one\n"})),
+        "never answers" => faults::loses_response_to("fs/read_text_file"),
+    ]),
+];
+
+fn edits_content(edit: fn(&str) -> String) -> Box<dyn crate::fault::Fault> {
+    faults::result_of("fs/read_text_file", move |result| {
+        result["content"] = json!(edit(result["content"].as_str().unwrap_or_default()));
+    })
+}
+
+/// A file in the session's folder that is removed when it is dropped.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    /// A path in the session's folder at which there is no file.
+    fn of(turn: &PromptTurn) -> Outcome<Self> {
+        let number =
+            getrandom::u64().map_err(|error| Stop::inconclusive(format!("no random number: {error}")))?;
+        Ok(Self(turn.folder()?.join(format!("conformance-{number:016x}.txt"))))
+    }
+
+    /// The same with a file.
+    fn with(turn: &PromptTurn, text: &str) -> Outcome<Self> {
+        let scratch = Self::of(turn)?;
+        fs::write(&scratch.0, text)
+            .map_err(|error| Stop::inconclusive(format!("no file could be written: {error}")))?;
+        Ok(scratch)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // It may not have been written.
+        let _removed = fs::remove_file(&self.0);
+    }
+}
+
+async fn reader(client: &AcpClient) -> Outcome<PromptTurn> {
+    let turn = client.prompted(client.script()).await?;
+    turn.run.needs("/fs/readTextFile")?;
+    Ok(turn)
+}
+
+async fn content(turn: &mut PromptTurn, path: &PathBuf, more: Value) -> Outcome<String> {
+    let mut params = json!({"path": path});
+    for (name, value) in more.as_object().into_iter().flatten() {
+        params[name] = value.clone();
+    }
+    let result = turn.ok("fs/read_text_file", params).await?;
+    Ok(result["content"].as_str().unwrap_or_default().to_owned())
+}
+
+async fn creates_files(client: AcpClient) -> Outcome {
+    let mut turn = client.prompted(client.script()).await?;
+    turn.run.needs("/fs/writeTextFile")?;
+    let file = Scratch::of(&turn)?;
+    let text = "one\r\ntwo é\n";
+    turn.ok("fs/write_text_file", json!({"path": file.0, "content": text})).await?;
+    if turn.run.advertises("/fs/readTextFile") {
+        let read = content(&mut turn, &file.0, json!({})).await?;
+        ensure!(read == text, "what was written", "{read:?}");
+        return Ok(());
+    }
+    let read = fs::read_to_string(&file.0).unwrap_or_default();
+    ensure!(read == text, "a file with what was written", "{read:?}");
+    Ok(())
+}
+
+async fn selects_lines(client: AcpClient) -> Outcome {
+    let mut turn = reader(&client).await?;
+    let whole = "one\r\ntwo\nthree\nfour";
+    let file = Scratch::with(&turn, whole)?;
+    let text = content(&mut turn, &file.0, json!({})).await?;
+    ensure!(text == whole, format!("the whole file {whole:?}"), "{text:?}");
+    let text = content(&mut turn, &file.0, json!({"line": null, "limit": null})).await?;
+    ensure!(text == whole, format!("the whole file {whole:?}"), "{text:?}");
+    let text = content(&mut turn, &file.0, json!({"line": 1, "limit": 2})).await?;
+    ensure!(text.trim_end() == "one\r\ntwo", "two lines from the first on", "{text:?}");
+    let text = content(&mut turn, &file.0, json!({"line": 2, "limit": 2})).await?;
+    ensure!(text.trim_end() == "two\nthree", "two lines from the second on", "{text:?}");
+    let text = content(&mut turn, &file.0, json!({"limit": 1})).await?;
+    ensure!(text.trim_end() == "one", "the first line", "{text:?}");
+    let text = content(&mut turn, &file.0, json!({"line": 4})).await?;
+    ensure!(text == "four", "the last line, which has no end", "{text:?}");
+    Ok(())
+}
+
+async fn refuses_malformed_lines(client: AcpClient) -> Outcome {
+    let mut turn = reader(&client).await?;
+    let file = Scratch::with(&turn, "one\n")?;
+    for (name, value) in [("line", json!("x")), ("limit", json!("all")), ("line", json!(-1))] {
+        turn.error_code("fs/read_text_file", json!({"path": file.0, name: value}), -32602).await?;
+    }
+    Ok(())
+}
+
+async fn refuses_relative_paths(client: AcpClient) -> Outcome {
+    let mut turn = reader(&client).await?;
+    let file = Scratch::with(&turn, "one\n")?;
+    let name = file.0.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    turn.error("fs/read_text_file", json!({"path": name})).await?;
+    turn.error("fs/read_text_file", json!({"path": format!("./{name}")})).await?;
+    if turn.run.advertises("/fs/writeTextFile") {
+        turn.error("fs/write_text_file", json!({"path": name, "content": "two\n"})).await?;
+        let text = fs::read_to_string(&file.0).unwrap_or_default();
+        ensure!(text == "one\n", "a file that a relative path did not change", "{text:?}");
+    }
+    turn.run.is_alive().await
+}

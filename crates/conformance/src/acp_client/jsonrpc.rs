@@ -1,21 +1,392 @@
 //! JSON-RPC as clients have to speak it.
 
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+
 use super::AcpClient;
-use crate::check::{Check, STDIO, audit};
+use super::fields;
+use super::mutants;
+use super::run::{PromptTurn, QUIET, audited, permission};
+use crate::check::{ANY, Check, STDIO, audit, check};
 use crate::faults;
-use crate::trace::{Part, Sender, Trace, message_of};
-use crate::verdict::{Outcome, ensure};
+use crate::revision::Revision;
+use crate::trace::{Sender, Trace};
+use crate::verdict::{Outcome, Stop, ensure};
 
-pub(super) const CHECKS: &[Check<AcpClient>] = &[audit!("TR-04", only_messages_on_stdin, STDIO, [
-    "writes a greeting" => faults::each_line(|line| if line.starts_with(b"{") { line.insert(0, b'x') }),
-])];
+pub(super) const CHECKS: &[Check<AcpClient>] = &[
+    check!("RPC-01", repeats_the_id, ANY, [
+        "makes a string of each id" => faults::each_response(|response| {
+            if !response["id"].is_string() {
+                response["id"] = json!(response["id"].to_string());
+            }
+        }),
+        "makes a number of an id that is one" => faults::each_response(|response| {
+            if let Some(number) = response["id"].as_str().and_then(|id| id.parse::<i64>().ok()) {
+                response["id"] = json!(number);
+            }
+        }),
+    ]),
+    audit!("RPC-02", responses_are_whole, ANY, [
+        "answers with both a result and an error" => faults::each_response(|response| {
+            response["result"] = json!({});
+            response["error"] = json!({"code": 1, "message": "It failed."});
+        }),
+        "answers with neither" => faults::each_response(|response| {
+            *response = json!({"jsonrpc": "2.0", "id": response["id"]});
+        }),
+        "writes the code as text" => faults::each_response(|response| {
+            *response = json!({"jsonrpc": "2.0", "id": response["id"], "error": {"code": "-32601", "message": "x"}});
+        }),
+    ]),
+    check!("RPC-03", never_answers_a_notification, ANY, [
+        "answers notifications that it does not know" => faults::says_at("_conformance/unknown", |_| {
+            vec![json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32601, "message": "method not found"}})]
+        }),
+    ]),
+    check!("RPC-04", refuses_unknown_methods, ANY, [
+        "answers with another code" => faults::each_response(|response| {
+            if response["error"].is_object() {
+                response["error"]["code"] = json!(-32603);
+            }
+        }),
+    ]),
+    check!("RPC-05", answers_custom_requests, ANY, [
+        "never answers them" => faults::loses_response_to("_conformance/unknown"),
+    ]),
+    check!("RPC-06", ignores_unknown_notifications, ANY, [
+        "ends" => mutants::dies_at_method("_conformance/unknown"),
+    ]),
+    audit!("RPC-07", methods_are_specified, ANY, [
+        "has a method of its own" => mutants::adds_after("initialize", |_| {
+            vec![json!({"jsonrpc": "2.0", "method": "conformance/hello", "params": {}})]
+        }),
+    ]),
+    audit!("RPC-08", members_are_specified, ANY, [
+        "adds a member to a request" => faults::each_call("session/new", |message| {
+            message["params"]["workspace"] = json!("main");
+        }),
+        "adds a member to a result" => faults::each_response(|response| {
+            if response["result"].is_object() {
+                response["result"]["reason"] = json!("x");
+            }
+        }),
+    ]),
+    audit!("RPC-09", names_have_one_style, ANY, [
+        "writes keys in snake_case" => faults::each_call("session/prompt", |message| {
+            message["params"]["session_id"] = message["params"]["sessionId"].take();
+        }),
+        "writes variants in camelCase" => faults::each_call("session/prompt", |message| {
+            message["params"]["prompt"][0]["type"] = json!("resourceLink");
+        }),
+    ]),
+    audit!("RPC-10", errors_are_sentences, ANY, [
+        "sends a stack trace" => faults::each_response(|response| {
+            if response["error"].is_object() {
+                response["error"]["message"] = json!("It failed.\n  at main.js:1\n  at main.js:2");
+            }
+        }),
+    ]),
+    check!("RPC-11", reports_invalid_json, STDIO, [
+        "says nothing" => faults::each_response(|response| {
+            if matches!(response["error"]["code"].as_i64(), Some(-32700 | -32600)) {
+                *response = Value::Null;
+            }
+        }),
+        "takes an invalid message for an unknown method" => faults::each_response(|response| {
+            if response["error"]["code"] == -32600 {
+                response["error"]["code"] = json!(-32601);
+            }
+        }),
+    ]),
+    check!("RPC-12", goes_on_after_errors, ANY, [
+        "ends at an error" => mutants::dies_at(|message| message["method"] == "_conformance/7"),
+    ]),
+    audit!("RPC-13", paths_are_absolute, ANY, [
+        "sends a relative path" => faults::each_call("session/new", |message| message["params"]["cwd"] = json!("work")),
+    ]),
+    check!("RPC-15", accepts_any_meta, ANY, [
+        "refuses requests with a foreign `_meta`" => mutants::always_fails("session/request_permission", -32602),
+        "ends at updates with a foreign `_meta`" => mutants::dies_at_method("session/update"),
+    ]),
+    audit!("RPC-16", trace_context_is_w3c, ANY, [
+        "sends something else as its trace" => faults::each_call("session/prompt", |message| {
+            message["params"]["_meta"] = json!({"traceparent": "turn 1"});
+        }),
+    ]),
+    audit!("RPC-17", custom_capabilities_are_in_meta, ANY, [
+        "advertises a capability of its own" => faults::each_call("initialize", |message| {
+            for capabilities in ["clientCapabilities", "capabilities"] {
+                if message["params"][capabilities].is_object() {
+                    message["params"][capabilities]["conformance"] = json!({});
+                }
+            }
+        }),
+    ]),
+    audit!("RPC-18", extensions_are_advertised, ANY, [
+        "calls a method that the agent did not advertise" => mutants::adds_after("initialize", |_| {
+            vec![json!({"jsonrpc": "2.0", "id": "forged", "method": "_conformance/extra", "params": {}})]
+        }),
+    ]),
+];
 
-fn only_messages_on_stdin(_: &AcpClient, trace: &Trace) -> Outcome {
-    for event in trace.events() {
-        if event.from == Sender::Subject && event.what == Part::Line {
-            let text = String::from_utf8_lossy(&event.bytes);
-            ensure!(message_of(&event).is_some(), "messages alone on the agent's standard input", "`{text}`");
+async fn repeats_the_id(client: AcpClient) -> Outcome {
+    let mut turn = client.prompted(client.script()).await?;
+    let mut ids =
+        vec![json!(0), json!(-1), json!(9_007_199_254_740_991_i64), json!("abc-é"), json!("7"), json!("")];
+    if client.revision() == Revision::Acp1 {
+        ids.push(Value::Null);
+    }
+    for id in ids {
+        let agent = &mut turn.run.agent;
+        agent.start_as(id.clone(), "_conformance/unknown", json!({})).await?;
+        agent.response(&id).await?;
+    }
+    Ok(())
+}
+
+fn responses_are_whole(client: &AcpClient, trace: &Trace) -> Outcome {
+    audited(client, trace)?;
+    for response in trace.messages(Sender::Subject).iter().filter(|message| message.get("method").is_none()) {
+        let (result, error) = (response.get("result"), response.get("error"));
+        ensure!(
+            result.is_some() != error.is_some(),
+            "either a result or an error in a response",
+            "`{response}`"
+        );
+        if let Some(error) = error {
+            let is_whole = error["code"].is_i64() && error["message"].is_string();
+            ensure!(is_whole, "an error with an integer code and a text", "`{response}`");
         }
+    }
+    Ok(())
+}
+
+async fn never_answers_a_notification(client: AcpClient) -> Outcome {
+    let mut turn = client.prompted(client.script()).await?;
+    let agent = &mut turn.run.agent;
+    agent.notify("_conformance/unknown", json!({})).await?;
+    agent.notify("session/update", json!({"sessionId": 7})).await?;
+    agent.notify("session/update", json!([])).await?;
+    agent.silence(QUIET, "no response to a notification", |message| message.get("method").is_some()).await
+}
+
+async fn refuses_unknown_methods(client: AcpClient) -> Outcome {
+    let mut turn = client.prompted(client.script()).await?;
+    for method in ["conformance/unknown", "session/conformance_unknown", "_conformance/unknown"] {
+        turn.error_code(method, json!({}), -32601).await?;
+    }
+    Ok(())
+}
+
+async fn answers_custom_requests(client: AcpClient) -> Outcome {
+    let mut turn = client.prompted(client.script()).await?;
+    turn.ask("_conformance/unknown", json!({"any": [1, "two"]})).await.map(drop)
+}
+
+async fn ignores_unknown_notifications(client: AcpClient) -> Outcome {
+    let mut turn = client.prompted(client.script()).await?;
+    turn.run.agent.notify("_conformance/unknown", json!({"any": 1})).await?;
+    turn.run.agent.notify("conformance/unknown", json!({})).await?;
+    turn.run.is_alive().await?;
+    turn.end_well().await
+}
+
+fn methods_are_specified(client: &AcpClient, trace: &Trace) -> Outcome {
+    audited(client, trace)?;
+    for message in trace.messages(Sender::Subject) {
+        if let Some(method) = message["method"].as_str() {
+            let is_fine = method.starts_with('_') || fields::is_method(method);
+            ensure!(is_fine, "only specified methods, and others with an underscore", "`{message}`");
+        }
+    }
+    Ok(())
+}
+
+/// The methods of the suite's requests, by id.
+fn asked(trace: &Trace) -> HashMap<String, String> {
+    let requests = trace.messages(Sender::Suite).into_iter();
+    let asked = requests
+        .filter_map(|request| Some((request.get("id")?.to_string(), request["method"].as_str()?.to_owned())));
+    asked.collect()
+}
+
+fn unspecified(trace: &Trace) -> Option<(String, Value)> {
+    let asked = asked(trace);
+    trace.messages(Sender::Subject).into_iter().find_map(|message| {
+        let method = asked.get(&message["id"].to_string()).map_or("", String::as_str);
+        Some((fields::unspecified(&message, method)?, message))
+    })
+}
+
+fn members_are_specified(client: &AcpClient, trace: &Trace) -> Outcome {
+    audited(client, trace)?;
+    match unspecified(trace) {
+        None => Ok(()),
+        Some((place, message)) => {
+            Err(Stop::failed("only specified members beside `_meta`", format!("`{place}` in `{message}`")))
+        }
+    }
+}
+
+fn custom_capabilities_are_in_meta(client: &AcpClient, trace: &Trace) -> Outcome {
+    audited(client, trace)?;
+    let place = unspecified(trace).map(|(place, _)| place).unwrap_or_default();
+    let is_fine = !place.to_lowercase().contains("capabilities.");
+    ensure!(is_fine, "custom capabilities inside the `_meta` of a capability object", "`{place}`");
+    Ok(())
+}
+
+fn names_have_one_style(client: &AcpClient, trace: &Trace) -> Outcome {
+    audited(client, trace)?;
+    for message in trace.messages(Sender::Subject) {
+        let wrong = ["params", "result"].iter().find_map(|body| wrong_style(message.get(body)?));
+        if let Some(name) = wrong {
+            return Err(Stop::failed(
+                "keys in camelCase, and the values that select a variant in snake_case",
+                format!("`{name}` in `{message}`"),
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn wrong_style(value: &Value) -> Option<String> {
+    match value {
+        Value::Array(items) => items.iter().find_map(wrong_style),
+        Value::Object(members) => members.iter().find_map(|(name, member)| match name.as_str() {
+            // What is in these has names of its own.
+            "_meta" | "env" | "headers" | "content" | "text" => None,
+            "type" | "outcome" | "action" if member.is_string() => {
+                let text = member.as_str().unwrap_or_default();
+                (text.chars().any(char::is_uppercase) && !text.starts_with('_')).then(|| text.to_owned())
+            }
+            _ if name.contains('_') || name.starts_with(char::is_uppercase) => Some(name.clone()),
+            _ => wrong_style(member),
+        }),
+        _ => None,
+    }
+}
+
+fn errors_are_sentences(client: &AcpClient, trace: &Trace) -> Outcome {
+    audited(client, trace)?;
+    for message in trace.messages(Sender::Subject) {
+        if let Some(text) = message["error"]["message"].as_str() {
+            let is_short = !text.trim().is_empty() && !text.contains('\n') && text.chars().count() <= 500;
+            ensure!(is_short, "an error's message that is one short sentence", "`{text}`");
+        }
+    }
+    Ok(())
+}
+
+async fn reports_invalid_json(client: AcpClient) -> Outcome {
+    let mut turn = client.prompted(client.script()).await?;
+    let agent = &mut turn.run.agent;
+    agent.send_bytes(b"{\"jsonrpc\": \"2.0\", \"id\": 1, \n").await?;
+    let response =
+        agent.wanted("a response to invalid JSON", |message| message.get("method").is_none()).await?;
+    let is_right = response["error"]["code"] == -32700 && response["id"].is_null();
+    ensure!(
+        is_right,
+        "an error with the code -32700 and the id null as the response to invalid JSON",
+        "`{response}`"
+    );
+    agent.send(&json!({"jsonrpc": "2.0", "id": "invalid", "method": 7})).await?;
+    let response =
+        agent.wanted("a response to an invalid message", |message| message.get("method").is_none()).await?;
+    let is_right = response["error"]["code"] == -32600;
+    ensure!(is_right, "an error with the code -32600 as the response to an invalid message", "`{response}`");
+    turn.run.is_alive().await
+}
+
+async fn goes_on_after_errors(client: AcpClient) -> Outcome {
+    let mut turn = client.prompted(client.script()).await?;
+    for number in 0..10 {
+        turn.ask(&format!("_conformance/{number}"), json!({})).await?;
+    }
+    turn.ask("session/request_permission", json!({})).await?;
+    turn.run.is_alive().await
+}
+
+fn paths_are_absolute(client: &AcpClient, trace: &Trace) -> Outcome {
+    audited(client, trace)?;
+    for message in trace.messages(Sender::Subject) {
+        let params = &message["params"];
+        let mut paths: Vec<&Value> = params.get("cwd").into_iter().filter(|path| !path.is_null()).collect();
+        paths.extend(params["additionalDirectories"].as_array().into_iter().flatten());
+        for path in paths {
+            ensure!(
+                path.as_str().is_some_and(is_absolute),
+                "every path is absolute",
+                "{path} in `{message}`"
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Whether a path is absolute on any system.
+pub(super) fn is_absolute(path: &str) -> bool {
+    let bytes = path.as_bytes();
+    path.starts_with(['/', '\\']) || (bytes.len() > 2 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':')
+}
+
+async fn accepts_any_meta(client: AcpClient) -> Outcome {
+    let meta = json!({"example.com/any": [1, [2, {"three": null}]], "traceparent": 7, "": false});
+    let script = client.script().change("session/new", |result| result["_meta"] = meta.clone());
+    let mut turn = client.prompted(script).await?;
+    let mut chunk = json!({"sessionUpdate": "agent_message_chunk", "messageId": "message-2",
+        "content": {"type": "text", "text": "hello", "_meta": meta}});
+    chunk["_meta"] = meta.clone();
+    turn.update(chunk).await?;
+    allows_with(&mut turn, &meta).await?;
+    turn.run.is_alive().await
+}
+
+async fn allows_with(turn: &mut PromptTurn, meta: &Value) -> Outcome {
+    let mut request = permission(turn.run.client.revision(), "call-1");
+    request["_meta"] = meta.clone();
+    request["options"][0]["_meta"] = meta.clone();
+    turn.ok("session/request_permission", request).await.map(drop)
+}
+
+fn trace_context_is_w3c(client: &AcpClient, trace: &Trace) -> Outcome {
+    audited(client, trace)?;
+    for message in trace.messages(Sender::Subject) {
+        for body in ["params", "result"] {
+            if let Some(parent) = message[body]["_meta"].get("traceparent") {
+                let parts: Vec<&str> = parent.as_str().unwrap_or_default().split('-').collect();
+                let lengths: Vec<usize> = parts.iter().map(|part| part.len()).collect();
+                let is_hex = parts.iter().all(|part| part.bytes().all(|byte| byte.is_ascii_hexdigit()));
+                let is_right = lengths.starts_with(&[2, 32, 16, 2]) && is_hex;
+                ensure!(is_right, "`traceparent` in the form of W3C", "{parent} in `{message}`");
+            }
+            for name in ["tracestate", "baggage"] {
+                let value = message[body]["_meta"].get(name);
+                ensure!(
+                    value.is_none_or(Value::is_string),
+                    "`tracestate` and `baggage` as texts",
+                    "`{message}`"
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+fn extensions_are_advertised(client: &AcpClient, trace: &Trace) -> Outcome {
+    audited(client, trace)?;
+    let answers = trace.messages(Sender::Suite);
+    let advertises = answers.iter().any(|answer| {
+        ["agentCapabilities", "capabilities"].iter().any(|name| answer["result"][name]["_meta"].is_object())
+    });
+    for message in trace.messages(Sender::Subject) {
+        let is_custom = message["method"].as_str().is_some_and(|method| method.starts_with('_'));
+        ensure!(
+            !is_custom || advertises,
+            "extensions are used only after the agent has advertised them",
+            "`{message}`"
+        );
     }
     Ok(())
 }

@@ -1,13 +1,19 @@
 //! Checks of ACP clients: the suite is the agent, and makes the client do what a check needs.
 
 mod authentication;
+pub(crate) mod checks;
 mod content;
 mod elicitation;
+mod fields;
 mod files;
 mod initialization;
 mod jsonrpc;
+mod lenient;
+mod mutants;
 mod options;
+mod plain;
 mod prompt;
+mod run;
 mod script;
 mod session;
 mod session_list;
@@ -18,36 +24,17 @@ mod updates;
 mod v2;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde_json::json;
 
 use self::script::Script;
-use crate::check::{Check, Running};
+use crate::check::Running;
 use crate::played::Played;
 use crate::revision::Revision;
 use crate::setting::Setting;
+use crate::stand_in::StandIns;
 use crate::subject::CommandLine;
-use crate::verdict::Outcome;
-
-/// All checks.
-pub(crate) const CHECKS: &[&[Check<AcpClient>]] = &[
-    transport::CHECKS,
-    jsonrpc::CHECKS,
-    initialization::CHECKS,
-    authentication::CHECKS,
-    session::CHECKS,
-    session_list::CHECKS,
-    prompt::CHECKS,
-    tool_calls::CHECKS,
-    files::CHECKS,
-    terminals::CHECKS,
-    options::CHECKS,
-    content::CHECKS,
-    elicitation::CHECKS,
-    updates::CHECKS,
-    v2::CHECKS,
-];
+use crate::verdict::{Outcome, Stop};
 
 /// A client under test, as one check reaches it.
 #[derive(Clone)]
@@ -71,21 +58,29 @@ impl AcpClient {
         Played::new(&self.setting, &self.command, &self.stand_in).await
     }
 
+    /// The same for an agent that writes 1 MiB to its standard error first.
+    async fn play_loudly(&self) -> Outcome<Played> {
+        let stand_ins = StandIns::listen().await?.with_noise(1 << 20);
+        Played::with(stand_ins, &self.setting, &self.command, &self.stand_in)
+    }
+
     /// A script of an agent in this version that can do everything.
     pub(crate) fn script(&self) -> Script {
         Script::new(self.revision())
     }
 }
 
-/// A plain conversation, for audits and their mutants.
-pub(crate) fn plain_conversation(client: AcpClient) -> Running {
+/// Ends with nothing if the client speaks the version.
+pub(crate) fn speaks(client: AcpClient) -> Running {
     Box::pin(async move {
         let mut played = client.play().await?;
-        let step = played.driver.start("prompt", json!({"text": "hello"})).await?;
+        let _step = played.driver.start("prompt", json!({"text": "hello"})).await?;
         let mut agent = played.accept().await?;
-        agent.answer_with(client.script().answers());
-        agent.listen(Duration::from_millis(500)).await?;
-        played.driver.outcome(step, client.setting.wait).await?;
-        Ok(())
+        let request = agent.call("initialize").await.map_err(Stop::while_preparing)?;
+        let (offered, spoken) = (&request["params"]["protocolVersion"], client.revision());
+        if offered.as_u64().is_some_and(|offered| offered.to_string() == spoken.as_str()) {
+            return Ok(());
+        }
+        Err(Stop::not_applicable(format!("the client does not speak version {spoken}: it offers {offered}")))
     })
 }

@@ -1,6 +1,175 @@
-//! Checks of clients: modes and configuration options.
+//! Modes and options of a session.
+
+use serde_json::{Value, json};
 
 use super::AcpClient;
-use crate::check::Check;
+use super::mutants;
+use super::plain::settings;
+use super::run::{ClientRun, QUIET};
+use crate::check::{ANY, Check, check};
+use crate::faults;
+use crate::revision::Revision;
+use crate::verdict::{Outcome, Stop, ensure};
 
-pub(super) const CHECKS: &[Check<AcpClient>] = &[];
+pub(super) const CHECKS: &[Check<AcpClient>] = &[
+    check!("MODE-02", sets_listed_modes, ANY, [
+        "sets another mode" => faults::each_call("session/set_mode", |message| message["params"]["modeId"] = json!("yolo")),
+    ]),
+    check!("CFG-05", sets_listed_values, ANY, [
+        "sets another value" => edits_value(|params| if params["configId"] == "model" { params["value"] = json!("c") }),
+        "sets a boolean option without its type" => edits_value(|params| {
+            if let Some(params) = params.as_object_mut() {
+                params.remove("type");
+            }
+        }),
+    ]),
+    check!("CFG-06", needs_no_category, ANY, [
+        "drops options with an unknown category" => edits_call(|message| {
+            if message["params"]["configId"] == "odd" {
+                *message = Value::Null;
+            }
+        }),
+        "drops options without a category" => edits_call(|message| {
+            if message["params"]["configId"] == "none" {
+                *message = Value::Null;
+            }
+        }),
+    ]),
+    check!("CFG-07", ignores_unknown_types, ANY, [
+        "drops all options" => edits_call(|message| *message = Value::Null),
+        "sets an option of an unknown type" => mutants::adds_after("session/set_config_option", |message| {
+            let mut forged = message.clone();
+            forged["id"] = json!("forged");
+            forged["params"]["configId"] = json!("volume");
+            vec![forged]
+        }),
+    ]),
+];
+
+fn edits_call(edit: fn(&mut Value)) -> Box<dyn crate::fault::Fault> {
+    faults::each_call("session/set_config_option", edit)
+}
+
+fn edits_value(edit: fn(&mut Value)) -> Box<dyn crate::fault::Fault> {
+    faults::each_call("session/set_config_option", move |message| edit(&mut message["params"]))
+}
+
+/// Opens a session with settings by a first step that sets one of them: the request that sets it.
+async fn set(
+    client: &AcpClient,
+    opened: impl FnOnce(&mut Value),
+    step: &str,
+    params: Value,
+    method: &'static str,
+) -> Outcome<(ClientRun, Value)> {
+    let script = client.script().change("session/new", opened).leaves(method);
+    let (mut run, _) = client.begin(step, params, script).await?;
+    let request = run.agent.call(method).await?;
+    Ok((run, request))
+}
+
+/// Tries a step, and returns the requests of a method that the client sends meanwhile.
+async fn tried(run: &mut ClientRun, step: &str, params: Value, method: &str) -> Outcome<Vec<Value>> {
+    if run.played.driver.takes_steps() {
+        run.played.driver.start(step, params).await?;
+        run.agent.serve(QUIET).await?;
+    }
+    Ok(run.agent.queued().filter(|message| message["method"] == method).cloned().collect())
+}
+
+async fn sets_listed_modes(client: AcpClient) -> Outcome {
+    let settings = settings(client.revision());
+    let (mut run, request) =
+        set(&client, settings, "set_mode", json!({"mode": "code"}), "session/set_mode").await?;
+    run.agent.reply(&request, json!({})).await?;
+    let more = tried(&mut run, "set_mode", json!({"mode": "no-such-mode"}), "session/set_mode").await?;
+    for request in std::iter::once(&request).chain(&more) {
+        let is_listed = request["params"]["modeId"] == "ask" || request["params"]["modeId"] == "code";
+        ensure!(is_listed, "a mode that the agent listed", "`{request}`");
+    }
+    Ok(())
+}
+
+/// Also covers V2-45.
+pub(super) async fn sets_listed_values(client: AcpClient) -> Outcome {
+    let method = "session/set_config_option";
+    let opened = settings(client.revision());
+    let mut options = json!({});
+    settings(client.revision())(&mut options);
+    let answer = json!({"configOptions": options["configOptions"]});
+    let params = json!({"option": "model", "value": "b"});
+    let (mut run, first) = set(&client, opened, "set_config", params, method).await?;
+    run.agent.reply(&first, answer.clone()).await?;
+    let mut requests = vec![first];
+    if run.played.driver.takes_steps() {
+        run.played.driver.start("set_config", json!({"option": "fast", "value": true})).await?;
+        let second = run.agent.call(method).await.map_err(Stop::while_preparing)?;
+        run.agent.reply(&second, answer).await?;
+        requests.push(second);
+        requests.extend(
+            tried(&mut run, "set_config", json!({"option": "model", "value": "no-such-value"}), method)
+                .await?,
+        );
+    }
+    for request in requests {
+        let params = &request["params"];
+        if params["configId"] == "fast" {
+            let is_right = params["type"] == "boolean" && params["value"].is_boolean();
+            ensure!(is_right, "a boolean with the type `boolean`", "`{request}`");
+        } else {
+            let is_listed = params["value"] == "a" || params["value"] == "b";
+            ensure!(is_listed, "a value that the agent listed", "`{request}`");
+            if client.revision() == Revision::Acp2 {
+                ensure!(params["type"] == "id", "the type `id` of a selection", "`{request}`");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// An option with two values.
+fn option(client: &AcpClient, id: &str) -> Value {
+    let key = if client.revision() == Revision::Acp2 { "configId" } else { "id" };
+    let values = json!([{"value": "a", "name": "A"}, {"value": "b", "name": "B"}]);
+    json!({key: id, "name": "Option", "type": "select", "currentValue": "a", "options": values})
+}
+
+async fn needs_no_category(client: AcpClient) -> Outcome {
+    let mut odd = option(&client, "odd");
+    odd["category"] = json!("conformance_category");
+    let options = json!([odd, option(&client, "none")]);
+    for id in ["odd", "none"] {
+        let options = options.clone();
+        let opened = |result: &mut Value| result["configOptions"] = options;
+        let params = json!({"option": id, "value": "b"});
+        let (_run, request) = set(&client, opened, "set_config", params, "session/set_config_option").await?;
+        ensure!(
+            request["params"]["configId"] == id,
+            format!("a request for the option `{id}`"),
+            "`{request}`"
+        );
+    }
+    Ok(())
+}
+
+async fn ignores_unknown_types(client: AcpClient) -> Outcome {
+    let mut slider = option(&client, "volume");
+    slider["type"] = json!("slider");
+    let options = json!([slider, option(&client, "model")]);
+    let opened = |result: &mut Value| result["configOptions"] = options;
+    let method = "session/set_config_option";
+    let params = json!({"option": "model", "value": "b"});
+    let (mut run, request) = set(&client, opened, "set_config", params, method).await?;
+    run.agent.reply(&request, json!({"configOptions": [option(&client, "model")]})).await?;
+    run.agent.serve(QUIET).await?;
+    for request in
+        std::iter::once(&request).chain(run.agent.queued().filter(|message| message["method"] == method))
+    {
+        ensure!(
+            request["params"]["configId"] != "volume",
+            "no request for an option of an unknown type",
+            "`{request}`"
+        );
+    }
+    Ok(())
+}

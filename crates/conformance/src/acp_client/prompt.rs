@@ -1,6 +1,199 @@
-//! Checks of clients: prompt.
+//! Prompts, their cancellation, and plans.
+
+use serde_json::{Value, json};
 
 use super::AcpClient;
-use crate::check::Check;
+use super::mutants;
+use super::run::{PromptTurn, QUIET, audited, permission};
+use crate::check::{ANY, Check, audit, check};
+use crate::faults;
+use crate::revision::Revision;
+use crate::trace::{Sender, Trace, message_of};
+use crate::verdict::{Outcome, Stop, ensure};
 
-pub(super) const CHECKS: &[Check<AcpClient>] = &[];
+pub(super) const CHECKS: &[Check<AcpClient>] = &[
+    audit!("PR-01", prompts_come_after_sessions, ANY, [
+        "prompts at once" => mutants::also_requests("session/prompt", || json!({"sessionId": "session-1", "prompt": []})),
+    ]),
+    check!("PR-02", sends_advertised_content, ANY, [
+        "sends an image anyway" => mutants::adds_to_prompts(|| json!({"type": "image", "data": "AA==", "mimeType": "image/png"})),
+        "embeds a resource anyway" => mutants::adds_to_prompts(|| {
+            json!({"type": "resource", "resource": {"uri": "file:///a", "text": "a"}})
+        }),
+    ]),
+    check!("PR-15", cancels_permissions_with_the_prompt, ANY, [
+        "leaves them open" => faults::loses_response_to("session/request_permission"),
+        "selects an option" => mutants::always("session/request_permission", || {
+            json!({"outcome": {"outcome": "selected", "optionId": "option-no"}})
+        }),
+    ]),
+    check!("PR-16", accepts_updates_after_cancelling, ANY, [
+        "ends at a late update" => mutants::dies_at_update("tool_call_update"),
+    ]),
+    check!("PR-21", answers_cancelled_requests, ANY, [
+        "never answers them" => faults::loses_response_to("session/request_permission"),
+        "answers with another code" => mutants::always_fails("session/request_permission", -32603),
+    ]),
+    check!("PR-23", ignores_stray_cancellations, ANY, [
+        "answers them" => faults::says_at("$/cancel_request", |message| {
+            vec![json!({"jsonrpc": "2.0", "id": message["params"]["requestId"], "error": {"code": -32800, "message": "x"}})]
+        }),
+        "ends at them" => mutants::dies_at_method("$/cancel_request"),
+        "ends at others of their kind" => mutants::dies_at_method("$/conformance"),
+    ]),
+    check!("PLAN-03", replaces_the_plan, ANY, [
+        "keeps earlier entries" => mutants::ignores(|message| message["params"].to_string().contains("third entry")),
+    ]),
+];
+
+fn prompts_come_after_sessions(client: &AcpClient, trace: &Trace) -> Outcome {
+    audited(client, trace)?;
+    let (mut asked, mut is_open) = (Vec::new(), false);
+    for event in trace.events() {
+        let Some(message) = message_of(&event) else { continue };
+        let method = message["method"].as_str().unwrap_or_default();
+        if event.from == Sender::Suite {
+            is_open |= asked.contains(&message["id"]) && message.get("result").is_some();
+        } else if matches!(method, "session/new" | "session/load" | "session/resume" | "session/fork") {
+            asked.push(message["id"].clone());
+        } else if method == "session/prompt" {
+            ensure!(is_open, "an open session before a prompt", "`{message}`");
+        }
+    }
+    Ok(())
+}
+
+async fn sends_advertised_content(client: AcpClient) -> Outcome {
+    let script = client.script().change("initialize", |greeting| {
+        for pointer in ["/agentCapabilities/promptCapabilities", "/capabilities/session/prompt"] {
+            if let Some(prompt) = greeting.pointer_mut(pointer) {
+                *prompt = json!({});
+            }
+        }
+    });
+    let mut turn = client.prompted(script).await?;
+    turn.end_well().await?;
+    if turn.run.played.driver.takes_steps() {
+        for block in [
+            json!({"type": "image", "data": "AA==", "mimeType": "image/png"}),
+            json!({"type": "audio", "data": "AA==", "mimeType": "audio/wav"}),
+            json!({"type": "resource", "resource": {"uri": "file:///a", "text": "a"}}),
+        ] {
+            turn.run.played.driver.start("prompt", json!({"blocks": [block]})).await?;
+        }
+        turn.run.agent.serve(QUIET).await?;
+    }
+    let prompts = turn.run.agent.queued().filter(|message| message["method"] == "session/prompt");
+    for prompt in std::iter::once(&turn.prompt).chain(prompts) {
+        for block in prompt["params"]["prompt"].as_array().into_iter().flatten() {
+            let is_allowed = block["type"] == "text" || block["type"] == "resource_link";
+            ensure!(
+                is_allowed,
+                "text and resource links alone, because the agent advertised no more",
+                "`{block}`"
+            );
+        }
+    }
+    Ok(())
+}
+
+/// A turn in which the user leaves questions open. The check does not apply to clients that cannot do so.
+pub(super) async fn held(client: &AcpClient) -> Outcome<PromptTurn> {
+    if !client.has_step("hold") {
+        return Err(Stop::not_applicable("the client has no step `hold`"));
+    }
+    let mut turn = client.prompted(client.script()).await?;
+    turn.run.attempt("hold", json!({})).await?;
+    Ok(turn)
+}
+
+/// Also covers TC-09.
+pub(super) async fn cancels_permissions_with_the_prompt(client: AcpClient) -> Outcome {
+    let mut turn = held(&client).await?;
+    let revision = client.revision();
+    let ids = [
+        turn.start("session/request_permission", permission(revision, "call-1")).await?,
+        turn.start("session/request_permission", permission(revision, "call-2")).await?,
+    ];
+    turn.run.agent.serve(QUIET).await?;
+    turn.run.played.driver.start("cancel", json!({})).await?;
+    turn.run.agent.call("session/cancel").await.map_err(Stop::while_preparing)?;
+    for id in ids {
+        let response = turn.run.agent.response(&id).await?;
+        ensure!(
+            response["result"]["outcome"]["outcome"] == "cancelled",
+            "the outcome `cancelled` for a permission request of a prompt that the client cancels",
+            "`{response}`"
+        );
+    }
+    Ok(())
+}
+
+async fn accepts_updates_after_cancelling(client: AcpClient) -> Outcome {
+    let mut turn = client.prompted(client.script()).await?;
+    let call = json!({"sessionUpdate": "tool_call", "toolCallId": "call-1", "title": "Run"});
+    if client.revision() == Revision::Acp1 {
+        turn.update(call).await?;
+    }
+    if client.has_step("cancel") {
+        turn.run.played.driver.start("cancel", json!({})).await?;
+        turn.run.agent.call("session/cancel").await.map_err(Stop::while_preparing)?;
+    }
+    turn.update(json!({"sessionUpdate": "tool_call_update", "toolCallId": "call-1", "status": "failed"}))
+        .await?;
+    turn.run.is_alive().await?;
+    turn.end("cancelled").await.map(drop)
+}
+
+async fn answers_cancelled_requests(client: AcpClient) -> Outcome {
+    let mut turn = held(&client).await?;
+    let id = turn.start("session/request_permission", permission(client.revision(), "call-1")).await?;
+    turn.run.agent.serve(QUIET).await?;
+    turn.run.agent.notify("$/cancel_request", json!({"requestId": id})).await?;
+    let response = turn.run.agent.response(&id).await?;
+    let is_right = response.get("result").is_some() || response["error"]["code"] == -32800;
+    ensure!(
+        is_right,
+        "a result or an error with the code -32800 for a request that was cancelled",
+        "`{response}`"
+    );
+    Ok(())
+}
+
+/// Also covers V2-10.
+pub(super) async fn ignores_stray_cancellations(client: AcpClient) -> Outcome {
+    let mut turn = client.prompted(client.script()).await?;
+    let answered = turn.start("_conformance/answered", json!({})).await?;
+    let agent = &mut turn.run.agent;
+    agent.response(&answered).await?;
+    for id in [answered, json!("never-used"), json!(-7)] {
+        agent.notify("$/cancel_request", json!({"requestId": id})).await?;
+    }
+    agent.notify("$/conformance", json!({})).await?;
+    agent.silence(QUIET, "no response to a notification", |message| message.get("method").is_some()).await?;
+    turn.run.is_alive().await
+}
+
+/// An update with a whole plan.
+fn plan(revision: Revision, entries: &[&str]) -> Value {
+    let entries: Vec<Value> = entries
+        .iter()
+        .map(|content| json!({"content": content, "priority": "medium", "status": "pending"}))
+        .collect();
+    if revision == Revision::Acp2 {
+        return json!({"sessionUpdate": "plan_update", "plan": {"type": "items", "planId": "plan-1", "entries": entries}});
+    }
+    json!({"sessionUpdate": "plan", "entries": entries})
+}
+
+async fn replaces_the_plan(client: AcpClient) -> Outcome {
+    let mut turn = client.prompted(client.script()).await?;
+    turn.update(plan(client.revision(), &["first entry", "second entry"])).await?;
+    turn.update(plan(client.revision(), &["third entry"])).await?;
+    let state = turn.state().await?;
+    let text = state["plan"].to_string();
+    let is_right =
+        text.contains("third entry") && !text.contains("first entry") && !text.contains("second entry");
+    ensure!(is_right, "the entries of the latest plan alone", "`{text}`");
+    Ok(())
+}

@@ -9,36 +9,32 @@ use crate::revision::Revision;
 /// What a played agent answers to each method. Each entry can be replaced.
 pub(crate) struct Script {
     answers: HashMap<&'static str, Result<Value, Value>>,
+    left: Vec<&'static str>,
 }
 
 impl Script {
     pub(crate) fn new(revision: Revision) -> Self {
-        let script = Self { answers: HashMap::new() };
-        let info = json!({"name": "conformance", "version": "1.0.0"});
-        if revision == Revision::Acp2 {
-            return script
-                .on("initialize", json!({"protocolVersion": 2, "capabilities": {}, "info": info}))
-                .on("session/new", json!({"sessionId": "session-1"}))
-                .on("session/prompt", json!({}));
-        }
-        let capabilities = json!({
-            "loadSession": true,
-            "promptCapabilities": {"image": true, "audio": true, "embeddedContext": true},
-            "mcpCapabilities": {"http": true, "sse": true},
-            "sessionCapabilities": {"list": {}, "resume": {}, "close": {}, "delete": {}},
-        });
-        script
-            .on(
-                "initialize",
-                json!({"protocolVersion": 1, "agentCapabilities": capabilities, "agentInfo": info}),
-            )
+        let script = Self { answers: HashMap::new(), left: Vec::new() }
+            .on("initialize", greeting(revision))
             .on("session/new", json!({"sessionId": "session-1"}))
-            .on("session/load", json!({}))
             .on("session/resume", json!({}))
             .on("session/close", json!({}))
             .on("session/delete", json!({}))
-            .on("session/list", json!({"sessions": []}))
+            .on("session/list", json!({"sessions": []}));
+        if revision == Revision::Acp2 {
+            return script
+                .on("session/prompt", json!({"messageId": "message-1"}))
+                .on("auth/login", json!({}))
+                .on("auth/logout", json!({}))
+                .on("tool_call/cancel", json!({}))
+                .on("terminal/cancel", json!({}));
+        }
+        script
+            .on("session/load", json!({}))
             .on("session/prompt", json!({"stopReason": "end_turn"}))
+            .on("session/set_mode", json!({}))
+            .on("authenticate", json!({}))
+            .on("logout", json!({}))
     }
 
     /// Sets the result of a method.
@@ -55,12 +51,48 @@ impl Script {
 
     /// Leaves requests of a method to the check.
     pub(crate) fn leaves(mut self, method: &'static str) -> Self {
-        self.answers.remove(method);
+        self.left.push(method);
         self
     }
 
-    /// What is answered; methods that the script does not know, and those that it leaves, stay with the check.
-    pub(crate) fn answers(self) -> impl FnMut(&Value) -> Option<Result<Value, Value>> + Send + 'static {
-        move |request| self.answers.get(request["method"].as_str()?).cloned()
+    /// Changes the result of a method.
+    pub(crate) fn change(mut self, method: &'static str, edit: impl FnOnce(&mut Value)) -> Self {
+        if let Some(Ok(result)) = self.answers.get_mut(method) {
+            edit(result);
+        }
+        self
     }
+
+    /// What is answered. Methods that the script does not know fail; those that it leaves stay with the check.
+    pub(crate) fn answers(self) -> impl FnMut(&Value) -> Option<Result<Value, Value>> + Send + 'static {
+        move |request| {
+            let method = request["method"].as_str()?;
+            if self.left.contains(&method) {
+                return None;
+            }
+            let known = self.answers.get(method).cloned();
+            Some(known.unwrap_or_else(|| Err(json!({"code": -32601, "message": "method not found"}))))
+        }
+    }
+}
+
+/// The answer of an agent that can do everything.
+fn greeting(revision: Revision) -> Value {
+    let info = json!({"name": "conformance", "version": "1.0.0"});
+    if revision == Revision::Acp2 {
+        let session = json!({
+            "prompt": {"image": {}, "audio": {}, "embeddedContext": {}},
+            "mcp": {"stdio": {}, "http": {}},
+            "delete": {},
+            "additionalDirectories": {},
+        });
+        return json!({"protocolVersion": 2, "capabilities": {"session": session}, "info": info});
+    }
+    let capabilities = json!({
+        "loadSession": true,
+        "promptCapabilities": {"image": true, "audio": true, "embeddedContext": true},
+        "mcpCapabilities": {"http": true, "sse": true},
+        "sessionCapabilities": {"list": {}, "resume": {}, "close": {}, "delete": {}, "additionalDirectories": {}},
+    });
+    json!({"protocolVersion": 1, "agentCapabilities": capabilities, "agentInfo": info})
 }

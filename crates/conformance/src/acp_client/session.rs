@@ -1,6 +1,300 @@
-//! Checks of clients: session.
+//! Opening, closing and reopening sessions.
+
+use serde_json::{Value, json};
 
 use super::AcpClient;
-use crate::check::Check;
+use super::jsonrpc::is_absolute;
+use super::mutants;
+use super::run::{ClientRun, audited};
+use crate::check::{ANY, Check, audit, check};
+use crate::faults;
+use crate::revision::Revision;
+use crate::trace::{Sender, Trace, message_of};
+use crate::verdict::{Outcome, Stop, ensure};
 
-pub(super) const CHECKS: &[Check<AcpClient>] = &[];
+pub(super) const CHECKS: &[Check<AcpClient>] = &[
+    audit!("SES-01", sessions_come_after_initialize, ANY, [
+        "does not wait for the answer to `initialize`" => mutants::adds_before("initialize", "session/new", || json!({"cwd": "/"})),
+    ]),
+    audit!("SES-03", working_directories_are_absolute, ANY, [
+        "sends a relative working directory" => faults::each_call("session/new", |message| {
+            message["params"]["cwd"] = json!("./work");
+        }),
+    ]),
+    check!("SES-05", loads_only_where_advertised, ANY, [
+        "loads anyway" => mutants::also_requests("session/load", || json!({"sessionId": "session-1"})),
+    ]),
+    check!("SES-06", loads_with_everything, ANY, [
+        "leaves out the MCP servers" => faults::each_call("session/load", |message| remove(message, "mcpServers")),
+        "leaves out the working directory" => faults::each_call("session/load", |message| remove(message, "cwd")),
+    ]),
+    check!("SES-10", resumes_only_where_advertised, ANY, [
+        "resumes anyway" => mutants::also_requests("session/resume", || json!({"sessionId": "session-1"})),
+    ]),
+    check!("SES-11", resumes_with_everything, ANY, [
+        "leaves out the working directory" => faults::each_call("session/resume", |message| remove(message, "cwd")),
+        "leaves out the session" => faults::each_call("session/resume", |message| remove(message, "sessionId")),
+    ]),
+    check!("SES-13", closes_only_where_advertised, ANY, [
+        "closes anyway" => mutants::also_requests("session/close", || json!({"sessionId": "session-1"})),
+    ]),
+    check!("SES-16", directories_are_absolute, ANY, [
+        "sends a relative directory" => faults::each_call("session/new", |message| {
+            message["params"]["additionalDirectories"] = json!(["lib"]);
+        }),
+    ]),
+    check!("SES-17", sends_directories_only_where_advertised, ANY, [
+        "sends them anyway" => mutants::adds_after("initialize", |_| {
+            let params = json!({"cwd": "/", "additionalDirectories": ["/tmp"], "mcpServers": []});
+            vec![json!({"jsonrpc": "2.0", "id": "forged", "method": "session/new", "params": params})]
+        }),
+    ]),
+    check!("SES-18", reopens_with_all_directories, ANY, [
+        "sends none" => faults::each_call("session/resume", |message| remove(message, "additionalDirectories")),
+        "sends the first" => faults::each_call("session/resume", |message| {
+            message["params"]["additionalDirectories"] = json!(["/tmp"]);
+        }),
+    ]),
+    check!("SES-23", lists_servers_only_where_advertised, ANY, [
+        "lists them anyway" => mutants::also_requests("session/new", || {
+            json!({"cwd": "/", "mcpServers": [{"type": "http", "name": "a", "url": "https://example.com", "headers": []}]})
+        }),
+    ]),
+    check!("SES-25", commands_are_absolute, ANY, [
+        "sends the name of a program" => faults::each_call("session/new", |message| {
+            if let Some(server) = message["params"]["mcpServers"].as_array_mut().and_then(|servers| servers.first_mut()) {
+                server["command"] = json!("env");
+            }
+        }),
+    ]),
+    check!("SES-27", servers_have_the_right_type, ANY, [
+        "leaves out the type of an HTTP server" => faults::each_call("session/new", |message| {
+            let servers = message["params"]["mcpServers"].as_array_mut();
+            for server in servers.into_iter().flatten().filter_map(Value::as_object_mut) {
+                server.remove("type");
+            }
+        }),
+    ]),
+    check!("SES-29", keeps_early_updates, ANY, [
+        "ends at an update before the response" => mutants::dies_at_update("available_commands_update"),
+    ]),
+];
+
+fn remove(message: &mut Value, name: &str) {
+    if let Some(params) = message["params"].as_object_mut() {
+        params.remove(name);
+    }
+}
+
+fn sessions_come_after_initialize(client: &AcpClient, trace: &Trace) -> Outcome {
+    audited(client, trace)?;
+    let mut is_initialized = false;
+    let mut asked = Vec::new();
+    for event in trace.events() {
+        let Some(message) = message_of(&event) else { continue };
+        if event.from == Sender::Suite {
+            is_initialized |= asked.contains(&message["id"]) && message.get("result").is_some();
+        } else if message["method"] == "initialize" {
+            asked.push(message["id"].clone());
+        } else if message["method"].as_str().is_some_and(|method| method.starts_with("session/")) {
+            ensure!(is_initialized, "the agent's answer to `initialize` before any session", "`{message}`");
+        }
+    }
+    Ok(())
+}
+
+fn working_directories_are_absolute(client: &AcpClient, trace: &Trace) -> Outcome {
+    audited(client, trace)?;
+    for message in trace.messages(Sender::Subject) {
+        let opens =
+            ["session/new", "session/load", "session/resume"].iter().any(|name| message["method"] == *name);
+        if opens {
+            let is_right = message["params"]["cwd"].as_str().is_some_and(is_absolute);
+            ensure!(is_right, "an absolute path as the session's `cwd`", "`{message}`");
+        }
+    }
+    Ok(())
+}
+
+/// Tries a step with an agent that lacks a capability; the client must not send a method then.
+async fn never_sends(client: AcpClient, step: &str, method: &str, pointer: &str) -> Outcome {
+    let script = client.script().change("initialize", |greeting| {
+        if let Some(capability) = greeting.pointer_mut(&format!("/agentCapabilities{pointer}")) {
+            *capability = Value::Null;
+        }
+    });
+    let run = client.tried(step, json!({"session": "session-1"}), script).await?;
+    run.never_sent(method, &format!("the agent did not advertise {}", &pointer[1..].replace('/', ".")))
+}
+
+async fn loads_only_where_advertised(client: AcpClient) -> Outcome {
+    never_sends(client, "load_session", "session/load", "/loadSession").await
+}
+
+async fn resumes_only_where_advertised(client: AcpClient) -> Outcome {
+    never_sends(client, "resume_session", "session/resume", "/sessionCapabilities/resume").await
+}
+
+async fn closes_only_where_advertised(client: AcpClient) -> Outcome {
+    never_sends(client, "close_session", "session/close", "/sessionCapabilities/close").await
+}
+
+/// The request that a step sends.
+async fn request_of(
+    client: &AcpClient,
+    step: &str,
+    params: Value,
+    method: &'static str,
+) -> Outcome<(ClientRun, Value)> {
+    let (mut run, _) = client.begin(step, params, client.script().leaves(method)).await?;
+    let request = run.first(method).await.map_err(Stop::while_preparing)?;
+    Ok((run, request))
+}
+
+async fn loads_with_everything(client: AcpClient) -> Outcome {
+    let (_run, request) =
+        request_of(&client, "load_session", json!({"session": "session-1"}), "session/load").await?;
+    let params = &request["params"];
+    let has_all =
+        params["sessionId"] == "session-1" && params["cwd"].is_string() && params["mcpServers"].is_array();
+    ensure!(has_all, "the session's id, working directory and MCP servers in `session/load`", "`{request}`");
+    Ok(())
+}
+
+async fn resumes_with_everything(client: AcpClient) -> Outcome {
+    let params = json!({"session": "session-1"});
+    let (_run, request) = request_of(&client, "resume_session", params, "session/resume").await?;
+    let params = &request["params"];
+    let has_all = params["sessionId"] == "session-1" && params["cwd"].is_string();
+    ensure!(has_all, "the session's id and working directory in `session/resume`", "`{request}`");
+    Ok(())
+}
+
+/// What clients have sent of a member of `session/new`, item by item.
+fn items(run: &ClientRun, name: &str) -> Vec<Value> {
+    let opened = run.agent.asked.iter().filter(|message| message["method"] == "session/new");
+    opened.filter_map(|message| message["params"][name].as_array().cloned()).flatten().collect()
+}
+
+async fn directories_are_absolute(client: AcpClient) -> Outcome {
+    let params = json!({"additional_directories": ["/tmp"]});
+    let mut run = client.tried("new_session", params, client.script()).await?;
+    if run.played.driver.takes_steps() {
+        let _refused = run.attempt("new_session", json!({"additional_directories": ["lib"]})).await?;
+    }
+    for directory in items(&run, "additionalDirectories") {
+        ensure!(
+            directory.as_str().is_some_and(is_absolute),
+            "absolute paths in `additionalDirectories`",
+            "{directory}"
+        );
+    }
+    Ok(())
+}
+
+async fn sends_directories_only_where_advertised(client: AcpClient) -> Outcome {
+    let script = client.script().change("initialize", |greeting| {
+        for pointer in ["/agentCapabilities/sessionCapabilities", "/capabilities/session"] {
+            if let Some(session) = greeting.pointer_mut(pointer).and_then(Value::as_object_mut) {
+                session.remove("additionalDirectories");
+            }
+        }
+    });
+    let run = client.tried("new_session", json!({"additional_directories": ["/tmp"]}), script).await?;
+    let sent = items(&run, "additionalDirectories");
+    ensure!(
+        sent.is_empty(),
+        "no `additionalDirectories`, because the agent did not advertise them",
+        "{sent:?}"
+    );
+    Ok(())
+}
+
+async fn reopens_with_all_directories(client: AcpClient) -> Outcome {
+    let params = json!({"session": "session-1", "additional_directories": ["/tmp", "/usr"]});
+    let (_run, request) = request_of(&client, "resume_session", params, "session/resume").await?;
+    let sent = &request["params"]["additionalDirectories"];
+    ensure!(*sent == json!(["/tmp", "/usr"]), "both directories of the session again", "`{request}`");
+    Ok(())
+}
+
+async fn lists_servers_only_where_advertised(client: AcpClient) -> Outcome {
+    let script = client
+        .script()
+        .change("initialize", |greeting| greeting["agentCapabilities"]["mcpCapabilities"] = json!({}));
+    let mut run = client.tried("new_session", json!({"mcp_servers": [server("http")]}), script).await?;
+    if run.played.driver.takes_steps() {
+        let _refused = run.attempt("new_session", json!({"mcp_servers": [server("sse")]})).await?;
+    }
+    for listed in items(&run, "mcpServers") {
+        let is_remote = listed["type"] == "http" || listed["type"] == "sse";
+        ensure!(!is_remote, "no HTTP or SSE servers, because the agent advertised neither", "`{listed}`");
+    }
+    Ok(())
+}
+
+fn server(kind: &str) -> Value {
+    json!({"type": kind, "name": "remote", "url": "https://example.com/mcp", "headers": []})
+}
+
+/// A server that is a command.
+fn command_server(client: &AcpClient, command: &str) -> Value {
+    let mut server = json!({"name": "local", "command": command, "args": [], "env": []});
+    if client.revision() == Revision::Acp2 {
+        server["type"] = json!("stdio");
+    }
+    server
+}
+
+async fn commands_are_absolute(client: AcpClient) -> Outcome {
+    let params = json!({"mcp_servers": [command_server(&client, "/usr/bin/env")]});
+    let mut run = client.tried("new_session", params, client.script()).await?;
+    if run.played.driver.takes_steps() {
+        let _refused =
+            run.attempt("new_session", json!({"mcp_servers": [command_server(&client, "env")]})).await?;
+    }
+    for listed in items(&run, "mcpServers") {
+        if let Some(command) = listed.get("command") {
+            let is_right = command.as_str().is_some_and(is_absolute);
+            ensure!(is_right, "an absolute path as the command of an MCP server", "`{listed}`");
+        }
+    }
+    Ok(())
+}
+
+async fn servers_have_the_right_type(client: AcpClient) -> Outcome {
+    let params = json!({"mcp_servers": [server("http"), command_server(&client, "/usr/bin/env")]});
+    let run = client.tried("new_session", params, client.script()).await?;
+    for listed in items(&run, "mcpServers") {
+        let is_stdio = listed.get("type").is_none_or(|kind| kind == "stdio");
+        ensure!(
+            is_stdio == listed["command"].is_string(),
+            "no type, or `stdio`, for the server that is a command alone",
+            "`{listed}`"
+        );
+    }
+    Ok(())
+}
+
+async fn keeps_early_updates(client: AcpClient) -> Outcome {
+    let script = client.script().leaves("session/new").leaves("session/prompt");
+    let (mut run, _) = client.begin("prompt", json!({"text": "hello"}), script).await?;
+    let opened = run.first("session/new").await.map_err(Stop::while_preparing)?;
+    let mut commands = json!([{"name": "early", "description": "A command"}]);
+    if client.revision() == Revision::Acp2 {
+        commands[0]["type"] = json!("command");
+    }
+    run.update(json!({"sessionUpdate": "available_commands_update", "availableCommands": commands})).await?;
+    run.agent.reply(&opened, json!({"sessionId": "session-1"})).await?;
+    run.agent.call("session/prompt").await?;
+    if run.played.driver.takes_steps() {
+        let state = run.ok("state", json!({})).await?;
+        ensure!(
+            state["commands"].to_string().contains("early"),
+            "the commands of an update before the response to `session/new`",
+            "`{}`",
+            state["commands"]
+        );
+    }
+    Ok(())
+}

@@ -1,6 +1,121 @@
-//! Checks of clients: listing and deleting sessions.
+//! Listing and deleting sessions.
+
+use serde_json::{Value, json};
 
 use super::AcpClient;
-use crate::check::Check;
+use super::mutants;
+use crate::check::{ANY, Check, check};
+use crate::faults;
+use crate::verdict::{Outcome, Stop, ensure};
 
-pub(super) const CHECKS: &[Check<AcpClient>] = &[];
+pub(super) const CHECKS: &[Check<AcpClient>] = &[
+    check!("LIST-01", lists_only_where_advertised, ANY, [
+        "lists anyway" => mutants::also_requests("session/list", || json!({})),
+    ]),
+    check!("LIST-06", stops_at_the_last_page, ANY, [
+        "asks for one page more" => mutants::adds_after("session/list", |message| {
+            let last = message["params"]["cursor"] == "page-3";
+            let more = json!({"jsonrpc": "2.0", "id": "forged", "method": "session/list", "params": {"cursor": "page-4"}});
+            if last { vec![more] } else { Vec::new() }
+        }),
+        "stops at the first page" => faults::each_call("session/list", |message| {
+            if message["params"]["cursor"].is_string() {
+                *message = Value::Null;
+            }
+        }),
+    ]),
+    check!("LIST-07", returns_cursors_as_they_are, ANY, [
+        "trims the cursor" => faults::each_call("session/list", |message| {
+            if let Some(cursor) = message["params"]["cursor"].as_str() {
+                message["params"]["cursor"] = json!(cursor.trim());
+            }
+        }),
+        "encodes the cursor" => faults::each_call("session/list", |message| {
+            if let Some(cursor) = message["params"]["cursor"].as_str() {
+                message["params"]["cursor"] = json!(cursor.replace('/', "%2F"));
+            }
+        }),
+    ]),
+    check!("LIST-11", merges_session_info, ANY, [
+        "ignores null" => mutants::ignores(|message| message["params"]["update"].get("title") == Some(&Value::Null)),
+        "ignores updates of the title" => mutants::ignores(|message| message["params"]["update"]["title"] == "Title"),
+    ]),
+    check!("DEL-01", deletes_only_where_advertised, ANY, [
+        "deletes anyway" => mutants::also_requests("session/delete", || json!({"sessionId": "session-1"})),
+    ]),
+];
+
+async fn lists_only_where_advertised(client: AcpClient) -> Outcome {
+    let script = client.script().change("initialize", |greeting| {
+        greeting["agentCapabilities"]["sessionCapabilities"]["list"] = Value::Null;
+    });
+    let run = client.tried("list_sessions", json!({}), script).await?;
+    run.never_sent("session/list", "the agent did not advertise it")
+}
+
+async fn deletes_only_where_advertised(client: AcpClient) -> Outcome {
+    let script = client.script().change("initialize", |greeting| {
+        for pointer in ["/agentCapabilities/sessionCapabilities", "/capabilities/session"] {
+            if let Some(session) = greeting.pointer_mut(pointer) {
+                session["delete"] = Value::Null;
+            }
+        }
+    });
+    let run = client.tried("delete_session", json!({"session": "session-1"}), script).await?;
+    run.never_sent("session/delete", "the agent did not advertise it as an object")
+}
+
+/// A page with one session.
+fn page(number: usize, next: Option<&str>) -> Value {
+    let mut page = json!({"sessions": [{"sessionId": format!("session-{number}"), "cwd": "/tmp"}]});
+    if let Some(next) = next {
+        page["nextCursor"] = json!(next);
+    }
+    page
+}
+
+async fn stops_at_the_last_page(client: AcpClient) -> Outcome {
+    let (mut run, step) =
+        client.begin("list_sessions", json!({}), client.script().leaves("session/list")).await?;
+    for (number, next) in [(1, Some("page-2")), (2, Some("page-3")), (3, None)] {
+        let request = run.agent.call("session/list").await.map_err(|stop| match number {
+            1 => stop.while_preparing(),
+            _ => stop,
+        })?;
+        run.agent.reply(&request, page(number, next)).await?;
+    }
+    run.outcome(step).await?;
+    let is_other = |message: &Value| message["method"] != "session/list";
+    run.agent.silence(super::run::QUIET, "no page after the one without `nextCursor`", is_other).await
+}
+
+async fn returns_cursors_as_they_are(client: AcpClient) -> Outcome {
+    let cursor = " é/+=\"\\ \u{1F600}\n\u{2028}";
+    let (mut run, _) =
+        client.begin("list_sessions", json!({}), client.script().leaves("session/list")).await?;
+    let first = run.agent.call("session/list").await.map_err(Stop::while_preparing)?;
+    run.agent.reply(&first, page(1, Some(cursor))).await?;
+    let second = run.agent.call("session/list").await?;
+    let sent = &second["params"]["cursor"];
+    ensure!(*sent == cursor, format!("the cursor {} as it was received", json!(cursor)), "{sent}");
+    Ok(())
+}
+
+async fn merges_session_info(client: AcpClient) -> Outcome {
+    let mut turn = client.prompted(client.script()).await?;
+    let (title, time) = ("Title", "2026-01-01T00:00:00Z");
+    turn.update(json!({"sessionUpdate": "session_info_update", "title": title})).await?;
+    turn.update(json!({"sessionUpdate": "session_info_update", "updatedAt": time})).await?;
+    let state = turn.state().await?;
+    ensure!(state["title"] == title, "a missing title leaves the title as it was", "`{}`", state["title"]);
+    turn.update(json!({"sessionUpdate": "session_info_update", "title": null})).await?;
+    let state = turn.state().await?;
+    ensure!(state["title"].is_null(), "null clears the title", "`{}`", state["title"]);
+    ensure!(
+        state["updated_at"] == time,
+        "a missing time leaves the time as it was",
+        "`{}`",
+        state["updated_at"]
+    );
+    Ok(())
+}

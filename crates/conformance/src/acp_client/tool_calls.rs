@@ -1,6 +1,90 @@
-//! Checks of clients: tool calls and permissions.
+//! Tool calls and permissions.
+
+use serde_json::{Value, json};
 
 use super::AcpClient;
-use crate::check::Check;
+use super::mutants;
+use super::prompt::cancels_permissions_with_the_prompt;
+use super::run::permission;
+use crate::check::{ANY, Check, check};
+use crate::faults;
+use crate::revision::Revision;
+use crate::verdict::{Outcome, ensure};
 
-pub(super) const CHECKS: &[Check<AcpClient>] = &[];
+pub(super) const CHECKS: &[Check<AcpClient>] = &[
+    check!("TC-03", merges_tool_calls, ANY, [
+        "ignores updates" => mutants::ignores(|message| message["params"]["update"]["status"] == "completed"),
+        "appends to lists" => mutants::ignores(|message| message["params"].to_string().contains("/new")),
+    ]),
+    check!("TC-08", selects_an_offered_option, ANY, [
+        "selects an option of its own" => mutants::always("session/request_permission", || {
+            json!({"outcome": {"outcome": "selected", "optionId": "allow"}})
+        }),
+    ]),
+    check!("TC-09", cancels_permissions_with_the_prompt, ANY, [
+        "leaves them open" => faults::loses_response_to("session/request_permission"),
+        "refuses them" => mutants::always_fails("session/request_permission", -32800),
+    ]),
+    check!("TC-12", accepts_unknown_kinds, ANY, [
+        "refuses a permission request with one" => mutants::always_fails("session/request_permission", -32602),
+        "ends at a tool call with one" => mutants::dies_at_update("tool_call_update"),
+    ]),
+];
+
+async fn merges_tool_calls(client: AcpClient) -> Outcome {
+    let mut turn = client.prompted(client.script()).await?;
+    let kind = if client.revision() == Revision::Acp2 { "tool_call_update" } else { "tool_call" };
+    turn.update(
+        json!({"sessionUpdate": kind, "toolCallId": "call-1", "title": "Run a test", "status": "pending",
+        "locations": [{"path": "/old"}]}),
+    )
+    .await?;
+    turn.update(
+        json!({"sessionUpdate": "tool_call_update", "toolCallId": "call-1", "locations": [{"path": "/new"}]}),
+    )
+    .await?;
+    turn.update(json!({"sessionUpdate": "tool_call_update", "toolCallId": "call-1", "status": "completed"}))
+        .await?;
+    let state = turn.state().await?;
+    let call = tool_call(&state, "call-1");
+    ensure!(call["title"] == "Run a test", "a title that no update has changed", "`{call}`");
+    ensure!(call["status"] == "completed", "the status of the latest update that has one", "`{call}`");
+    let locations: Vec<&Value> =
+        call["locations"].as_array().into_iter().flatten().map(|at| &at["path"]).collect();
+    ensure!(locations == ["/new"], "the locations of the latest update that has them", "`{call}`");
+    Ok(())
+}
+
+/// A tool call that the client knows.
+pub(super) fn tool_call(state: &Value, id: &str) -> Value {
+    let calls = state["tool_calls"].as_array().into_iter().flatten();
+    calls.into_iter().find(|call| call["toolCallId"] == id).cloned().unwrap_or_default()
+}
+
+async fn selects_an_offered_option(client: AcpClient) -> Outcome {
+    let mut turn = client.prompted(client.script()).await?;
+    let result = turn.ok("session/request_permission", permission(client.revision(), "call-1")).await?;
+    let outcome = &result["outcome"];
+    if outcome["outcome"] == "selected" {
+        let is_offered = outcome["optionId"] == "option-no" || outcome["optionId"] == "option-yes";
+        ensure!(is_offered, "one of the offered options", "`{outcome}`");
+    }
+    let is_known = outcome["outcome"] == "selected" || outcome["outcome"] == "cancelled";
+    ensure!(is_known, "the outcome `selected` or `cancelled`", "`{outcome}`");
+    Ok(())
+}
+
+async fn accepts_unknown_kinds(client: AcpClient) -> Outcome {
+    let mut turn = client.prompted(client.script()).await?;
+    let kind = if client.revision() == Revision::Acp2 { "tool_call_update" } else { "tool_call" };
+    turn.update(
+        json!({"sessionUpdate": kind, "toolCallId": "call-1", "title": "Teleport", "kind": "teleport"}),
+    )
+    .await?;
+    let mut request = permission(client.revision(), "call-1");
+    match client.revision() {
+        Revision::Acp2 => request["subject"]["toolCall"]["kind"] = json!("teleport"),
+        _ => request["toolCall"]["kind"] = json!("teleport"),
+    }
+    turn.ok("session/request_permission", request).await.map(drop)
+}

@@ -1,6 +1,301 @@
-//! Checks of clients: the draft of version 2.
+//! What the draft of version 2 demands of clients.
+
+use std::collections::HashSet;
+
+use serde_json::{Value, json};
 
 use super::AcpClient;
-use crate::check::Check;
+use super::mutants;
+use super::options::sets_listed_values;
+use super::prompt::{held, ignores_stray_cancellations};
+use super::run::{QUIET, audited, permission};
+use super::tool_calls::tool_call;
+use crate::check::{ANY, Check, audit, check};
+use crate::faults;
+use crate::trace::{Sender, Trace, message_of};
+use crate::verdict::{Outcome, Stop, ensure};
 
-pub(super) const CHECKS: &[Check<AcpClient>] = &[];
+pub(super) const CHECKS: &[Check<AcpClient>] = &[
+    check!("V2-01", sends_version_and_info, ANY, [
+        "leaves out `info`" => faults::each_call("initialize", |message| message["params"]["info"] = Value::Null),
+        "leaves out its own version" => faults::each_call("initialize", |message| {
+            message["params"]["info"]["version"] = Value::Null;
+        }),
+    ]),
+    check!("V2-05", needs_the_session_capability, ANY, [
+        "opens a session anyway" => mutants::also_requests("session/new", || json!({"cwd": "/"})),
+        "lists sessions anyway" => mutants::also_requests("session/list", || json!({})),
+    ]),
+    check!("V2-07", needs_methods_to_log_in, ANY, [
+        "logs out anyway" => mutants::also_requests("auth/logout", || json!({})),
+        "logs in anyway" => mutants::also_requests("auth/login", || json!({"methodId": "agent"})),
+    ]),
+    audit!("V2-08", ids_are_texts_or_integers, ANY, [
+        "sends null as an id" => faults::each_call("session/new", |message| message["id"] = Value::Null),
+        "sends a fraction as an id" => faults::each_call("session/new", |message| message["id"] = json!(1.5)),
+    ]),
+    audit!("V2-09", open_ids_are_not_reused, ANY, [
+        "repeats the id of an open request" => mutants::adds_after("session/prompt", |message| {
+            vec![json!({"jsonrpc": "2.0", "id": message["id"], "method": "session/list", "params": {}})]
+        }),
+    ]),
+    check!("V2-10", ignores_stray_cancellations, ANY, [
+        "answers a second time" => faults::says_at("$/cancel_request", |message| {
+            vec![json!({"jsonrpc": "2.0", "id": message["params"]["requestId"], "error": {"code": -32800, "message": "x"}})]
+        }),
+    ]),
+    check!("V2-11", cancels_permissions_for_the_agent, ANY, [
+        "fails instead" => mutants::always_fails("session/request_permission", -32800),
+        "selects an option" => mutants::always("session/request_permission", || {
+            json!({"outcome": {"outcome": "selected", "optionId": "option-no"}})
+        }),
+    ]),
+    check!("V2-20", closes_unknown_sessions, ANY, [
+        "ends at the error" => mutants::dies_at(|message| message["error"]["code"] == -32002),
+    ]),
+    check!("V2-21", lists_advertised_servers, ANY, [
+        "lists a command anyway" => mutants::also_requests("session/new", || {
+            json!({"cwd": "/", "mcpServers": [{"type": "stdio", "name": "a", "command": "/bin/true", "args": [], "env": []}]})
+        }),
+    ]),
+    check!("V2-27", sends_no_empty_prompt, ANY, [
+        "sends one" => faults::each_call("session/prompt", |message| message["params"]["prompt"] = json!([])),
+    ]),
+    check!("V2-36", replaces_messages, ANY, [
+        "appends what replaces" => mutants::ignores(|message| message["params"].to_string().contains("whole")),
+        "ignores null" => mutants::ignores(|message| message["params"]["update"].get("content") == Some(&Value::Null)),
+        "ignores chunks" => mutants::ignores(|message| {
+            message["params"]["update"]["sessionUpdate"] == "agent_message_chunk"
+        }),
+    ]),
+    check!("V2-37", creates_and_resets_tool_calls, ANY, [
+        "ignores calls that it does not know" => mutants::ignores(|message| message["params"]["update"]["title"] == "Build"),
+        "ignores null" => mutants::ignores(|message| message["params"]["update"].get("locations") == Some(&Value::Null)),
+    ]),
+    check!("V2-40", cancels_what_can_be_cancelled, ANY, [
+        "cancels any tool call" => mutants::also_requests("tool_call/cancel", || {
+            json!({"sessionId": "session-1", "toolCallId": "call-1"})
+        }),
+        "cancels any terminal" => mutants::also_requests("terminal/cancel", || {
+            json!({"sessionId": "session-1", "terminalId": "terminal-1"})
+        }),
+    ]),
+    check!("V2-45", sets_listed_values, ANY, [
+        "leaves out the type" => faults::each_call("session/set_config_option", |message| {
+            if let Some(params) = message["params"].as_object_mut() {
+                params.remove("type");
+            }
+        }),
+        "sets another value" => faults::each_call("session/set_config_option", |message| {
+            message["params"]["value"] = json!("c");
+        }),
+    ]),
+];
+
+async fn sends_version_and_info(client: AcpClient) -> Outcome {
+    let (run, _) = client.begin_silently("prompt", json!({"text": "hello"})).await?;
+    let params = &run.initialize["params"];
+    let info = &params["info"];
+    let is_right =
+        params["protocolVersion"].is_u64() && info["name"].is_string() && info["version"].is_string();
+    ensure!(is_right, "`protocolVersion`, and `info` with a name and a version", "`{params}`");
+    Ok(())
+}
+
+async fn needs_the_session_capability(client: AcpClient) -> Outcome {
+    let script = client.script().change("initialize", |greeting| greeting["capabilities"] = json!({}));
+    let mut run = client.tried("prompt", json!({"text": "hello"}), script).await?;
+    if run.played.driver.takes_steps() {
+        for step in ["list_sessions", "resume_session", "close_session", "new_session"] {
+            let _refused = run.attempt(step, json!({"session": "session-1"})).await;
+        }
+    }
+    let sent = run
+        .agent
+        .asked
+        .iter()
+        .find(|message| message["method"].as_str().is_some_and(|method| method.starts_with("session/")));
+    match sent {
+        None => Ok(()),
+        Some(message) => Err(Stop::failed(
+            "no session requests, because the agent did not advertise `session`",
+            format!("`{message}`"),
+        )),
+    }
+}
+
+async fn needs_methods_to_log_in(client: AcpClient) -> Outcome {
+    let mut run = client.tried("logout", json!({}), client.script()).await?;
+    if run.played.driver.takes_steps() {
+        let _refused = run.attempt("authenticate", json!({"method": "agent"})).await?;
+    }
+    for method in ["auth/login", "auth/logout"] {
+        run.never_sent(method, "the agent offered no methods")?;
+    }
+    Ok(())
+}
+
+fn ids_are_texts_or_integers(client: &AcpClient, trace: &Trace) -> Outcome {
+    audited(client, trace)?;
+    for message in trace.messages(Sender::Subject) {
+        if let (Some(id), true) = (message.get("id"), message.get("method").is_some()) {
+            ensure!(
+                id.is_string() || id.is_i64() || id.is_u64(),
+                "a text or an integer as an id",
+                "`{message}`"
+            );
+        }
+    }
+    Ok(())
+}
+
+fn open_ids_are_not_reused(client: &AcpClient, trace: &Trace) -> Outcome {
+    audited(client, trace)?;
+    let mut open = HashSet::new();
+    for event in trace.events() {
+        let Some(message) = message_of(&event) else { continue };
+        let (Some(id), has_method) = (message.get("id"), message.get("method").is_some()) else { continue };
+        if event.from == Sender::Subject && has_method {
+            if message["method"] == "initialize" {
+                // A new connection.
+                open.clear();
+            }
+            ensure!(open.insert(id.to_string()), "an id that no open request has", "`{message}`");
+        } else if event.from == Sender::Suite && !has_method {
+            open.remove(&id.to_string());
+        }
+    }
+    Ok(())
+}
+
+async fn cancels_permissions_for_the_agent(client: AcpClient) -> Outcome {
+    let mut turn = held(&client).await?;
+    let id = turn.start("session/request_permission", permission(client.revision(), "call-1")).await?;
+    turn.run.agent.serve(QUIET).await?;
+    turn.run.agent.notify("$/cancel_request", json!({"requestId": id})).await?;
+    let response = turn.run.agent.response(&id).await?;
+    let is_right = response["result"]["outcome"]["outcome"] == "cancelled";
+    ensure!(
+        is_right,
+        "the outcome `cancelled` for a permission request that the agent cancels",
+        "`{response}`"
+    );
+    Ok(())
+}
+
+async fn closes_unknown_sessions(client: AcpClient) -> Outcome {
+    let script = client.script().fails("session/close", -32002, "no such session");
+    let (mut run, step) = client.begin("close_session", json!({"session": "session-1"}), script).await?;
+    let outcome = run.outcome(step).await?;
+    if run.sent("session/close").is_none() {
+        return Err(Stop::inconclusive("the client did not send `session/close`"));
+    }
+    ensure!(outcome.get("result").is_some(), "the session counts as closed", "`{outcome}`");
+    run.is_alive().await
+}
+
+async fn lists_advertised_servers(client: AcpClient) -> Outcome {
+    let script = client
+        .script()
+        .change("initialize", |greeting| greeting["capabilities"]["session"]["mcp"] = json!({}));
+    let servers = [
+        json!({"type": "stdio", "name": "local", "command": "/bin/true", "args": [], "env": []}),
+        json!({"type": "http", "name": "remote", "url": "https://example.com/mcp", "headers": []}),
+    ];
+    let mut run = client.tried("new_session", json!({"mcp_servers": [servers[0]]}), script).await?;
+    if run.played.driver.takes_steps() {
+        let _refused = run.attempt("new_session", json!({"mcp_servers": [servers[1]]})).await?;
+    }
+    for message in &run.agent.asked {
+        let listed = message["params"]["mcpServers"].as_array().is_some_and(|servers| !servers.is_empty());
+        ensure!(!listed, "no MCP servers, because the agent advertised no transport for them", "`{message}`");
+    }
+    Ok(())
+}
+
+async fn sends_no_empty_prompt(client: AcpClient) -> Outcome {
+    let turn = client.prompted(client.script()).await?;
+    let mut run = turn.run;
+    if run.played.driver.takes_steps() {
+        run.played.driver.start("prompt", json!({"blocks": []})).await?;
+        run.agent.serve(QUIET).await?;
+    }
+    let prompts = run.agent.asked.iter().filter(|message| message["method"] == "session/prompt");
+    for prompt in prompts {
+        let is_empty = prompt["params"]["prompt"].as_array().is_none_or(Vec::is_empty);
+        ensure!(!is_empty, "a prompt with content", "`{prompt}`");
+    }
+    Ok(())
+}
+
+fn text(text: &str) -> Value {
+    json!({"type": "text", "text": text})
+}
+
+async fn replaces_messages(client: AcpClient) -> Outcome {
+    let mut turn = client.prompted(client.script()).await?;
+    let whole = |content: Value| json!({"sessionUpdate": "agent_message", "messageId": "message-2", "content": content});
+    let chunk = |more: &str| json!({"sessionUpdate": "agent_message_chunk", "messageId": "message-2", "content": text(more)});
+    turn.update(chunk("first")).await?;
+    turn.update(whole(json!([text("whole")]))).await?;
+    turn.update(chunk(" and more")).await?;
+    let known = message(&turn.state().await?, "message-2");
+    ensure!(
+        known["text"] == "whole and more",
+        "content that replaces, and chunks that append to it",
+        "`{known}`"
+    );
+    turn.update(whole(Value::Null)).await?;
+    let known = message(&turn.state().await?, "message-2");
+    ensure!(known["text"].as_str().is_none_or(str::is_empty), "no content after null", "`{known}`");
+    Ok(())
+}
+
+fn message(state: &Value, id: &str) -> Value {
+    let all = state["messages"].as_array().into_iter().flatten();
+    all.into_iter().find(|known| known["id"] == id).cloned().unwrap_or_default()
+}
+
+async fn creates_and_resets_tool_calls(client: AcpClient) -> Outcome {
+    let mut turn = client.prompted(client.script()).await?;
+    let update = |more: Value| {
+        let mut update = json!({"sessionUpdate": "tool_call_update", "toolCallId": "call-1"});
+        for (name, value) in more.as_object().into_iter().flatten() {
+            update[name] = value.clone();
+        }
+        update
+    };
+    turn.update(update(json!({"title": "Build", "status": "in_progress", "locations": [{"path": "/a"}]})))
+        .await?;
+    turn.update(update(json!({"status": "completed"}))).await?;
+    let known = tool_call(&turn.state().await?, "call-1");
+    ensure!(
+        known["title"] == "Build",
+        "a tool call that an update with an unknown id has created",
+        "`{known}`"
+    );
+    let has_both = known["status"] == "completed" && known["locations"][0]["path"] == "/a";
+    ensure!(has_both, "new values, and those that no update has changed", "`{known}`");
+    turn.update(update(json!({"locations": null}))).await?;
+    let known = tool_call(&turn.state().await?, "call-1");
+    ensure!(known["locations"].as_array().is_none_or(Vec::is_empty), "no locations after null", "`{known}`");
+    Ok(())
+}
+
+async fn cancels_what_can_be_cancelled(client: AcpClient) -> Outcome {
+    let mut turn = client.prompted(client.script()).await?;
+    turn.update(json!({"sessionUpdate": "tool_call_update", "toolCallId": "call-1", "title": "Build",
+        "status": "in_progress"}))
+        .await?;
+    turn.update(json!({"sessionUpdate": "terminal_update", "terminalId": "terminal-1", "command": "make"}))
+        .await?;
+    turn.run.is_alive().await?;
+    if turn.run.played.driver.takes_steps() {
+        let _refused = turn.run.attempt("cancel_tool_call", json!({"tool_call": "call-1"})).await;
+        let _refused = turn.run.attempt("cancel_terminal", json!({"terminal": "terminal-1"})).await;
+    }
+    for method in ["tool_call/cancel", "terminal/cancel"] {
+        turn.run.never_sent(method, "the item does not advertise that it can be cancelled")?;
+    }
+    Ok(())
+}

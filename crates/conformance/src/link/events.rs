@@ -2,6 +2,8 @@
 
 /// The most bytes of one event.
 const MAX_EVENT: usize = 64 << 20;
+/// U+FEFF in UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// One event, up to the blank line that ends it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -68,36 +70,59 @@ impl Event {
     }
 }
 
-/// Splits a stream of bytes into events. Lines end with LF, CR LF or CR.
+/// Splits a stream of bytes into events. Each line ends with LF, CR LF or CR, also where a stream mixes them.
 #[derive(Debug, Default)]
 pub(crate) struct EventDecoder {
-    buffer: Vec<u8>,
+    /// The lines of the event that is being read, with LF behind each.
+    lines: Vec<u8>,
+    /// The line that is being read.
+    line: Vec<u8>,
+    /// Whether the last byte was a CR, so that a LF belongs to the same line end.
+    after_cr: bool,
+    /// Whether a line has ended yet: a byte order mark may only stand before the first.
+    begun: bool,
 }
 
 impl EventDecoder {
-    /// Adds bytes and returns the events that are whole.
+    /// Adds bytes and returns the events that are whole. Each byte is looked at once.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> Vec<Event> {
-        if self.buffer.len() + bytes.len() > MAX_EVENT {
-            self.buffer.clear();
-        }
-        self.buffer.extend_from_slice(bytes);
         let mut events = Vec::new();
-        while let Some((end, length)) = blank_line(&self.buffer) {
-            let event: Vec<u8> = self.buffer.drain(..end + length).take(end).collect();
-            if event.iter().any(|byte| !matches!(byte, b'\r' | b'\n')) {
-                events.push(Event::parse(&event));
+        let mut rest = bytes;
+        if self.after_cr && !rest.is_empty() {
+            self.after_cr = false;
+            rest = rest.strip_prefix(b"\n").unwrap_or(rest);
+        }
+        while let Some(end) = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
+            self.line.extend_from_slice(&rest[..end]);
+            let (line_end, after) = rest[end..].split_at(1);
+            rest = after;
+            if line_end == b"\r" {
+                self.after_cr = rest.is_empty();
+                rest = rest.strip_prefix(b"\n").unwrap_or(rest);
             }
+            events.extend(self.end_line());
+        }
+        self.line.extend_from_slice(rest);
+        if self.lines.len() + self.line.len() > MAX_EVENT {
+            self.lines.clear();
+            self.line.clear();
         }
         events
     }
-}
 
-/// Where the first event ends, and how long the line ends behind it are.
-fn blank_line(bytes: &[u8]) -> Option<(usize, usize)> {
-    let ends: [&[u8]; 3] = [b"\n\n", b"\r\n\r\n", b"\r\r"];
-    ends.iter()
-        .filter_map(|end| Some((bytes.windows(end.len()).position(|window| window == *end)?, end.len())))
-        .min()
+    /// Ends a line; an empty one ends the event, if it has any line.
+    fn end_line(&mut self) -> Option<Event> {
+        if !std::mem::replace(&mut self.begun, true) && self.line.starts_with(BYTE_ORDER_MARK) {
+            self.line.drain(..BYTE_ORDER_MARK.len());
+        }
+        if self.line.is_empty() {
+            let lines = std::mem::take(&mut self.lines);
+            return (!lines.is_empty()).then(|| Event::parse(&lines));
+        }
+        self.lines.append(&mut self.line);
+        self.lines.push(b'\n');
+        None
+    }
 }
 
 #[cfg(test)]
@@ -118,5 +143,32 @@ mod tests {
         assert_eq!(events[2].retry.as_deref(), Some("50"));
         assert!(events[2].has_data && !events[2].is_message());
         assert_eq!(Event::parse(events[0].to_text().as_bytes()), events[0]);
+    }
+
+    #[test]
+    fn line_ends_may_be_mixed_and_split() {
+        let stream = b"\xef\xbb\xbfdata: a\r\ndata: b\n\r\n: c\r\rid: 1\n\ndata: d\r\n\n\r\ndata: open\n";
+        let mut whole = EventDecoder::default();
+        let expected = whole.push(stream);
+        let data: Vec<&str> = expected.iter().map(|event| event.data.as_str()).collect();
+        assert_eq!(data, ["a\nb", "", "", "d"]);
+        let mut split = EventDecoder::default();
+        let events: Vec<Event> = stream.chunks(1).flat_map(|byte| split.push(byte)).collect();
+        assert_eq!(events, expected);
+    }
+
+    #[test]
+    fn a_long_event_in_many_parts_takes_linear_time() {
+        let mut decoder = EventDecoder::default();
+        let part = [b'x'; 64];
+        decoder.push(b"data: ");
+        let begun = std::time::Instant::now();
+        for _ in 0..100_000 {
+            assert!(decoder.push(&part).is_empty());
+        }
+        let events = decoder.push(b"\n\n");
+        assert_eq!(events[0].data.len(), 6_400_000);
+        // Where each part is looked at again, this takes hours.
+        assert!(begun.elapsed() < std::time::Duration::from_secs(30));
     }
 }

@@ -6,19 +6,19 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use super::Received;
 use super::http::{HttpResponse, HttpTarget};
+use super::received::Received;
 use crate::verdict::{Outcome, Stop};
 
 /// How long a server may take for the event that says where messages go.
 const ENDPOINT_TIME: Duration = Duration::from_secs(10);
-const SILENCE: Duration = Duration::from_secs(600);
 
 /// A conversation over HTTP+SSE. Dropping it closes the stream.
 pub(crate) struct HttpSse {
     endpoint: HttpTarget,
     received: mpsc::Sender<Received>,
-    tasks: JoinSet<()>,
+    /// Ends with this.
+    _tasks: JoinSet<()>,
 }
 
 impl HttpSse {
@@ -29,7 +29,7 @@ impl HttpSse {
         let endpoint = target.at(&reference)?;
         let mut tasks = JoinSet::new();
         tasks.spawn(read(stream, received.clone()));
-        Ok(Self { endpoint, received, tasks })
+        Ok(Self { endpoint, received, _tasks: tasks })
     }
 
     /// Where messages are posted.
@@ -37,25 +37,23 @@ impl HttpSse {
         &self.endpoint
     }
 
-    pub(crate) fn send(&mut self, message: &Value) -> Outcome {
-        let request = self.endpoint.request("POST").json(message);
-        let received = self.received.clone();
-        self.tasks.spawn(async move {
-            let arrived = match request.send().await {
-                Ok(response) if (200..300).contains(&response.status()) => return,
-                Ok(mut response) => {
-                    let body = response.bytes().await.unwrap_or_default();
-                    Received::Status {
-                        status: response.status(),
-                        body: String::from_utf8_lossy(&body).into_owned(),
-                    }
-                }
-                Err(stop) => Received::Broken(stop),
-            };
-            // The check may have ended.
-            let _received = received.send(arrived).await;
-        });
-        Ok(())
+    /// Posts a message and waits until the server has taken it, so that it gets what a check sends in its order.
+    pub(crate) async fn send(&mut self, message: &Value) -> Outcome {
+        let mut response = match self.endpoint.request("POST").json(message).send().await {
+            Ok(response) => response,
+            Err(stop) => return self.receive(Received::Broken(stop)).await,
+        };
+        super::received::forward(std::mem::take(&mut response.forged), &self.received).await;
+        if (200..300).contains(&response.status()) {
+            return Ok(());
+        }
+        let body = response.bytes().await.unwrap_or_default();
+        let body = String::from_utf8_lossy(&body).into_owned();
+        self.receive(Received::Status { status: response.status(), body }).await
+    }
+
+    async fn receive(&self, received: Received) -> Outcome {
+        self.received.send(received).await.map_err(|_| Stop::inconclusive("the conversation has ended"))
     }
 }
 
@@ -78,18 +76,7 @@ pub(crate) async fn endpoint_of(stream: &mut HttpResponse) -> Outcome<String> {
 }
 
 async fn read(mut stream: HttpResponse, received: mpsc::Sender<Received>) {
-    let number = stream.head.exchange;
-    while let Ok(Some(Some(event))) = stream.event_or_silence(SILENCE).await {
-        if !event.is_message() {
-            continue;
-        }
-        let arrived = match serde_json::from_str(&event.data) {
-            Ok(message) => Received::Message { message, stream: number, event_id: event.id },
-            Err(_) => Received::Text(event.data.into_bytes()),
-        };
-        if received.send(arrived).await.is_err() {
-            return;
-        }
-    }
+    super::received::forward_events(&mut stream, &received).await;
+    // The check may have ended.
     let _received = received.send(Received::Closed).await;
 }

@@ -1,10 +1,13 @@
 //! What carries messages between the suite and its subject.
 
+mod connect;
 pub(crate) mod events;
 pub(crate) mod http;
 pub(crate) mod http_sse;
 pub(crate) mod process;
+pub(crate) mod received;
 pub(crate) mod streamable;
+pub(crate) mod tcp;
 
 use std::time::Duration;
 
@@ -12,45 +15,11 @@ use serde_json::Value;
 
 use self::http_sse::HttpSse;
 use self::process::Process;
+use self::received::{Received, forge};
 use self::streamable::Streamable;
 use crate::fault::Faults;
 use crate::trace::{Part, Sender, Trace};
 use crate::verdict::{Outcome, Stop};
-
-/// How many messages of a subject wait for a check before the suite reads no further.
-pub(crate) const QUEUE: usize = 4096;
-
-/// Something that a check receives.
-#[derive(Debug, Clone)]
-pub(crate) enum Received {
-    /// A message, or a batch of them.
-    Message {
-        message: Value,
-        /// The HTTP request that brought it; 0 elsewhere.
-        stream: u32,
-        /// The id of its event.
-        event_id: Option<String>,
-    },
-    /// A line that is no JSON.
-    Text(Vec<u8>),
-    /// An HTTP response that is no message, with a status that is no success.
-    Status { status: u16, body: String },
-    /// An event stream that has ended.
-    StreamEnd(u32),
-    /// What went wrong below.
-    Broken(Stop),
-    /// The end of the conversation.
-    Closed,
-}
-
-impl Received {
-    pub(crate) fn of_line(line: Vec<u8>) -> Self {
-        match serde_json::from_slice(&line) {
-            Ok(message) => Self::Message { message, stream: 0, event_id: None },
-            Err(_) => Self::Text(line),
-        }
-    }
-}
 
 /// One way to a subject.
 pub(crate) enum Link {
@@ -62,6 +31,8 @@ pub(crate) enum Link {
     HttpSse(HttpSse),
     /// A client under test, which has started the suite's stand-in for a server or an agent.
     Socket(super::stand_in::Socket),
+    /// A client under test that reaches the suite's server over HTTP.
+    Served(super::played_http::Served),
 }
 
 impl Link {
@@ -79,18 +50,31 @@ impl Link {
                 forge(forged, trace, injected).await;
                 Ok(())
             }
-            Self::Streamable(link) => link.send(message),
-            Self::HttpSse(link) => link.send(message),
+            Self::Streamable(link) => link.send(message).await,
+            Self::HttpSse(link) => link.send(message).await,
             Self::Socket(socket) => socket.send(message).await,
+            Self::Served(served) => served.send(message).await,
         }
     }
 
     /// Sends bytes as they are; only stdio can.
     pub(crate) async fn send_bytes(&mut self, bytes: &[u8]) -> Outcome {
         match self {
-            Self::Stdio { process, trace, .. } => {
+            Self::Stdio { process, trace, faults, injected } => {
                 trace.add(Sender::Suite, Part::Line, bytes);
-                process.write(bytes).await
+                let (mut sent, mut forged) = (Vec::new(), Vec::new());
+                for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+                    let message = serde_json::from_slice(line).ok();
+                    let (kept, said) =
+                        message.map_or((false, Vec::new()), |message| faults.outgoing(&message));
+                    forged.extend(said);
+                    if !kept {
+                        sent.extend_from_slice(line);
+                    }
+                }
+                process.write(&sent).await?;
+                forge(forged, trace, injected).await;
+                Ok(())
             }
             Self::Socket(socket) => socket.send_bytes(bytes).await,
             _ => Err(Stop::not_applicable("bytes can be sent on stdio only")),
@@ -102,15 +86,8 @@ impl Link {
         match self {
             Self::Stdio { process, .. } => process.close_stdin(),
             Self::Socket(socket) => socket.close(),
+            Self::Served(served) => served.close(),
             Self::Streamable(_) | Self::HttpSse(_) => {}
-        }
-    }
-
-    /// The program, where the suite has started it for this conversation.
-    pub(crate) fn process(&mut self) -> Option<&mut Process> {
-        match self {
-            Self::Stdio { process, .. } => Some(process),
-            _ => None,
         }
     }
 
@@ -120,14 +97,5 @@ impl Link {
             Self::Stdio { process, .. } => process.wait(within).await,
             _ => None,
         }
-    }
-}
-
-/// Lets messages that a fault forges arrive.
-pub(crate) async fn forge(forged: Vec<Value>, trace: &Trace, received: &tokio::sync::mpsc::Sender<Received>) {
-    for message in forged {
-        trace.add(Sender::Subject, Part::Line, message.to_string().as_bytes());
-        // The check may have ended.
-        let _received = received.send(Received::Message { message, stream: 0, event_id: None }).await;
     }
 }

@@ -7,7 +7,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWriteEx
 use tokio::process::{Child, ChildStdin, Command};
 use tokio::sync::mpsc;
 
-use super::Received;
+use super::received::Received;
 use crate::fault::{Faults, Incoming};
 use crate::subject::CommandLine;
 use crate::trace::{Part, Sender, Trace};
@@ -85,11 +85,6 @@ impl Process {
         self.stdin = None;
     }
 
-    /// Its process id while it runs.
-    pub(crate) fn id(&self) -> Option<u32> {
-        self.child.id()
-    }
-
     /// Waits for its end: the exit code, none if a signal ended it.
     pub(crate) async fn wait(&mut self, within: Duration) -> Option<Option<i32>> {
         match tokio::time::timeout(within, self.child.wait()).await {
@@ -98,18 +93,6 @@ impl Process {
             Err(_) => None,
         }
     }
-
-    /// Sends it a signal to end (SIGTERM).
-    #[cfg(unix)]
-    pub(crate) fn terminate(&self) {
-        if let Some(id) = self.child.id().and_then(|id| rustix::process::Pid::from_raw(id.cast_signed())) {
-            // It may have ended already.
-            let _ended = rustix::process::kill_process(id, rustix::process::Signal::TERM);
-        }
-    }
-
-    #[cfg(not(unix))]
-    pub(crate) fn terminate(&self) {}
 }
 
 impl Drop for Process {
@@ -155,7 +138,7 @@ pub(crate) async fn read_lines(
                 }
                 Incoming::Forged(message) => {
                     trace.add(Sender::Subject, Part::Line, message.to_string().as_bytes());
-                    Received::Message { message, stream: 0, event_id: None }
+                    Received::Message { message, stream: 0 }
                 }
                 Incoming::Closed => {
                     trace.add(Sender::Subject, Part::End, b"standard output");

@@ -1,25 +1,23 @@
 //! A client's side of Streamable HTTP: each message is a POST, whose response is read by a task.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use base64::Engine as _;
 use serde_json::Value;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
-use super::Received;
 use super::http::{HttpRequest, HttpResponse, HttpTarget};
+use super::received::Received;
 use crate::revision::Revision;
 use crate::verdict::Outcome;
-
-/// How long a stream may be silent: a check ends long before.
-const SILENCE: Duration = Duration::from_secs(600);
 
 /// A conversation over Streamable HTTP. Dropping it closes its streams.
 pub(crate) struct Streamable {
     target: HttpTarget,
     revision: Revision,
+    /// What the version header says in place of the revision.
+    version: Option<String>,
     session: Arc<Mutex<Option<String>>>,
     received: mpsc::Sender<Received>,
     tasks: JoinSet<()>,
@@ -27,7 +25,7 @@ pub(crate) struct Streamable {
 
 impl Streamable {
     pub(crate) fn new(target: HttpTarget, revision: Revision, received: mpsc::Sender<Received>) -> Self {
-        Self { target, revision, session: Arc::default(), received, tasks: JoinSet::new() }
+        Self { target, revision, version: None, session: Arc::default(), received, tasks: JoinSet::new() }
     }
 
     /// The session id that the server gave.
@@ -37,7 +35,16 @@ impl Streamable {
 
     /// The POST of a message, with all headers that a client sends in this revision.
     pub(crate) fn post(&self, message: &Value) -> HttpRequest {
-        post(&self.target, self.revision, self.session().as_deref(), message)
+        let request = post(&self.target, self.revision, self.session().as_deref(), message);
+        match &self.version {
+            Some(version) => request.header("mcp-protocol-version", version),
+            None => request,
+        }
+    }
+
+    /// Lets the version header of each request say something else.
+    pub(crate) fn set_version(&mut self, version: &str) {
+        self.version = Some(version.to_owned());
     }
 
     /// A request with the headers of this session and no body.
@@ -45,23 +52,28 @@ impl Streamable {
         with_session(self.target.request(method), self.revision, self.session().as_deref())
     }
 
-    pub(crate) fn send(&mut self, message: &Value) -> Outcome {
+    /// Posts a message. A request has been written when this returns, and anything else has been answered, so that the server gets
+    /// what a check sends in its order.
+    pub(crate) async fn send(&mut self, message: &Value) -> Outcome {
         let request = self.post(message);
         let (session, received) = (Arc::clone(&self.session), self.received.clone());
+        let (written, has_written) = oneshot::channel();
+        let (answered, has_answered) = oneshot::channel();
         self.tasks.spawn(async move {
-            match request.send().await {
-                Ok(response) => {
-                    if let Some(id) = response.header("mcp-session-id") {
-                        *session.lock().unwrap_or_else(PoisonError::into_inner) = Some(id.to_owned());
-                    }
-                    read(response, received).await;
-                }
-                Err(stop) => {
-                    // The check may have ended.
-                    let _received = received.send(Received::Broken(stop)).await;
-                }
+            let sent = request.send_and_say(written).await;
+            if let Some(id) = sent.as_ref().ok().and_then(|response| response.header("mcp-session-id")) {
+                *session.lock().unwrap_or_else(PoisonError::into_inner) = Some(id.to_owned());
+            }
+            // The sender may wait for the other signal.
+            let _waits = answered.send(());
+            match sent {
+                Ok(response) => read(response, received).await,
+                // The check may have ended.
+                Err(stop) => drop(received.send(Received::Broken(stop)).await),
             }
         });
+        // A signal that is dropped says that the request failed, which the check receives.
+        let _signal = if awaits_response(message) { has_written.await } else { has_answered.await };
         Ok(())
     }
 
@@ -74,6 +86,12 @@ impl Streamable {
         }
         Ok(status)
     }
+}
+
+/// Whether a message, or one of a batch, is a request.
+fn awaits_response(message: &Value) -> bool {
+    let messages = message.as_array().map_or(std::slice::from_ref(message), Vec::as_slice);
+    messages.iter().any(|message| message.get("method").is_some() && message.get("id").is_some())
 }
 
 /// The POST of a message in a revision.
@@ -106,7 +124,12 @@ pub(crate) fn post(
     }
 }
 
-fn with_session(mut request: HttpRequest, revision: Revision, session: Option<&str>) -> HttpRequest {
+/// Adds the headers of a session in a revision.
+pub(crate) fn with_session(
+    mut request: HttpRequest,
+    revision: Revision,
+    session: Option<&str>,
+) -> HttpRequest {
     if let Some(session) = session {
         request = request.header("mcp-session-id", session);
     }
@@ -131,36 +154,31 @@ pub(crate) fn header_value(value: &str) -> String {
 
 /// Reads a response to its end.
 async fn read(mut response: HttpResponse, received: mpsc::Sender<Received>) {
-    for message in std::mem::take(&mut response.forged) {
-        let _received = received.send(Received::Message { message, stream: 0, event_id: None }).await;
-    }
+    super::received::forward(std::mem::take(&mut response.forged), &received).await;
     let stream = response.head.exchange;
     if response.is_stream() {
-        while let Ok(Some(Some(event))) = response.event_or_silence(SILENCE).await {
-            if !event.is_message() {
-                continue;
-            }
-            let arrived = match serde_json::from_str(&event.data) {
-                Ok(message) => Received::Message { message, stream, event_id: event.id },
-                Err(_) => Received::Text(event.data.into_bytes()),
-            };
-            if received.send(arrived).await.is_err() {
-                return;
-            }
-        }
-        let _received = received.send(Received::StreamEnd(stream)).await;
+        super::received::forward_events(&mut response, &received).await;
         return;
     }
     let status = response.status();
-    let arrived = match response.bytes().await {
+    let body = response.bytes().await;
+    super::received::forward(std::mem::take(&mut response.forged), &received).await;
+    let arrived = match body {
         Err(stop) => Received::Broken(stop),
         Ok(bytes) => match serde_json::from_slice::<Value>(&bytes) {
-            Ok(message) if message.is_object() || message.is_array() => {
-                Received::Message { message, stream, event_id: None }
+            Ok(message) if message.is_object() || message.is_array() => Received::Message { message, stream },
+            // A fault may have lost the message, and forged another.
+            _ if bytes.is_empty() && (200..300).contains(&status) => {
+                for message in response.forged {
+                    let _received = received.send(Received::Message { message, stream }).await;
+                }
+                return;
             }
-            _ if bytes.is_empty() && (200..300).contains(&status) => return,
             _ => Received::Status { status, body: String::from_utf8_lossy(&bytes).into_owned() },
         },
     };
     let _received = received.send(arrived).await;
+    for message in response.forged {
+        let _received = received.send(Received::Message { message, stream }).await;
+    }
 }

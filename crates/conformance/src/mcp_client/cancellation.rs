@@ -1,6 +1,180 @@
 //! Checks of clients: cancellation.
 
-use super::McpClient;
-use crate::check::Check;
+use std::time::Duration;
 
-pub(super) const CHECKS: &[Check<McpClient>] = &[];
+use serde_json::{Value, json};
+
+use super::McpClient;
+use super::opened::{Opened, QUIET};
+use crate::check::{ANY, Check, STDIO, audit, check};
+use crate::driver::StepId;
+use crate::faults;
+use crate::subject::Transport;
+use crate::trace::{Sender, Trace};
+use crate::verdict::{Outcome, Stop, ensure};
+
+pub(super) const CHECKS: &[Check<McpClient>] = &[
+    check!("CAN-01", the_open_request_is_cancelled, ANY, [
+        "names another id" => faults::each_call(CANCELLED, |m| m["params"]["requestId"] = json!("nobody's")),
+        "cancels what it never asked for" => faults::says_before_call("tools/call", |_| vec![
+            json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "nobody's"}}),
+        ]),
+    ]),
+    check!("STD-10", the_open_request_is_cancelled, STDIO, [
+        "names another id" => faults::each_call(CANCELLED, |m| m["params"]["requestId"] = json!("nobody's")),
+        "tells the server nothing" => faults::loses_call(CANCELLED),
+    ]),
+    check!("CAN-02", initialize_is_never_cancelled, ANY, [
+        "cancels initialize" => faults::says_before_call("initialize", |m| vec![
+            json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": m["id"]}}),
+        ]),
+    ]),
+    check!("CAN-04", cancelled_questions_get_no_response, ANY, [
+        "answers what was cancelled" => faults::says_at(CANCELLED, |m| vec![
+            json!({"jsonrpc": "2.0", "id": m["params"]["requestId"], "result": {"action": "cancel"}}),
+        ]),
+    ]),
+    check!("CAN-05", meaningless_cancellations_are_ignored, ANY, [
+        "fails at a cancellation of an unknown request" => faults::steps_fail(),
+    ]),
+    check!("CAN-09", cancellations_may_have_no_id, ANY, [
+        "fails at a cancellation without an id" => faults::steps_fail(),
+    ]),
+    audit!("CAN-09b", cancellations_have_an_id, ANY, [
+        "leaves the id out" => faults::each_call(CANCELLED, |m| {
+            m["params"].as_object_mut().map(|params| params.remove("requestId"));
+        }),
+    ]),
+    check!("CAN-06", late_responses_are_ignored, ANY, [
+        "fails after a late response" => faults::later_steps_fail(),
+    ]),
+    check!("CAN-07", crossing_messages_do_no_harm, ANY, [
+        "fails after messages that cross" => faults::later_steps_fail(),
+    ]),
+];
+
+const CANCELLED: &str = "notifications/cancelled";
+
+/// A call that the server leaves unanswered.
+async fn calling(client: &McpClient) -> Outcome<(Opened, StepId, Value)> {
+    let mut opened = client.connected(client.script().leaves("tools/call")).await?;
+    let step = opened.then("call_tool", json!({"tool": "echo", "arguments": {"text": "one"}})).await?;
+    let request = opened.server.call("tools/call").await.map_err(Stop::while_preparing)?;
+    Ok((opened, step, request))
+}
+
+async fn the_open_request_is_cancelled(client: McpClient) -> Outcome {
+    let (mut opened, step, request) = calling(&client).await?;
+    opened.played.driver.cancel(step).await?;
+    let cancelled = opened.server.call(CANCELLED).await?;
+    let named = &cancelled["params"]["requestId"];
+    ensure!(*named == request["id"], format!("the id {} in {CANCELLED}", request["id"]), "`{cancelled}`");
+    Ok(())
+}
+
+async fn initialize_is_never_cancelled(client: McpClient) -> Outcome {
+    let mut opened = client.open("list_tools", json!({}), client.script().leaves("initialize")).await?;
+    let request = opened.server.call("initialize").await.map_err(Stop::while_preparing)?;
+    if opened.takes_steps().is_ok() {
+        opened.played.driver.cancel(opened.step).await?;
+        opened.then("close", json!({})).await?;
+    }
+    opened.server.listen(QUIET).await?;
+    for message in client.setting.trace.messages(Sender::Subject) {
+        let is_of_it = message["method"] == CANCELLED && message["params"]["requestId"] == request["id"];
+        ensure!(!is_of_it, "no cancellation of initialize", "`{message}`");
+    }
+    Ok(())
+}
+
+/// What a user is asked takes a while; a client that answers at once has nothing to stop.
+async fn cancelled_questions_get_no_response(client: McpClient) -> Outcome {
+    let (mut opened, request) = client.held().await?;
+    let text = "Please wait.";
+    let (method, params) = if opened.needs("elicitation").is_ok() {
+        let schema = json!({"type": "object", "properties": {"name": {"type": "string"}}});
+        ("elicitation/create", json!({"message": text, "requestedSchema": schema}))
+    } else {
+        opened.needs("sampling")?;
+        let message = json!({"role": "user", "content": {"type": "text", "text": text}});
+        ("sampling/createMessage", json!({"messages": [message], "maxTokens": 10}))
+    };
+    let id = opened.server.start(method, params).await?;
+    let is_response = |message: &Value| message.get("method").is_none() && message["id"] == id;
+    let early = opened.server.listen(Duration::from_millis(200)).await?;
+    if early.iter().any(|arrived| is_response(&arrived.message)) {
+        return Err(Stop::not_applicable("the client answers at once what a user is asked"));
+    }
+    opened.server.notify(CANCELLED, json!({"requestId": id, "reason": "no longer needed"})).await?;
+    let what = "no response to a request that the server has cancelled";
+    opened.server.silence(QUIET, what, |message| !is_response(message)).await?;
+    opened.release(&request).await.map(drop)
+}
+
+async fn meaningless_cancellations_are_ignored(client: McpClient) -> Outcome {
+    let (mut opened, request) = client.held().await?;
+    for params in
+        [json!({"requestId": 99_999}), json!({"requestId": "nobody's"}), json!({"requestId": {"a": 1}})]
+    {
+        opened.server.notify(CANCELLED, params).await?;
+    }
+    opened.server.send(&json!({"jsonrpc": "2.0", "method": CANCELLED, "params": []})).await?;
+    if client.revision().has_sessions() {
+        let id = opened.server.start("ping", json!({})).await?;
+        opened.server.response(&id).await?;
+        opened.server.notify(CANCELLED, json!({"requestId": id})).await?;
+        opened.server.ok("ping", json!({})).await?;
+    }
+    opened.release(&request).await.map(drop)
+}
+
+async fn cancellations_may_have_no_id(client: McpClient) -> Outcome {
+    let (mut opened, request) = client.held().await?;
+    opened.server.notify(CANCELLED, json!({"reason": "no reason"})).await?;
+    opened.server.ok("ping", json!({})).await?;
+    opened.release(&request).await.map(drop)
+}
+
+fn cancellations_have_an_id(_: &McpClient, trace: &Trace) -> Outcome {
+    let mut messages = trace.messages(Sender::Subject);
+    messages.retain(|message| message["method"] == CANCELLED);
+    if messages.is_empty() {
+        return Err(Stop::not_applicable("the client cancelled nothing"));
+    }
+    for message in messages {
+        let id = &message["params"]["requestId"];
+        ensure!(id.is_string() || id.is_number(), format!("a requestId in {CANCELLED}"), "`{message}`");
+    }
+    Ok(())
+}
+
+/// Lists the tools once more, which shows that the client still works.
+async fn list_again(opened: &mut Opened) -> Outcome {
+    let step = opened.then("list_tools", json!({})).await?;
+    opened.ok_of(step).await.map(drop)
+}
+
+async fn late_responses_are_ignored(client: McpClient) -> Outcome {
+    let (mut opened, step, request) = calling(&client).await?;
+    let cancel = opened.played.driver.cancel(step).await?;
+    opened.outcome(cancel).await?;
+    if client.revision().has_sessions() || client.setting.transport == Transport::Stdio {
+        opened.server.call(CANCELLED).await.map_err(Stop::while_preparing)?;
+    }
+    opened.server.reply(&request, client.script().result("tools/call")).await?;
+    list_again(&mut opened).await
+}
+
+async fn crossing_messages_do_no_harm(client: McpClient) -> Outcome {
+    let mut opened = client.connected(client.script().leaves("tools/call")).await?;
+    for number in 0..20 {
+        let step = opened
+            .then("call_tool", json!({"tool": "echo", "arguments": {"text": number.to_string()}}))
+            .await?;
+        let request = opened.server.call("tools/call").await.map_err(Stop::while_preparing)?;
+        opened.played.driver.cancel(step).await?;
+        opened.server.reply(&request, client.script().result("tools/call")).await?;
+        opened.outcome(step).await?;
+    }
+    list_again(&mut opened).await
+}

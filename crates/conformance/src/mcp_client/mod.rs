@@ -2,13 +2,17 @@
 
 mod caching;
 mod cancellation;
+pub(crate) mod checks;
+mod host;
 mod http_sse;
 mod input_required;
 mod jsonrpc;
 mod lifecycle;
 mod logging;
+mod opened;
 mod pagination;
 mod ping;
+mod plain;
 mod progress;
 mod script;
 mod stateless_http;
@@ -18,36 +22,16 @@ mod subscriptions;
 mod tasks;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde_json::json;
 
 use self::script::Script;
-use crate::check::{Check, Running};
+use crate::check::Running;
 use crate::played::Played;
 use crate::revision::Revision;
 use crate::setting::Setting;
-use crate::subject::{CommandLine, Transport};
+use crate::subject::CommandLine;
 use crate::verdict::{Outcome, Stop};
-
-/// All checks.
-pub(crate) const CHECKS: &[&[Check<McpClient>]] = &[
-    jsonrpc::CHECKS,
-    lifecycle::CHECKS,
-    stdio::CHECKS,
-    http_sse::CHECKS,
-    streamable_http::CHECKS,
-    stateless_http::CHECKS,
-    cancellation::CHECKS,
-    progress::CHECKS,
-    ping::CHECKS,
-    pagination::CHECKS,
-    logging::CHECKS,
-    subscriptions::CHECKS,
-    input_required::CHECKS,
-    caching::CHECKS,
-    tasks::CHECKS,
-];
 
 /// A client under test, as one check reaches it.
 #[derive(Clone)]
@@ -68,9 +52,6 @@ impl McpClient {
 
     /// Prepares a server for the client, which connects with the first step.
     pub(crate) async fn play(&self) -> Outcome<Played> {
-        if self.setting.transport != Transport::Stdio {
-            return Err(Stop::not_applicable("clients are judged over stdio here"));
-        }
         Played::new(&self.setting, &self.command, &self.stand_in).await
     }
 
@@ -80,15 +61,19 @@ impl McpClient {
     }
 }
 
-/// A plain conversation, for audits and their mutants.
-pub(crate) fn plain_conversation(client: McpClient) -> Running {
+/// Ends with nothing if the client gets on with a server of the revision.
+pub(crate) fn speaks(client: McpClient) -> Running {
     Box::pin(async move {
-        let mut played = client.play().await?;
-        let step = played.driver.start("list_tools", json!({})).await?;
-        let mut server = played.accept().await?;
-        server.answer_with(client.script().answers());
-        server.listen(Duration::from_millis(500)).await?;
-        played.driver.outcome(step, client.setting.wait).await?;
-        Ok(())
+        let mut opened = client.open("list_tools", json!({}), client.script()).await?;
+        let outcome = opened.outcome(opened.step).await?;
+        match outcome.get("error") {
+            None => Ok(()),
+            Some(error) => {
+                let revision = client.revision();
+                Err(Stop::not_applicable(format!(
+                    "the client does not speak {revision}: it fails with `{error}`"
+                )))
+            }
+        }
     })
 }

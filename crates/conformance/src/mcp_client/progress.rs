@@ -1,6 +1,103 @@
 //! Checks of clients: progress.
 
-use super::McpClient;
-use crate::check::Check;
+use serde_json::{Value, json};
 
-pub(super) const CHECKS: &[Check<McpClient>] = &[];
+use super::McpClient;
+use super::opened::QUIET;
+use crate::check::{ANY, Check, check};
+use crate::faults;
+use crate::verdict::{Outcome, Stop, ensure};
+
+pub(super) const CHECKS: &[Check<McpClient>] = &[
+    check!("PRG-01", tokens_differ, ANY, [
+        "uses one token for all calls" => faults::each_call("tools/call", |m| m["params"]["_meta"]["progressToken"] = json!(1)),
+        "uses an object as token" => faults::each_call("tools/call", |m| {
+            m["params"]["_meta"]["progressToken"] = json!({"a": 1});
+        }),
+    ]),
+    check!("PRG-06", unknown_tokens_are_ignored, ANY, [
+        "fails at an unknown token" => faults::steps_fail(),
+        "fails at a late report" => faults::calls_fail(),
+    ]),
+    check!("PRG-10", progress_names_the_token_of_its_request, ANY, [
+        "invents a token" => faults::says_at("ping", |_| vec![json!({
+            "jsonrpc": "2.0",
+            "method": "notifications/progress",
+            "params": {"progressToken": "invented", "progress": 1},
+        })]),
+    ]),
+];
+
+const CALL: &str = "tools/call";
+
+fn call() -> Value {
+    json!({"tool": "echo", "arguments": {"text": "one"}, "progress": true})
+}
+
+async fn tokens_differ(client: McpClient) -> Outcome {
+    let mut opened = client.connected(client.script().leaves(CALL)).await?;
+    let mut tokens: Vec<Value> = Vec::new();
+    for _ in 0..5 {
+        opened.then("call_tool", call()).await?;
+        let request = opened.server.call(CALL).await.map_err(Stop::while_preparing)?;
+        let Some(token) = request.pointer("/params/_meta/progressToken").cloned() else {
+            return Err(Stop::not_applicable("the client asks for no progress"));
+        };
+        ensure!(
+            token.is_string() || token.is_i64() || token.is_u64(),
+            "a string or an integer as the progress token",
+            "`{request}`"
+        );
+        ensure!(
+            !tokens.contains(&token),
+            "a token that no other active request has",
+            "`{request}` after {tokens:?}"
+        );
+        tokens.push(token);
+    }
+    Ok(())
+}
+
+async fn unknown_tokens_are_ignored(client: McpClient) -> Outcome {
+    let (mut opened, request) = client.held().await?;
+    let report = |token: &Value| json!({"progressToken": token, "progress": 1});
+    for token in [json!("nobody's"), json!(123_456)] {
+        opened.server.notify("notifications/progress", report(&token)).await?;
+    }
+    opened.release(&request).await?;
+    if opened.takes_steps().is_err() {
+        return Ok(());
+    }
+    opened.server.answer_with(client.script().leaves(CALL).answers());
+    for _ in 0..2 {
+        let step = opened.then("call_tool", call()).await?;
+        let request = opened.server.call(CALL).await?;
+        opened.server.reply(&request, client.script().result(CALL)).await?;
+        opened.ok_of(step).await?;
+        if let Some(token) = request.pointer("/params/_meta/progressToken") {
+            opened.server.notify("notifications/progress", report(token)).await?;
+        }
+    }
+    Ok(())
+}
+
+/// A client need not report progress at all.
+async fn progress_names_the_token_of_its_request(client: McpClient) -> Outcome {
+    let (mut opened, request) = client.held().await?;
+    opened.server.ok("ping", json!({"_meta": {"progressToken": "the ping"}})).await?;
+    if opened.needs("roots").is_ok() {
+        opened.server.ok("roots/list", json!({"_meta": {"progressToken": "the roots"}})).await?;
+    }
+    for arrived in opened.server.listen(QUIET).await? {
+        let token = &arrived.message["params"]["progressToken"];
+        ensure!(
+            arrived.message["method"] != "notifications/progress"
+                || token == "the ping"
+                || token == "the roots",
+            "the token of a request in notifications/progress",
+            "`{}`",
+            arrived.message
+        );
+    }
+    opened.release(&request).await.map(drop)
+}

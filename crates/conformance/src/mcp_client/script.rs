@@ -37,7 +37,8 @@ impl Script {
             script = script.on(method, result);
         }
         if revision.has_sessions() {
-            script.on("ping", json!({})).on(
+            // A client may ask first whether the server does without a session.
+            script.fails("server/discover", -32601, "no such method").on("ping", json!({})).on(
                 "initialize",
                 json!({
                     "protocolVersion": revision.as_str(),
@@ -46,7 +47,7 @@ impl Script {
                 }),
             )
         } else {
-            script.on(
+            script.fails("initialize", -32601, "no such method").on(
                 "server/discover",
                 json!({"supportedVersions": [revision.as_str()], "capabilities": capabilities}),
             )
@@ -65,6 +66,26 @@ impl Script {
         self
     }
 
+    /// Sets the result of a method exactly.
+    pub(crate) fn on_exactly(mut self, method: &'static str, result: Value) -> Self {
+        self.answers.insert(method, Ok(result));
+        self
+    }
+
+    /// What is answered to a method.
+    pub(crate) fn result(&self, method: &str) -> Value {
+        self.answers.get(method).cloned().and_then(Result::ok).unwrap_or_default()
+    }
+
+    /// Changes the capabilities that the server declares.
+    pub(crate) fn capabilities(mut self, edit: impl FnOnce(&mut Value)) -> Self {
+        let opening = if self.revision.has_sessions() { "initialize" } else { "server/discover" };
+        if let Some(Ok(result)) = self.answers.get_mut(opening) {
+            edit(&mut result["capabilities"]);
+        }
+        self
+    }
+
     /// Leaves requests of a method to the check.
     pub(crate) fn leaves(mut self, method: &'static str) -> Self {
         self.answers.remove(method);
@@ -76,8 +97,18 @@ impl Script {
         move |request| self.answers.get(request["method"].as_str()?).cloned()
     }
 
+    /// The same, after a function that answers what it wants to.
+    pub(crate) fn answers_after(
+        self,
+        mut first: impl FnMut(&Script, &Value) -> Option<Result<Value, Value>> + Send + 'static,
+    ) -> impl FnMut(&Value) -> Option<Result<Value, Value>> + Send + 'static {
+        move |request| {
+            first(&self, request).or_else(|| self.answers.get(request["method"].as_str()?).cloned())
+        }
+    }
+
     /// Adds what every result has since 2026-07-28.
-    fn complete(&self, method: &str, mut result: Value) -> Value {
+    pub(crate) fn complete(&self, method: &str, mut result: Value) -> Value {
         if self.revision.has_sessions() {
             return result;
         }

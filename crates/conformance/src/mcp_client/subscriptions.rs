@@ -1,6 +1,129 @@
 //! Checks of clients: subscriptions.
 
-use super::McpClient;
-use crate::check::Check;
+use serde_json::{Value, json};
 
-pub(super) const CHECKS: &[Check<McpClient>] = &[];
+use super::McpClient;
+use super::opened::Opened;
+use crate::check::{ANY, Check, STDIO, check};
+use crate::driver::StepId;
+use crate::faults;
+use crate::verdict::{Outcome, Stop, ensure};
+
+pub(super) const CHECKS: &[Check<McpClient>] = &[
+    check!("SUB-04", notifications_find_their_subscription, ANY, [
+        "gives all notifications to one subscription" => mixes_up(),
+    ]),
+    check!("STD-12", notifications_find_their_subscription, STDIO, [
+        "gives all notifications to one subscription" => mixes_up(),
+    ]),
+    check!("SUB-05", a_subscription_is_cancelled, STDIO, [
+        "leaves the subscription open" => faults::loses_call("notifications/cancelled"),
+        "cancels another request" => faults::each_call("notifications/cancelled", |m| m["params"]["requestId"] = json!("x")),
+    ]),
+    check!("SUB-07b", an_end_is_no_loss, ANY, [
+        "takes an end for a loss" => faults::later_steps_fail(),
+        "does not notice the end" => faults::later_steps_hang(),
+    ]),
+    check!("SUB-08", what_is_missing_is_reported, ANY, [
+        "reports what it asked for" => faults::each_outcome(|o| for change in o["result"].as_array_mut().into_iter().flatten() {
+            if change.get("acknowledged").is_some() {
+                change["acknowledged"]["promptsListChanged"] = json!(true);
+            }
+        }),
+    ]),
+];
+
+const LISTEN: &str = "subscriptions/listen";
+
+fn mixes_up() -> Box<dyn crate::fault::Fault> {
+    faults::each_outcome(|outcome| {
+        for change in outcome["result"].as_array_mut().into_iter().flatten() {
+            if change["method"] == "notifications/resources/updated" {
+                change["of"] = json!(0);
+            }
+        }
+    })
+}
+
+fn meta(request: &Value) -> Value {
+    json!({"io.modelcontextprotocol/subscriptionId": request["id"]})
+}
+
+/// Begins a subscription, which the server acknowledges for some of what it names.
+async fn listening(opened: &mut Opened, wanted: &Value, granted: &Value) -> Outcome<(StepId, Value)> {
+    let step = opened.then("listen", json!({"notifications": wanted})).await?;
+    // A client may have subscriptions of its own.
+    let is_it =
+        |message: &Value| message["method"] == LISTEN && message["params"]["notifications"] == *wanted;
+    let request = opened.server.wanted(LISTEN, is_it).await.map_err(Stop::while_preparing)?;
+    let acknowledged = json!({"notifications": granted, "_meta": meta(&request)});
+    opened.server.notify("notifications/subscriptions/acknowledged", acknowledged).await?;
+    opened.acknowledged(step).await?;
+    Ok((step, request))
+}
+
+/// The second subscription gets two notifications, the first one.
+async fn notifications_find_their_subscription(client: McpClient) -> Outcome {
+    let mut opened = client.connected(client.script()).await?;
+    let mut open = Vec::new();
+    for uri in ["test://one", "test://two"] {
+        let filter = json!({"resourceSubscriptions": [uri]});
+        open.push((uri, listening(&mut opened, &filter, &filter).await?));
+    }
+    for number in [1, 0, 1] {
+        let (uri, (_, request)) = &open[number];
+        let params = json!({"uri": uri, "_meta": meta(request)});
+        opened.server.notify("notifications/resources/updated", params).await?;
+    }
+    let counts = |changes: &[Value], step: StepId| {
+        let updates = changes.iter().filter(|change| change["method"] == "notifications/resources/updated");
+        updates.filter(|change| change["of"] == json!(step.number())).count()
+    };
+    for _ in 0..40 {
+        let changes = opened.changes().await?;
+        let seen: Vec<usize> = open.iter().map(|(_, (step, _))| counts(&changes, *step)).collect();
+        if seen == [1, 2] {
+            return Ok(());
+        }
+        opened.pause().await?;
+    }
+    let changes = json!(opened.changes().await?);
+    Err(Stop::failed("1 update for the first subscription and 2 for the second", format!("`{changes}`")))
+}
+
+async fn a_subscription_is_cancelled(client: McpClient) -> Outcome {
+    let mut opened = client.connected(client.script()).await?;
+    let filter = json!({"resourceSubscriptions": ["test://one"]});
+    let (step, request) = listening(&mut opened, &filter, &filter).await?;
+    opened.played.driver.cancel(step).await?;
+    let cancelled = opened.server.call("notifications/cancelled").await?;
+    let named = &cancelled["params"]["requestId"];
+    ensure!(
+        *named == request["id"],
+        format!("the id {} of the subscription", request["id"]),
+        "`{cancelled}`"
+    );
+    Ok(())
+}
+
+async fn an_end_is_no_loss(client: McpClient) -> Outcome {
+    let mut opened = client.connected(client.script()).await?;
+    let filter = json!({"resourceSubscriptions": ["test://one"]});
+    let (step, request) = listening(&mut opened, &filter, &filter).await?;
+    opened.server.reply(&request, json!({"resultType": "complete", "_meta": meta(&request)})).await?;
+    opened.ok_of(step).await.map(drop)
+}
+
+async fn what_is_missing_is_reported(client: McpClient) -> Outcome {
+    let mut opened = client.connected(client.script()).await?;
+    let wanted = json!({"promptsListChanged": true, "resourceSubscriptions": ["test://one"]});
+    let granted = json!({"resourceSubscriptions": ["test://one"]});
+    let (step, _) = listening(&mut opened, &wanted, &granted).await?;
+    let acknowledged = opened.acknowledged(step).await?;
+    ensure!(
+        acknowledged.get("promptsListChanged").is_none_or(|granted| *granted == json!(false)),
+        "no `promptsListChanged` in what the client says that the server reports",
+        "`{acknowledged}`"
+    );
+    Ok(())
+}

@@ -1,6 +1,249 @@
 //! Checks of clients: tasks.
 
-use super::McpClient;
-use crate::check::Check;
+use std::time::{Duration, Instant};
 
-pub(super) const CHECKS: &[Check<McpClient>] = &[];
+use serde_json::{Value, json};
+
+use super::McpClient;
+use super::opened::Opened;
+use super::script::Script;
+use crate::check::{ANY, Check, check};
+use crate::driver::StepId;
+use crate::faults;
+use crate::verdict::{Outcome, Stop, ensure};
+
+pub(super) const CHECKS: &[Check<McpClient>] = &[
+    check!("TSK-01", no_tasks_without_the_capability, ANY, [
+        "asks for a task anyway" => faults::each_call("tools/call", |m| m["params"]["task"] = json!({})),
+    ]),
+    check!("TSK-02", no_tasks_of_tools_that_have_none, ANY, [
+        "asks for a task anyway" => faults::each_call("tools/call", |m| m["params"]["task"] = json!({})),
+    ]),
+    check!("TSK-07", answers_name_their_task, ANY, [
+        "does not name the task" => faults::each_response(|m| {
+            m["result"].as_object_mut().map(|result| result.remove("_meta"));
+        }),
+    ]),
+    check!("TSK-07b", requests_about_tasks_name_none, ANY, [
+        "names the task twice" => faults::each_call("tasks/get", |m| m["params"]["_meta"][RELATED] = json!({"taskId": "task-1"})),
+    ]),
+    check!("TSK-10", lists_of_tasks_have_pages, ANY, [
+        "stops after the first page" => faults::each_call("tasks/list", |m| if m["params"].get("cursor").is_some() {
+            *m = Value::Null;
+        }),
+        "changes the cursor" => faults::each_call("tasks/list", |m| if m["params"].get("cursor").is_some() {
+            m["params"]["cursor"] = json!("another");
+        }),
+    ]),
+    check!("TSK-12", polls_keep_their_interval, ANY, [
+        "polls twice at once" => faults::says_before_call("tasks/get", |m| vec![m.clone()]),
+        "polls once" => {
+            let mut polls = 0;
+            faults::each_call("tasks/get", move |m| { polls += 1; if polls > 1 { *m = Value::Null } })
+        },
+    ]),
+    check!("TSK-13", input_is_asked_for_by_the_result, ANY, [
+        "does not ask for the result" => faults::loses_call("tasks/result"),
+    ]),
+    check!("CAN-08", tasks_are_cancelled_as_tasks, ANY, [
+        "cancels the request instead" => faults::each_call("tasks/cancel", |m| *m = json!({
+            "jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": m["id"]},
+        })),
+    ]),
+];
+
+const RELATED: &str = "io.modelcontextprotocol/related-task";
+
+/// A server whose tool runs as the given support says.
+fn script(client: &McpClient, has_tasks: bool, support: Option<&str>) -> Script {
+    let mut tool = json!({"name": "echo", "inputSchema": {"type": "object"}});
+    if let Some(support) = support {
+        tool["execution"] = json!({"taskSupport": support});
+    }
+    let script = client.script().on("tools/list", json!({"tools": [tool]}));
+    script.capabilities(|capabilities| {
+        if has_tasks {
+            capabilities["tasks"] = json!({"list": {}, "cancel": {}, "requests": {"tools": {"call": {}}}});
+        }
+    })
+}
+
+fn call() -> Value {
+    json!({"tool": "echo", "arguments": {"text": "one"}, "as_task": true})
+}
+
+/// Calls a tool that is no task. A client that refuses to do so by itself is right as well.
+async fn plain_call(client: &McpClient, script: Script, why: &str) -> Outcome {
+    let mut opened = client.connected(script).await?;
+    let step = opened.then("call_tool", call()).await?;
+    opened.outcome(step).await?;
+    let other = opened.then("call_tool", json!({"tool": "echo", "arguments": {"text": "one"}})).await?;
+    opened.outcome(other).await?;
+    for request in opened.server.asked.iter().filter(|request| request["method"] == "tools/call") {
+        ensure!(request["params"].get("task").is_none(), format!("no member `task`: {why}"), "`{request}`");
+    }
+    Ok(())
+}
+
+async fn no_tasks_without_the_capability(client: McpClient) -> Outcome {
+    plain_call(&client, script(&client, false, Some("optional")), "the server has no tasks").await
+}
+
+async fn no_tasks_of_tools_that_have_none(client: McpClient) -> Outcome {
+    for support in [None, Some("forbidden")] {
+        plain_call(&client, script(&client, true, support), "the tool does not run as one").await?;
+    }
+    Ok(())
+}
+
+fn task(status: &str, interval: u64) -> Value {
+    json!({
+        "taskId": "task-1",
+        "status": status,
+        "createdAt": "2025-11-25T10:30:00Z",
+        "lastUpdatedAt": "2025-11-25T10:40:00Z",
+        "ttl": 60_000,
+        "pollInterval": interval,
+    })
+}
+
+/// A client whose call the server works on as a task.
+async fn working(client: &McpClient, interval: u64) -> Outcome<(Opened, StepId)> {
+    let script = script(client, true, Some("required")).leaves("tools/call");
+    let mut opened = client.connected(script).await?;
+    let step = opened.then("call_tool", json!({"tool": "echo", "arguments": {"text": "one"}})).await?;
+    let request = opened.server.call("tools/call").await.map_err(Stop::while_preparing)?;
+    if request["params"].get("task").is_none() {
+        return Err(Stop::not_applicable("the client asks for no tasks"));
+    }
+    opened.server.reply(&request, json!({"task": task("working", interval)})).await?;
+    Ok((opened, step))
+}
+
+fn related(client: &McpClient) -> Value {
+    let mut result = client.script().result("tools/call");
+    result["_meta"] = json!({RELATED: {"taskId": "task-1"}});
+    result
+}
+
+/// A client may also wait for the result at once, without a poll.
+async fn polled(opened: &mut Opened) -> Outcome<Value> {
+    let what = "tasks/get or tasks/result";
+    opened
+        .server
+        .wanted(what, |message| message["method"] == "tasks/get" || message["method"] == "tasks/result")
+        .await
+}
+
+async fn polls_keep_their_interval(client: McpClient) -> Outcome {
+    let interval = 400;
+    let (mut opened, step) = working(&client, interval).await?;
+    let mut last = None;
+    for status in ["working", "working", "completed"] {
+        let poll = polled(&mut opened).await?;
+        if poll["method"] == "tasks/result" {
+            return Err(Stop::not_applicable("the client waits for the result and does not poll"));
+        }
+        ensure!(poll["params"]["taskId"] == "task-1", "the id of the task in tasks/get", "`{poll}`");
+        if let Some(last) = last.replace(Instant::now()) {
+            // The clocks of two processes may differ by a little.
+            let passed = last.elapsed() + Duration::from_millis(50);
+            ensure!(
+                passed >= Duration::from_millis(interval),
+                format!("{interval} ms between two polls"),
+                "{} ms",
+                passed.as_millis()
+            );
+        }
+        opened.server.reply(&poll, task(status, interval)).await?;
+    }
+    let request = opened.server.call("tasks/result").await?;
+    opened.server.reply(&request, related(&client)).await?;
+    opened.ok_of(step).await.map(drop)
+}
+
+async fn requests_about_tasks_name_none(client: McpClient) -> Outcome {
+    let (mut opened, step) = working(&client, 50).await?;
+    let poll = polled(&mut opened).await?;
+    let about = ["tasks/get", "tasks/list", "tasks/cancel"];
+    if poll["method"] == "tasks/get" {
+        opened.server.reply(&poll, task("completed", 50)).await?;
+    }
+    let listed = opened.then("list_tasks", json!({})).await?;
+    let request =
+        opened.server.wanted("a list of tasks", |message| message["method"] == "tasks/list").await?;
+    opened.server.reply(&request, json!({"tasks": []})).await?;
+    opened.outcome(listed).await?;
+    for request in &opened.server.asked {
+        let is_about = request["method"].as_str().is_some_and(|method| about.contains(&method));
+        let named = request.pointer("/params/_meta").and_then(|meta| meta.get(RELATED));
+        ensure!(
+            !is_about || named.is_none(),
+            format!("no `{RELATED}` in a request about a task"),
+            "`{request}`"
+        );
+    }
+    opened.played.driver.cancel(step).await.map(drop)
+}
+
+/// The server asks for input on the way to the result.
+async fn asking(client: &McpClient) -> Outcome<(Opened, StepId, Value, Value)> {
+    let (mut opened, step) = working(client, 50).await?;
+    opened.needs("elicitation")?;
+    let poll = polled(&mut opened).await?;
+    let result = if poll["method"] == "tasks/get" {
+        opened.server.reply(&poll, task("input_required", 50)).await?;
+        opened.server.call("tasks/result").await?
+    } else {
+        poll
+    };
+    let schema = json!({"type": "object", "properties": {"name": {"type": "string"}}});
+    let params = json!({
+        "mode": "form",
+        "message": "What is your name?",
+        "requestedSchema": schema,
+        "_meta": {RELATED: {"taskId": "task-1"}},
+    });
+    let answer = opened.server.ok("elicitation/create", params).await?;
+    Ok((opened, step, result, answer))
+}
+
+async fn answers_name_their_task(client: McpClient) -> Outcome {
+    let (_, _, _, answer) = asking(&client).await?;
+    let named = &answer["_meta"][RELATED]["taskId"];
+    ensure!(
+        *named == "task-1",
+        format!("the id of the task under `{RELATED}` in the response"),
+        "`{answer}`"
+    );
+    Ok(())
+}
+
+async fn input_is_asked_for_by_the_result(client: McpClient) -> Outcome {
+    let (mut opened, step, request, _) = asking(&client).await?;
+    opened.server.reply(&request, related(&client)).await?;
+    opened.ok_of(step).await.map(drop)
+}
+
+async fn lists_of_tasks_have_pages(client: McpClient) -> Outcome {
+    let script = script(&client, true, Some("optional")).leaves("tasks/list");
+    let mut opened = client.connected(script).await?;
+    let step = opened.then("list_tasks", json!({})).await?;
+    let request = opened.server.call("tasks/list").await.map_err(Stop::while_preparing)?;
+    let cursor = " eyJwIjoyfQ==ü";
+    opened.server.reply(&request, json!({"tasks": [task("working", 50)], "nextCursor": cursor})).await?;
+    let request = opened.server.call("tasks/list").await?;
+    ensure!(request["params"]["cursor"] == cursor, format!("the cursor `{cursor}`"), "`{request}`");
+    opened.server.reply(&request, json!({"tasks": []})).await?;
+    opened.ok_of(step).await.map(drop)
+}
+
+async fn tasks_are_cancelled_as_tasks(client: McpClient) -> Outcome {
+    let (mut opened, step) = working(&client, 50).await?;
+    // The client knows of the task once it asks for it.
+    polled(&mut opened).await?;
+    opened.played.driver.cancel(step).await?;
+    let request = opened.server.call("tasks/cancel").await?;
+    ensure!(request["params"]["taskId"] == "task-1", "the id of the task in tasks/cancel", "`{request}`");
+    opened.server.reply(&request, task("cancelled", 50)).await
+}

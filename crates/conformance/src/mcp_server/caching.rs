@@ -1,6 +1,125 @@
-//! Checks of servers: caching.
+//! Checks of servers: what they say of caching.
+
+use serde_json::{Value, json};
 
 use super::Server;
-use crate::check::Check;
+use super::features::{List, lists, pages};
+use crate::check::{ANY, Check, check};
+use crate::faults;
+use crate::verdict::{Outcome, Stop, ensure};
 
-pub(super) const CHECKS: &[Check<Server>] = &[];
+pub(super) const CHECKS: &[Check<Server>] = &[
+    check!("CAC-01", hints_of_cacheable_results, ANY, [
+        "leaves the time out of server/discover" => faults::result_of("server/discover", |result| {
+            result.as_object_mut().map(|result| result.remove("ttlMs"));
+        }),
+        "says a negative time" => faults::result_of("tools/list", |result| result["ttlMs"] = json!(-1)),
+        "says a time that is no integer" => {
+            faults::result_of("prompts/list", |result| result["ttlMs"] = json!("60000"))
+        },
+        "invents a scope" => faults::result_of("resources/list", |result| result["cacheScope"] = json!("shared")),
+        "leaves the hints out of templates" => faults::result_of("resources/templates/list", drop_hints),
+        "leaves the hints out of what it reads" => faults::result_of("resources/read", drop_hints),
+    ]),
+    check!("CAC-02", one_scope_for_all_pages, ANY, [
+        "changes the scope on a later page" => {
+            let mut pages = 0;
+            faults::result_of("resources/list", move |result| {
+                pages += 1;
+                if pages > 1 {
+                    result["cacheScope"] = json!("private");
+                }
+            })
+        },
+    ]),
+    check!("CAC-05", no_hints_on_questions, ANY, [
+        "says how long a question may be cached" => faults::result_of("tools/call", |result| {
+            result["ttlMs"] = json!(0);
+        }),
+        "says who may cache a question" => faults::result_of("tools/call", |result| {
+            result["cacheScope"] = json!("private");
+        }),
+    ]),
+];
+
+fn drop_hints(result: &mut Value) {
+    if let Some(result) = result.as_object_mut() {
+        result.remove("ttlMs");
+        result.remove("cacheScope");
+    }
+}
+
+fn expect_hints(result: &Value, method: &str) -> Outcome {
+    if result["resultType"] == "input_required" {
+        return Ok(());
+    }
+    let time = &result["ttlMs"];
+    ensure!(time.as_u64().is_some(), format!("a non-negative integer as `ttlMs` of {method}"), "`{time}`");
+    let scope = &result["cacheScope"];
+    ensure!(
+        scope == "public" || scope == "private",
+        format!("`public` or `private` as `cacheScope` of {method}"),
+        "`{scope}`"
+    );
+    Ok(())
+}
+
+async fn hints_of_cacheable_results(server: Server) -> Outcome {
+    let mut conversation = server.open().await?;
+    expect_hints(&conversation.ok("server/discover", json!({})).await?, "server/discover")?;
+    let offered = match lists(&server).await {
+        Ok(lists) => lists,
+        Err(Stop::NotApplicable(_)) => return Ok(()),
+        Err(stop) => return Err(stop),
+    };
+    for list in offered {
+        let pages = pages(&mut conversation, list).await?;
+        for page in &pages {
+            expect_hints(page, list.method)?;
+        }
+        let first = pages.first().and_then(|page| list.entries(page).first());
+        if let (List { member: "resources", .. }, Some(resource)) = (list, first) {
+            let read = conversation.request("resources/read", json!({"uri": resource["uri"]})).await?;
+            if let Some(result) = read.get("result") {
+                expect_hints(result, "resources/read")?;
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn one_scope_for_all_pages(server: Server) -> Outcome {
+    let mut conversation = server.open().await?;
+    let mut has_pages = false;
+    for list in lists(&server).await? {
+        let pages = pages(&mut conversation, list).await?;
+        let Some((first, rest)) = pages.split_first() else { continue };
+        for page in rest {
+            has_pages = true;
+            ensure!(
+                page["cacheScope"] == first["cacheScope"],
+                format!("the same `cacheScope` on all pages of {}", list.method),
+                "`{}` on the first and `{}` on a later one",
+                first["cacheScope"],
+                page["cacheScope"]
+            );
+        }
+    }
+    if has_pages { Ok(()) } else { Err(Stop::not_applicable("each list of the server has one page")) }
+}
+
+async fn no_hints_on_questions(server: Server) -> Outcome {
+    let tool = server.tool("asks")?;
+    let mut conversation = server.open().await?;
+    let result = conversation.ok("tools/call", tool).await.map_err(Stop::while_preparing)?;
+    if result["resultType"] != "input_required" {
+        return Err(Stop::inconclusive("the tool `asks` of the profile did not ask"));
+    }
+    let hints = ["ttlMs", "cacheScope"].map(|hint| result.get(hint));
+    ensure!(
+        hints == [None, None],
+        "neither `ttlMs` nor `cacheScope` in a result of type input_required",
+        "`{result}`"
+    );
+    Ok(())
+}

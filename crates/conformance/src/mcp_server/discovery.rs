@@ -1,6 +1,129 @@
-//! Checks of servers: discovery.
+//! Checks of servers: server/discover.
+
+use serde_json::{Value, json};
 
 use super::Server;
-use crate::check::Check;
+use super::features::{METHOD_NOT_FOUND, has_code, refusal};
+use crate::check::{ANY, Check, check};
+use crate::faults;
+use crate::revision::Revision;
+use crate::verdict::{Outcome, ensure};
 
-pub(super) const CHECKS: &[Check<Server>] = &[];
+pub(super) const CHECKS: &[Check<Server>] = &[
+    check!("DIS-01", discover_is_the_first_request, ANY, [
+        "wants another request first" => refusal("server/discover", -32002),
+        "does not say its versions" => faults::result_of("server/discover", |result| {
+            result["supportedVersions"] = json!([]);
+        }),
+        "does not say its capabilities" => faults::result_of("server/discover", |result| {
+            result.as_object_mut().map(|result| result.remove("capabilities"));
+        }),
+    ]),
+    check!("DIS-02", listed_versions_are_accepted, ANY, [
+        "lists a version that it does not accept" => faults::result_of("server/discover", |result| {
+            if let Some(all) = result["supportedVersions"].as_array_mut() {
+                all.push(json!("2099-01-01"));
+            }
+        }),
+        "leaves a version out that it accepts" => faults::result_of("server/discover", |result| {
+            result["supportedVersions"] = json!(["2025-11-25"]);
+        }),
+    ]),
+    check!("DIS-03", capabilities_match_methods, ANY, [
+        "offers prompts and has no list of them" => refusal("prompts/list", METHOD_NOT_FOUND),
+        "offers completions and does not complete" => refusal("completion/complete", METHOD_NOT_FOUND),
+        "has tools and does not offer them" => faults::result_of("server/discover", |result| {
+            result["capabilities"].as_object_mut().map(|all| all.remove("tools"));
+        }),
+    ]),
+];
+
+async fn discover_is_the_first_request(server: Server) -> Outcome {
+    let mut conversation = server.connect().await?;
+    conversation.set_meta(server.meta(json!({})));
+    let result = conversation.ok("server/discover", json!({})).await?;
+    let versions = result["supportedVersions"].as_array().map_or(&[][..], Vec::as_slice);
+    ensure!(
+        !versions.is_empty() && versions.iter().all(Value::is_string),
+        "a list of texts as `supportedVersions`",
+        "`{}`",
+        result["supportedVersions"]
+    );
+    ensure!(
+        result["capabilities"].is_object(),
+        "an object as `capabilities`",
+        "`{}`",
+        result["capabilities"]
+    );
+    Ok(())
+}
+
+async fn listed_versions_are_accepted(server: Server) -> Outcome {
+    let offer = server.offer().await?;
+    let versions = offer["supportedVersions"].as_array().cloned().unwrap_or_default();
+    let current = server.revision().as_str();
+    ensure!(
+        versions.iter().any(|version| version == current),
+        format!("{current}, which the server accepts, among the supportedVersions"),
+        "`{}`",
+        offer["supportedVersions"]
+    );
+    for version in versions.iter().filter_map(Value::as_str) {
+        let old = Revision::MCP.iter().find(|known| known.as_str() == version && known.has_sessions());
+        let response = match old {
+            Some(revision) => {
+                let mut server = server.clone();
+                server.setting.revision = *revision;
+                let params = server.initialize(json!({}));
+                server.connect().await?.request("initialize", params).await?
+            }
+            None => {
+                let mut meta = server.meta(json!({}));
+                meta["io.modelcontextprotocol/protocolVersion"] = json!(version);
+                let mut conversation = server.connect().await?;
+                conversation.set_version(version);
+                conversation.request("server/discover", json!({"_meta": meta})).await?
+            }
+        };
+        let is_accepted = response.get("result").is_some()
+            && (old.is_none() || response["result"]["protocolVersion"] == version);
+        ensure!(
+            is_accepted,
+            format!("a result for the version {version} of the supportedVersions"),
+            "`{response}`"
+        );
+    }
+    Ok(())
+}
+
+async fn capabilities_match_methods(server: Server) -> Outcome {
+    let capabilities = server.offer().await?["capabilities"].take();
+    let mut conversation = server.open().await?;
+    let complete = json!({
+        "ref": {"type": "ref/prompt", "name": "conformance-no-such-prompt"},
+        "argument": {"name": "argument", "value": ""},
+    });
+    let methods = [
+        ("tools", "tools/list", "/result/tools/0", json!({})),
+        ("resources", "resources/list", "/result/resources/0", json!({})),
+        ("prompts", "prompts/list", "/result/prompts/0", json!({})),
+        ("completions", "completion/complete", "/result/completion/values/0", complete),
+    ];
+    for (capability, method, something, params) in methods {
+        let response = conversation.request(method, params).await?;
+        if capabilities.get(capability).is_some_and(|offered| !offered.is_null()) {
+            ensure!(
+                !has_code(&response, METHOD_NOT_FOUND),
+                format!("an answer to {method} of a server with the capability `{capability}`"),
+                "`{response}`"
+            );
+        } else {
+            ensure!(
+                response.pointer(something).is_none(),
+                format!("the capability `{capability}` of a server that answers {method}"),
+                "the capabilities `{capabilities}`"
+            );
+        }
+    }
+    Ok(())
+}

@@ -1,6 +1,320 @@
-//! Checks of servers: questions that a result carries.
+//! Checks of servers: results that ask the client for input.
 
-use super::Server;
-use crate::check::Check;
+use serde_json::{Map, Value, json};
 
-pub(super) const CHECKS: &[Check<Server>] = &[];
+use super::features::{acceptance, lists};
+use super::{Server, answers};
+use crate::check::{ANY, Check, check};
+use crate::conversation::Conversation;
+use crate::faults;
+use crate::verdict::{Outcome, Stop, ensure};
+
+pub(super) const CHECKS: &[Check<Server>] = &[
+    check!("MRT-01", other_methods_ask_nothing, ANY, [
+        "asks before it lists its tools" => faults::result_of("tools/list", |result| {
+            result["resultType"] = json!("input_required");
+        }),
+        "asks before it says what it can" => faults::result_of("server/discover", |result| {
+            result["resultType"] = json!("input_required");
+        }),
+    ]),
+    check!("MRT-02", question_has_requests_or_a_state, ANY, [
+        "asks for nothing" => faults::result_of("tools/call", |result| {
+            if let Some(result) = result.as_object_mut() {
+                result.remove("inputRequests");
+                result.remove("requestState");
+            }
+        }),
+    ]),
+    check!("MRT-03", only_declared_capabilities_are_asked_for, ANY, [
+        "asks whatever the client declares" => acceptance("tools/call", question()),
+    ]),
+    check!("MRT-04", requests_are_bare, ANY, [
+        "puts whole messages into its question" => edit_requests(|request| {
+            request["jsonrpc"] = json!("2.0");
+            request["id"] = json!(1);
+        }),
+        "asks by another method" => edit_requests(|request| request["method"] = json!("ping")),
+        "leaves out what it asks" => edit_requests(|request| {
+            request.as_object_mut().map(|request| request.remove("params"));
+        }),
+    ]),
+    check!("MRT-05", changed_state_is_refused, ANY, [
+        "takes any state" => acceptance("tools/call", done()),
+    ]),
+    check!("MRT-06", state_of_another_request_is_refused, ANY, [
+        "takes the state of another request" => acceptance("tools/call", done()),
+    ]),
+    check!("MRT-07", responses_are_looked_at, ANY, [
+        "fails if a response is missing" => {
+            let mut calls = 0;
+            faults::response_to("tools/call", move |m| {
+                calls += 1;
+                if calls == 2 {
+                    *m = json!({"jsonrpc": "2.0", "id": m["id"], "error": {"code": -32602, "message": "?"}});
+                }
+            })
+        },
+        "fails if there is a response more" => {
+            let mut calls = 0;
+            faults::response_to("tools/call", move |m| {
+                calls += 1;
+                if calls == 3 {
+                    *m = json!({"jsonrpc": "2.0", "id": m["id"], "error": {"code": -32602, "message": "?"}});
+                }
+            })
+        },
+        "takes anything for a response" => acceptance("tools/call", done()),
+    ]),
+    check!("MRT-08", abandoned_requests_do_no_harm, ANY, [
+        "waits for each retry" => {
+            let mut calls = 0;
+            faults::response_to("tools/call", move |m| {
+                calls += 1;
+                if calls > 20 {
+                    let error = json!({"code": -32603, "message": "too many requests wait"});
+                    *m = json!({"jsonrpc": "2.0", "id": m["id"], "error": error});
+                }
+            })
+        },
+    ]),
+];
+
+/// How many requests a check abandons.
+const ABANDONED: usize = 60;
+
+/// A question for a name.
+fn question() -> Value {
+    let schema = json!({"type": "object", "properties": {"name": {"type": "string"}}});
+    let params = json!({"mode": "form", "message": "?", "requestedSchema": schema});
+    let request = json!({"method": "elicitation/create", "params": params});
+    json!({"resultType": "input_required", "inputRequests": {"name": request}})
+}
+
+fn done() -> Value {
+    json!({"resultType": "complete", "content": [{"type": "text", "text": "done"}]})
+}
+
+fn edit_requests(mut edit: impl FnMut(&mut Value) + Send + 'static) -> Box<dyn crate::fault::Fault> {
+    faults::result_of("tools/call", move |result| {
+        let requests = result["inputRequests"].as_object_mut();
+        requests.into_iter().flatten().for_each(|(_, request)| edit(request));
+    })
+}
+
+fn is_question(result: &Value) -> bool {
+    result["resultType"] == "input_required"
+}
+
+/// Calls a tool that has to ask, and returns its question.
+async fn ask(conversation: &mut Conversation, tool: &Value) -> Outcome<Value> {
+    let result = conversation.ok("tools/call", tool.clone()).await.map_err(Stop::while_preparing)?;
+    if is_question(&result) {
+        return Ok(result);
+    }
+    Err(Stop::inconclusive(format!("the tool {} of the profile did not ask", tool["name"])))
+}
+
+/// The responses to a question.
+fn responses(question: &Value) -> Map<String, Value> {
+    let requests = question["inputRequests"].as_object().cloned().unwrap_or_default();
+    let answered = |(key, request): (String, Value)| Some((key, answers::answer(&request)?.ok()?));
+    requests.into_iter().filter_map(answered).collect()
+}
+
+/// The params of the retry.
+fn retry(tool: &Value, question: &Value, responses: Map<String, Value>) -> Value {
+    let mut params = tool.clone();
+    params["inputResponses"] = Value::Object(responses);
+    if let Some(state) = question.get("requestState") {
+        params["requestState"] = state.clone();
+    }
+    params
+}
+
+/// The tools of the profile that ask, as calls.
+fn asking(server: &Server) -> Outcome<Vec<Value>> {
+    let roles = ["asks", "asks_with_state", "samples", "lists_roots"];
+    let tools: Vec<Value> = roles.iter().filter_map(|role| server.tool(role).ok()).collect();
+    if tools.is_empty() {
+        return Err(Stop::not_applicable("the profile has no tool that asks the client"));
+    }
+    Ok(tools)
+}
+
+async fn other_methods_ask_nothing(server: Server) -> Outcome {
+    let mut conversation = server.open().await?;
+    let mut methods = vec!["server/discover"];
+    match lists(&server).await {
+        Ok(lists) => methods.extend(lists.iter().map(|list| list.method)),
+        Err(Stop::NotApplicable(_)) => {}
+        Err(stop) => return Err(stop),
+    }
+    for method in methods {
+        let response = conversation.request(method, json!({})).await?;
+        ensure!(
+            !is_question(&response["result"]),
+            format!("no result of type input_required for {method}"),
+            "`{response}`"
+        );
+    }
+    Ok(())
+}
+
+async fn question_has_requests_or_a_state(server: Server) -> Outcome {
+    let tools = asking(&server)?;
+    let mut conversation = server.open().await?;
+    for tool in tools {
+        let result = ask(&mut conversation, &tool).await?;
+        ensure!(
+            result["inputRequests"].is_object() || result["requestState"].is_string(),
+            "`inputRequests`, `requestState` or both in a result of type input_required",
+            "`{result}`"
+        );
+    }
+    Ok(())
+}
+
+async fn only_declared_capabilities_are_asked_for(server: Server) -> Outcome {
+    let tools = asking(&server)?;
+    let declared =
+        [json!({}), json!({"elicitation": {"form": {}}}), json!({"sampling": {}}), json!({"roots": {}})];
+    for capabilities in declared {
+        let mut conversation = server.open_with(capabilities.clone()).await?;
+        for tool in &tools {
+            let response = conversation.request("tools/call", tool.clone()).await?;
+            let requests = response.pointer("/result/inputRequests").and_then(Value::as_object);
+            for request in requests.into_iter().flatten().map(|(_, request)| request) {
+                let method = request["method"].as_str().unwrap_or_default();
+                let needed = method.split('/').next().unwrap_or_default();
+                let is_declared = capabilities.get(needed).is_some() && request["params"]["mode"] != "url";
+                ensure!(
+                    is_declared,
+                    format!("only requests that a client with the capabilities `{capabilities}` can answer"),
+                    "`{request}`"
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn requests_are_bare(server: Server) -> Outcome {
+    let tools = asking(&server)?;
+    let mut conversation = server.open().await?;
+    for tool in tools {
+        let result = ask(&mut conversation, &tool).await?;
+        let requests = result["inputRequests"].as_object();
+        for request in requests.into_iter().flatten().map(|(_, request)| request) {
+            let is_bare = request.get("jsonrpc").is_none() && request.get("id").is_none();
+            ensure!(is_bare, "a request without the members jsonrpc and id in inputRequests", "`{request}`");
+            let params = &request["params"];
+            let is_whole = match request["method"].as_str() {
+                Some("elicitation/create") => {
+                    let what = if params["mode"] == "url" { "url" } else { "requestedSchema" };
+                    params["message"].is_string() && params.get(what).is_some()
+                }
+                Some("sampling/createMessage") => {
+                    params["messages"].is_array() && params["maxTokens"].is_number()
+                }
+                Some("roots/list") => true,
+                _ => false,
+            };
+            ensure!(
+                is_whole,
+                "an elicitation, a sampling or a roots request in inputRequests",
+                "`{request}`"
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Fails if a call that had to be refused was done.
+fn expect_refusal(response: &Value, what: &str) -> Outcome {
+    let result = &response["result"];
+    let is_done = result.is_object() && !is_question(result) && result["isError"] != true;
+    ensure!(!is_done, format!("a refusal of {what}"), "`{response}`");
+    Ok(())
+}
+
+async fn changed_state_is_refused(server: Server) -> Outcome {
+    let tool = server.tool("asks_with_state")?;
+    let mut conversation = server.open().await?;
+    let question = ask(&mut conversation, &tool).await?;
+    let Some(state) = question["requestState"].as_str() else {
+        return Err(Stop::not_applicable("the server gave no requestState"));
+    };
+    let middle = state.chars().count() / 2;
+    let other = |char: char| if char == 'A' { 'B' } else { 'A' };
+    let changed: String =
+        state.chars().enumerate().map(|(at, char)| if at == middle { other(char) } else { char }).collect();
+    let shortened: String = state.chars().take(middle).collect();
+    for state in [changed, shortened, format!("{state}{state}")] {
+        let mut params = retry(&tool, &question, responses(&question));
+        params["requestState"] = json!(state);
+        let response = conversation.request("tools/call", params).await?;
+        expect_refusal(&response, "a requestState that was changed")?;
+    }
+    // An unchanged one shows that the refusals were not for something else.
+    let params = retry(&tool, &question, responses(&question));
+    let result = conversation.ok("tools/call", params).await.map_err(Stop::while_preparing)?;
+    if is_question(&result) {
+        return Err(Stop::inconclusive("the server asked again although its question was answered"));
+    }
+    Ok(())
+}
+
+async fn state_of_another_request_is_refused(server: Server) -> Outcome {
+    let (tool, other) = (server.tool("asks_with_state")?, server.tool("asks")?);
+    if tool == other {
+        return Err(Stop::not_applicable("the profile has one tool that asks"));
+    }
+    let mut conversation = server.open().await?;
+    let question = ask(&mut conversation, &tool).await?;
+    let another = ask(&mut conversation, &other).await?;
+    if !(question["requestState"].is_string() && another["requestState"].is_string()) {
+        return Err(Stop::not_applicable("the server gave no requestState"));
+    }
+    let mut params = retry(&tool, &question, responses(&question));
+    params["requestState"] = another["requestState"].clone();
+    let response = conversation.request("tools/call", params).await?;
+    expect_refusal(&response, "a requestState that was given for another request")
+}
+
+async fn responses_are_looked_at(server: Server) -> Outcome {
+    let tool = server.tool("asks")?;
+    let mut conversation = server.open().await?;
+    let question = ask(&mut conversation, &tool).await?;
+
+    let missing = conversation.request("tools/call", retry(&tool, &question, Map::new())).await?;
+    ensure!(is_question(&missing["result"]), "the question again, as its response is missing", "`{missing}`");
+
+    let mut more = responses(&question);
+    more.insert("conformance_more".to_owned(), json!({"action": "decline"}));
+    let more = conversation.request("tools/call", retry(&tool, &question, more)).await?;
+    let is_done = more["result"].is_object() && !is_question(&more["result"]);
+    ensure!(is_done, "a result, with a response that nobody asked for ignored", "`{more}`");
+
+    let malformed = responses(&question).into_iter().map(|(key, _)| (key, json!(7))).collect();
+    let malformed = conversation.request("tools/call", retry(&tool, &question, malformed)).await?;
+    ensure!(
+        malformed["error"].is_object(),
+        "an error, as a number is no response to a question",
+        "`{malformed}`"
+    );
+    Ok(())
+}
+
+async fn abandoned_requests_do_no_harm(server: Server) -> Outcome {
+    let tool = server.tool("asks")?;
+    let mut conversation = server.open().await?;
+    let question = ask(&mut conversation, &tool).await?;
+    for _ in 0..ABANDONED {
+        let result = conversation.ok("tools/call", tool.clone()).await?;
+        ensure!(is_question(&result), "a question, however many were not answered", "`{result}`");
+    }
+    let result = conversation.ok("tools/call", retry(&tool, &question, responses(&question))).await?;
+    ensure!(!is_question(&result), "the result of a request whose question is answered late", "`{result}`");
+    Ok(())
+}

@@ -1,6 +1,231 @@
 //! Checks of servers: logging.
 
-use super::Server;
-use crate::check::Check;
+use serde_json::{Value, json};
 
-pub(super) const CHECKS: &[Check<Server>] = &[];
+use super::Server;
+use super::features::{INVALID_PARAMS, expect_code};
+use crate::check::{ANY, Check, check};
+use crate::conversation::{Arrived, Conversation};
+use crate::fault::Fault;
+use crate::faults;
+use crate::verdict::{Outcome, Stop, ensure};
+
+pub(super) const CHECKS: &[Check<Server>] = &[
+    check!("LOG-01", logging_is_declared, ANY, [
+        "logs and does not declare it" => without_capability(),
+    ]),
+    check!("LOG-02", only_the_set_level_and_above, ANY, [
+        "ignores the level that is set" => says("info"),
+    ]),
+    check!("LOG-03", unknown_level_is_refused, ANY, [
+        "takes an unknown level" => faults::response_to("logging/setLevel", |m| {
+            *m = json!({"jsonrpc": "2.0", "id": m["id"], "result": {}});
+        }),
+        "answers an unknown level with an internal error" => faults::response_to("logging/setLevel", |m| {
+            m["error"]["code"] = json!(-32603);
+        }),
+    ]),
+    check!("LOG-04", no_log_without_a_level, ANY, [
+        "logs for a request that did not ask for it" => says("error"),
+    ]),
+    check!("LOG-05", log_belongs_to_its_request, ANY, [
+        "logs after the response" => faults::says_after_response_to("tools/call", |_| vec![line("error")]),
+        "logs on a subscription" => faults::each_call("notifications/message", |m| {
+            m["params"]["_meta"] = json!({"io.modelcontextprotocol/subscriptionId": LISTEN});
+        }),
+    ]),
+    check!("LOG-06", unknown_level_of_a_request_is_refused, ANY, [
+        "ignores an unknown level" => faults::response_to("tools/call", |m| {
+            *m = json!({"jsonrpc": "2.0", "id": m["id"], "result": {"resultType": "complete", "content": []}});
+        }),
+        "answers an unknown level with an internal error" => faults::response_to("tools/call", |m| {
+            m["error"]["code"] = json!(-32603);
+        }),
+    ]),
+    check!("LOG-07", only_the_level_of_the_request_and_above, ANY, [
+        "ignores the level of the request" => says("info"),
+    ]),
+];
+
+/// The levels, from the least severe on.
+const LEVELS: [&str; 8] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+/// The id of the subscription beside which a request logs.
+const LISTEN: &str = "listen";
+const LEVEL_KEY: &str = "io.modelcontextprotocol/logLevel";
+
+fn line(level: &str) -> Value {
+    json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": level, "data": "a line"}})
+}
+
+fn says(level: &'static str) -> Box<dyn Fault> {
+    faults::says_before_response_to("tools/call", move |_| vec![line(level)])
+}
+
+fn without_capability() -> Box<dyn Fault> {
+    let remove = |result: &mut Value| {
+        result["capabilities"].as_object_mut().map(|all| all.remove("logging"));
+    };
+    faults::both(
+        faults::result_of("initialize", move |result| remove(result)),
+        faults::result_of("server/discover", move |result| remove(result)),
+    )
+}
+
+fn is_log(message: &Value) -> bool {
+    message["method"] == "notifications/message"
+}
+
+/// Calls a tool and returns the response and the log notifications that arrived before it or soon after.
+async fn call(
+    conversation: &mut Conversation,
+    tool: Value,
+) -> Outcome<(Arrived, Vec<Arrived>, Vec<Arrived>)> {
+    let id = conversation.start("tools/call", tool).await?;
+    let is_response = |message: &Value| message["id"] == id && message.get("method").is_none();
+    let response = conversation.arrived("a response to tools/call", is_response).await?;
+    let is_early: Vec<Value> = conversation.queued().filter(|message| is_log(message)).cloned().collect();
+    let all = conversation.listen(super::features::SILENCE).await?;
+    let mut logs: Vec<Arrived> = all.into_iter().filter(|arrived| is_log(&arrived.message)).collect();
+    let late = logs.split_off(is_early.len().min(logs.len()));
+    Ok((response, logs, late))
+}
+
+fn with_level(mut tool: Value, level: &str) -> Value {
+    tool["_meta"] = json!({ LEVEL_KEY: level });
+    tool
+}
+
+/// The tool that logs, or any other if the profile names none.
+async fn logger(server: &Server, conversation: &mut Conversation) -> Outcome<Value> {
+    match server.tool("logs") {
+        Ok(tool) => Ok(tool),
+        Err(_) => server.any_tool(conversation).await,
+    }
+}
+
+async fn set_level(server: &Server, conversation: &mut Conversation, level: &str) -> Outcome {
+    if server.revision().has_sessions() {
+        // A server that logs without the capability need not know the method.
+        conversation.request("logging/setLevel", json!({"level": level})).await?;
+    }
+    Ok(())
+}
+
+async fn logging_is_declared(server: Server) -> Outcome {
+    let offer = server.offer().await?;
+    server.needs("/tools").await?;
+    let mut conversation = server.open().await?;
+    set_level(&server, &mut conversation, "debug").await?;
+    let tool = logger(&server, &mut conversation).await?;
+    let (_, early, late) = call(&mut conversation, with_level(tool, "debug")).await?;
+    let Some(log) = early.first().or(late.first()) else {
+        return Err(Stop::not_applicable("the server sent no log notification"));
+    };
+    ensure!(
+        offer.pointer("/capabilities/logging").is_some(),
+        "the capability `logging` of a server that sends log notifications",
+        "`{}` and the capabilities `{}`",
+        log.message,
+        offer["capabilities"]
+    );
+    Ok(())
+}
+
+/// Whether a level is one of those, and as severe as another one.
+fn is_severe(log: &Value, least: &str) -> bool {
+    let rank = |level: &str| LEVELS.iter().position(|known| *known == level);
+    log["params"]["level"].as_str().and_then(rank) >= rank(least)
+}
+
+/// Fails if something less severe than errors was logged.
+fn expect_errors(logs: &[Arrived]) -> Outcome {
+    for log in logs {
+        ensure!(
+            is_severe(&log.message, "error"),
+            "log notifications of the level error and above only",
+            "`{}`",
+            log.message
+        );
+    }
+    let has_error = logs.iter().any(|log| log.message["params"]["level"] == "error");
+    // A server may send less than it could.
+    if has_error { Ok(()) } else { Err(Stop::inconclusive("the tool `logs` of the profile logged no error")) }
+}
+
+async fn only_the_set_level_and_above(server: Server) -> Outcome {
+    server.needs("/logging").await?;
+    let tool = server.tool("logs")?;
+    let mut conversation = server.open().await?;
+    conversation.ok("logging/setLevel", json!({"level": "error"})).await?;
+    let (_, mut early, late) = call(&mut conversation, tool).await?;
+    early.extend(late);
+    expect_errors(&early)
+}
+
+async fn only_the_level_of_the_request_and_above(server: Server) -> Outcome {
+    let tool = server.tool("logs")?;
+    let mut conversation = server.open().await?;
+    let (_, mut early, late) = call(&mut conversation, with_level(tool, "error")).await?;
+    early.extend(late);
+    expect_errors(&early)
+}
+
+async fn unknown_level_is_refused(server: Server) -> Outcome {
+    server.needs("/logging").await?;
+    let mut conversation = server.open().await?;
+    let response = conversation.request("logging/setLevel", json!({"level": "loudest"})).await?;
+    expect_code(&response, INVALID_PARAMS, "logging/setLevel with the level `loudest`")
+}
+
+async fn no_log_without_a_level(server: Server) -> Outcome {
+    server.needs("/tools").await?;
+    let mut conversation = server.open().await?;
+    let tool = logger(&server, &mut conversation).await?;
+    let (_, early, late) = call(&mut conversation, tool).await?;
+    let log = early.first().or(late.first());
+    ensure!(
+        log.is_none(),
+        "no log notification for a request without a logLevel",
+        "`{}`",
+        log.map(|log| &log.message).unwrap_or(&Value::Null)
+    );
+    Ok(())
+}
+
+async fn log_belongs_to_its_request(server: Server) -> Outcome {
+    let tool = server.tool("logs")?;
+    let mut conversation = server.open().await?;
+    // A server without subscriptions refuses this one, and its log is judged all the same.
+    let filter = json!({"notifications": {"toolsListChanged": true, "promptsListChanged": true}});
+    conversation.start_as(json!(LISTEN), "subscriptions/listen", filter).await?;
+    let first = |message: &Value| {
+        message["id"] == LISTEN || message["method"] == "notifications/subscriptions/acknowledged"
+    };
+    conversation.wanted("an answer to subscriptions/listen", first).await.map_err(Stop::while_preparing)?;
+    let (response, early, late) = call(&mut conversation, with_level(tool, "debug")).await?;
+    for log in early.iter().chain(&late) {
+        let message = &log.message;
+        let subscription = message.pointer("/params/_meta/io.modelcontextprotocol~1subscriptionId");
+        ensure!(subscription.is_none(), "no log notification on a subscription", "`{message}`");
+        ensure!(
+            log.stream == response.stream,
+            "log notifications on the stream of their request",
+            "`{message}` on another stream"
+        );
+    }
+    let unsent = Value::Null;
+    let last = late.first().map_or(&unsent, |log| &log.message);
+    ensure!(late.is_empty(), "log notifications before the response", "`{last}` after it");
+    if early.is_empty() {
+        return Err(Stop::inconclusive("the tool `logs` of the profile did not log"));
+    }
+    Ok(())
+}
+
+async fn unknown_level_of_a_request_is_refused(server: Server) -> Outcome {
+    server.needs("/logging").await?;
+    let mut conversation = server.open().await?;
+    let tool = server.any_tool(&mut conversation).await?;
+    let response = conversation.request("tools/call", with_level(tool, "loudest")).await?;
+    expect_code(&response, INVALID_PARAMS, "a request with the logLevel `loudest`")
+}

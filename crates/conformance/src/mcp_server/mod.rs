@@ -3,8 +3,11 @@
 mod answers;
 mod caching;
 mod cancellation;
+pub(crate) mod checks;
 mod completion;
 mod discovery;
+mod exchanges;
+mod features;
 mod http_sse;
 mod input_required;
 mod jsonrpc;
@@ -13,25 +16,29 @@ mod logging;
 mod pagination;
 mod ping;
 mod progress;
+mod raw;
+mod shapes;
 mod stateless_http;
 mod stdio;
 mod streamable_http;
 mod subscriptions;
 mod tasks;
+mod versions;
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::{OnceCell, mpsc};
 
-use crate::check::{Check, Running};
 use crate::conversation::Conversation;
+use crate::link::Link;
 use crate::link::http::HttpTarget;
 use crate::link::http_sse::HttpSse;
 use crate::link::process::Process;
+use crate::link::received::QUEUE;
 use crate::link::streamable::Streamable;
-use crate::link::{Link, QUEUE};
 use crate::revision::Revision;
 use crate::setting::Setting;
 use crate::subject::{CommandLine, Target, Transport};
@@ -39,28 +46,7 @@ use crate::trace::Trace;
 use crate::verdict::{Outcome, Stop};
 
 /// How long a server that listens may take to say where.
-const START_TIME: Duration = Duration::from_secs(30);
-
-/// All checks.
-pub(crate) const CHECKS: &[&[Check<Server>]] = &[
-    jsonrpc::CHECKS,
-    lifecycle::CHECKS,
-    stdio::CHECKS,
-    http_sse::CHECKS,
-    streamable_http::CHECKS,
-    stateless_http::CHECKS,
-    cancellation::CHECKS,
-    progress::CHECKS,
-    ping::CHECKS,
-    pagination::CHECKS,
-    logging::CHECKS,
-    completion::CHECKS,
-    discovery::CHECKS,
-    subscriptions::CHECKS,
-    input_required::CHECKS,
-    caching::CHECKS,
-    tasks::CHECKS,
-];
+const START_TIME: Duration = Duration::from_secs(60);
 
 /// A server under test, as one check reaches it.
 #[derive(Clone)]
@@ -74,11 +60,13 @@ pub(crate) struct Hosts {
     target: Target,
     headers: Vec<(String, String)>,
     listening: OnceCell<(Process, String)>,
+    /// The results of handshakes, by revision, so that a slow program is started less often.
+    offers: Mutex<HashMap<Revision, Value>>,
 }
 
 impl Hosts {
     pub(crate) fn new(target: Target, headers: Vec<(String, String)>) -> Arc<Self> {
-        Arc::new(Self { target, headers, listening: OnceCell::new() })
+        Arc::new(Self { target, headers, listening: OnceCell::new(), offers: Mutex::default() })
     }
 
     /// The address of a server that listens.
@@ -141,7 +129,11 @@ impl Server {
             Transport::Http => Link::Streamable(Streamable::new(self.http().await?, self.revision(), sender)),
             Transport::Sse => Link::HttpSse(HttpSse::open(&self.http().await?, sender).await?),
         };
-        Ok(Conversation::new(link, received, *wait))
+        let mut conversation = Conversation::new(link, received, *wait);
+        if self.setting.transport == Transport::Stdio && faults.is_none() {
+            conversation.allow_start(START_TIME);
+        }
+        Ok(conversation)
     }
 
     /// A conversation that is ready for requests, of a client with every capability.
@@ -155,7 +147,12 @@ impl Server {
             let mut conversation = self.connect().await?;
             conversation.answer_with(answers::answer);
             if self.revision().has_sessions() {
-                conversation.ok("initialize", self.initialize(capabilities)).await?;
+                let result = conversation.ok("initialize", self.initialize(capabilities)).await?;
+                let version = &result["protocolVersion"];
+                if version.is_string() && version != self.revision().as_str() {
+                    let why = format!("the server answers {} with the version {version}", self.revision());
+                    return Err(Stop::not_applicable(why));
+                }
                 conversation.notify("notifications/initialized", json!({})).await?;
             } else {
                 conversation.set_meta(self.meta(capabilities));
@@ -167,6 +164,19 @@ impl Server {
 
     /// The result of the handshake: of `initialize` or `server/discover`.
     pub(crate) async fn offer(&self) -> Outcome<Value> {
+        let known = || self.hosts.offers.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = known().get(&self.revision()).cloned();
+        if let Some(offer) = kept.filter(|_| self.setting.faults.is_none()) {
+            return Ok(offer);
+        }
+        let offer = self.fresh_offer().await?;
+        if self.setting.faults.is_none() {
+            known().insert(self.revision(), offer.clone());
+        }
+        Ok(offer)
+    }
+
+    async fn fresh_offer(&self) -> Outcome<Value> {
         let mut conversation = self.connect().await?;
         let result = if self.revision().has_sessions() {
             conversation.ok("initialize", self.initialize(capabilities(self.revision()))).await
@@ -215,7 +225,8 @@ impl Server {
             (Target::Command(_), Transport::Sse) => url.replace("/mcp", "/sse"),
             _ => url,
         };
-        HttpTarget::new(&url, &self.hosts.headers, &self.setting.trace, &self.setting.faults)
+        let Setting { trace, faults, wait, .. } = &self.setting;
+        HttpTarget::new(&url, &self.hosts.headers, trace, faults, *wait)
     }
 
     /// The command of a server on stdio.
@@ -267,30 +278,4 @@ pub(crate) fn capabilities(revision: Revision) -> Value {
         all["roots"] = json!({});
     }
     all
-}
-
-/// A plain conversation, for audits and their mutants.
-pub(crate) fn plain_conversation(server: Server) -> Running {
-    Box::pin(async move {
-        let mut conversation = server.open().await?;
-        if server.revision().has_sessions() {
-            conversation.ok("ping", json!({})).await?;
-        } else {
-            conversation.ok("server/discover", json!({})).await?;
-        }
-        let offer = server.offer().await?;
-        if offer.pointer("/capabilities/tools").is_some() {
-            conversation.ok("tools/list", json!({})).await?;
-            if let Ok(tool) = server.any_tool(&mut conversation).await {
-                conversation.request("tools/call", tool).await?;
-            }
-        }
-        for (capability, method) in [("resources", "resources/list"), ("prompts", "prompts/list")] {
-            if offer["capabilities"].get(capability).is_some() {
-                conversation.ok(method, json!({})).await?;
-            }
-        }
-        conversation.request("conformance/unknown", json!({})).await?;
-        Ok(())
-    })
 }

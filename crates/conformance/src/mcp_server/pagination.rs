@@ -1,6 +1,81 @@
 //! Checks of servers: pagination.
 
-use super::Server;
-use crate::check::Check;
+use serde_json::json;
 
-pub(super) const CHECKS: &[Check<Server>] = &[];
+use super::Server;
+use super::features::{INVALID_PARAMS, METHOD_NOT_FOUND, expect_code, has_code, lists};
+use crate::check::{ANY, Check, check};
+use crate::faults;
+use crate::verdict::{Outcome, Stop, ensure};
+
+pub(super) const CHECKS: &[Check<Server>] = &[
+    check!("PAG-04", unknown_cursor_is_refused, ANY, [
+        "takes an unknown cursor for the beginning" => faults::response_to("resources/list", |m| {
+            if m["error"].is_object() {
+                *m = json!({"jsonrpc": "2.0", "id": m["id"], "result": {"resources": []}});
+            }
+        }),
+        "answers an unknown cursor with an internal error" => faults::response_to("tools/list", |m| {
+            if m["error"].is_object() {
+                m["error"]["code"] = json!(-32603);
+            }
+        }),
+    ]),
+    check!("PAG-05", cursor_leads_to_the_same_page, ANY, [
+        "forgets a cursor after its use" => {
+            let mut pages = 0;
+            faults::response_to("resources/list", move |m| {
+                pages += 1;
+                if pages == 3 {
+                    *m = json!({"jsonrpc": "2.0", "id": m["id"], "error": {"code": -32602, "message": "used"}});
+                }
+            })
+        },
+        "goes on from where it was" => {
+            let mut pages = 0;
+            faults::result_of("resources/list", move |result| {
+                pages += 1;
+                if let (3, Some(resources)) = (pages, result["resources"].as_array_mut()) {
+                    resources.remove(0);
+                }
+            })
+        },
+    ]),
+];
+
+async fn unknown_cursor_is_refused(server: Server) -> Outcome {
+    let lists = lists(&server).await?;
+    let mut conversation = server.open().await?;
+    for list in lists {
+        let response =
+            conversation.request(list.method, json!({"cursor": "no-cursor-of-this-server"})).await?;
+        // A server of resources need not have templates.
+        if !has_code(&response, METHOD_NOT_FOUND) {
+            let to = format!("{} with a cursor that the server never gave", list.method);
+            expect_code(&response, INVALID_PARAMS, &to)?;
+        }
+    }
+    Ok(())
+}
+
+async fn cursor_leads_to_the_same_page(server: Server) -> Outcome {
+    let lists = lists(&server).await?;
+    let mut conversation = server.open().await?;
+    let mut found = false;
+    for list in lists {
+        let first = conversation.request(list.method, json!({})).await.map_err(Stop::while_preparing)?;
+        let Some(cursor) = first.pointer("/result/nextCursor").filter(|cursor| cursor.is_string()) else {
+            continue;
+        };
+        found = true;
+        let once = conversation.ok(list.method, json!({"cursor": cursor})).await?;
+        let again = conversation.ok(list.method, json!({"cursor": cursor})).await?;
+        let (once, again) = (list.keys(&once), list.keys(&again));
+        ensure!(
+            once == again,
+            format!("the same page of {} for the same cursor", list.method),
+            "{once:?} and then {again:?}"
+        );
+    }
+    if found { Ok(()) } else { Err(Stop::not_applicable("each list of the server has one page")) }
+}

@@ -1,6 +1,86 @@
 //! Checks of servers: ping.
 
-use super::Server;
-use crate::check::Check;
+use std::time::{Duration, Instant};
 
-pub(super) const CHECKS: &[Check<Server>] = &[];
+use serde_json::json;
+
+use super::{Server, raw};
+use crate::check::{ANY, Check, check};
+use crate::faults;
+use crate::link::Link;
+use crate::subject::Transport;
+use crate::verdict::{Outcome, Stop, ensure};
+
+/// How late the response to a ping may be, on a machine that is busy.
+const PROMPT: Duration = Duration::from_secs(2);
+
+pub(super) const CHECKS: &[Check<Server>] = &[
+    check!("PNG-01", ping_is_answered, ANY, [
+        "does not know ping" => faults::response_to("ping", |m| *m = json!({
+            "jsonrpc": "2.0", "id": m["id"], "error": {"code": -32601, "message": "unknown method"},
+        })),
+        "answers ping with a text" => faults::result_of("ping", |result| *result = json!("pong")),
+        "answers with more than an empty result" => faults::result_of("ping", |result| *result = json!({"pong": true})),
+    ]),
+    check!("PNG-02", lost_connection, ANY, [
+        "goes on as if there had been an answer" => faults::response_to("tools/call", |m| *m = json!({
+            "jsonrpc": "2.0", "id": m["id"], "result": {"content": []},
+        })),
+        "waits for ever" => faults::loses_response_to("tools/call"),
+    ]),
+    check!("PNG-03", ping_is_gone, ANY, [
+        "answers ping" => faults::response_to("ping", |m| *m = json!({"jsonrpc": "2.0", "id": m["id"], "result": {"resultType": "complete"}})),
+        "calls ping an invalid request" => faults::response_to("ping", |m| m["error"]["code"] = json!(-32600)),
+    ]),
+];
+
+async fn ping_is_answered(server: Server) -> Outcome {
+    let mut conversation = server.connect().await?;
+    let params = server.initialize(super::capabilities(server.revision()));
+    conversation.ok("initialize", params).await.map_err(Stop::while_preparing)?;
+    for is_initialized in [false, true] {
+        if is_initialized {
+            conversation.notify("notifications/initialized", json!({})).await?;
+        }
+        let begun = Instant::now();
+        let result = conversation.ok("ping", json!({})).await?;
+        let members = result.as_object().map(|result| result.keys().filter(|name| *name != "_meta").count());
+        ensure!(members == Some(0), "an empty result of ping", "`{result}`");
+        let time = begun.elapsed();
+        ensure!(time < PROMPT, "a prompt response to ping", "one after {} ms", time.as_millis());
+    }
+    Ok(())
+}
+
+async fn ping_is_gone(server: Server) -> Outcome {
+    let mut conversation = server.open().await?;
+    let message = raw::message(&server, &json!("ping"), "ping", json!({}));
+    let reaction = raw::react_to(&mut conversation, &message, 1).await?;
+    reaction.has_error(-32601, "ping, which this revision does not have")?;
+    if server.setting.transport == Transport::Http {
+        ensure!(reaction.status == Some(404), "the status 404 for ping", "{reaction}");
+    }
+    Ok(())
+}
+
+/// A server that notices says so by the failure of the call, or ends the conversation.
+async fn lost_connection(server: Server) -> Outcome {
+    let tool = server.tool("pings")?;
+    let mut conversation = server.open().await?;
+    conversation.answer_with(|_| None);
+    if let Link::Streamable(link) = &mut conversation.link {
+        // The ping may come on the stream that belongs to no request.
+        let _status = link.listen().await?;
+    }
+    let id = conversation.start("tools/call", tool).await?;
+    conversation.call("ping").await.map_err(Stop::while_preparing)?;
+    let response = conversation.response(&id).await;
+    if conversation.is_closed() {
+        return Ok(());
+    }
+    let response = response?;
+    let is_error =
+        response.get("error").is_some() || response.pointer("/result/isError") == Some(&json!(true));
+    ensure!(is_error, "the failure of a call whose ping stays unanswered", "`{response}`");
+    Ok(())
+}

@@ -1,6 +1,231 @@
 //! Checks of servers: progress.
 
-use super::Server;
-use crate::check::Check;
+use std::time::Duration;
 
-pub(super) const CHECKS: &[Check<Server>] = &[];
+use serde_json::{Value, json};
+
+use super::Server;
+use super::raw::{SILENCE, is_response};
+use crate::check::{ANY, Check, audit, check};
+use crate::conversation::Conversation;
+use crate::fault::{Fault, Incoming};
+use crate::faults;
+use crate::link::Link;
+use crate::trace::{Sender, Trace};
+use crate::verdict::{Outcome, Stop, ensure};
+
+pub(super) const CHECKS: &[Check<Server>] = &[
+    audit!("PRG-01b", own_tokens, ANY, [
+        "uses a number with a fraction as its token" => faults::says_at("tools/list", |_| vec![asks("a", &json!(1.5))]),
+        "uses a token twice" => faults::says_at("tools/list", |_| vec![asks("a", &json!("token")), asks("b", &json!("token"))]),
+    ]),
+    check!("PRG-02", tokens_keep_their_type, ANY, [
+        "turns tokens into texts" => faults::each_call(PROGRESS, |m| {
+            if m["params"]["progressToken"].is_number() {
+                m["params"]["progressToken"] = json!(m["params"]["progressToken"].to_string());
+            }
+        }),
+        "turns tokens into numbers" => faults::each_call(PROGRESS, |m| if m["params"]["progressToken"] == "5" {
+            m["params"]["progressToken"] = json!(5);
+        }),
+    ]),
+    check!("PRG-03", progress_grows, ANY, [
+        "repeats a value" => faults::each_call(PROGRESS, |m| m["params"]["progress"] = json!(1)),
+        "counts down" => faults::each_call(PROGRESS, |m| {
+            let progress = m["params"]["progress"].as_f64().unwrap_or_default();
+            m["params"]["progress"] = json!(100.0 - progress);
+        }),
+        "writes its progress as a text" => faults::each_call(PROGRESS, |m| m["params"]["progress"] = json!("1")),
+    ]),
+    check!("PRG-04", nothing_after_the_response, ANY, [
+        "reports once more after the response" => faults::says_after_response_to("tools/call", |_| vec![
+            json!({"jsonrpc": "2.0", "method": PROGRESS, "params": {"progressToken": "last", "progress": 1000}}),
+        ]),
+    ]),
+    check!("PRG-05", only_with_a_token, ANY, [
+        "reports without a token" => faults::says_before_response_to("tools/call", |_| vec![
+            json!({"jsonrpc": "2.0", "method": PROGRESS, "params": {"progress": 1}}),
+        ]),
+        "makes a token up" => faults::says_before_response_to("tools/call", |response| vec![
+            json!({"jsonrpc": "2.0", "method": PROGRESS, "params": {"progressToken": response["id"], "progress": 1}}),
+        ]),
+    ]),
+    check!("PRG-07", no_flood, ANY, [
+        "reports each step" => floods(),
+    ]),
+    check!("PRG-08", messages_are_texts, ANY, [
+        "writes its message as an object" => faults::each_call(PROGRESS, |m| m["params"]["message"] = json!({"text": "on the way"})),
+        "writes its message as null" => faults::each_call(PROGRESS, |m| m["params"]["message"] = Value::Null),
+    ]),
+    check!("PRG-09", tokens_of_tasks, ANY, [
+        "forgets the token when the task begins" => faults::each_call(PROGRESS, |m| *m = Value::Null),
+        "reports after the end" => faults::says_at("ping", |_| vec![
+            json!({"jsonrpc": "2.0", "method": PROGRESS, "params": {"progressToken": "task", "progress": 1000}}),
+        ]),
+    ]),
+];
+
+const PROGRESS: &str = "notifications/progress";
+/// How long a message may be under way on a stream beside that of a response.
+const UNDER_WAY: Duration = Duration::from_millis(150);
+/// How many notifications of 10,000 steps within a second are no flood.
+const FLOOD: usize = 1000;
+
+/// Puts two thousand notifications in the place of each.
+fn floods() -> Box<dyn Fault> {
+    faults::incoming(|incoming| {
+        let is_progress = match &incoming {
+            Incoming::Line(line) => line.windows(PROGRESS.len()).any(|part| part == PROGRESS.as_bytes()),
+            Incoming::Event { event, .. } => event.data.contains(PROGRESS),
+            _ => false,
+        };
+        vec![incoming; if is_progress { 2000 } else { 1 }]
+    })
+}
+
+fn asks(id: &str, token: &Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "method": "roots/list", "params": {"_meta": {"progressToken": token}}})
+}
+
+fn own_tokens(_: &Server, trace: &Trace) -> Outcome {
+    let mut active: Vec<(Value, Value)> = Vec::new();
+    for (from, message) in super::exchanges::messages(trace) {
+        let id = message.get("id").cloned().unwrap_or_default();
+        if from == Sender::Suite {
+            active.retain(|(open, _)| *open != id || message.get("method").is_some());
+            continue;
+        }
+        let Some(token) = message.pointer("/params/_meta/progressToken").filter(|_| !id.is_null()) else {
+            continue;
+        };
+        let is_token = token.is_string() || token.is_i64() || token.is_u64();
+        ensure!(is_token, "a text or an integer as the progress token", "`{message}`");
+        let is_new = active.iter().all(|(open, known)| known != token || *open == id);
+        ensure!(is_new, "a progress token that no other active request has", "`{message}`");
+        active.push((id, token.clone()));
+    }
+    Ok(())
+}
+
+/// A call with a token, and the progress that the server reports up to its response.
+async fn reported(server: &Server, conversation: &mut Conversation, token: &Value) -> Outcome<Vec<Value>> {
+    let mut tool = server.tool("progress")?;
+    tool["_meta"] = json!({"progressToken": token});
+    let id = conversation.start("tools/call", tool).await?;
+    let response = conversation.response(&id).await.map_err(Stop::while_preparing)?;
+    if response.get("result").is_none() {
+        return Err(Stop::inconclusive(format!("the tool of the role `progress` failed: `{response}`")));
+    }
+    // What is in the queue arrived before the response.
+    let arrived = conversation.listen(Duration::ZERO).await?.into_iter().map(|arrived| arrived.message);
+    Ok(arrived.filter(|message| message["method"] == PROGRESS).collect())
+}
+
+async fn tokens_keep_their_type(server: Server) -> Outcome {
+    server.tool("progress")?;
+    let mut conversation = server.open().await?;
+    for token in [json!(5), json!("5"), json!("a token"), json!(0)] {
+        let messages = reported(&server, &mut conversation, &token).await?;
+        ensure!(!messages.is_empty(), format!("progress with the token {token}"), "none before the response");
+        for message in messages {
+            ensure!(message["params"]["progressToken"] == token, format!("the token {token}"), "`{message}`");
+        }
+    }
+    Ok(())
+}
+
+async fn progress_grows(server: Server) -> Outcome {
+    server.tool("progress")?;
+    let mut conversation = server.open().await?;
+    let messages = reported(&server, &mut conversation, &json!("growing")).await?;
+    if messages.len() < 2 {
+        return Err(Stop::inconclusive("the tool of the role `progress` reported fewer than two steps"));
+    }
+    let mut last = f64::NEG_INFINITY;
+    for message in messages {
+        let progress = message["params"]["progress"].as_f64();
+        let grown = progress.filter(|progress| *progress > last);
+        let expected = format!("a number greater than {last} as the progress");
+        last = grown.ok_or_else(|| Stop::failed(expected, format!("`{message}`")))?;
+    }
+    Ok(())
+}
+
+async fn nothing_after_the_response(server: Server) -> Outcome {
+    let mut tool = server.tool("progress")?;
+    tool["_meta"] = json!({"progressToken": "last"});
+    let mut conversation = server.open().await?;
+    let id = conversation.start("tools/call", tool).await?;
+    loop {
+        let message = conversation
+            .wanted("the response to the call", |message| {
+                is_response(message) && message["id"] == id || message["method"] == PROGRESS
+            })
+            .await
+            .map_err(Stop::while_preparing)?;
+        if is_response(&message) {
+            break;
+        }
+    }
+    let is_allowed = |message: &Value| message["method"] != PROGRESS;
+    conversation.silence(SILENCE * 2, "no progress after the response", is_allowed).await
+}
+
+async fn only_with_a_token(server: Server) -> Outcome {
+    let tool = server.tool("progress")?;
+    let mut conversation = server.open().await?;
+    conversation.ok("tools/call", tool).await.map_err(Stop::while_preparing)?;
+    let is_allowed = |message: &Value| message["method"] != PROGRESS;
+    conversation.silence(SILENCE, "no progress for a request without a token", is_allowed).await
+}
+
+async fn no_flood(server: Server) -> Outcome {
+    let mut tool = server.tool("flood")?;
+    tool["_meta"] = json!({"progressToken": "flood"});
+    let mut conversation = server.open().await?;
+    let id = conversation.start("tools/call", tool).await?;
+    let mut count = 0;
+    loop {
+        let message = conversation.wanted("the response to the call", |_| true).await;
+        let message = message.map_err(Stop::while_preparing)?;
+        if is_response(&message) && message["id"] == id {
+            return Ok(());
+        }
+        count += usize::from(message["method"] == PROGRESS);
+        let expected = format!("at most {FLOOD} progress notifications of 10,000 steps");
+        ensure!(count <= FLOOD, expected, "more of them: `{message}`");
+    }
+}
+
+async fn messages_are_texts(server: Server) -> Outcome {
+    server.tool("progress")?;
+    let mut conversation = server.open().await?;
+    for message in reported(&server, &mut conversation, &json!("words")).await? {
+        let text = message["params"].get("message");
+        ensure!(text.is_none_or(Value::is_string), "a text as the message", "`{message}`");
+    }
+    Ok(())
+}
+
+async fn tokens_of_tasks(server: Server) -> Outcome {
+    let mut tool = server.tool("progress_task")?;
+    server.needs("/tasks").await?;
+    tool["_meta"] = json!({"progressToken": "task"});
+    tool["task"] = json!({});
+    let mut conversation = server.open().await?;
+    if let Link::Streamable(link) = &mut conversation.link {
+        // Over HTTP the messages of a task have no other stream.
+        let _status = link.listen().await?;
+    }
+    let created = conversation.ok("tools/call", tool).await.map_err(Stop::while_preparing)?;
+    let is_of_task =
+        |message: &Value| message["method"] == PROGRESS && message["params"]["progressToken"] == "task";
+    conversation.wanted("progress of the task, with the token of its request", is_of_task).await?;
+    let id = created.pointer("/task/taskId").cloned().unwrap_or_default();
+    conversation.ok("tasks/result", json!({"taskId": id})).await.map_err(Stop::while_preparing)?;
+    // What was under way on another stream is not counted.
+    let _before = conversation.listen(UNDER_WAY).await?;
+    conversation.ok("ping", json!({})).await.map_err(Stop::while_preparing)?;
+    let is_allowed = |message: &Value| !is_of_task(message);
+    conversation.silence(SILENCE, "no progress after the end of the task", is_allowed).await
+}

@@ -1,6 +1,312 @@
 //! Checks of servers: subscriptions.
 
-use super::Server;
-use crate::check::Check;
+use serde_json::{Value, json};
 
-pub(super) const CHECKS: &[Check<Server>] = &[];
+use super::Server;
+use super::features::{List, METHOD_NOT_FOUND, SILENCE, entries, has_code};
+use crate::check::{ANY, Check, STDIO, check};
+use crate::conversation::Conversation;
+use crate::faults;
+use crate::verdict::{Outcome, Stop, ensure};
+
+pub(super) const CHECKS: &[Check<Server>] = &[
+    check!("SUB-01", acknowledgement_comes_first, ANY, [
+        "says something before the acknowledgement" => faults::says_at("subscriptions/listen", |m| {
+            vec![about(&m["id"], TOOLS_CHANGED)]
+        }),
+        "acknowledges what was not asked for" => faults::each_call(ACKNOWLEDGED, |m| {
+            m["params"]["notifications"] = json!({"toolsListChanged": true, "promptsListChanged": true});
+        }),
+        "acknowledges nothing" => faults::each_call(ACKNOWLEDGED, |m| {
+            m["params"].as_object_mut().map(|params| params.remove("notifications"));
+        }),
+    ]),
+    check!("SUB-02", messages_carry_the_subscription, ANY, [
+        "turns ids into texts" => faults::each_message(|m| {
+            if let Some(id @ Value::Number(_)) = m.pointer_mut(SUBSCRIPTION) {
+                *id = json!(id.to_string());
+            }
+        }),
+        "names the subscription in the acknowledgement only" => faults::each_call(TOOLS_CHANGED, |m| {
+            m["params"].as_object_mut().map(|params| params.remove("_meta"));
+        }),
+    ]),
+    check!("SUB-03", only_what_was_asked_for, ANY, [
+        "delivers what was not asked for" => {
+            faults::says_before_response_to("tools/call", |_| vec![about(&json!("tools"), PROMPTS_CHANGED)])
+        },
+        "delivers the updates of every resource" => faults::says_before_response_to("tools/call", |_| {
+            vec![about(&json!("other"), UPDATED)]
+        }),
+    ]),
+    check!("SUB-04", subscriptions_are_apart, ANY, [
+        "delivers what one asked for to all" => {
+            faults::says_before_response_to("tools/call", |_| vec![about(&json!("prompts"), TOOLS_CHANGED)])
+        },
+        "has one subscription for each client" => faults::each_message(|m| {
+            if m.pointer(SUBSCRIPTION).is_some_and(|id| id == "prompts") && m["method"] == PROMPTS_CHANGED {
+                *m = Value::Null;
+            }
+        }),
+    ]),
+    check!("SUB-05", cancelled_subscription_is_silent, STDIO, [
+        "goes on after the cancellation" => {
+            faults::says_before_response_to("tools/call", |_| vec![about(&json!("cancelled"), TOOLS_CHANGED)])
+        },
+    ]),
+    check!("SUB-06", ended_subscription_has_a_result, STDIO, [
+        "ends without a result" => faults::loses_response_to("subscriptions/listen"),
+        "does not name the subscription that ends" => faults::result_of("subscriptions/listen", |result| {
+            result.as_object_mut().map(|result| result.remove("_meta"));
+        }),
+    ]),
+    check!("SUB-09", empty_filter_is_silent, ANY, [
+        "takes an empty filter for all" => {
+            faults::says_before_response_to("tools/call", |_| vec![about(&json!("nothing"), TOOLS_CHANGED)])
+        },
+        "does not acknowledge an empty filter" => faults::each_call(ACKNOWLEDGED, |m| *m = Value::Null),
+    ]),
+    check!("SUB-10", neither_log_nor_progress, ANY, [
+        "logs on subscriptions" => faults::each_call("notifications/message", |m| {
+            m["params"]["_meta"] = json!({ KEY: "all" });
+        }),
+        "reports progress on subscriptions" => faults::each_call("notifications/progress", |m| {
+            m["params"]["_meta"] = json!({ KEY: "all" });
+        }),
+    ]),
+];
+
+const KEY: &str = "io.modelcontextprotocol/subscriptionId";
+const SUBSCRIPTION: &str = "/params/_meta/io.modelcontextprotocol~1subscriptionId";
+const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
+const TOOLS_CHANGED: &str = "notifications/tools/list_changed";
+const PROMPTS_CHANGED: &str = "notifications/prompts/list_changed";
+const UPDATED: &str = "notifications/resources/updated";
+
+/// A forged notification of a subscription.
+fn about(id: &Value, method: &str) -> Value {
+    json!({"jsonrpc": "2.0", "method": method, "params": {"uri": "test://any", "_meta": { KEY: id }}})
+}
+
+fn is_of(message: &Value, id: &Value) -> bool {
+    message.pointer(SUBSCRIPTION) == Some(id)
+}
+
+/// Opens a subscription and returns the first message that belongs to it.
+async fn listen(conversation: &mut Conversation, id: &Value, filter: Value) -> Outcome<Value> {
+    conversation.start_as(id.clone(), "subscriptions/listen", json!({"notifications": filter})).await?;
+    let is_first = |message: &Value| {
+        is_of(message, id) || message["method"] == ACKNOWLEDGED || message.get("id") == Some(id)
+    };
+    let first = conversation.wanted("an acknowledgement of subscriptions/listen", is_first).await?;
+    if has_code(&first, METHOD_NOT_FOUND) {
+        return Err(Stop::not_applicable("the server has no subscriptions"));
+    }
+    Ok(first)
+}
+
+/// Opens a subscription for a check that is about what follows.
+async fn prepare(conversation: &mut Conversation, id: &str, filter: Value) -> Outcome {
+    let first = listen(conversation, &json!(id), filter).await.map_err(Stop::while_preparing)?;
+    if first["method"] == ACKNOWLEDGED {
+        return Ok(());
+    }
+    Err(Stop::inconclusive(format!("subscriptions/listen was answered by `{first}`")))
+}
+
+async fn call(server: &Server, conversation: &mut Conversation, role: &str) -> Outcome {
+    let tool = server.tool(role)?;
+    conversation.ok("tools/call", tool).await.map_err(Stop::while_preparing)?;
+    Ok(())
+}
+
+async fn acknowledgement_comes_first(server: Server) -> Outcome {
+    let capabilities = server.offer().await?["capabilities"].take();
+    let mut conversation = server.open().await?;
+    let uri = "conformance:nothing";
+    let all = json!({
+        "toolsListChanged": true, "promptsListChanged": true, "resourcesListChanged": true,
+        "resourceSubscriptions": [uri],
+    });
+    for (id, filter) in [("tools", json!({"toolsListChanged": true})), ("all", all)] {
+        let first = listen(&mut conversation, &json!(id), filter.clone()).await?;
+        ensure!(first["method"] == ACKNOWLEDGED, "the acknowledgement as the first message", "`{first}`");
+        let granted = &first["params"]["notifications"];
+        let members = granted.as_object();
+        ensure!(members.is_some(), "an object as `notifications` of the acknowledgement", "`{first}`");
+        for (name, value) in members.into_iter().flatten().filter(|(_, value)| is_granted(value)) {
+            let is_asked = if name == "resourceSubscriptions" {
+                filter.get(name).is_some() && *value == json!([uri])
+            } else {
+                filter.get(name) == Some(value)
+            };
+            ensure!(is_asked, format!("no more than the filter `{filter}`"), "`{name}` of `{granted}`");
+            let offered = match name.as_str() {
+                "toolsListChanged" => "/tools/listChanged",
+                "promptsListChanged" => "/prompts/listChanged",
+                "resourcesListChanged" => "/resources/listChanged",
+                _ => continue,
+            };
+            ensure!(
+                capabilities.pointer(offered).is_some_and(|offered| *offered == true),
+                "only what the server offers in its capabilities",
+                "`{name}` of `{granted}` and the capabilities `{capabilities}`"
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Whether a member of an acknowledgement grants something.
+fn is_granted(value: &Value) -> bool {
+    !matches!(value, Value::Null | Value::Bool(false)) && *value != json!([])
+}
+
+async fn messages_carry_the_subscription(server: Server) -> Outcome {
+    let mut conversation = server.open().await?;
+    for id in [json!(42), json!("text")] {
+        let first = listen(&mut conversation, &id, json!({"toolsListChanged": true})).await?;
+        ensure!(
+            is_of(&first, &id),
+            format!("{id}, of the same type, as `{KEY}` in the _meta of the acknowledgement"),
+            "`{first}`"
+        );
+    }
+    let Ok(tool) = server.tool("changes_tools") else { return Ok(()) };
+    conversation.ok("tools/call", tool).await.map_err(Stop::while_preparing)?;
+    let mut missing = vec![json!(42), json!("text")];
+    while !missing.is_empty() {
+        let what = format!("{TOOLS_CHANGED} of both subscriptions");
+        let message = conversation.wanted(&what, |message| message["method"] == TOOLS_CHANGED).await?;
+        let id = message.pointer(SUBSCRIPTION).filter(|id| **id == 42 || **id == "text");
+        ensure!(id.is_some(), format!("42 or \"text\" as `{KEY}` in the _meta"), "`{message}`");
+        missing.retain(|missing| Some(missing) != id);
+    }
+    Ok(())
+}
+
+async fn only_what_was_asked_for(server: Server) -> Outcome {
+    let updates = server.setting.role("updates")?.clone();
+    let mut conversation = server.open().await?;
+    let resources = entries(&mut conversation, List::RESOURCES).await?;
+    let other = resources.iter().map(|resource| &resource["uri"]).find(|uri| **uri != updates["uri"]);
+    let other = other.cloned().unwrap_or_else(|| json!("conformance:nothing"));
+    prepare(&mut conversation, "tools", json!({"toolsListChanged": true})).await?;
+    prepare(&mut conversation, "other", json!({"resourceSubscriptions": [other]})).await?;
+    prepare(&mut conversation, "updated", json!({"resourceSubscriptions": [updates["uri"]]})).await?;
+    for role in ["changes_prompts", "changes_tools", "updates"] {
+        call(&server, &mut conversation, role).await?;
+    }
+    let is_updated = |message: &Value| message["method"] == UPDATED && is_of(message, &json!("updated"));
+    conversation.wanted("the update of a resource", is_updated).await.map_err(Stop::while_preparing)?;
+    conversation
+        .silence(SILENCE, "only notifications that the subscription asked for", |message| {
+            match message.pointer(SUBSCRIPTION).and_then(Value::as_str) {
+                Some("tools") => message["method"] == TOOLS_CHANGED,
+                Some("other") => false,
+                Some("updated") => message["method"] == UPDATED && message["params"]["uri"] == updates["uri"],
+                _ => true,
+            }
+        })
+        .await
+}
+
+async fn subscriptions_are_apart(server: Server) -> Outcome {
+    let (tools, prompts) = (server.tool("changes_tools")?, server.tool("changes_prompts")?);
+    let mut conversation = server.open().await?;
+    prepare(&mut conversation, "tools", json!({"toolsListChanged": true})).await?;
+    let first = listen(&mut conversation, &json!("prompts"), json!({"promptsListChanged": true})).await?;
+    ensure!(first["method"] == ACKNOWLEDGED, "an acknowledgement of the second subscription", "`{first}`");
+    for tool in [tools, prompts] {
+        conversation.ok("tools/call", tool).await.map_err(Stop::while_preparing)?;
+    }
+    let mut missing = vec![(TOOLS_CHANGED, json!("tools")), (PROMPTS_CHANGED, json!("prompts"))];
+    while let Some((method, id)) = missing.pop() {
+        let what = format!("{method} of the subscription {id}");
+        conversation.wanted(&what, |message| is_of(message, &id) && message["method"] == method).await?;
+    }
+    conversation
+        .silence(SILENCE, "only what each subscription asked for", |message| {
+            match message.pointer(SUBSCRIPTION).and_then(Value::as_str) {
+                Some("tools") => message["method"] == TOOLS_CHANGED,
+                Some("prompts") => message["method"] == PROMPTS_CHANGED,
+                _ => true,
+            }
+        })
+        .await
+}
+
+async fn cancelled_subscription_is_silent(server: Server) -> Outcome {
+    let id = json!("cancelled");
+    let mut conversation = server.open().await?;
+    server.tool("changes_tools")?;
+    prepare(&mut conversation, "cancelled", json!({"toolsListChanged": true})).await?;
+    conversation.notify("notifications/cancelled", json!({"requestId": id})).await?;
+    // What the server had sent already may still arrive.
+    conversation.ok("server/discover", json!({})).await?;
+    conversation.listen(SILENCE).await?;
+    call(&server, &mut conversation, "changes_tools").await?;
+    let what = "no notification of a subscription that was cancelled";
+    conversation.silence(SILENCE, what, |message| !is_of(message, &id)).await
+}
+
+async fn ended_subscription_has_a_result(server: Server) -> Outcome {
+    let id = json!("ended");
+    server.tool("end_subscriptions")?;
+    let mut conversation = server.open().await?;
+    prepare(&mut conversation, "ended", json!({"toolsListChanged": true})).await?;
+    call(&server, &mut conversation, "end_subscriptions").await?;
+    let response = conversation.response(&id).await?;
+    let result = &response["result"];
+    ensure!(
+        result["resultType"] == "complete" && result["_meta"][KEY] == id,
+        format!("a result of the type complete with {id} as `{KEY}` in its _meta"),
+        "`{response}`"
+    );
+    Ok(())
+}
+
+async fn empty_filter_is_silent(server: Server) -> Outcome {
+    let id = json!("nothing");
+    let mut conversation = server.open().await?;
+    let first = listen(&mut conversation, &id, json!({})).await?;
+    ensure!(first["method"] == ACKNOWLEDGED, "an acknowledgement of an empty filter", "`{first}`");
+    for role in ["changes_tools", "changes_prompts", "updates"] {
+        if server.tool(role).is_ok() {
+            call(&server, &mut conversation, role).await?;
+        }
+    }
+    let what = "no notification of a subscription with an empty filter";
+    conversation.silence(SILENCE, what, |message| !is_of(message, &id)).await
+}
+
+async fn neither_log_nor_progress(server: Server) -> Outcome {
+    let tools: Vec<Value> = ["logs", "progress"].iter().filter_map(|role| server.tool(role).ok()).collect();
+    if tools.is_empty() {
+        return Err(Stop::not_applicable("the profile has neither `logs` nor `progress`"));
+    }
+    let mut conversation = server.open().await?;
+    let all = json!({"toolsListChanged": true, "promptsListChanged": true, "resourcesListChanged": true});
+    conversation.start_as(json!("all"), "subscriptions/listen", json!({"notifications": all})).await?;
+    let first = |message: &Value| is_of(message, &json!("all")) || message["id"] == "all";
+    let acknowledged = conversation.arrived("an answer to subscriptions/listen", first).await;
+    let acknowledged = acknowledged.map_err(Stop::while_preparing)?;
+    for mut tool in tools {
+        tool["_meta"] = json!({"io.modelcontextprotocol/logLevel": "debug", "progressToken": "token"});
+        conversation.ok("tools/call", tool).await.map_err(Stop::while_preparing)?;
+    }
+    let mut is_told = false;
+    for arrived in conversation.listen(SILENCE).await? {
+        let message = &arrived.message;
+        if ["notifications/message", "notifications/progress"].iter().any(|name| message["method"] == *name) {
+            is_told = true;
+            ensure!(
+                message.pointer(SUBSCRIPTION).is_none()
+                    && (arrived.stream == 0 || arrived.stream != acknowledged.stream),
+                "neither log nor progress notifications on a subscription",
+                "`{message}`"
+            );
+        }
+    }
+    if is_told { Ok(()) } else { Err(Stop::inconclusive("the tools of the profile said nothing")) }
+}

@@ -2,7 +2,7 @@
 
 use agentwire_jsonrpc::Printable;
 
-use super::CheckResult;
+use super::results::CheckResult;
 use crate::trace::{Part, Sender, TraceEvent};
 
 /// How many bytes of one step are shown.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::conversation::steps;
-use super::junit::escape;
-use super::{CheckResult, Counts, Report};
+use super::escape::escape;
+use super::results::{CheckResult, Counts, Report};
 use crate::verdict::Verdict;
 
 const STYLE: &str = include_str!("page.css");
@@ -45,7 +45,7 @@ pub(super) fn render(reports: &[Report]) -> String {
 fn section(page: &mut String, report: &Report) {
     let _ = write!(
         page,
-        "<section><div class=\"head\"><h2>{} over {}</h2><span>{}</span><code>{}</code></div>\n",
+        "<section><div class=\"head\"><h2>{} over {}</h2><span>{}</span><code>{}</code></div>",
         report.kind,
         report.transport,
         escape(report.subject.as_deref().unwrap_or("a program without a name")),

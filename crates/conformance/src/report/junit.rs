@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use super::conversation::steps;
-use super::{CheckResult, Counts, Report};
+use super::escape::escape;
+use super::results::{CheckResult, Counts, Report};
 use crate::verdict::Verdict;
 
 /// One test suite for each report, one test case for each result.
@@ -65,23 +66,4 @@ fn body(result: &CheckResult) -> String {
         let _ = writeln!(text, "{} ms {} {} {}", step.at, step.arrow, step.kind, step.text);
     }
     text
-}
-
-/// Text escaped for XML, also within quotation marks. Control characters have no form in XML and are left out.
-pub(super) fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            '\n' => escaped.push('\n'),
-            '\u{fffe}' | '\u{ffff}' => {}
-            control if control.is_control() => {}
-            other => escaped.push(other),
-        }
-    }
-    escaped
 }

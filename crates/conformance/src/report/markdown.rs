@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use agentwire_jsonrpc::Printable;
 
-use super::{CheckResult, Counts, Report};
+use super::results::{CheckResult, Counts, Report};
 use crate::verdict::Verdict;
 
 /// How many characters of a subject's text a cell shows.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{CheckResult, Report};
+use super::results::{CheckResult, Report};
 use crate::requirement::Level;
 use crate::verdict::Verdict;
 

@@ -3,10 +3,16 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::*;
+use crate::config::Config;
+use crate::protocol::Protocol;
 use crate::registry::Registry;
-use crate::requirement::Protocol;
+use crate::requirement::Level;
+use crate::revision::Revision;
+use crate::subject::{SubjectKind, Transport};
+use crate::trace::Trace;
 use crate::trace::{Part, Sender};
 use crate::verdict::Failure;
+use crate::verdict::Verdict;
 use crate::{Baseline, Target};
 
 const HOSTILE: &str = "\u{1b}[2J</script><img src=x onerror=alert(1)>|\"'&`\u{0}\u{202e}";
@@ -24,7 +30,7 @@ fn report() -> Report {
     let result = |revision, verdict| {
         CheckResult::new(
             requirement,
-            "ids",
+            "ids".to_owned(),
             revision,
             Transport::Http,
             verdict,
@@ -62,7 +68,7 @@ fn a_failure_shows_requirement_page_and_bytes() {
     let report = report();
     for text in [
         result_lines(&report.results[1]),
-        Format::Html.render(&[report.clone()]),
+        Format::Html.render(std::slice::from_ref(&report)),
         Format::Junit.render(&[report]),
     ] {
         for part in ["mcp/RPC-06", "modelcontextprotocol.io/specification/", "the id 7", "serverInfo"] {

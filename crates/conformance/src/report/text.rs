@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use agentwire_jsonrpc::Printable;
 
 use super::conversation::steps;
-use super::{CheckResult, Counts, Report};
+use super::results::{CheckResult, Counts, Report};
 use crate::verdict::Verdict;
 
 /// A result as lines: one for a pass, more where something is to be said.

@@ -1,0 +1,355 @@
+//! Audits of all messages that agents send.
+
+use serde_json::{Value, json};
+
+use super::Agent;
+use super::shapes::{Difference, Shapes};
+use super::turn::update_in;
+use crate::check::{Check, STDIO, audit};
+use crate::faults;
+use crate::revision::Revision;
+use crate::trace::{Sender, Trace, message_of};
+use crate::verdict::{Outcome, Stop, ensure};
+
+pub(super) const CHECKS: &[Check<Agent>] = &[
+    audit!("RPC-07", own_methods_begin_with_an_underscore, STDIO, [
+        "invents a method" => faults::says_before_response_to("session/new", |_| vec![json!({"jsonrpc": "2.0", "method": "session/thought", "params": {}})]),
+    ]),
+    audit!("RPC-08", objects_have_no_other_fields, STDIO, [
+        "adds a field to updates" => faults::each_call("session/update", |m| m["params"]["update"]["timestamp"] = json!(1)),
+        "adds a field to a result" => faults::result_of("session/new", |result| result["models"] = json!([])),
+        "adds a field to the message" => faults::each_response(|m| m["time"] = json!(1)),
+        "adds a field deep inside" => faults::result_of("initialize", |result| {
+            for name in ["agentInfo", "info"] {
+                if let Some(info) = result.get_mut(name) { info["vendor"] = json!("x") }
+            }
+        }),
+    ]),
+    audit!("RPC-09", names_are_spelled_as_specified, STDIO, [
+        "writes keys in snake case" => faults::result_of("session/new", |result| result["session_id"] = json!("x")),
+        "writes kinds in camel case" => faults::each_call("session/update", |m| m["params"]["update"]["sessionUpdate"] = json!("agentMessageChunk")),
+    ]),
+    audit!("RPC-10", error_messages_are_one_sentence, STDIO, [
+        "sends a stack trace" => faults::each_response(|m| if m.get("error").is_some() { m["error"]["message"] = json!("no\n  at main") }),
+        "sends no text" => faults::each_response(|m| if m.get("error").is_some() { m["error"]["message"] = json!("") }),
+    ]),
+    audit!("RPC-13", paths_are_absolute, STDIO, [
+        "sends relative locations" => faults::each_call("session/update", |m| if m["params"]["update"].get("locations").is_some() { m["params"]["update"]["locations"] = json!([{"path": "src/main.rs"}]) }),
+        "sends relative folders" => faults::result_of("session/list", |result| result["sessions"] = json!([{"sessionId": "a", "cwd": "work"}])),
+    ]),
+    audit!("RPC-14", lines_count_from_one, STDIO, [
+        "counts from zero" => faults::each_call("session/update", |m| if m["params"]["update"].get("locations").is_some() { m["params"]["update"]["locations"] = json!([{"path": "/a", "line": 0}]) }),
+    ]),
+    audit!("RPC-16", trace_context_is_sound, STDIO, [
+        "has another use for `traceparent`" => faults::result_of("session/new", |result| result["_meta"] = json!({"traceparent": "main"})),
+    ]),
+    audit!("RPC-17", own_capabilities_are_in_meta, STDIO, [
+        "adds a capability beside the others" => faults::result_of("initialize", |result| {
+            for name in ["agentCapabilities", "capabilities"] {
+                if let Some(capabilities) = result.get_mut(name) { capabilities["telepathy"] = json!({}) }
+            }
+        }),
+    ]),
+    audit!("INIT-11", messages_are_of_the_agreed_version, STDIO, [
+        "mixes versions" => faults::each_call("session/update", |m| {
+            m["params"]["update"] = json!({"sessionUpdate": "plan", "entries": []});
+        }),
+    ]),
+    audit!("PR-06", updates_match_the_schema, STDIO, [
+        "leaves out the content" => faults::each_call("session/update", |m| if let Some(update) = m["params"]["update"].as_object_mut() { update.remove("content"); }),
+        "names a session that does not exist" => faults::each_call("session/update", |m| m["params"]["sessionId"] = json!("another")),
+        "names no session" => faults::each_call("session/update", |m| if let Some(params) = m["params"].as_object_mut() { params.remove("sessionId"); }),
+    ]),
+];
+
+/// Each message of the agent with the method that it belongs to: its own, or that of the request that it answers.
+fn attributed(trace: &Trace) -> Vec<(String, Value)> {
+    let mut asked: Vec<(Value, String)> = Vec::new();
+    let mut found = Vec::new();
+    for event in trace.events() {
+        let Some(message) = message_of(&event) else { continue };
+        let method = message.get("method").and_then(Value::as_str).map(str::to_owned);
+        match (event.from, method, message.get("id")) {
+            (Sender::Suite, Some(method), Some(id)) => asked.push((id.clone(), method)),
+            (Sender::Subject, Some(method), _) => found.push((method, message)),
+            (Sender::Subject, None, Some(id)) => {
+                let method =
+                    asked.iter().rev().find(|(known, _)| known == id).map(|(_, method)| method.clone());
+                found.push((method.unwrap_or_default(), message));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Only conversations in which no other version was agreed say something of this one.
+fn agreed(agent: &Agent, trace: &Trace) -> Outcome {
+    let answers = attributed(trace).into_iter().filter(|(method, _)| method == "initialize");
+    let mut versions = answers.filter_map(|(_, message)| message.pointer("/result/protocolVersion").cloned());
+    match versions.find(|version| *version != json!(agent.version())) {
+        Some(version) => Err(Stop::not_applicable(format!("version {version} was agreed"))),
+        None => Ok(()),
+    }
+}
+
+/// The params or the result of a message.
+fn part(message: &Value) -> Option<&Value> {
+    message.get("params").or_else(|| message.get("result"))
+}
+
+/// What differs from the schema in all messages, with the message.
+fn differences(agent: &Agent, trace: &Trace) -> Vec<(Difference, Value)> {
+    let shapes = Shapes::of(agent.revision());
+    let mut found = Vec::new();
+    for (method, message) in attributed(trace) {
+        let mut differences = Vec::new();
+        if let Some(part) = part(&message) {
+            differences.extend(shapes.differences(&method, part));
+        }
+        if let Some(error) = message.get("error") {
+            differences.extend(shapes.error(error));
+        }
+        found.extend(differences.into_iter().map(|difference| (difference, message.clone())));
+    }
+    found
+}
+
+/// Calls a function with each key, value and the key's object in a message, except in data of others' making.
+pub(super) fn each_field<'m>(
+    value: &'m Value,
+    see: &mut dyn FnMut(&'m str, &'m Value) -> Outcome,
+) -> Outcome {
+    const FOREIGN: [&str; 8] =
+        ["_meta", "rawInput", "rawOutput", "data", "requestedSchema", "env", "headers", "params_of_tool"];
+    match value {
+        Value::Array(items) => items.iter().try_for_each(|item| each_field(item, see)),
+        Value::Object(object) => object.iter().try_for_each(|(key, value)| {
+            see(key, value)?;
+            if FOREIGN.contains(&key.as_str()) { Ok(()) } else { each_field(value, see) }
+        }),
+        _ => Ok(()),
+    }
+}
+
+fn own_methods_begin_with_an_underscore(agent: &Agent, trace: &Trace) -> Outcome {
+    agreed(agent, trace)?;
+    let shapes = Shapes::of(agent.revision());
+    for message in trace.messages(Sender::Subject) {
+        let Some(method) = message["method"].as_str() else { continue };
+        let is_known = method.starts_with('_') || method.starts_with("$/") || shapes.has_method(method);
+        ensure!(
+            is_known,
+            "methods of the specification, or names that begin with an underscore",
+            "`{method}`"
+        );
+    }
+    Ok(())
+}
+
+fn objects_have_no_other_fields(agent: &Agent, trace: &Trace) -> Outcome {
+    agreed(agent, trace)?;
+    for message in trace.messages(Sender::Subject) {
+        const FIELDS: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
+        let other = message
+            .as_object()
+            .and_then(|message| message.keys().find(|key| !FIELDS.contains(&key.as_str())));
+        ensure!(other.is_none(), "no other fields in a message", "`{message}`");
+    }
+    for (difference, message) in differences(agent, trace) {
+        if let Difference::Unknown(path) = difference {
+            return Err(Stop::failed(
+                "custom data in `_meta` only",
+                format!("the field {path} in `{message}`"),
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn names_are_spelled_as_specified(_: &Agent, trace: &Trace) -> Outcome {
+    const TAGS: [&str; 7] = ["sessionUpdate", "type", "kind", "status", "stopReason", "outcome", "priority"];
+    for message in trace.messages(Sender::Subject) {
+        let Some(part) = part(&message) else { continue };
+        each_field(part, &mut |key, value| {
+            ensure!(
+                key == "_meta" || !key.contains(['_', '-']),
+                "keys in camel case",
+                "`{key}` in `{message}`"
+            );
+            let tag = value.as_str().filter(|_| TAGS.contains(&key)).unwrap_or_default();
+            let is_snake = tag.chars().all(|c| !c.is_ascii_uppercase() && c != '-');
+            ensure!(is_snake, format!("a value of `{key}` in snake case"), "`{tag}` in `{message}`");
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
+fn error_messages_are_one_sentence(_: &Agent, trace: &Trace) -> Outcome {
+    for message in trace.messages(Sender::Subject) {
+        if let Some(text) = message.pointer("/error/message").and_then(Value::as_str) {
+            let is_short =
+                !text.trim().is_empty() && !text.trim().contains('\n') && text.chars().count() <= 500;
+            ensure!(is_short, "one short sentence as the message of an error", "`{message}`");
+        }
+    }
+    Ok(())
+}
+
+/// Whether a path is absolute on some system.
+pub(super) fn is_absolute(path: &str) -> bool {
+    let drive = path.as_bytes();
+    path.starts_with('/') || path.starts_with("\\\\") || drive.get(1) == Some(&b':') && drive.len() > 2
+}
+
+fn paths_are_absolute(_: &Agent, trace: &Trace) -> Outcome {
+    for message in trace.messages(Sender::Subject) {
+        let Some(part) = part(&message) else { continue };
+        each_field(part, &mut |key, value| {
+            let paths = match key {
+                "path" | "cwd" | "oldPath" => std::slice::from_ref(value),
+                "additionalDirectories" => value.as_array().map_or(&[][..], Vec::as_slice),
+                _ => &[],
+            };
+            for path in paths.iter().filter_map(Value::as_str) {
+                ensure!(is_absolute(path), "absolute paths", "`{path}` in `{message}`");
+            }
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
+fn lines_count_from_one(_: &Agent, trace: &Trace) -> Outcome {
+    for message in trace.messages(Sender::Subject) {
+        let Some(part) = part(&message) else { continue };
+        each_field(part, &mut |key, value| {
+            ensure!(key != "line" || *value != json!(0), "lines that count from one", "`{message}`");
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
+fn trace_context_is_sound(_: &Agent, trace: &Trace) -> Outcome {
+    for message in trace.messages(Sender::Subject) {
+        let Some(part) = part(&message) else { continue };
+        each_field(part, &mut |key, meta| {
+            if key != "_meta" {
+                return Ok(());
+            }
+            if let Some(parent) = meta.get("traceparent") {
+                let is_sound = parent.as_str().is_some_and(is_traceparent);
+                ensure!(is_sound, "a `traceparent` as W3C defines it", "`{message}`");
+            }
+            for name in ["tracestate", "baggage"] {
+                let pairs = meta.get(name).map(|list| list.as_str().unwrap_or_default().to_owned());
+                let are_pairs = pairs.is_none_or(|list| list.split(',').all(|pair| pair.contains('=')));
+                ensure!(are_pairs, format!("pairs in `{name}` as W3C defines them"), "`{message}`");
+            }
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
+fn is_traceparent(text: &str) -> bool {
+    let lengths: Vec<usize> = text.split('-').map(str::len).collect();
+    let is_hex = text.chars().all(|c| c == '-' || c.is_ascii_digit() || ('a'..='f').contains(&c));
+    is_hex && lengths.starts_with(&[2, 32, 16, 2])
+}
+
+fn own_capabilities_are_in_meta(agent: &Agent, trace: &Trace) -> Outcome {
+    agreed(agent, trace)?;
+    for (difference, message) in differences(agent, trace) {
+        if let Difference::Unknown(path) = difference
+            && path.to_lowercase().starts_with("initialize.")
+            && path.to_lowercase().contains("capabilities.")
+        {
+            let what = "custom capabilities in `_meta` of a capability object";
+            return Err(Stop::failed(what, format!("the field {path} in `{message}`")));
+        }
+    }
+    Ok(())
+}
+
+/// The kinds of update that only one of the versions has.
+fn messages_are_of_the_agreed_version(agent: &Agent, trace: &Trace) -> Outcome {
+    agreed(agent, trace)?;
+    let (own, other): (&[&str], &[&str]) = (
+        &["plan", "tool_call", "current_mode_update"],
+        &[
+            "state_update",
+            "user_message",
+            "agent_message",
+            "agent_thought",
+            "tool_call_content_chunk",
+            "terminal_update",
+            "terminal_output_chunk",
+        ],
+    );
+    let (kinds, methods): (_, &[&str]) =
+        if agent.revision() == Revision::Acp2 { (own, &["fs/", "terminal/"]) } else { (other, &[]) };
+    let version = agent.version();
+    for message in trace.messages(Sender::Subject) {
+        let kind =
+            update_in(&message).and_then(|update| update["sessionUpdate"].as_str()).unwrap_or_default();
+        ensure!(!kinds.contains(&kind), format!("only updates of version {version}"), "`{message}`");
+        let method = message["method"].as_str().unwrap_or_default();
+        let is_other = methods.iter().any(|begin| method.starts_with(begin));
+        ensure!(!is_other, format!("only methods of version {version}"), "`{message}`");
+    }
+    Ok(())
+}
+
+fn updates_match_the_schema(agent: &Agent, trace: &Trace) -> Outcome {
+    agreed(agent, trace)?;
+    let shapes = Shapes::of(agent.revision());
+    let sessions: Vec<String> = sessions(trace);
+    for message in trace.messages(Sender::Subject) {
+        if message.get("method").is_none_or(|method| method != "session/update") {
+            continue;
+        }
+        for difference in shapes.differences("session/update", &message["params"]) {
+            if let Difference::Malformed(what) = difference {
+                return Err(Stop::failed(
+                    "updates as the schema defines them",
+                    format!("{what} in `{message}`"),
+                ));
+            }
+        }
+        let session = message["params"]["sessionId"].as_str().unwrap_or_default();
+        let is_known = sessions.iter().any(|known| known == session);
+        ensure!(is_known, "the id of an existing session in each update", "`{message}`");
+    }
+    Ok(())
+}
+
+/// The ids of the sessions that were begun or opened.
+fn sessions(trace: &Trace) -> Vec<String> {
+    let events = trace.events();
+    let messages = events.iter().filter_map(message_of);
+    let ids = messages.filter_map(|message| {
+        let named = message.pointer("/result/sessionId").or_else(|| {
+            message
+                .pointer("/params/sessionId")
+                .filter(|_| message.get("method").is_some_and(|method| method != "session/update"))
+        });
+        named.and_then(Value::as_str).map(str::to_owned)
+    });
+    ids.collect()
+}
+
+/// Calls a function with each content block in a message.
+pub(super) fn each_content(message: &Value, see: &mut dyn FnMut(&Value) -> Outcome) -> Outcome {
+    let Some(part) = part(message) else { return Ok(()) };
+    each_field(part, &mut |key, value| {
+        let blocks = match (key, value) {
+            ("content", Value::Array(blocks)) => blocks.as_slice(),
+            ("content", block) => std::slice::from_ref(block),
+            _ => &[],
+        };
+        blocks.iter().try_for_each(&mut *see)
+    })
+}

@@ -1,0 +1,139 @@
+//! Checks of agents: what version 2 demands that an agent refuses.
+
+use serde_json::{Value, json};
+
+use super::Agent;
+use super::elicitation::{ENTERED, asked, takes_for};
+use super::options::{id_of, options, set_params};
+use super::v2::with_sessions;
+use crate::check::{Check, STDIO, check};
+use crate::faults;
+use crate::verdict::{Outcome, Stop, ensure};
+
+pub(super) const CHECKS: &[Check<Agent>] = &[
+    check!("V2-22", other_transports_fail, STDIO, [
+        "accepts any" => faults::response_to("session/new", |m| faults::accept(m, json!({"sessionId": "s"}))),
+    ]),
+    check!("V2-26", other_content_fails, STDIO, [
+        "accepts any" => faults::response_to("session/prompt", |m| faults::accept(m, json!({"messageId": "m"}))),
+        "answers another code" => faults::response_to("session/prompt", |m| faults::refuse(m, -32603)),
+    ]),
+    check!("V2-41", unknown_items_are_not_cancelled, STDIO, [
+        "accepts any" => faults::response_to("tool_call/cancel", |m| faults::accept(m, json!({}))),
+        "does not know terminals" => faults::response_to("terminal/cancel", |m| faults::refuse(m, -32601)),
+    ]),
+    check!("V2-44", other_options_and_values_fail, STDIO, [
+        "accepts any" => faults::response_to("session/set_config_option", |m| faults::accept(m, json!({"configOptions": []}))),
+        "answers another code" => faults::response_to("session/set_config_option", |m| faults::refuse(m, -32603)),
+    ]),
+    check!("V2-47", an_unknown_action_is_a_cancellation, STDIO, ["accepts" => takes_for_accept()]),
+];
+/// Takes each answer but the first for an accepted one.
+fn takes_for_accept() -> Box<dyn crate::fault::Fault> {
+    takes_for("accept")
+}
+
+async fn other_transports_fail(agent: Agent) -> Outcome {
+    let (mut conversation, initialized) = with_sessions(&agent).await?;
+    let mut servers = vec![json!({"type": "_conformance", "name": "a"})];
+    let lacks = |name: &str| {
+        initialized.pointer(&format!("/capabilities/session/mcp/{name}")).is_none_or(Value::is_null)
+    };
+    if lacks("http") {
+        servers.push(json!({"type": "http", "name": "a", "url": "http://127.0.0.1:1/", "headers": []}));
+    }
+    if lacks("stdio") {
+        servers.push(json!({"type": "stdio", "name": "a", "command": "/bin/true", "args": [], "env": []}));
+    }
+    for server in servers {
+        let mut params = agent.session_params();
+        params["mcpServers"] = json!([server]);
+        let error = conversation.error("session/new", params).await?;
+        ensure!(error["code"] == -32602, format!("the code -32602 for the MCP server {server}"), "`{error}`");
+    }
+    Ok(())
+}
+
+async fn other_content_fails(agent: Agent) -> Outcome {
+    let (mut conversation, initialized) = with_sessions(&agent).await?;
+    let session = agent.new_session(&mut conversation).await?;
+    let mut blocks = vec![json!({"type": "_conformance", "a": 1})];
+    let resource = json!({"uri": "file:///a", "text": "a"});
+    for (name, block) in [
+        ("image", json!({"type": "image", "mimeType": "image/png", "data": super::prompt::PNG})),
+        ("audio", json!({"type": "audio", "mimeType": "audio/wav", "data": "AAAA"})),
+        ("embeddedContext", json!({"type": "resource", "resource": resource})),
+    ] {
+        if initialized.pointer(&format!("/capabilities/session/prompt/{name}")).is_none_or(Value::is_null) {
+            blocks.push(block);
+        }
+    }
+    for block in blocks {
+        let params = json!({"sessionId": session, "prompt": [block]});
+        let error = conversation.error("session/prompt", params).await?;
+        ensure!(
+            error["code"] == -32602,
+            format!("the code -32602 for a block of the type {}", block["type"]),
+            "`{error}`"
+        );
+    }
+    Ok(())
+}
+
+async fn unknown_items_are_not_cancelled(agent: Agent) -> Outcome {
+    let (mut conversation, _) = with_sessions(&agent).await?;
+    let session = agent.new_session(&mut conversation).await?;
+    for (method, name) in [("tool_call/cancel", "toolCallId"), ("terminal/cancel", "terminalId")] {
+        let params = json!({"sessionId": session, name: "conformance-unknown"});
+        let error = conversation.error(method, params).await?;
+        ensure!(
+            error["code"] == -32602,
+            format!("the code -32602 of {method} for an unknown id"),
+            "`{error}`"
+        );
+    }
+    Ok(())
+}
+
+async fn other_options_and_values_fail(agent: Agent) -> Outcome {
+    let (mut conversation, _) = with_sessions(&agent).await?;
+    let created =
+        conversation.ok("session/new", agent.session_params()).await.map_err(Stop::while_preparing)?;
+    let session = created["sessionId"].as_str().unwrap_or_default().to_owned();
+    let all = options(&created)?;
+    let mut wrong = vec![set_params(&agent, &session, &json!("conformance-unknown"), &json!("x"))];
+    for option in all {
+        let id = id_of(option);
+        if option["type"] == "select" {
+            wrong.push(set_params(&agent, &session, id, &json!("conformance-unknown")));
+            wrong.push(set_params(&agent, &session, id, &json!(true)));
+        } else if option["type"] == "boolean" {
+            wrong.push(set_params(&agent, &session, id, &json!("conformance-unknown")));
+        }
+    }
+    for params in wrong {
+        let error = conversation.error("session/set_config_option", params.clone()).await?;
+        ensure!(error["code"] == -32602, format!("the code -32602 for `{params}`"), "`{error}`");
+    }
+    // An option that is set to what it is shows that nothing else has changed.
+    let Some(option) = all.iter().find(|option| option["type"] == "select") else { return Ok(()) };
+    let params = set_params(&agent, &session, id_of(option), &option["currentValue"]);
+    let set = conversation.ok("session/set_config_option", params).await?;
+    ensure!(set["configOptions"] == json!(all), format!("unchanged options: `{}`", json!(all)), "`{set}`");
+    Ok(())
+}
+
+async fn an_unknown_action_is_a_cancellation(agent: Agent) -> Outcome {
+    let (_, cancelled) = asked(&agent, |_| Ok(json!({"action": "cancel"}))).await?;
+    let (_, unknown) =
+        asked(&agent, |values| Ok(json!({"action": "_conformance", "content": values}))).await?;
+    let text = unknown.text();
+    ensure!(!text.contains(ENTERED), "the action `_conformance` is not taken for `accept`", "`{text}`");
+    ensure!(
+        cancelled.stop == unknown.stop,
+        format!("the end of a cancelled one: {:?}", cancelled.stop),
+        "{:?}",
+        unknown.stop
+    );
+    Ok(())
+}

@@ -1,0 +1,79 @@
+//! What to judge, and how.
+
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use crate::profile::Profile;
+use crate::registry::RegistryError;
+use crate::revision::Revision;
+use crate::subject::{CommandLine, SubjectKind, Target, Transport};
+
+/// What to judge, and how.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Config {
+    /// Which party the program is.
+    pub kind: SubjectKind,
+    /// The program.
+    pub target: Target,
+    /// The transport.
+    pub transport: Transport,
+    /// The revisions in which it is judged.
+    pub revisions: Vec<Revision>,
+    /// What is known of the program beyond the protocol.
+    pub profile: Profile,
+    /// Headers of each request over HTTP, such as for authorization.
+    pub headers: Vec<(String, String)>,
+    /// Ids of the requirements that are judged, such as `mcp/RPC-06` or `RPC-06`; empty for all.
+    pub only: Vec<String>,
+    /// How many checks run at a time.
+    pub jobs: NonZeroUsize,
+    /// How long a message of the program may take.
+    pub wait: Duration,
+    /// How long a check may take.
+    pub timeout: Duration,
+    /// Chooses the order in which the checks run, so that a program that one check spoils for another is noticed.
+    pub seed: u64,
+    /// The command that runs [`run_stand_in`](crate::run_stand_in), to which an address and a token are added. Clients start it
+    /// as their server or agent.
+    pub stand_in: Option<CommandLine>,
+}
+
+/// Why a run cannot begin.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SuiteError {
+    /// The requirements cannot be read.
+    #[error(transparent)]
+    Registry(#[from] RegistryError),
+    /// Clients need a stand-in.
+    #[error("a client is judged with a stand-in for its server or agent, and `stand_in` is not set")]
+    NoStandIn,
+    /// Only servers are reached by a URL.
+    #[error("{0} is started by a command, not reached by a URL")]
+    NoCommand(SubjectKind),
+    /// A name in `only` that no check has.
+    #[error("no check covers {0}")]
+    UnknownRequirement(String),
+}
+
+impl Config {
+    /// Judges a program over stdio in every revision of its protocol.
+    pub fn new(kind: SubjectKind, target: Target) -> Self {
+        Self {
+            kind,
+            target,
+            transport: Transport::Stdio,
+            revisions: Revision::all(kind.protocol()).to_vec(),
+            profile: Profile::default(),
+            headers: Vec::new(),
+            only: Vec::new(),
+            jobs: NonZeroUsize::new(4).unwrap_or(NonZeroUsize::MIN),
+            wait: Duration::from_secs(10),
+            // Some checks start several programs, and each may need half a minute for that.
+            timeout: Duration::from_secs(180),
+            seed: 1,
+            stand_in: None,
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Connections to a server under test: TCP, with TLS on top for https.
+
+use std::time::Duration;
+
+use http::Uri;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+
+/// How long a connection may take.
+const CONNECT_TIME: Duration = Duration::from_secs(10);
+
+/// Bytes in both directions.
+pub(crate) trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Duplex for T {}
+
+/// Connects to the host of a URL.
+pub(crate) async fn connect(url: &Uri) -> Result<Box<dyn Duplex>, String> {
+    match tokio::time::timeout(CONNECT_TIME, open(url)).await {
+        Ok(opened) => opened.map_err(|why| format!("connecting failed: {why}")),
+        Err(_) => Err(format!("connecting took more than {} s", CONNECT_TIME.as_secs())),
+    }
+}
+
+async fn open(url: &Uri) -> Result<Box<dyn Duplex>, String> {
+    let host = url.host().unwrap_or_default();
+    let secure = url.scheme_str() == Some("https");
+    let port = url.port_u16().unwrap_or(if secure { 443 } else { 80 });
+    // A literal address of IPv6 stands in brackets in a URL only.
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    let stream = TcpStream::connect((host, port)).await.map_err(|error| error.to_string())?;
+    // A delayed segment would look like a slow server.
+    let _set = stream.set_nodelay(true);
+    if secure { encrypt(host, stream).await } else { Ok(Box::new(stream)) }
+}
+
+#[cfg(feature = "tls")]
+async fn encrypt(host: &str, stream: TcpStream) -> Result<Box<dyn Duplex>, String> {
+    use std::sync::Arc;
+
+    use hyper_rustls::ConfigBuilderExt;
+    use rustls::ClientConfig;
+    use rustls::pki_types::ServerName;
+
+    // Named in full, because rustls panics where several providers are built in and none was chosen.
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .and_then(ConfigBuilderExt::try_with_platform_verifier)
+        .map_err(|error| error.to_string())?
+        .with_no_client_auth();
+    let name = ServerName::try_from(host.to_owned()).map_err(|error| error.to_string())?;
+    let connector = tokio_rustls::TlsConnector::from(Arc::new(config));
+    Ok(Box::new(connector.connect(name, stream).await.map_err(|error| error.to_string())?))
+}
+
+#[cfg(not(feature = "tls"))]
+async fn encrypt(_: &str, _: TcpStream) -> Result<Box<dyn Duplex>, String> {
+    Err("this program was built without the feature `tls`".to_owned())
+}

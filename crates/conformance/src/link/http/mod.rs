@@ -1,0 +1,400 @@
+//! HTTP/1.1 requests to a server under test, with nothing added that a check does not ask for.
+
+mod body;
+mod response;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use http::{Request, Uri};
+use hyper_util::rt::TokioIo;
+use serde_json::Value;
+use tokio::sync::oneshot;
+
+use self::body::RequestBody;
+pub(crate) use self::response::HttpResponse;
+use self::response::{Body, Connection};
+use super::connect::{Duplex, connect};
+use super::tcp::Tcp;
+use crate::fault::{Faults, Head, Incoming};
+use crate::trace::{Part, Sender, Trace};
+use crate::verdict::{Outcome, Stop};
+
+/// An address that requests go to. Clones share the numbering of requests.
+#[derive(Clone)]
+pub(crate) struct HttpTarget {
+    url: Uri,
+    headers: Vec<(String, String)>,
+    trace: Trace,
+    faults: Faults,
+    next: Arc<AtomicU32>,
+    /// How long a server may take for the head of a response, and for each further part of its body that a check waits for.
+    wait: Duration,
+}
+
+/// A request that is being put together. The only header that it has by itself is `Host`.
+#[derive(Clone)]
+pub(crate) struct HttpRequest {
+    target: HttpTarget,
+    method: String,
+    path: String,
+    headers: Vec<(String, String)>,
+    body: Vec<u8>,
+}
+
+impl HttpTarget {
+    pub(crate) fn new(
+        url: &str,
+        headers: &[(String, String)],
+        trace: &Trace,
+        faults: &Faults,
+        wait: Duration,
+    ) -> Outcome<Self> {
+        let url: Uri =
+            url.parse().map_err(|error| Stop::inconclusive(format!("`{url}` is no URL: {error}")))?;
+        if !matches!(url.scheme_str(), Some("http" | "https")) || url.authority().is_none() {
+            return Err(Stop::inconclusive(format!("`{url}` is not of the form http(s)://HOST:PORT/PATH")));
+        }
+        Ok(Self {
+            url,
+            headers: headers.to_vec(),
+            trace: trace.clone(),
+            faults: faults.clone(),
+            next: Arc::default(),
+            wait,
+        })
+    }
+
+    /// Another path, or a whole URL, on the same terms.
+    pub(crate) fn at(&self, reference: &str) -> Outcome<Self> {
+        let (scheme, authority, path) =
+            (self.url.scheme_str().unwrap_or("http"), self.authority(), self.url.path());
+        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let url = if reference.starts_with("http://") || reference.starts_with("https://") {
+            reference.to_owned()
+        } else if reference.starts_with("//") {
+            format!("{scheme}:{reference}")
+        } else if reference.starts_with('/') {
+            format!("{scheme}://{authority}{reference}")
+        } else if reference.starts_with('?') {
+            format!("{scheme}://{authority}{path}{reference}")
+        } else {
+            format!("{scheme}://{authority}{folder}/{reference}")
+        };
+        let parsed = url.parse().map_err(|error| Stop::failed("a URL", format!("`{url}`: {error}")))?;
+        Ok(Self { url: parsed, ..self.clone() })
+    }
+
+    /// A connection on which the check writes bytes of its own.
+    pub(crate) async fn tcp(&self) -> Outcome<Tcp> {
+        let connection = connect(&self.url).await.map_err(Stop::inconclusive)?;
+        Ok(Tcp::new(self.clone(), connection))
+    }
+
+    /// How long a server may take.
+    pub(crate) fn wait(&self) -> Duration {
+        self.wait
+    }
+
+    /// Numbers a request, writes it down, and lets the fault see it: its number, whether it is kept from the server, and what is
+    /// forged in return.
+    pub(crate) fn note(&self, head: &str, body: &[u8]) -> (u32, bool, Vec<Value>) {
+        let exchange = self.next.fetch_add(1, Ordering::Relaxed) + 1;
+        self.faults.exchange(exchange, &format!("{head}\n\n{}", String::from_utf8_lossy(body)));
+        let shown: Vec<String> = head.lines().map(masked_line).collect();
+        self.trace.add(Sender::Suite, Part::Head, shown.join("\n").as_bytes());
+        if body.is_empty() {
+            return (exchange, false, Vec::new());
+        }
+        self.trace.add(Sender::Suite, Part::Body, body);
+        let Ok(message) = serde_json::from_slice(body) else {
+            return (exchange, false, Vec::new());
+        };
+        let (kept, forged) = self.faults.outgoing(&message);
+        for message in &forged {
+            self.trace.add(Sender::Subject, Part::Body, message.to_string().as_bytes());
+        }
+        (exchange, kept, forged)
+    }
+
+    /// Passes the head of a response through the fault, and writes it down.
+    pub(crate) fn take_head(&self, mut head: Head, forged: &mut Vec<Value>) -> Head {
+        for incoming in self.faults.incoming(Incoming::Head(head.clone())) {
+            match incoming {
+                Incoming::Head(changed) => head = changed,
+                Incoming::Forged(message) => {
+                    self.trace.add(Sender::Subject, Part::Body, message.to_string().as_bytes());
+                    forged.push(message);
+                }
+                _ => {}
+            }
+        }
+        let headers = head.headers.iter().map(|(name, value)| format!("\n{name}: {}", masked(name, value)));
+        let text = format!("HTTP/1.1 {}", head.status) + &headers.collect::<String>();
+        self.trace.add(Sender::Subject, Part::Head, text.as_bytes());
+        head
+    }
+
+    /// Passes a whole body through the fault, and writes it down.
+    pub(crate) fn take_body(&self, exchange: u32, bytes: Vec<u8>, forged: &mut Vec<Value>) -> Vec<u8> {
+        let mut whole = Vec::new();
+        for incoming in self.faults.incoming(Incoming::Body { exchange, bytes }) {
+            match incoming {
+                Incoming::Body { bytes, .. } => whole = bytes,
+                Incoming::Forged(message) => {
+                    self.trace.add(Sender::Subject, Part::Body, message.to_string().as_bytes());
+                    forged.push(message);
+                }
+                _ => {}
+            }
+        }
+        if !whole.is_empty() {
+            self.trace.add(Sender::Subject, Part::Body, &whole);
+        }
+        whole
+    }
+
+    /// The host and port.
+    pub(crate) fn authority(&self) -> &str {
+        self.url.authority().map_or("", |authority| authority.as_str())
+    }
+
+    /// The path and query.
+    pub(crate) fn path(&self) -> &str {
+        self.url.path_and_query().map_or("/", |path| path.as_str())
+    }
+
+    /// A request with no header but `Host` and those that the user gave for authorization.
+    pub(crate) fn request(&self, method: &str) -> HttpRequest {
+        HttpRequest {
+            target: self.clone(),
+            method: method.to_owned(),
+            path: self.path().to_owned(),
+            headers: self.headers.clone(),
+            body: Vec::new(),
+        }
+    }
+}
+
+impl HttpRequest {
+    /// Adds a header, or replaces it.
+    pub(crate) fn header(mut self, name: &str, value: &str) -> Self {
+        self = self.without(name);
+        self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    pub(crate) fn method(mut self, method: &str) -> Self {
+        method.clone_into(&mut self.method);
+        self
+    }
+
+    pub(crate) fn without(mut self, name: &str) -> Self {
+        self.headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+        self
+    }
+
+    pub(crate) fn path(mut self, path: &str) -> Self {
+        path.clone_into(&mut self.path);
+        self
+    }
+
+    /// A body of JSON, with its content type and what every client of MCP accepts.
+    pub(crate) fn json(self, message: &Value) -> Self {
+        self.body(message.to_string())
+            .header("content-type", "application/json")
+            .header("accept", "application/json, text/event-stream")
+    }
+
+    pub(crate) fn body(mut self, body: impl Into<Vec<u8>>) -> Self {
+        self.body = body.into();
+        self
+    }
+
+    /// Sends it over a connection of its own and waits for the head of the response.
+    pub(crate) async fn send(self) -> Outcome<HttpResponse> {
+        self.send_and_say(oneshot::channel().0).await
+    }
+
+    /// The same; says as soon as the body has been written.
+    pub(crate) async fn send_and_say(self, written: oneshot::Sender<()>) -> Outcome<HttpResponse> {
+        let target = self.target.clone();
+        let what = format!("a response to {} {}", self.method, self.path);
+        let (exchange, kept, mut forged) = target.note(&self.head_text(), &self.body);
+        let (head, body) = if kept {
+            kept_from_server(exchange, &self.body)
+        } else {
+            // A server that is not there breaks no requirement.
+            let stream = connect(&target.url).await.map_err(Stop::inconclusive)?;
+            match tokio::time::timeout(target.wait, self.exchange(stream, exchange, written)).await {
+                Ok(Ok(response)) => response,
+                Ok(Err(why)) => return Err(Stop::failed(what, why)),
+                Err(_) => {
+                    let seen = format!("none came within {} ms", target.wait.as_millis());
+                    return Err(Stop::failed(what, seen));
+                }
+            }
+        };
+        let head = target.take_head(head, &mut forged);
+        Ok(HttpResponse::new(head, body, target, forged))
+    }
+
+    /// Adds the length of its body, for a connection on which nothing adds it.
+    pub(crate) fn with_length(self) -> Self {
+        let length = self.body.len().to_string();
+        self.header("content-length", &length)
+    }
+
+    pub(crate) fn body_bytes(&self) -> &[u8] {
+        &self.body
+    }
+
+    /// The first line and the headers as bytes, up to the empty line.
+    pub(crate) fn head_bytes(&self) -> Vec<u8> {
+        let host = self.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host"));
+        let host = if host { String::new() } else { format!("\nhost: {}", self.target.authority()) };
+        (self.head_text() + &host + "\n\n").replace('\n', "\r\n").into_bytes()
+    }
+
+    /// The first line and the headers, as the trace and faults see them.
+    pub(crate) fn head_text(&self) -> String {
+        let headers = self.headers.iter().map(|(name, value)| format!("\n{name}: {value}"));
+        format!("{} {} HTTP/1.1", self.method, self.path) + &headers.collect::<String>()
+    }
+
+    async fn exchange(
+        self,
+        stream: Box<dyn Duplex>,
+        exchange: u32,
+        written: oneshot::Sender<()>,
+    ) -> Result<(Head, Body), String> {
+        let (mut sender, connection) = hyper::client::conn::http1::Builder::new()
+            .preserve_header_case(true)
+            .handshake(TokioIo::new(stream))
+            .await
+            .map_err(|error| error.to_string())?;
+        let connection = Connection::new(tokio::spawn(connection));
+        let mut request = Request::builder().method(self.method.as_str()).uri(&self.path);
+        if !self.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
+            request = request.header("Host", self.target.authority());
+        }
+        for (name, value) in &self.headers {
+            request = request.header(name, value);
+        }
+        let body = RequestBody::new(self.body, written);
+        let request = request.body(body).map_err(|error| error.to_string())?;
+        let sent = sender.send_request(request).await;
+        let (parts, body) = sent.map_err(|error| format!("the connection broke: {error}"))?.into_parts();
+        let text = |value: &http::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+        let headers =
+            parts.headers.iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect();
+        let head = Head { exchange, status: parts.status.as_u16(), headers };
+        Ok((head, Body::Open { body, _connection: connection }))
+    }
+}
+
+/// What a server answers that ignores a message: it takes a notification, and leaves a request open.
+fn kept_from_server(exchange: u32, body: &[u8]) -> (Head, Body) {
+    let message: Value = serde_json::from_slice(body).unwrap_or_default();
+    let open = message.get("id").is_some() && message.get("method").is_some();
+    let stream = vec![("content-type".to_owned(), "text/event-stream".to_owned())];
+    let (status, headers) = if open { (200, stream) } else { (202, Vec::new()) };
+    (Head { exchange, status, headers }, Body::None { open })
+}
+
+/// Secrets that the user gave are not written down.
+pub(crate) fn masked<'v>(name: &str, value: &'v str) -> &'v str {
+    let secret = ["authorization", "cookie", "proxy-authorization", "set-cookie", "x-api-key"];
+    if secret.iter().any(|known| name.eq_ignore_ascii_case(known)) { "(not shown)" } else { value }
+}
+
+pub(crate) fn masked_line(line: &str) -> String {
+    match line.split_once(": ") {
+        Some((name, value)) => format!("{name}: {}", masked(name, value)),
+        None => line.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    async fn target(listener: &TcpListener) -> HttpTarget {
+        let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+        HttpTarget::new(&url, &[], &Trace::new(), &Faults::default(), Duration::from_secs(20)).unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_request_has_the_headers_that_were_asked_for_and_its_length() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let target = target(&listener).await;
+        let server = async {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut bytes = vec![0; 4096];
+            let mut length = 0;
+            while !bytes[..length].ends_with(b"{\"a\":1}") {
+                length += stream.read(&mut bytes[length..]).await.unwrap();
+            }
+            stream.write_all(b"HTTP/1.1 202 Accepted\r\nX: y\r\nContent-Length: 0\r\n\r\n").await.unwrap();
+            String::from_utf8(bytes[..length].to_vec()).unwrap()
+        };
+        let request = target.request("POST").body("{\"a\":1}").header("X-Test", "b");
+        let (request, response) = tokio::join!(server, request.send());
+        let host = target.authority();
+        let expected =
+            format!("POST /mcp HTTP/1.1\r\nhost: {host}\r\nx-test: b\r\ncontent-length: 7\r\n\r\n");
+        assert_eq!(request, expected + "{\"a\":1}");
+        let response = response.unwrap();
+        assert_eq!((response.status(), response.header("x")), (202, Some("y")));
+    }
+
+    #[tokio::test]
+    async fn bytes_are_written_as_they_are_and_chunks_are_joined() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let target = target(&listener).await;
+        let server = async {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut bytes = [0; 4];
+            stream.read_exact(&mut bytes).await.unwrap();
+            stream.write_all(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-").await.unwrap();
+            stream.write_all(b"Encoding: chunked\r\n\r\n3;x\r\nabc\r\n1\r\nd\r\n0\r\n\r\n").await.unwrap();
+            stream.write_all(b"HTTP/1.0 404 No\r\nContent-Length: 2\r\n\r\nno").await.unwrap();
+            bytes
+        };
+        let client = async {
+            let mut tcp = target.tcp().await.unwrap();
+            tcp.write(b"\0ABC").await.unwrap();
+            let responses = [tcp.response().await.unwrap(), tcp.response().await.unwrap()];
+            assert!(tcp.closes_within(Duration::from_secs(20)).await);
+            responses.map(|response| (response.head.status, response.body))
+        };
+        let (bytes, responses) = tokio::join!(server, client);
+        assert_eq!(bytes, *b"\0ABC");
+        assert_eq!(responses, [(200, b"abcd".to_vec()), (404, b"no".to_vec())]);
+    }
+
+    #[test]
+    fn references_are_resolved_and_secrets_are_masked() {
+        let listed = [
+            ("/m?s=1", "http://h:1/m?s=1"),
+            ("m", "http://h:1/a/m"),
+            ("?s=1", "http://h:1/a/sse?s=1"),
+            ("//h:2/m", "http://h:2/m"),
+            ("https://i/m", "https://i/m"),
+        ];
+        let trace = Trace::new();
+        let wait = Duration::from_secs(1);
+        let target = HttpTarget::new("http://h:1/a/sse", &[], &trace, &Faults::default(), wait).unwrap();
+        for (reference, resolved) in listed {
+            assert_eq!(target.at(reference).unwrap().url, resolved);
+        }
+        target.note("POST /m HTTP/1.1\nAuthorization: Bearer secret", json!({}).to_string().as_bytes());
+        let shown = String::from_utf8(trace.events().remove(0).bytes).unwrap();
+        assert_eq!(shown, "POST /m HTTP/1.1\nAuthorization: (not shown)");
+    }
+}

@@ -1,0 +1,149 @@
+//! Checks of clients: the way from Streamable HTTP back to HTTP+SSE.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::check::{Check, HTTP, check};
+use crate::fault::{Answer, ClientRequest};
+use crate::faults;
+use crate::mcp_client::McpClient;
+use crate::mcp_client::host::{Host, words};
+use crate::played_http::text;
+use crate::verdict::{Outcome, Stop, ensure};
+
+pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[
+    check!("SSE-17", refused_post_leads_to_the_older_transport, HTTP, [
+        "sends nothing to the endpoint" => faults::loses_requests(|request| request.target.starts_with("/messages")),
+        "sends GET to another URL" => faults::each_verb("GET", |request| request.target = "/sse".into()),
+    ]),
+    check!("SSE-18", other_failures_lead_nowhere, HTTP, [
+        "tries the older transport after every failure" => faults::adds_request(|request| {
+            (request.method == "POST").then(|| listening(request))
+        }),
+    ]),
+    check!("SSE-19", older_transport_speaks_the_first_revision, HTTP, [
+        "refuses 2024-11-05" => faults::each_call("notifications/initialized", |message| *message = Value::Null),
+    ]),
+    check!("SSE-20", first_error_is_reported, HTTP, [
+        "reports the error of the GET" => faults::misreads(|answer| Some(match answer {
+            Answer::Head { status: 404, headers } => Answer::Head { status: 405, headers },
+            Answer::Body(_) => Answer::Body(Vec::new()),
+            other => other,
+        })),
+    ]),
+];
+
+/// The GET of a client that tries HTTP+SSE.
+pub(in crate::mcp_client) fn listening(request: &ClientRequest) -> ClientRequest {
+    let mut get = request.clone();
+    "GET".clone_into(&mut get.method);
+    get.body.clear();
+    get.set("accept", "text/event-stream");
+    get
+}
+
+/// Whether a request opens a stream at the URL that the client was given.
+pub(in crate::mcp_client) fn opens_stream(request: &ClientRequest) -> bool {
+    request.method == "GET"
+        && !request.target.starts_with("/.well-known")
+        && request.header("accept").is_some_and(|accept| accept.contains("text/event-stream"))
+}
+
+/// Waits for the GET by which a client falls back; one that does not is not bound.
+pub(in crate::mcp_client) async fn falls_back(host: &mut Host) -> Outcome {
+    let Some(get) = host.within(Duration::from_secs(2), opens_stream).await? else {
+        return Err(Stop::not_applicable("the client does not try the HTTP+SSE transport"));
+    };
+    ensure!(
+        get.request.target == "/mcp",
+        "GET to the URL of the refused POST, /mcp",
+        "{}",
+        text(&get.request)
+    );
+    host.answer(get).await
+}
+
+async fn refused_post_leads_to_the_older_transport(client: McpClient) -> Outcome {
+    for status in [404, 405, 400] {
+        let (mut driver, mut host) = client.older_host(status, "").await?;
+        let step = driver.start("list_tools", json!({})).await?;
+        falls_back(&mut host).await?;
+        let is_first =
+            |request: &ClientRequest| request.calls("initialize") && request.target.starts_with("/messages");
+        let post =
+            host.until("a POST of initialize to the endpoint of the older transport", is_first).await?;
+        host.answer(post).await?;
+        host.ok(&mut driver, step).await?;
+    }
+    Ok(())
+}
+
+async fn other_failures_lead_nowhere(client: McpClient) -> Outcome {
+    for status in [500, 403, 503, 0] {
+        let (mut driver, mut host) = client.host().await?;
+        let step = driver.start("list_tools", json!({})).await?;
+        let until = client.setting.wait;
+        // Each POST fails alike, also one that begins differently.
+        let fails = async {
+            while let Some(mut exchange) = host.within(until, |_| true).await? {
+                if opens_stream(&exchange.request) {
+                    return Err(Stop::failed(
+                        format!("no attempt at the older transport after {}", failure(status)),
+                        text(&exchange.request),
+                    ));
+                }
+                match status {
+                    0 => exchange.cut(),
+                    status => exchange.status(status)?,
+                }
+            }
+            Ok(())
+        };
+        tokio::select! {
+            biased;
+            found = fails => found?,
+            outcome = driver.outcome(step, until) => {
+                let outcome = outcome?;
+                ensure!(outcome.get("error").is_some(), "the client's step fails", "`{outcome}`");
+            }
+        }
+        let late = host.within(Duration::from_millis(100), opens_stream).await?;
+        ensure!(
+            late.is_none(),
+            format!("no attempt at the older transport after {}", failure(status)),
+            "{}",
+            late.map(|exchange| text(&exchange.request)).unwrap_or_default()
+        );
+    }
+    Ok(())
+}
+
+fn failure(status: u16) -> String {
+    if status == 0 { "a lost connection".into() } else { format!("status {status}") }
+}
+
+async fn older_transport_speaks_the_first_revision(client: McpClient) -> Outcome {
+    let (mut driver, mut host) = client.older_host(404, "").await?;
+    let step = driver.start("list_tools", json!({})).await?;
+    falls_back(&mut host).await?;
+    let initialized = host.call("notifications/initialized").await?;
+    host.answer(initialized).await?;
+    host.ok(&mut driver, step).await.map(drop)
+}
+
+async fn first_error_is_reported(client: McpClient) -> Outcome {
+    let (mut driver, mut host) = client.older_host(404, "the first POST was refused").await?;
+    let step = driver.start("list_tools", json!({})).await?;
+    let Some(mut get) = host.within(Duration::from_secs(2), opens_stream).await? else {
+        return Err(Stop::not_applicable("the client does not try the HTTP+SSE transport"));
+    };
+    get.respond(405, &[("allow", "POST")], b"")?;
+    let outcome = words(&host.error(&mut driver, step).await?);
+    ensure!(
+        outcome.contains("404") || outcome.contains("the first POST was refused"),
+        "an error that has the status 404 or the text of the refused POST",
+        "`{outcome}`"
+    );
+    Ok(())
+}

@@ -1,0 +1,112 @@
+//! Ids of requests and of responses, and messages that have no answer.
+
+use serde_json::{Value, json};
+
+use crate::check::{ANY, Check, check};
+use crate::faults;
+use crate::mcp_client::McpClient;
+use crate::mcp_client::opened::QUIET;
+use crate::verdict::{Outcome, Stop, ensure};
+
+pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[
+    check!("RPC-04", ids_are_used_once, ANY, [
+        "uses one id for each page" => {
+            let mut first = None;
+            faults::each_call("tools/list", move |m| m["id"] = first.get_or_insert(m["id"].take()).clone())
+        },
+    ]),
+    check!("RPC-05", ids_differ_while_requests_wait, ANY, [
+        "uses one id for each call" => faults::each_call("tools/call", |m| m["id"] = json!(7)),
+    ]),
+    check!("RPC-06", ids_keep_their_type, ANY, [
+        "turns ids into strings" => faults::each_response(|m| if m["id"].is_number() { m["id"] = json!(m["id"].to_string()) }),
+        "turns ids into numbers" => faults::each_response(|m| if m["id"] == "7" { m["id"] = json!(7) }),
+    ]),
+    check!("RPC-11", notifications_get_no_answer, ANY, [
+        "answers an unknown notification" => faults::says_at("notifications/unknown", |_| vec![
+            json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32601, "message": "no such method"}}),
+        ]),
+        "answers a malformed notification" => faults::says_at("notifications/progress", |_| vec![
+            json!({"jsonrpc": "2.0", "error": {"code": -32602, "message": "malformed"}}),
+        ]),
+    ]),
+    check!("RPC-12", unknown_methods_are_refused, ANY, [
+        "answers an unknown method with -32600" => faults::each_response(|m| if m.get("error").is_some() {
+            m["error"]["code"] = json!(-32600);
+        }),
+        "answers an unknown method with a result" => faults::response_to("conformance/unknown", |m| {
+            *m = json!({"jsonrpc": "2.0", "id": m["id"], "result": {}});
+        }),
+    ]),
+];
+
+/// The client follows three pages, so that it makes several requests on one connection.
+async fn ids_are_used_once(client: McpClient) -> Outcome {
+    let script = client.script();
+    let mut opened = client.open("list_tools", json!({}), client.script().leaves("tools/list")).await?;
+    let mut seen: Vec<Value> = Vec::new();
+    for page in 1..=3 {
+        let request = opened.server.call("tools/list").await.map_err(Stop::while_preparing)?;
+        seen = opened.server.asked.iter().map(|request| request["id"].clone()).collect();
+        let last = seen.pop().unwrap_or_default();
+        ensure!(!seen.contains(&last), "an id that no request of the session had before", "`{request}`");
+        let mut result = script.result("tools/list");
+        if page < 3 {
+            result["nextCursor"] = json!(format!("page {page}"));
+        }
+        opened.server.reply(&request, result).await?;
+    }
+    drop(seen);
+    opened.ok().await.map(drop).map_err(Stop::while_preparing)
+}
+
+async fn ids_differ_while_requests_wait(client: McpClient) -> Outcome {
+    let mut opened = client.connected(client.script().leaves("tools/call")).await?;
+    let mut seen: Vec<Value> = Vec::new();
+    for number in 0..5 {
+        opened.then("call_tool", json!({"tool": "echo", "arguments": {"text": number.to_string()}})).await?;
+        let request = opened.server.call("tools/call").await.map_err(Stop::while_preparing)?;
+        let id = request["id"].clone();
+        ensure!(!seen.contains(&id), format!("an id that is none of the unanswered {seen:?}"), "`{request}`");
+        seen.push(id);
+    }
+    Ok(())
+}
+
+async fn ids_keep_their_type(client: McpClient) -> Outcome {
+    client.needs_sessions()?;
+    let (mut opened, request) = client.held().await?;
+    for id in [json!(0), json!(-1), json!("7"), json!(7), json!(""), json!(9_007_199_254_740_991_i64)] {
+        opened.server.start_as(id.clone(), "ping", json!({})).await?;
+        let response = opened.server.wanted("a response", |message| message.get("method").is_none()).await?;
+        let seen: &Value = &response["id"];
+        ensure!(*seen == id, format!("the id {id}"), "the id {seen}");
+    }
+    opened.release(&request).await.map(drop).map_err(Stop::while_preparing)
+}
+
+async fn notifications_get_no_answer(client: McpClient) -> Outcome {
+    let (mut opened, request) = client.held().await?;
+    let progress = json!({"progressToken": {"not": "a token"}, "progress": "half"});
+    opened.server.notify("notifications/unknown", json!({"a": 1})).await?;
+    opened.server.notify("notifications/progress", progress).await?;
+    opened.server.send(&json!({"jsonrpc": "2.0", "method": "notifications/message", "params": []})).await?;
+    let what = "no response to a notification";
+    if client.revision().has_sessions() {
+        // The client has read the notifications before it reads the ping.
+        let id = opened.server.start("ping", json!({})).await?;
+        let first =
+            opened.server.wanted("a response to ping", |message| message.get("method").is_none()).await?;
+        ensure!(first["id"] == id, what, "`{first}` arrived");
+    }
+    opened.server.silence(QUIET, what, |message| message.get("method").is_some()).await?;
+    opened.release(&request).await.map(drop)
+}
+
+async fn unknown_methods_are_refused(client: McpClient) -> Outcome {
+    client.needs_sessions()?;
+    let (mut opened, request) = client.held().await?;
+    let error = opened.server.error("conformance/unknown", json!({})).await?;
+    ensure!(error["code"] == -32601, "the code -32601", "`{error}`");
+    opened.release(&request).await.map(drop)
+}

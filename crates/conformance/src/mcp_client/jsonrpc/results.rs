@@ -1,0 +1,33 @@
+//! Kinds of results, and errors of older servers.
+
+use serde_json::{Value, json};
+
+use crate::check::{ANY, Check, check};
+use crate::faults;
+use crate::mcp_client::McpClient;
+use crate::verdict::Outcome;
+
+pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[
+    check!("RPC-29", unknown_result_types_are_errors, ANY, [
+        "takes any type of result" => faults::steps_succeed(),
+    ]),
+    check!("RPC-33", the_old_code_is_understood, ANY, [
+        "takes -32002 for a success" => faults::steps_succeed(),
+        "hangs after -32002" => faults::steps_hang(),
+    ]),
+];
+
+async fn unknown_result_types_are_errors(client: McpClient) -> Outcome {
+    let mut result = client.script().result("tools/list");
+    result["resultType"] = json!("conformance/unknown");
+    let script = client.script().on_exactly("tools/list", result);
+    let mut opened = client.open("list_tools", json!({}), script).await?;
+    opened.error().await.map(drop)
+}
+
+async fn the_old_code_is_understood(client: McpClient) -> Outcome {
+    let script = client.script().fails("resources/read", -32002, "Resource not found");
+    let mut opened = client.open("read_resource", json!({"uri": "test://none"}), script).await?;
+    let _error: Value = opened.error().await?;
+    Ok(())
+}

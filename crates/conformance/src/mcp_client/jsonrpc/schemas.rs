@@ -1,0 +1,100 @@
+//! The schemas of tools: their dialect, their size, and what they refer to.
+
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+use crate::check::{ANY, Check, check};
+use crate::fault::Fault;
+use crate::faults;
+use crate::mcp_client::McpClient;
+use crate::mcp_client::opened::QUIET;
+use crate::verdict::{Outcome, Stop, ensure};
+
+pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[
+    check!("RPC-36", references_are_not_fetched, ANY, [
+        "fetches what a schema refers to" => Box::new(Fetches),
+    ]),
+    check!("RPC-37", schemas_are_of_2020_12, ANY, [
+        "reads a schema as draft 7" => faults::calls_fail(),
+    ]),
+    check!("RPC-38", deep_schemas_are_bounded, ANY, [
+        "never ends with a deep schema" => faults::steps_hang(),
+    ]),
+];
+
+/// Connects to the address of each reference in a list of tools.
+struct Fetches;
+
+impl Fault for Fetches {
+    fn outgoing(&mut self, message: &Value, _: &mut Vec<Value>) -> bool {
+        let reference = message.pointer("/result/tools/0/inputSchema/properties/text/$ref");
+        let address = reference
+            .and_then(Value::as_str)
+            .and_then(|url| url.split('/').nth(2)?.parse::<SocketAddr>().ok());
+        if let Some(address) = address {
+            // The check sees the connection.
+            let _connected = TcpStream::connect_timeout(&address, Duration::from_secs(1));
+        }
+        false
+    }
+}
+
+async fn references_are_not_fetched(client: McpClient) -> Outcome {
+    let no_port = |error: std::io::Error| Stop::inconclusive(format!("no port: {error}"));
+    let listener = TcpListener::bind("127.0.0.1:0").await.map_err(no_port)?;
+    let url = format!("http://{}/schema.json", listener.local_addr().map_err(no_port)?);
+    let schema = json!({"type": "object", "properties": {"text": {"$ref": url}}});
+    let tool = json!({"name": "echo", "inputSchema": schema, "outputSchema": schema});
+    let called = json!({"content": [], "structuredContent": {"text": "one"}});
+    let script = client.script().on("tools/list", json!({"tools": [tool]})).on("tools/call", called);
+    let mut opened = client.open("list_tools", json!({}), script).await?;
+    // Whether the client takes such a tool is up to it.
+    opened.outcome(opened.step).await?;
+    if opened.takes_steps().is_ok() {
+        let step = opened.then("call_tool", json!({"tool": "echo", "arguments": {"text": "one"}})).await?;
+        opened.outcome(step).await?;
+    }
+    match tokio::time::timeout(QUIET, listener.accept()).await {
+        Ok(_) => {
+            Err(Stop::failed("no request for what a schema refers to", format!("a connection to {url}")))
+        }
+        Err(_) => Ok(()),
+    }
+}
+
+/// A result that is valid by 2020-12, and invalid by older dialects, where `items` holds for all items.
+async fn schemas_are_of_2020_12(client: McpClient) -> Outcome {
+    let pair = json!({"type": "array", "prefixItems": [{"type": "string"}], "items": {"type": "number"}});
+    let output = json!({"type": "object", "properties": {"pair": pair}, "required": ["pair"]});
+    let tool = json!({"name": "echo", "inputSchema": {"type": "object"}, "outputSchema": output});
+    let content = json!({"pair": ["one", 1]});
+    let called =
+        json!({"content": [{"type": "text", "text": content.to_string()}], "structuredContent": content});
+    let script = client.script().on("tools/list", json!({"tools": [tool]})).on("tools/call", called);
+    let mut opened = client.connected(script).await?;
+    let step = opened.then("call_tool", json!({"tool": "echo", "arguments": {}})).await?;
+    opened.ok_of(step).await.map(drop)
+}
+
+async fn deep_schemas_are_bounded(client: McpClient) -> Outcome {
+    let mut deep = json!({"type": "object"});
+    for _ in 0..100 {
+        deep = json!({"allOf": [deep]});
+    }
+    let wide: Vec<Value> = (0..5000).map(|_| json!({"type": "object"})).collect();
+    let schema = json!({"type": "object", "allOf": [deep, {"allOf": wide}]});
+    let tool = json!({"name": "echo", "inputSchema": {"type": "object"}, "outputSchema": schema});
+    let called = json!({"content": [], "structuredContent": {}});
+    let script = client.script().on("tools/list", json!({"tools": [tool]})).on("tools/call", called);
+    let mut opened = client.open("list_tools", json!({}), script).await?;
+    let listed = opened.outcome(opened.step).await?;
+    ensure!(listed.is_object(), "an outcome of the list", "`{listed}`");
+    if opened.takes_steps().is_ok() {
+        let step = opened.then("call_tool", json!({"tool": "echo", "arguments": {}})).await?;
+        opened.outcome(step).await?;
+    }
+    Ok(())
+}

@@ -1,6 +1,0 @@
-//! Checks of clients: lifecycle.
-
-use super::McpClient;
-use crate::check::Check;
-
-pub(super) const CHECKS: &[Check<McpClient>] = &[];

@@ -1,0 +1,112 @@
+//! How a session begins.
+
+use serde_json::{Value, json};
+
+use crate::check::{ANY, Check, check};
+use crate::faults;
+use crate::mcp_client::McpClient;
+use crate::mcp_client::opened::QUIET;
+use crate::trace::Sender;
+use crate::verdict::{Outcome, Stop, ensure};
+
+pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[
+    check!("LIF-01", initialize_comes_first, ANY, [
+        "lists tools first" => faults::says_before_call("initialize", |_| vec![list()]),
+    ]),
+    check!("LIF-02", initialize_has_its_members, ANY, [
+        "leaves the version out" => faults::each_call("initialize", |m| remove(m, "protocolVersion")),
+        "leaves its capabilities out" => faults::each_call("initialize", |m| remove(m, "capabilities")),
+        "leaves out who it is" => faults::each_call("initialize", |m| remove(m, "clientInfo")),
+        "has no version" => faults::each_call("initialize", |m| m["params"]["clientInfo"]["version"] = Value::Null),
+    ]),
+    check!("LIF-04", initialized_comes_before_requests, ANY, [
+        "does not say that it is initialized" => faults::loses_call("notifications/initialized"),
+        "lists tools before" => faults::says_before_call("notifications/initialized", |_| vec![list()]),
+    ]),
+    check!("LIF-05", nothing_comes_before_the_answer, ANY, [
+        "lists tools at once" => faults::says_before_call("initialize", |_| vec![list()]),
+    ]),
+    check!("LIF-25", details_of_the_server_are_accepted, ANY, [
+        "fails at icons" => faults::steps_fail(),
+    ]),
+];
+
+fn list() -> Value {
+    json!({"jsonrpc": "2.0", "id": "early", "method": "tools/list", "params": {}})
+}
+
+fn remove(message: &mut Value, member: &str) {
+    if let Some(params) = message["params"].as_object_mut() {
+        params.remove(member);
+    }
+}
+
+/// What may come before a session: pings, and the question of a client that also does without sessions.
+fn is_free(message: &Value) -> bool {
+    message["method"] == "ping" || message["method"] == "server/discover"
+}
+
+async fn initialize_comes_first(client: McpClient) -> Outcome {
+    let mut opened = client
+        .open("list_tools", json!({}), client.script().leaves("initialize").leaves("tools/list"))
+        .await?;
+    opened.server.call("initialize").await?;
+    let messages = client.setting.trace.messages(Sender::Subject);
+    let first = messages.iter().find(|message| !is_free(message)).cloned().unwrap_or_default();
+    ensure!(first["method"] == "initialize", "initialize as the first message", "`{first}`");
+    Ok(())
+}
+
+async fn initialize_has_its_members(client: McpClient) -> Outcome {
+    let mut opened = client.open("list_tools", json!({}), client.script().leaves("initialize")).await?;
+    let request = opened.server.call("initialize").await?;
+    let params = &request["params"];
+    ensure!(params["protocolVersion"].is_string(), "a protocol version in initialize", "`{request}`");
+    ensure!(params["capabilities"].is_object(), "the client's capabilities in initialize", "`{request}`");
+    for member in ["name", "version"] {
+        let what = format!("a clientInfo with a {member} in initialize");
+        ensure!(params["clientInfo"][member].is_string(), what, "`{request}`");
+    }
+    Ok(())
+}
+
+async fn initialized_comes_before_requests(client: McpClient) -> Outcome {
+    let mut opened = client.open("list_tools", json!({}), client.script().leaves("tools/list")).await?;
+    let first = opened.server.next().await?;
+    let what = "notifications/initialized as the first message after the response to initialize";
+    ensure!(first["method"] == "notifications/initialized", what, "`{first}`");
+    Ok(())
+}
+
+async fn nothing_comes_before_the_answer(client: McpClient) -> Outcome {
+    let mut opened = client
+        .open("list_tools", json!({}), client.script().leaves("initialize").leaves("tools/list"))
+        .await?;
+    let initialize = opened.server.call("initialize").await.map_err(Stop::while_preparing)?;
+    if opened.takes_steps().is_ok() {
+        opened.then("list_prompts", json!({})).await?;
+    }
+    opened.server.listen(QUIET).await?;
+    for message in client.setting.trace.messages(Sender::Subject) {
+        let what = "nothing but pings before the response to initialize";
+        ensure!(is_free(&message) || message["method"] == "initialize", what, "`{message}`");
+    }
+    opened.server.reply(&initialize, client.script().result("initialize")).await?;
+    let request = opened.server.call("tools/list").await?;
+    opened.release(&request).await.map(drop)
+}
+
+async fn details_of_the_server_are_accepted(client: McpClient) -> Outcome {
+    let mut result = client.script().result("initialize");
+    result["serverInfo"] = json!({
+        "name": "conformance",
+        "title": "A server",
+        "version": "1.0.0",
+        "description": "A server that is played",
+        "websiteUrl": "https://example.com",
+        "icons": [{"src": "https://example.com/icon.png", "mimeType": "image/png", "sizes": ["48x48"], "theme": "light"}],
+    });
+    let mut opened =
+        client.open("list_tools", json!({}), client.script().on_exactly("initialize", result)).await?;
+    opened.ok().await.map(drop)
+}

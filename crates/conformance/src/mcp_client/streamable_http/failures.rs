@@ -1,0 +1,131 @@
+//! Checks of clients: refusals and redirects.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::check::{Check, HTTP, check};
+use crate::fault::{Answer, ClientRequest};
+use crate::faults;
+use crate::mcp_client::McpClient;
+use crate::mcp_client::host::{start_call, words};
+use crate::mcp_client::http_sse::fallback::{listening, opens_stream};
+use crate::played_http::{HeaderCase, HttpServer, text};
+use crate::verdict::{Outcome, Stop, ensure};
+
+pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[
+    check!("HTP-62", errors_of_refusals_are_reported, HTTP, [
+        "does not read the body of a refusal" => faults::misreads(|answer| match answer {
+            Answer::Body(body) if body.windows(7).any(|part| part == b"\"error\"") => Some(Answer::Body(Vec::new())),
+            other => Some(other),
+        }),
+        "waits for ever after a refusal" => faults::steps_hang(),
+        "takes a refusal for a result" => faults::steps_succeed(),
+    ]),
+    check!("HTP-63", redirects_carry_no_secrets, HTTP, [
+        "follows a redirect with its session id" => faults::misreads(|answer| Some(match answer {
+            Answer::Head { status: 307, mut headers } => {
+                headers.retain(|(name, _)| name != "location");
+                headers.push(("location".into(), "/elsewhere".into()));
+                Answer::Head { status: 307, headers }
+            }
+            other => other,
+        })),
+    ]),
+    check!("HTP-64", unauthorized_is_no_older_transport, HTTP, [
+        "tries the older transport after status 401" => faults::adds_request(|request| {
+            (request.method == "POST").then(|| listening(request))
+        }),
+    ]),
+];
+
+async fn errors_of_refusals_are_reported(client: McpClient) -> Outcome {
+    let (mut driver, mut host) = client.host().await?;
+    let step = start_call(&mut driver).await?;
+    let mut call = host.call("tools/call").await.map_err(Stop::while_preparing)?;
+    let id = call.request.message().unwrap_or_default()["id"].clone();
+    let error = json!({"code": -32603, "message": "the disk is full of penguins"});
+    call.json(500, &[], &json!({"jsonrpc": "2.0", "id": id, "error": error})).await?;
+    let outcome = host.error(&mut driver, step).await?;
+    let (said, code) = (words(&outcome), outcome.pointer("/error/code"));
+    ensure!(
+        said.contains("the disk is full of penguins") && code.is_none_or(|code| *code == json!(-32603)),
+        "the code -32603 and the message of the error in the body of status 500",
+        "`{said}`"
+    );
+    for (status, body) in [(500, "<html><body>broken</body></html>"), (502, "")] {
+        // A client whose connection has ended with the error before may connect again.
+        let (mut driver, mut host) = client.host().await?;
+        let step = start_call(&mut driver).await?;
+        let mut call = host.call("tools/call").await.map_err(Stop::while_preparing)?;
+        call.respond(status, &[("content-type", "text/html")], body.as_bytes())?;
+        host.error(&mut driver, step).await?;
+    }
+    Ok(())
+}
+
+async fn redirects_carry_no_secrets(client: McpClient) -> Outcome {
+    let (mut driver, mut host) = client.host().await?;
+    let mut other = HttpServer::listen(&client.setting, HeaderCase::Lower).await?;
+    let step = driver.start("list_tools", json!({})).await?;
+    let mut list = host.call("tools/list").await.map_err(Stop::while_preparing)?;
+    list.respond(307, &[("location", &other.url("/elsewhere"))], b"")?;
+    let until = client.setting.wait;
+    let is_redirected = |request: &ClientRequest| request.target == "/elsewhere";
+    // The client fails the step, or follows the redirect.
+    let followed = tokio::select! {
+        biased;
+        followed = other.next(until) => followed,
+        followed = host.within(until, is_redirected) => followed?,
+        outcome = driver.outcome(step, until) => outcome.map(|_| None)?,
+    };
+    if let Some(followed) = followed {
+        let secrets = ["mcp-session-id", "authorization", "cookie"];
+        let secret = secrets.iter().find(|name| followed.request.header(name).is_some());
+        ensure!(
+            secret.is_none(),
+            "neither credentials nor the session id in a request to another origin",
+            "{} has the header {}",
+            text(&followed.request),
+            secret.unwrap_or(&"")
+        );
+    }
+    Ok(())
+}
+
+async fn unauthorized_is_no_older_transport(client: McpClient) -> Outcome {
+    for status in [401, 403] {
+        let (mut driver, mut host) = client.host().await?;
+        let step = driver.start("list_tools", json!({})).await?;
+        let until = client.setting.wait;
+        let refuses = async {
+            while let Some(mut exchange) = host.within(until, |_| true).await? {
+                if opens_stream(&exchange.request) {
+                    return Err(Stop::failed(
+                        format!("no attempt at the older transport after status {status}"),
+                        text(&exchange.request),
+                    ));
+                }
+                // Nothing says where an authorization server is.
+                exchange.status(if exchange.request.method == "POST" { status } else { 404 })?;
+            }
+            Ok(())
+        };
+        tokio::select! {
+            biased;
+            found = refuses => found?,
+            outcome = driver.outcome(step, until) => {
+                let outcome = outcome?;
+                ensure!(outcome.get("error").is_some(), "the client's step fails", "`{outcome}`");
+            }
+        }
+        let late = host.within(Duration::from_millis(100), opens_stream).await?;
+        ensure!(
+            late.is_none(),
+            format!("no attempt at the older transport after status {status}"),
+            "{}",
+            late.map(|exchange| text(&exchange.request)).unwrap_or_default()
+        );
+    }
+    Ok(())
+}

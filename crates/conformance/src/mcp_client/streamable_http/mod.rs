@@ -1,0 +1,309 @@
+//! Checks of clients: Streamable HTTP, and what every POST of it has.
+
+pub(super) mod failures;
+pub(super) mod sessions;
+pub(super) mod streams;
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::McpClient;
+use super::host::{Host, start_call, start_call_of};
+use crate::check::{Check, HTTP, audit, check};
+use crate::fault::{Answer, ClientRequest};
+use crate::faults;
+use crate::link::events::Event;
+use crate::played_http::{Exchange, requests_in, text};
+use crate::trace::Trace;
+use crate::verdict::{Outcome, Stop, ensure};
+
+pub(super) const CHECKS: &[Check<McpClient>] = &[
+    audit!("HTP-02", each_message_has_a_post, HTTP, [
+        "sends two messages in one POST" => faults::each_verb("POST", |request| {
+            let again = request.body.clone();
+            request.body.push(b'\n');
+            request.body.extend(again);
+        }),
+    ]),
+    audit!("HTP-03", posts_accept_both_kinds, HTTP, [
+        "accepts JSON alone" => faults::each_verb("POST", |request| request.set("accept", "application/json")),
+        "accepts event streams alone" => faults::each_verb("POST", |request| request.set("accept", "text/event-stream")),
+        "sends no Accept header" => faults::each_verb("POST", |request| request.remove("accept")),
+    ]),
+    audit!("HTP-08", bodies_are_single_messages, HTTP, [
+        "sends a batch" => faults::each_verb("POST", |request| {
+            request.body = [b"[", request.body.as_slice(), b"]"].concat();
+        }),
+    ]),
+    check!("HTP-10", both_kinds_of_answers_are_read, HTTP, [
+        "cannot read event streams" => faults::misreads(|answer| {
+            Some(answer).filter(|answer| !matches!(answer, Answer::Event(_)))
+        }),
+        "cannot read JSON" => faults::misreads(|answer| match answer {
+            Answer::Body(_) => Some(Answer::Body(Vec::new())),
+            other => Some(other),
+        }),
+        "reads the first data line alone" => faults::misreads(|answer| Some(match answer {
+            Answer::Event(event) => {
+                let data = event.data.lines().next().unwrap_or_default().to_owned();
+                Answer::Event(Event { data, ..event })
+            }
+            other => other,
+        })),
+    ]),
+    check!("HTP-16", cancellation_has_a_post, HTTP, [
+        "sends no cancelled notification" => faults::each_call("notifications/cancelled", |message| *message = Value::Null),
+        "names another request" => faults::each_call("notifications/cancelled", |message| {
+            message["params"]["requestId"] = json!("another");
+        }),
+    ]),
+    check!("HTP-17", get_accepts_event_streams, HTTP, [
+        "accepts anything in its GET" => faults::each_verb("GET", |request| request.set("accept", "application/json")),
+        "sends no Accept header in its GET" => faults::each_verb("GET", |request| request.remove("accept")),
+    ]),
+    check!("HTP-19", session_outlives_a_refused_get, HTTP, [
+        "gives up its session" => faults::each_call("tools/list", |message| *message = Value::Null),
+    ]),
+    check!("HTP-23", concurrent_streams_have_ids_of_their_own, HTTP, [
+        "gives two requests one id" => faults::each_call("tools/call", |message| message["id"] = json!(7)),
+    ]),
+    check!("HTP-58", requests_are_answered_on_each_stream, HTTP, [
+        "answers no request on the stream of a POST" => faults::each_response(|message| {
+            if message["id"] == "on-post" {
+                *message = Value::Null;
+            }
+        }),
+        "answers no request on the GET stream" => faults::each_response(|message| {
+            if message["id"] == "on-get" {
+                *message = Value::Null;
+            }
+        }),
+    ]),
+];
+
+/// The POSTs of a client, of which there have to be some.
+fn posts(trace: &Trace) -> Outcome<Vec<ClientRequest>> {
+    let is_post = |request: &ClientRequest| request.method == "POST" && request.target == "/mcp";
+    some(requests_in(trace).into_iter().filter(is_post))
+}
+
+/// An audit that has nothing to look at says nothing.
+pub(super) fn some<T>(found: impl Iterator<Item = T>) -> Outcome<Vec<T>> {
+    let found: Vec<T> = found.collect();
+    if found.is_empty() { Err(Stop::not_applicable("the client sent no such request")) } else { Ok(found) }
+}
+
+fn each_message_has_a_post(_: &McpClient, trace: &Trace) -> Outcome {
+    for request in posts(trace)? {
+        ensure!(
+            request.message().is_some(),
+            "one JSON-RPC message as the body of each POST",
+            "{}",
+            text(&request)
+        );
+    }
+    Ok(())
+}
+
+fn posts_accept_both_kinds(_: &McpClient, trace: &Trace) -> Outcome {
+    for request in posts(trace)? {
+        let lists = |kind: &str| accepts(&request, kind);
+        ensure!(
+            lists("application/json") && lists("text/event-stream"),
+            "application/json and text/event-stream in the Accept header of each POST",
+            "{}",
+            text(&request)
+        );
+    }
+    Ok(())
+}
+
+/// Whether one of the Accept headers lists a media type.
+fn accepts(request: &ClientRequest, kind: &str) -> bool {
+    let values =
+        request.headers.iter().filter(|(name, _)| name == "accept").flat_map(|(_, value)| value.split(','));
+    values
+        .map(|value| value.split(';').next().unwrap_or_default().trim())
+        .any(|value| value.eq_ignore_ascii_case(kind))
+}
+
+fn bodies_are_single_messages(_: &McpClient, trace: &Trace) -> Outcome {
+    for request in posts(trace)? {
+        ensure!(
+            request.message().is_none_or(|message| !message.is_array()),
+            "one message as the body of each POST, and no array",
+            "{}",
+            text(&request)
+        );
+    }
+    Ok(())
+}
+
+async fn both_kinds_of_answers_are_read(client: McpClient) -> Outcome {
+    // Every other answer is an event stream; the first is one in the second round.
+    for first in [false, true] {
+        let (mut driver, mut host) = client.host().await?;
+        let step = driver.start("list_tools", json!({})).await?;
+        let mut streams = first;
+        for method in ["initialize", "tools/list"] {
+            if method == "initialize" && !client.revision().has_sessions() {
+                continue;
+            }
+            let call = host.call(method).await?;
+            if streams {
+                answer_by_stream(&mut host, call).await?
+            } else {
+                host.answer(call).await?
+            }
+            streams = !streams;
+        }
+        host.ok(&mut driver, step).await?;
+    }
+    Ok(())
+}
+
+/// Answers a request by an event stream of a form that the specification of server-sent events allows.
+async fn answer_by_stream(host: &mut Host, mut call: Exchange) -> Outcome {
+    let request = call.request.message().unwrap_or_default();
+    let response = host.response(&request);
+    let session = host.session.filter(|_| request["method"] == "initialize");
+    let headers: Vec<(&str, &str)> = session.map(|session| ("mcp-session-id", session)).into_iter().collect();
+    let stream = call.stream(&headers)?;
+    stream.bytes(b": the beginning\r\n\r\n").await?;
+    let comment = Event { comments: vec!["still at work".into()], ..Event::default() };
+    stream.event(&comment).await?;
+    let lines = serde_json::to_string_pretty(&response).unwrap_or_default();
+    stream
+        .event(&Event { name: Some("message".into()), data: lines, has_data: true, ..Event::default() })
+        .await?;
+    stream.end();
+    Ok(())
+}
+
+async fn cancellation_has_a_post(client: McpClient) -> Outcome {
+    let (mut driver, mut host) = client.host().await?;
+    host.connect(&mut driver).await?;
+    let step = start_call(&mut driver).await?;
+    let call = host.call("tools/call").await.map_err(Stop::while_preparing)?;
+    driver.start("cancel", json!({"of": step.number()})).await?;
+    let cancelled = host.call("notifications/cancelled").await?;
+    let id = call.request.message().unwrap_or_default()["id"].clone();
+    let message = cancelled.request.message().unwrap_or_default();
+    ensure!(
+        message.pointer("/params/requestId") == Some(&id),
+        format!("a cancelled notification for the request {id}"),
+        "{}",
+        text(&cancelled.request)
+    );
+    host.answer(cancelled).await
+}
+
+/// Waits for the GET of a client that has connected; one that opens no stream is not bound.
+async fn listens(host: &mut Host) -> Outcome<Exchange> {
+    let get = host.within(Duration::from_secs(1), |request| request.method == "GET").await?;
+    get.ok_or_else(|| Stop::not_applicable("the client opens no stream with GET"))
+}
+
+async fn get_accepts_event_streams(client: McpClient) -> Outcome {
+    let (mut driver, mut host) = client.host().await?;
+    let _step = driver.start("list_tools", json!({})).await?;
+    let initialized = host.call("notifications/initialized").await.map_err(Stop::while_preparing)?;
+    host.answer(initialized).await?;
+    let get = listens(&mut host).await?;
+    ensure!(
+        accepts(&get.request, "text/event-stream"),
+        "text/event-stream in the Accept header of each GET",
+        "{}",
+        text(&get.request)
+    );
+    host.answer(get).await
+}
+
+async fn session_outlives_a_refused_get(client: McpClient) -> Outcome {
+    for status in [405, 400, 404] {
+        let (mut driver, mut host) = client.host().await?;
+        host.listen_refusal = Some(status);
+        let step = driver.start("list_tools", json!({})).await?;
+        let list = host.call("tools/list").await?;
+        if !host.seen.iter().any(|request| request.method == "GET") {
+            let get = listens(&mut host).await?;
+            host.answer(get).await?;
+        }
+        // The client knows of the refusal before it gets its list.
+        host.serve(Duration::from_millis(100)).await?;
+        host.answer(list).await?;
+        host.ok(&mut driver, step).await?;
+        if driver.takes_steps() {
+            let step = start_call(&mut driver).await?;
+            host.ok(&mut driver, step).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn concurrent_streams_have_ids_of_their_own(client: McpClient) -> Outcome {
+    let (mut driver, mut host) = client.host().await?;
+    if !driver.takes_steps() {
+        return Err(Stop::not_applicable("one process of the client makes one call"));
+    }
+    host.connect(&mut driver).await?;
+    let mut calls = Vec::new();
+    for text in ["one", "two"] {
+        let step = start_call_of(&mut driver, "echo", json!({"text": text})).await?;
+        let wanted = |request: &ClientRequest| request.calls("tools/call");
+        let Some(mut call) = host.within(Duration::from_secs(1), wanted).await? else {
+            return Err(Stop::not_applicable("the client makes one call at a time"));
+        };
+        let stream = call.stream(&[])?;
+        let id = call.request.message().unwrap_or_default()["id"].clone();
+        calls.push((step, stream, id, text));
+    }
+    ensure!(
+        calls[0].2 != calls[1].2,
+        "an id of its own in each open request",
+        "both have the id {}",
+        calls[0].2
+    );
+    while let Some((step, stream, id, text)) = calls.pop() {
+        let result = json!({"content": [{"type": "text", "text": format!("answer {text}")}]});
+        stream.message(&json!({"jsonrpc": "2.0", "id": id, "result": result})).await?;
+        stream.end();
+        let outcome = host.ok(&mut driver, step).await?.to_string();
+        ensure!(
+            outcome.contains(&format!("answer {text}")),
+            format!("the answer {text} as the outcome of the call {text}"),
+            "`{outcome}`"
+        );
+    }
+    Ok(())
+}
+
+async fn requests_are_answered_on_each_stream(client: McpClient) -> Outcome {
+    let (mut driver, mut host) = client.host().await?;
+    let step = driver.start("list_tools", json!({})).await?;
+    let mut list = host.call("tools/list").await.map_err(Stop::while_preparing)?;
+    let stream = list.stream(&[])?;
+    stream.message(&json!({"jsonrpc": "2.0", "id": "on-post", "method": "ping"})).await?;
+    let answered = |id: &'static str| {
+        move |request: &ClientRequest| {
+            request.message().is_some_and(|message| message["id"] == id && message.get("method").is_none())
+        }
+    };
+    let answer = host.until("a response to the ping on the stream of the POST", answered("on-post")).await?;
+    host.answer(answer).await?;
+    if host.streams.is_empty()
+        && let Some(get) = host.within(Duration::from_millis(500), |request| request.method == "GET").await?
+    {
+        host.answer(get).await?;
+    }
+    if let Some(listening) = host.streams.last() {
+        listening.message(&json!({"jsonrpc": "2.0", "id": "on-get", "method": "ping"})).await?;
+        let answer = host.until("a response to the ping on the GET stream", answered("on-get")).await?;
+        host.answer(answer).await?;
+    }
+    let response = host.response(&list.request.message().unwrap_or_default());
+    stream.message(&response).await?;
+    stream.end();
+    host.ok(&mut driver, step).await.map(drop)
+}

@@ -1,0 +1,288 @@
+//! Checks of clients: event streams that end before their response, and how they are resumed.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use crate::check::{Check, HTTP, check};
+use crate::driver::{Driver, StepId};
+use crate::fault::{Answer, ClientRequest};
+use crate::faults;
+use crate::link::events::Event;
+use crate::mcp_client::McpClient;
+use crate::mcp_client::host::{Host, priming, start_call, start_call_of};
+use crate::played_http::{Exchange, text};
+use crate::verdict::{Outcome, Stop, ensure};
+
+pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[
+    check!("HTP-26", resumption_names_the_last_event_of_its_stream, HTTP, [
+        "names the last event of another stream" => faults::each_verb("GET", |request| {
+            if request.header("last-event-id").is_some() {
+                request.set("last-event-id", "b-1");
+            }
+        }),
+        "names the first event" => faults::each_verb("GET", |request| {
+            if request.header("last-event-id").is_some() {
+                request.set("last-event-id", "a-1");
+            }
+        }),
+    ]),
+    check!("HTP-31", events_without_data_are_skipped, HTTP, [
+        "reads empty data as JSON" => faults::misreads({
+            let mut broken = false;
+            move |answer| {
+                broken |= matches!(&answer, Answer::Event(event) if event.has_data && event.data.is_empty());
+                Some(answer).filter(|answer| !broken || !matches!(answer, Answer::Event(_)))
+            }
+        }),
+    ]),
+    check!("HTP-33", retry_time_is_kept, HTTP, [
+        "ignores the retry field" => faults::misreads(|answer| Some(match answer {
+            Answer::Event(event) => Answer::Event(Event { retry: event.retry.map(|_| "10".into()), ..event }),
+            other => other,
+        })),
+        "takes the first retry field" => faults::misreads({
+            let mut first = None;
+            move |answer| Some(match answer {
+                Answer::Event(event) => {
+                    first = first.take().or_else(|| event.retry.clone());
+                    Answer::Event(Event { retry: event.retry.and(first.clone()), ..event })
+                }
+                other => other,
+            })
+        }),
+    ]),
+    check!("HTP-34", client_connects_each_time_again, HTTP, [
+        "connects again once" => {
+            let mut resumed = 0;
+            faults::loses_requests(move |request| {
+                resumed += u32::from(request.header("last-event-id").is_some());
+                resumed > 1
+            })
+        },
+        "never connects again" => faults::loses_requests(|request| request.header("last-event-id").is_some()),
+    ]),
+    check!("HTP-35", get_stream_is_opened_again, HTTP, [
+        "opens the GET stream once" => {
+            let mut opened = 0;
+            faults::loses_requests(move |request| {
+                opened += u32::from(request.method == "GET");
+                opened > 1
+            })
+        },
+    ]),
+    check!("HTP-36", streams_are_resumed_by_get, HTTP, [
+        "posts the request again" => {
+            let mut posted = None;
+            faults::each_request(move |request| {
+                if request.calls("tools/call") {
+                    posted = Some(request.clone());
+                }
+                let is_resumed = request.header("last-event-id").is_some();
+                vec![posted.clone().filter(|_| is_resumed).unwrap_or(request)]
+            })
+        },
+    ]),
+    check!("HTP-37", stream_without_ids_is_not_resumed, HTTP, [
+        "posts the request again" => faults::adds_request(|request| request.calls("tools/call").then(|| request.clone())),
+        "makes up an event id" => faults::adds_request(|request| {
+            let mut get = request.clone();
+            "GET".clone_into(&mut get.method);
+            get.body.clear();
+            get.set("last-event-id", "0");
+            request.calls("tools/call").then_some(get)
+        }),
+        "does not see the end of the stream" => faults::misses_ends(),
+    ]),
+];
+
+/// A retry field of this many milliseconds, in an event with an id.
+fn retry(id: &str, milliseconds: &str) -> Event {
+    Event { retry: Some(milliseconds.into()), ..priming(id) }
+}
+
+/// Connects a client and makes it call a tool.
+async fn called(driver: &mut Driver, host: &mut Host) -> Outcome<(StepId, Exchange, Value)> {
+    host.connect(driver).await?;
+    let step = start_call(driver).await?;
+    let call = host.call("tools/call").await.map_err(Stop::while_preparing)?;
+    let request = call.request.message().unwrap_or_default();
+    Ok((step, call, request))
+}
+
+fn resumes(request: &ClientRequest) -> bool {
+    request.method == "GET" && request.header("last-event-id").is_some()
+}
+
+/// A notification as an event with an id, which clients of every revision can take.
+fn notification(id: &str) -> (Value, Event) {
+    let params = json!({"level": "info", "data": "at work"});
+    let message = json!({"jsonrpc": "2.0", "method": "notifications/message", "params": params});
+    (message, Event { id: Some(id.into()), ..Event::default() })
+}
+
+async fn resumption_names_the_last_event_of_its_stream(client: McpClient) -> Outcome {
+    let (mut driver, mut host) = client.host().await?;
+    let (step, mut call, request) = called(&mut driver, &mut host).await?;
+    let stream = call.stream(&[])?;
+    for id in ["a-1", "a-2"] {
+        let (message, event) = notification(id);
+        stream.message_as(&message, event).await?;
+    }
+    // A second stream whose events come later, where the client makes calls at the same time.
+    let mut second = None;
+    if driver.takes_steps() {
+        start_call_of(&mut driver, "echo", json!({"text": "another"})).await?;
+        let wanted = |request: &ClientRequest| request.calls("tools/call");
+        if let Some(mut call) = host.within(Duration::from_secs(1), wanted).await? {
+            let other = call.stream(&[])?;
+            let (message, event) = notification("b-1");
+            other.message_as(&message, event).await?;
+            second = Some(other);
+        }
+    }
+    stream.cut().await;
+    let Some(mut get) = host.within(Duration::from_secs(3), resumes).await? else {
+        return Err(Stop::not_applicable("the client does not resume broken streams"));
+    };
+    ensure!(
+        get.request.header("last-event-id") == Some("a-2"),
+        "a-2, the last event of the broken stream, in the Last-Event-ID header",
+        "{}",
+        text(&get.request)
+    );
+    let resumed = get.stream(&[])?;
+    resumed
+        .message_as(&host.response(&request), Event { id: Some("a-3".into()), ..Event::default() })
+        .await?;
+    host.ok(&mut driver, step).await?;
+    drop(second);
+    Ok(())
+}
+
+async fn events_without_data_are_skipped(client: McpClient) -> Outcome {
+    let (mut driver, mut host) = client.host().await?;
+    let step = driver.start("list_tools", json!({})).await?;
+    let mut list = host.call("tools/list").await.map_err(Stop::while_preparing)?;
+    let stream = list.stream(&[])?;
+    stream.event(&priming("p-1")).await?;
+    stream.message(&host.response(&list.request.message().unwrap_or_default())).await?;
+    stream.end();
+    host.ok(&mut driver, step).await.map(drop)
+}
+
+async fn retry_time_is_kept(client: McpClient) -> Outcome {
+    let (mut driver, mut host) = client.host().await?;
+    let (step, mut call, request) = called(&mut driver, &mut host).await?;
+    let stream = call.stream(&[])?;
+    stream.event(&retry("r-1", "10")).await?;
+    stream.event(&retry("r-2", "1000")).await?;
+    stream.end();
+    let ended = Instant::now();
+    let mut get = host.until("a GET that resumes the stream", resumes).await?;
+    let after = ended.elapsed();
+    // Timers of either side may be off by some milliseconds.
+    ensure!(
+        after >= Duration::from_millis(970),
+        "a GET 1000 ms after the end of the stream, as the last retry field says",
+        "it came after {} ms",
+        after.as_millis()
+    );
+    let resumed = get.stream(&[])?;
+    resumed.message(&host.response(&request)).await?;
+    host.ok(&mut driver, step).await.map(drop)
+}
+
+async fn client_connects_each_time_again(client: McpClient) -> Outcome {
+    let (mut driver, mut host) = client.host().await?;
+    let (step, mut call, request) = called(&mut driver, &mut host).await?;
+    let mut stream = call.stream(&[])?;
+    for id in ["c-1", "c-2", "c-3"] {
+        stream.event(&retry(id, "50")).await?;
+        stream.end();
+        let mut get = host.until("a GET each time the server closes the connection", resumes).await?;
+        ensure!(
+            get.request.header("last-event-id") == Some(id),
+            format!("the Last-Event-ID {id}"),
+            "{}",
+            text(&get.request)
+        );
+        stream = get.stream(&[])?;
+    }
+    stream.message(&host.response(&request)).await?;
+    host.ok(&mut driver, step).await.map(drop)
+}
+
+async fn get_stream_is_opened_again(client: McpClient) -> Outcome {
+    let (mut driver, mut host) = client.host().await?;
+    let step = driver.start("list_tools", json!({})).await?;
+    let list = host.call("tools/list").await.map_err(Stop::while_preparing)?;
+    if host.streams.is_empty() {
+        let get = super::listens(&mut host).await?;
+        host.answer(get).await?;
+    }
+    let stream =
+        host.streams.pop().ok_or_else(|| Stop::not_applicable("the client opens no stream with GET"))?;
+    stream.event(&retry("g-1", "50")).await?;
+    stream.end();
+    let get = host
+        .until("another GET after the server has closed the GET stream", |request| request.method == "GET");
+    let get = get.await?;
+    host.answer(get).await?;
+    host.answer(list).await?;
+    host.ok(&mut driver, step).await.map(drop)
+}
+
+async fn streams_are_resumed_by_get(client: McpClient) -> Outcome {
+    let (mut driver, mut host) = client.host().await?;
+    let (step, mut call, request) = called(&mut driver, &mut host).await?;
+    let stream = call.stream(&[])?;
+    stream.event(&retry("s-1", "50")).await?;
+    stream.end();
+    let again = host.until("a GET that resumes the stream of a POST", |request| {
+        resumes(request) || request.calls("tools/call")
+    });
+    let mut again = again.await?;
+    ensure!(
+        again.request.method == "GET",
+        "a GET that resumes the stream of a POST",
+        "{}",
+        text(&again.request)
+    );
+    let resumed = again.stream(&[])?;
+    resumed.message(&host.response(&request)).await?;
+    host.ok(&mut driver, step).await.map(drop)
+}
+
+async fn stream_without_ids_is_not_resumed(client: McpClient) -> Outcome {
+    let (mut driver, mut host) = client.host().await?;
+    let (step, mut call, _) = called(&mut driver, &mut host).await?;
+    let stream = call.stream(&[])?;
+    let (message, event) = notification("none");
+    stream.message_as(&message, Event { id: None, ..event }).await?;
+    stream.cut().await;
+    let wrong =
+        |request: &ClientRequest| request.calls("tools/call") || request.header("last-event-id").is_some();
+    // The step ends, or the client does what it must not do.
+    let again = tokio::select! {
+        biased;
+        again = host.within(client.setting.wait * 2, wrong) => again?,
+        outcome = driver.outcome(step, client.setting.wait) => {
+            let outcome = outcome?;
+            ensure!(outcome.get("error").is_some(), "the call fails", "`{outcome}`");
+            None
+        }
+    };
+    let again = match again {
+        Some(again) => Some(again),
+        None => host.within(Duration::from_millis(300), wrong).await?,
+    };
+    ensure!(
+        again.is_none(),
+        "neither the same POST again nor a Last-Event-ID, since the stream had no event id",
+        "{}",
+        again.map(|exchange| text(&exchange.request)).unwrap_or_default()
+    );
+    Ok(())
+}

@@ -1,0 +1,109 @@
+//! The checks of MCP servers, in the order of the requirements.
+
+use super::raw;
+use super::{
+    Server, caching, cancellation, completion, discovery, http_sse, input_required, jsonrpc, lifecycle,
+    logging, pagination, ping, progress, stateless_http, stdio, streamable_http, subscriptions, tasks,
+    versions,
+};
+use serde_json::{Value, json};
+
+use crate::check::{Check, Running};
+use crate::verdict::Stop;
+
+/// All checks.
+pub(crate) const CHECKS: &[&[Check<Server>]] = &[
+    jsonrpc::messages::CHECKS,
+    jsonrpc::malformed::CHECKS,
+    jsonrpc::batches::CHECKS,
+    jsonrpc::meta::CHECKS,
+    jsonrpc::stateless::CHECKS,
+    lifecycle::CHECKS,
+    versions::CHECKS,
+    stdio::CHECKS,
+    http_sse::CHECKS,
+    streamable_http::posts::CHECKS,
+    streamable_http::streams::CHECKS,
+    streamable_http::resumption::CHECKS,
+    streamable_http::sessions::CHECKS,
+    streamable_http::versions::CHECKS,
+    streamable_http::origins::CHECKS,
+    streamable_http::http1::CHECKS,
+    stateless_http::versions::CHECKS,
+    stateless_http::headers::CHECKS,
+    stateless_http::parameters::CHECKS,
+    stateless_http::methods::CHECKS,
+    stateless_http::streams::CHECKS,
+    stateless_http::state::CHECKS,
+    cancellation::CHECKS,
+    progress::CHECKS,
+    ping::CHECKS,
+    pagination::CHECKS,
+    logging::CHECKS,
+    completion::CHECKS,
+    discovery::CHECKS,
+    subscriptions::CHECKS,
+    input_required::CHECKS,
+    caching::CHECKS,
+    tasks::start::CHECKS,
+    tasks::course::CHECKS,
+    tasks::requests::CHECKS,
+];
+
+/// Ends with nothing if the server speaks the revision.
+pub(crate) fn speaks(server: Server) -> Running {
+    Box::pin(async move {
+        let revision = server.revision();
+        let silent =
+            |why: String| Stop::not_applicable(format!("the server does not speak {revision}: {why}"));
+        let offer = match server.offer().await {
+            Ok(offer) => offer,
+            Err(Stop::Failed(failure)) => {
+                return Err(silent(format!("{}: {}", failure.expected, failure.seen)));
+            }
+            Err(Stop::Inconclusive(why) | Stop::NotApplicable(why)) => return Err(silent(why)),
+        };
+        let spoken = if revision.has_sessions() {
+            offer["protocolVersion"] == revision.as_str()
+        } else {
+            let versions = offer["supportedVersions"].as_array();
+            versions.is_some_and(|versions| versions.contains(&json!(revision.as_str())))
+        };
+        if spoken { Ok(()) } else { Err(silent(format!("it offers {}", offered(&offer)))) }
+    })
+}
+
+/// The revisions in the result of a handshake.
+fn offered(offer: &Value) -> String {
+    offer.get("supportedVersions").unwrap_or(&offer["protocolVersion"]).to_string()
+}
+
+/// A plain conversation, for audits and their mutants.
+pub(crate) fn plain_conversation(server: Server) -> Running {
+    Box::pin(async move {
+        let mut conversation = server.open().await?;
+        if server.revision().has_sessions() {
+            conversation.ok("ping", json!({})).await?;
+        } else {
+            conversation.ok("server/discover", json!({})).await?;
+        }
+        // Line ends in a text, for what reads lines.
+        let id = json!("two\r\nlines \u{2028}");
+        conversation.start_as(id.clone(), raw::quick(&server), json!({})).await?;
+        conversation.response(&id).await?;
+        let offer = server.offer().await?;
+        if offer.pointer("/capabilities/tools").is_some() {
+            conversation.ok("tools/list", json!({})).await?;
+            if let Ok(tool) = server.any_tool(&mut conversation).await {
+                conversation.request("tools/call", tool).await?;
+            }
+        }
+        for (capability, method) in [("resources", "resources/list"), ("prompts", "prompts/list")] {
+            if offer["capabilities"].get(capability).is_some() {
+                conversation.ok(method, json!({})).await?;
+            }
+        }
+        conversation.request("conformance/unknown", json!({})).await?;
+        Ok(())
+    })
+}

@@ -1,0 +1,137 @@
+//! What a server answers to messages and methods that it does not serve.
+
+use serde_json::{Value, json};
+
+use super::{MISSING_CAPABILITY, ask, initialized, posted, request, tell};
+use crate::check::{ANY, Check, HTTP, check};
+use crate::faults;
+use crate::mcp_server::Server;
+use crate::mcp_server::features::{METHOD_NOT_FOUND, other_code, refusal};
+use crate::verdict::{Outcome, Stop, ensure};
+
+pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
+    check!("ST-09", undeclared_capability_is_named, ANY, [
+        "answers with another error" => other_code(-32600),
+        "does not name the capability" => faults::each_response(|m| {
+            m["error"].as_object_mut().map(|error| error.remove("data"));
+        }),
+    ]),
+    check!("ST-10", unknown_method_is_not_found, ANY, [
+        "answers with another error" => other_code(-32600),
+        "answers an unknown method by a result" => faults::response_to("conformance/unknown", |m| {
+            *m = json!({"jsonrpc": "2.0", "id": m["id"], "result": {"resultType": "complete"}});
+        }),
+    ]),
+    check!("ST-25", posted_response_is_refused, HTTP, [
+        "takes a response" => faults::answer_status(|request| request.contains("\"result\""), 202),
+    ]),
+    check!("ST-26", notification_has_an_empty_answer, HTTP, [
+        "answers with the status 200" => faults::answer_status(|request| request.contains("notifications/"), 200),
+        "answers with a body" => faults::in_response_to(
+            |request| request.contains("notifications/"),
+            |incoming| match incoming {
+                crate::fault::Incoming::Body { exchange, .. } => {
+                    vec![crate::fault::Incoming::Body { exchange, bytes: b"{}".to_vec() }]
+                }
+                other => vec![other],
+            },
+        ),
+    ]),
+    check!("ST-34", neither_get_nor_delete, HTTP, [
+        "has a stream for GET" => faults::both(
+            faults::answer_status(|request| request.starts_with("GET "), 200),
+            refusal("initialize", METHOD_NOT_FOUND),
+        ),
+        "knows no sessions to delete" => faults::both(
+            faults::answer_status(|request| request.starts_with("DELETE "), 404),
+            refusal("initialize", METHOD_NOT_FOUND),
+        ),
+    ]),
+    check!("ST-35", sessions_and_events_are_ignored, HTTP, [
+        "looks for the session" => faults::answer_status(|request| request.contains("mcp-session-id"), 404),
+        "looks for the event" => faults::answer_status(|request| request.contains("last-event-id"), 400),
+        "begins a session" => faults::each_head(|head| head.set("mcp-session-id", "1")),
+    ]),
+];
+
+const DISCOVER: &str = "server/discover";
+
+async fn undeclared_capability_is_named(server: Server) -> Outcome {
+    let tool = server.tool("asks")?;
+    let mut message = request(&server, "tools/call", tool);
+    message["params"]["_meta"] = server.meta(json!({}));
+    let answer = tell(&server, &message).await?;
+    let to = "a call that needs a capability which the client did not declare";
+    answer.expect_error(400, MISSING_CAPABILITY, to)?;
+    let required = answer.body.pointer("/error/data/requiredCapabilities").and_then(Value::as_object);
+    ensure!(
+        required.is_some_and(|all| !all.is_empty()),
+        "the capabilities as `requiredCapabilities` of the error's data",
+        "`{}`",
+        answer.body
+    );
+    Ok(())
+}
+
+async fn unknown_method_is_not_found(server: Server) -> Outcome {
+    let answer = tell(&server, &request(&server, "conformance/unknown", json!({}))).await?;
+    answer.expect_error(404, METHOD_NOT_FOUND, "an unknown method")
+}
+
+async fn posted_response_is_refused(server: Server) -> Outcome {
+    let answer = ask(posted(&server, &json!({"jsonrpc": "2.0", "id": 1, "result": {}})).await?).await?;
+    ensure!(
+        answer.status == Some(400),
+        "the status 400 for a response in the body of a POST",
+        "{}",
+        answer.as_text()
+    );
+    Ok(())
+}
+
+async fn notification_has_an_empty_answer(server: Server) -> Outcome {
+    let mut message = request(&server, "notifications/cancelled", json!({"requestId": "conformance"}));
+    message.as_object_mut().map(|message| message.remove("id"));
+    let mut response = posted(&server, &message).await?.send().await?;
+    let status = response.status();
+    if status >= 400 {
+        // A server need not accept it.
+        return Err(Stop::not_applicable(format!(
+            "the server answers a notification with the status {status}"
+        )));
+    }
+    ensure!(status == 202, "the status 202 for a notification that is accepted", "the status {status}");
+    let body = response.bytes().await?;
+    ensure!(body.is_empty(), "an empty body for a notification", "`{}`", String::from_utf8_lossy(&body));
+    Ok(())
+}
+
+async fn neither_get_nor_delete(server: Server) -> Outcome {
+    let target = server.http().await?;
+    for method in ["GET", "DELETE"] {
+        let request = target.request(method).header("accept", "text/event-stream");
+        let response = request.header("mcp-protocol-version", server.revision().as_str()).send().await?;
+        let status = response.status();
+        if status != 405 && initialized(&server).await?["result"].is_object() {
+            return Err(Stop::not_applicable("the server also serves revisions with GET and DELETE"));
+        }
+        ensure!(status == 405, format!("the status 405 for {method}"), "the status {status}");
+    }
+    Ok(())
+}
+
+async fn sessions_and_events_are_ignored(server: Server) -> Outcome {
+    let post = posted(&server, &request(&server, DISCOVER, json!({}))).await?;
+    for (name, value) in [("mcp-session-id", "conformance"), ("last-event-id", "1")] {
+        let response = post.clone().header(name, value).send().await?;
+        ensure!(
+            response.status() == 200,
+            format!("the status 200 for a request with the header {name}"),
+            "the status {}",
+            response.status()
+        );
+        let session = response.header("mcp-session-id");
+        ensure!(session.is_none(), "no Mcp-Session-Id in a response", "{session:?}");
+    }
+    Ok(())
+}

@@ -1,0 +1,151 @@
+//! Checks of servers: requests that stand alone, mostly over Streamable HTTP.
+
+pub(super) mod headers;
+pub(super) mod methods;
+pub(super) mod parameters;
+pub(super) mod state;
+pub(super) mod streams;
+pub(super) mod versions;
+
+use serde_json::{Value, json};
+
+use super::{Server, capabilities};
+use crate::fault::{Fault, Incoming};
+use crate::faults;
+use crate::link::http::HttpRequest;
+use crate::link::streamable::post;
+use crate::revision::Revision;
+use crate::subject::Transport;
+use crate::verdict::{Outcome, ensure};
+
+/// The error for headers that differ from the body.
+const HEADER_MISMATCH: i64 = -32020;
+/// The error for a capability that the client did not declare.
+const MISSING_CAPABILITY: i64 = -32021;
+/// The error for a version that the server does not speak.
+const UNSUPPORTED_VERSION: i64 = -32022;
+/// The key of the version in `_meta`.
+const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+/// The id of the requests that a check writes itself.
+const ID: i64 = 1;
+
+/// How a server answered.
+struct Answer {
+    /// The status over HTTP.
+    status: Option<u16>,
+    body: Value,
+}
+
+impl Answer {
+    /// Fails unless this is an error with a code and, over HTTP, with a status.
+    fn expect_error(&self, status: u16, code: i64, to: &str) -> Outcome {
+        let is_status = self.status.is_none_or(|seen| seen == status);
+        let has_code = self.body.pointer("/error/code").and_then(Value::as_i64) == Some(code);
+        let expected = match self.status {
+            Some(_) => format!("the status {status} and the error {code} in response to {to}"),
+            None => format!("the error {code} in response to {to}"),
+        };
+        ensure!(is_status && has_code, expected, "{}", self.as_text());
+        Ok(())
+    }
+
+    /// Fails unless this is a result.
+    fn expect_result(&self, to: &str) -> Outcome<&Value> {
+        let result = &self.body["result"];
+        let is_status = self.status.is_none_or(|seen| seen == 200);
+        ensure!(
+            is_status && result.is_object(),
+            format!("a result in response to {to}"),
+            "{}",
+            self.as_text()
+        );
+        Ok(result)
+    }
+
+    fn as_text(&self) -> String {
+        match self.status {
+            Some(status) => format!("the status {status} and `{}`", self.body),
+            None => format!("`{}`", self.body),
+        }
+    }
+}
+
+/// A request with everything that a client says of itself.
+fn request(server: &Server, method: &str, mut params: Value) -> Value {
+    params["_meta"] = server.meta(capabilities(server.revision()));
+    json!({"jsonrpc": "2.0", "id": ID, "method": method, "params": params})
+}
+
+/// The POST of a message.
+async fn posted(server: &Server, message: &Value) -> Outcome<HttpRequest> {
+    Ok(post(&server.http().await?, server.revision(), None, message))
+}
+
+/// Sends a request over HTTP and waits for its response.
+async fn ask(request: HttpRequest) -> Outcome<Answer> {
+    let mut response = request.send().await?;
+    let status = response.status();
+    let is_request = |body: &Value| body.is_object() || body.is_array();
+    let body = if response.is_stream() {
+        response.response(&json!(ID)).await?
+    } else {
+        let bytes = response.bytes().await?;
+        let read = serde_json::from_slice(&bytes).ok().filter(is_request);
+        read.unwrap_or_else(|| json!(String::from_utf8_lossy(&bytes)))
+    };
+    Ok(Answer { status: Some(status), body })
+}
+
+/// Sends a message on a connection of its own, over HTTP with the version that its `_meta` names.
+async fn tell(server: &Server, message: &Value) -> Outcome<Answer> {
+    if server.setting.transport == Transport::Http {
+        let version = message.pointer("/params/_meta").and_then(|meta| meta[VERSION].as_str());
+        let version = version.unwrap_or(server.revision().as_str());
+        return ask(posted(server, message).await?.header("mcp-protocol-version", version)).await;
+    }
+    let mut conversation = server.connect().await?;
+    conversation.send(message).await?;
+    Ok(Answer { status: None, body: conversation.response(&message["id"]).await? })
+}
+
+/// The response to `initialize`, which a server that serves sessions as well answers by a result.
+async fn initialized(server: &Server) -> Outcome<Value> {
+    let mut server = server.clone();
+    server.setting.revision = Revision::Mcp20251125;
+    let params = server.initialize(json!({}));
+    let mut conversation = server.connect().await?;
+    let id = conversation.start("initialize", params).await?;
+    conversation
+        .wanted("a response to initialize", |message| message["id"] == id || message["error"].is_object())
+        .await
+}
+
+/// A fault: the server does what such requests ask, although it has to refuse them.
+fn accepts(accept: impl FnMut(&str) -> bool + Send + 'static) -> Box<dyn Fault> {
+    answers(accept, 200, json!({"result": {"resultType": "complete", "content": [], "tools": []}}))
+}
+
+/// A fault: the server refuses such requests, although they are right.
+fn refuses(accept: impl FnMut(&str) -> bool + Send + 'static) -> Box<dyn Fault> {
+    answers(accept, 400, json!({"error": {"code": HEADER_MISMATCH, "message": "refused"}}))
+}
+
+fn answers(accept: impl FnMut(&str) -> bool + Send + 'static, status: u16, body: Value) -> Box<dyn Fault> {
+    let mut message = body;
+    message["jsonrpc"] = json!("2.0");
+    message["id"] = json!(ID);
+    faults::in_response_to(accept, move |incoming| match incoming {
+        Incoming::Head(mut head) => {
+            head.status = status;
+            vec![Incoming::Head(head)]
+        }
+        Incoming::Body { exchange, .. } => {
+            vec![Incoming::Body { exchange, bytes: message.to_string().into_bytes() }]
+        }
+        Incoming::Event { exchange, event } => {
+            let data = message.to_string();
+            vec![Incoming::Event { exchange, event: crate::link::events::Event { data, ..event } }]
+        }
+        other => vec![other],
+    })
+}

@@ -1,0 +1,84 @@
+//! The headers that repeat arguments of tools.
+
+use base64::Engine as _;
+use serde_json::{Value, json};
+
+use super::{HEADER_MISMATCH, accepts, ask, posted, refuses, request};
+use crate::check::{Check, HTTP, check};
+use crate::link::http::HttpRequest;
+use crate::mcp_server::Server;
+use crate::mcp_server::features::{List, entries, other_code};
+use crate::verdict::{Outcome, Stop};
+
+pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
+    check!("ST-19", parameter_headers_equal_the_arguments, HTTP, [
+        "does without the header" => {
+            accepts(|request| request.contains("tools/call") && !request.contains("mcp-param-"))
+        },
+        "takes another value" => accepts(|request| request.contains(": conformance-other")),
+        "takes what cannot be decoded" => accepts(|request| request.contains("=?base64?*")),
+        "does not decode" => refuses(|request| request.contains(&encoded(VALUE))),
+        "answers with another error" => other_code(-32602),
+    ]),
+    check!("ST-20", integers_are_compared_as_numbers, HTTP, [
+        "compares integers as texts" => refuses(|request| request.contains(": 42.0")),
+    ]),
+];
+
+const VALUE: &str = "conformance-value";
+
+fn encoded(value: &str) -> String {
+    format!("=?base64?{}?=", base64::engine::general_purpose::STANDARD.encode(value))
+}
+
+/// The call of a tool that needs at most one argument, which is marked and of a type: the POST and the name of the header.
+async fn marked(server: &Server, kind: &str, value: Value) -> Outcome<(HttpRequest, String)> {
+    server.needs("/tools").await?;
+    let mut conversation = server.open().await?;
+    for tool in entries(&mut conversation, List::TOOLS).await? {
+        let schema = &tool["inputSchema"];
+        let required = schema["required"].as_array().map_or(&[][..], Vec::as_slice);
+        for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+            let Some(header) = property["x-mcp-header"].as_str() else { continue };
+            if property["type"] == kind && required.iter().all(|needed| needed == name) {
+                let params = json!({"name": tool["name"], "arguments": { name: value }});
+                let post = posted(server, &request(server, "tools/call", params)).await?;
+                return Ok((post, format!("mcp-param-{header}")));
+            }
+        }
+    }
+    Err(Stop::not_applicable(format!(
+        "no tool needs but one argument of the type {kind} marked x-mcp-header"
+    )))
+}
+
+async fn parameter_headers_equal_the_arguments(server: Server) -> Outcome {
+    let (post, header) = marked(&server, "string", json!(VALUE)).await?;
+    let refused = [("no value", None), ("another value", Some("conformance-other"))];
+    for (what, value) in refused.into_iter().chain([("a value that cannot be decoded", Some("=?base64?*?="))])
+    {
+        let post = match value {
+            Some(value) => post.clone().header(&header, value),
+            None => post.clone(),
+        };
+        let to = format!("{what} in {header} for the argument {VALUE}");
+        ask(post).await?.expect_error(400, HEADER_MISMATCH, &to)?;
+    }
+    for value in [VALUE.to_owned(), encoded(VALUE)] {
+        let to = format!("{value} in {header} for the argument {VALUE}");
+        ask(post.clone().header(&header, &value)).await?.expect_result(&to)?;
+    }
+    Ok(())
+}
+
+async fn integers_are_compared_as_numbers(server: Server) -> Outcome {
+    let (post, header) = marked(&server, "integer", json!(42)).await?;
+    ask(post.clone().header(&header, "42"))
+        .await?
+        .expect_result("42 for the argument 42")
+        .map_err(Stop::while_preparing)?;
+    ask(post.header(&header, "42.0"))
+        .await?
+        .expect_result(&format!("42.0 in {header} for the argument 42"))?;
+    Ok(())
+}

@@ -1,0 +1,229 @@
+//! The stream on which a server answers a request.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::{posted, request};
+use crate::check::{ANY, Check, HTTP, check};
+use crate::fault::{Fault, Incoming};
+use crate::faults;
+use crate::link::http::HttpResponse;
+use crate::mcp_server::Server;
+use crate::mcp_server::features::SILENCE;
+use crate::verdict::{Outcome, Stop, ensure};
+
+pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
+    check!("ST-27", streams_are_those_of_their_request, HTTP, [
+        "reports the progress of another request" => faults::each_call("notifications/progress", |m| {
+            m["params"]["progressToken"] = json!("another");
+        }),
+        "says that its tools have changed" => faults::each_call("notifications/progress", |m| {
+            *m = json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"});
+        }),
+    ]),
+    check!("ST-28", server_sends_no_requests, ANY, [
+        "asks by a request of its own" => faults::says_before_response_to("tools/call", |_| {
+            vec![json!({"jsonrpc": "2.0", "id": 77, "method": "roots/list", "params": {}})]
+        }),
+    ]),
+    check!("ST-29", stream_ends_after_the_response, HTTP, [
+        "leaves the stream open" => faults::never_closes(),
+    ]),
+    check!("ST-30", streams_are_not_buffered, HTTP, [
+        "lets proxies buffer" => faults::each_head(|head| head.remove("x-accel-buffering")),
+    ]),
+    check!("ST-32", closed_stream_gets_no_messages, HTTP, [
+        "reports on another stream" => with_acknowledgement(json!({
+            "jsonrpc": "2.0", "method": "notifications/progress",
+            "params": {"progressToken": TOKEN, "progress": 1},
+        })),
+        "answers on another stream" => with_acknowledgement(json!({
+            "jsonrpc": "2.0", "id": super::ID, "result": {"resultType": "complete", "content": []},
+        })),
+    ]),
+    check!("ST-32b", closed_stream_stops_the_work, HTTP, [
+        "works on" => updates_without_a_call(),
+    ]),
+];
+
+const TOKEN: &str = "conformance";
+const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
+const UPDATED: &str = "notifications/resources/updated";
+/// How long a stream may stay open after the response.
+const END_TIME: Duration = Duration::from_secs(2);
+
+/// A fault: a message arrives beside the acknowledgement of a subscription.
+fn with_acknowledgement(message: Value) -> Box<dyn Fault> {
+    faults::incoming(move |incoming| match &incoming {
+        Incoming::Event { event, .. } if event.data.contains(ACKNOWLEDGED) => {
+            vec![incoming, Incoming::Forged(message.clone())]
+        }
+        _ => vec![incoming],
+    })
+}
+
+/// A fault: each update is told twice, the second time when a later subscription is acknowledged.
+fn updates_without_a_call() -> Box<dyn Fault> {
+    let mut update = None;
+    faults::incoming(move |incoming| match &incoming {
+        Incoming::Event { event, .. } if event.data.contains(UPDATED) => {
+            update = serde_json::from_str(&event.data).ok();
+            vec![incoming]
+        }
+        Incoming::Event { event, .. } if event.data.contains(ACKNOWLEDGED) => {
+            let again: Option<Value> = update.take();
+            std::iter::once(incoming).chain(again.map(Incoming::Forged)).collect()
+        }
+        _ => vec![incoming],
+    })
+}
+
+/// The POST of a call that reports progress under a token.
+async fn reporting(server: &Server, role: &str, token: &str) -> Outcome<HttpResponse> {
+    let mut message = request(server, "tools/call", server.tool(role)?);
+    message["params"]["_meta"]["progressToken"] = json!(token);
+    posted(server, &message).await?.send().await
+}
+
+async fn streams_are_those_of_their_request(server: Server) -> Outcome {
+    let mut streams = Vec::new();
+    for token in ["first", "second"] {
+        streams.push((token, reporting(&server, "progress", token).await?));
+    }
+    let mut reports = 0;
+    for (token, mut stream) in streams {
+        if !stream.is_stream() {
+            continue;
+        }
+        while let Some(event) = stream.event(END_TIME).await? {
+            let Ok(message) = serde_json::from_str::<Value>(&event.data) else { continue };
+            if message.get("method").is_none() {
+                break;
+            }
+            reports += 1;
+            let is_own = match message["method"].as_str() {
+                Some("notifications/progress") => message["params"]["progressToken"] == token,
+                Some("notifications/message") => true,
+                Some(method) => !method.ends_with("/list_changed") && method != UPDATED,
+                None => false,
+            };
+            ensure!(
+                is_own,
+                format!("notifications that belong to the request with the token {token} on its stream"),
+                "`{message}`"
+            );
+        }
+    }
+    if reports == 0 {
+        Err(Stop::not_applicable("the server sent no notifications on the streams"))
+    } else {
+        Ok(())
+    }
+}
+
+async fn server_sends_no_requests(server: Server) -> Outcome {
+    server.needs("/tools").await?;
+    let mut conversation = server.open().await?;
+    let mut tools: Vec<Value> =
+        ["asks", "samples", "lists_roots"].iter().filter_map(|role| server.tool(role).ok()).collect();
+    if tools.is_empty() {
+        tools.push(server.any_tool(&mut conversation).await?);
+    }
+    for tool in tools {
+        conversation.request("tools/call", tool).await?;
+    }
+    let request = conversation.asked.first();
+    ensure!(request.is_none(), "no request from the server", "`{}`", request.unwrap_or(&Value::Null));
+    Ok(())
+}
+
+async fn stream_ends_after_the_response(server: Server) -> Outcome {
+    let mut stream = reporting(&server, "progress", TOKEN).await?;
+    if !stream.is_stream() {
+        return Err(Stop::not_applicable("the server answers without a stream"));
+    }
+    stream.response(&json!(super::ID)).await.map_err(Stop::while_preparing)?;
+    let until = Instant::now() + END_TIME;
+    while Instant::now() < until {
+        match stream.event_or_silence(END_TIME).await? {
+            Some(None) => return Ok(()),
+            Some(Some(_)) => {}
+            None => break,
+        }
+    }
+    let seen = format!("it is open {} s later", END_TIME.as_secs());
+    Err(Stop::failed("the end of the stream after the response", seen))
+}
+
+async fn streams_are_not_buffered(server: Server) -> Outcome {
+    let listen = json!({"notifications": {"toolsListChanged": true}});
+    let listen = posted(&server, &request(&server, "subscriptions/listen", listen)).await?;
+    let mut responses = vec![listen.send().await?];
+    if server.tool("progress").is_ok() {
+        responses.push(reporting(&server, "progress", TOKEN).await?);
+    }
+    responses.retain(HttpResponse::is_stream);
+    if responses.is_empty() {
+        return Err(Stop::not_applicable("the server answers without a stream"));
+    }
+    for response in &responses {
+        let header = response.header("x-accel-buffering");
+        ensure!(
+            header.is_some_and(|value| value.eq_ignore_ascii_case("no")),
+            "X-Accel-Buffering: no in the head of an event stream",
+            "{header:?}"
+        );
+    }
+    Ok(())
+}
+
+async fn closed_stream_gets_no_messages(server: Server) -> Outcome {
+    server.tool("progress")?;
+    let mut conversation = server.open().await?;
+    let filter = json!({"notifications": {"toolsListChanged": true}});
+    let id = conversation.start("subscriptions/listen", filter).await?;
+    let is_first = |message: &Value| message["method"] == ACKNOWLEDGED || message["id"] == id;
+    conversation
+        .wanted("an answer to subscriptions/listen", is_first)
+        .await
+        .map_err(Stop::while_preparing)?;
+    let stream = reporting(&server, "progress", TOKEN).await?;
+    if !stream.is_stream() {
+        return Err(Stop::not_applicable("the server answers without a stream"));
+    }
+    drop(stream);
+    conversation
+        .silence(SILENCE, "no message for a request whose stream is closed", |message| {
+            message["params"]["progressToken"] != TOKEN && message["id"] != super::ID
+        })
+        .await
+}
+
+async fn closed_stream_stops_the_work(server: Server) -> Outcome {
+    let uri = server.setting.role("updates_late")?["uri"].clone();
+    let message = request(&server, "tools/call", server.tool("updates_late")?);
+    let filter = json!({"notifications": {"resourceSubscriptions": [uri]}});
+    let is_update = |message: &Value| message["method"] == UPDATED && message["params"]["uri"] == uri;
+
+    // A call that is waited for shows how long the work takes.
+    let mut first = server.open().await?;
+    first.start("subscriptions/listen", filter.clone()).await?;
+    first.call(ACKNOWLEDGED).await.map_err(Stop::while_preparing)?;
+    let begun = Instant::now();
+    let mut waited = posted(&server, &message).await?.send().await?;
+    first.wanted("the update", is_update).await.map_err(Stop::while_preparing)?;
+    let takes = begun.elapsed();
+    waited.response(&json!(super::ID)).await.map_err(Stop::while_preparing)?;
+    drop(first);
+
+    let mut second = server.open().await?;
+    second.start("subscriptions/listen", filter).await?;
+    second.call(ACKNOWLEDGED).await.map_err(Stop::while_preparing)?;
+    let post = posted(&server, &message).await?;
+    // Without a head there is no stream yet; the connection is closed all the same.
+    let _closed = tokio::time::timeout(takes / 4, post.send()).await;
+    let what = "no effect of a call whose stream was closed";
+    second.silence(takes + SILENCE, what, |message| !is_update(message)).await
+}

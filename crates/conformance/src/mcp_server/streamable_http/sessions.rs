@@ -1,0 +1,243 @@
+//! Checks of sessions: their ids, their end, and what they share.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::{
+    LASTING, QUIET, Session, events_until, has_response, message_of, messages_within, unique, unique_tool,
+};
+use crate::check::{Check, HTTP, check};
+use crate::fault::{Fault, Incoming};
+use crate::faults;
+use crate::mcp_server::Server;
+use crate::verdict::{Outcome, Stop, ensure};
+
+/// How many sessions are opened to compare their ids.
+const SAMPLE: usize = 20;
+/// In how many characters any two of them have to differ.
+const DIFFERENCE: usize = 8;
+
+pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
+    check!("HTP-38", session_ids_are_visible_ascii, HTTP, [
+        "has a space in its session ids" => renames_sessions(|_| "session 1".to_owned()),
+    ]),
+    check!("HTP-38b", session_ids_are_unique_and_random, HTTP, [
+        "counts its sessions" => renames_sessions(|number| format!("session-0000000000000000-{number}")),
+        "gives every client the same id" => renames_sessions(|_| "0123456789abcdef0123456789abcdef".to_owned()),
+    ]),
+    check!("HTP-41", a_request_without_session_id_gets_400, HTTP, [
+        "takes requests without a session id" => faults::answer_status(|request| request.contains("\"sessionless\""), 200),
+        "answers requests without a session id with status 422" => faults::answer_status(|request| request.contains("\"sessionless\""), 422),
+    ]),
+    check!("HTP-42", a_terminated_session_gets_404, HTTP, [
+        "answers with status 400 after the end of a session" => faults::answer_status(|request| request.contains("\"terminated\""), 400),
+        "goes on after the end of a session" => faults::answer_status(|request| request.starts_with("GET"), 200),
+    ]),
+    check!("HTP-43", an_unknown_session_gets_404, HTTP, [
+        "answers an unknown session id with status 400" => faults::answer_status(|request| request.contains("mcp-session-id: conformance-"), 400),
+        "takes an unknown session id" => faults::answer_status(|request| request.contains("mcp-session-id: conformance-"), 200),
+    ]),
+    check!("HTP-46", delete_ends_the_session_or_gets_405, HTTP, [
+        "fails at DELETE" => faults::answer_status(|request| request.starts_with("DELETE"), 500),
+    ]),
+    check!("HTP-47", delete_ends_streams_and_handlers, HTTP, [
+        "leaves streams open after DELETE" => faults::never_closes(),
+        "lets a call go on after DELETE" => faults::answer_messages(
+            |request| request.contains("\"after\""),
+            |message| if let Some(result) = message.get_mut("result") { *result = json!({"content": [{"type": "text", "text": "finished"}]}) }),
+    ]),
+    check!("HTP-56", two_sessions_share_nothing, HTTP, [
+        "gives two clients one session" => renames_sessions(|_| "0123456789abcdef0123456789abcdef".to_owned()),
+        "tells every session of an update" => faults::in_response_to(|request| request.starts_with("GET"), |incoming| match incoming {
+            Incoming::Head(head) => vec![Incoming::Head(head), Incoming::Forged(json!({
+                "jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": "test://watched-resource"}}))],
+            other => vec![other],
+        }),
+        "has one log level for all" => faults::answer_messages(
+            |request| request.contains("\"logs-again\""),
+            |message| if message["method"] == "notifications/message" { *message = Value::Null }),
+    ]),
+];
+
+/// Gives the sessions other ids, from their number on.
+fn renames_sessions(name: fn(usize) -> String) -> Box<dyn Fault> {
+    let mut number = 0;
+    faults::each_head(move |head| {
+        if head.header("mcp-session-id").is_some() {
+            number += 1;
+            head.set("mcp-session-id", &name(number));
+        }
+    })
+}
+
+/// Sends `initialize` and nothing else.
+async fn begun(server: &Server) -> Outcome<Session> {
+    let mut session = Session::unopened(server).await?;
+    session.initialize(server, session.revision).await.map_err(Stop::while_preparing)?;
+    Ok(session)
+}
+
+async fn session_ids_are_visible_ascii(server: Server) -> Outcome {
+    let session = begun(&server).await?;
+    let id = session.named()?;
+    let is_visible = !id.is_empty() && id.bytes().all(|byte| (0x21..=0x7e).contains(&byte));
+    ensure!(is_visible, "a session id of the characters 0x21 to 0x7E", "`{}`", id.escape_debug());
+    session.end().await
+}
+
+async fn session_ids_are_unique_and_random(server: Server) -> Outcome {
+    let mut ids = Vec::new();
+    for _ in 0..SAMPLE {
+        let session = begun(&server).await?;
+        ids.push(session.named()?.to_owned());
+        session.end().await?;
+    }
+    for (at, id) in ids.iter().enumerate() {
+        ensure!(id.len() >= 16, "session ids that are too long to be guessed", "`{id}`");
+        for other in &ids[..at] {
+            let pairs = id.bytes().zip(other.bytes());
+            let differences = pairs.filter(|(a, b)| a != b).count() + id.len().abs_diff(other.len());
+            let expected = "session ids that do not follow from each other";
+            ensure!(differences >= DIFFERENCE, expected, "`{other}` and `{id}`");
+        }
+    }
+    Ok(())
+}
+
+async fn a_request_without_session_id_gets_400(server: Server) -> Outcome {
+    let session = Session::open(&server).await?;
+    session.named()?;
+    let requests = [
+        ("POST", session.post(&session.simple("sessionless"))),
+        ("GET", session.get()),
+        ("DELETE", session.request("DELETE")),
+    ];
+    for (method, request) in requests {
+        let status = request.without("mcp-session-id").send().await?.status();
+        let is_refused = status == 400 || (status == 405 && method != "POST");
+        ensure!(is_refused, format!("status 400 for a {method} without a session id"), "status {status}");
+    }
+    session.end().await
+}
+
+/// Ends a session; the check does not apply where a client cannot.
+async fn terminate(session: &Session) -> Outcome {
+    session.named()?;
+    let status = session.request("DELETE").send().await?.status();
+    match status {
+        200..300 => Ok(()),
+        405 => Err(Stop::not_applicable("the server does not let clients end sessions")),
+        _ => Err(Stop::inconclusive(format!("DELETE got status {status}"))),
+    }
+}
+
+async fn a_terminated_session_gets_404(server: Server) -> Outcome {
+    let session = Session::open(&server).await?;
+    terminate(&session).await?;
+    let posted = session.post(&session.simple("terminated")).send().await?.status();
+    ensure!(posted == 404, "status 404 for a POST after DELETE", "status {posted}");
+    let got = session.get().send().await?.status();
+    ensure!(got == 404 || got == 405, "status 404 for a GET after DELETE", "status {got}");
+    Ok(())
+}
+
+async fn an_unknown_session_gets_404(server: Server) -> Outcome {
+    let mut session = Session::open(&server).await?;
+    session.named()?;
+    let known = session.id.replace(unique("conformance")?);
+    let posted = session.post(&session.simple("unknown")).send().await?.status();
+    ensure!(posted == 404, "status 404 for a POST with an unknown session id", "status {posted}");
+    session.id = known;
+    session.end().await
+}
+
+async fn delete_ends_the_session_or_gets_405(server: Server) -> Outcome {
+    let session = Session::open(&server).await?;
+    session.named()?;
+    let status = session.request("DELETE").send().await?.status();
+    let expected = "a status of 2xx, or 405, for DELETE with a session id";
+    ensure!((200..300).contains(&status) || status == 405, expected, "status {status}");
+    Ok(())
+}
+
+async fn delete_ends_streams_and_handlers(server: Server) -> Outcome {
+    let key = unique("ended")?;
+    let tools = unique_tool(&server, "lasting", &key)
+        .and_then(|slow| Ok((slow, unique_tool(&server, "marks", &key)?)));
+    let (session, other) = (Session::open(&server).await?, Session::open(&server).await?);
+    let mut get = session.listen().await?;
+    let mut running = None;
+    if let Ok((slow, marks)) = tools {
+        let before =
+            other.ask(&other.call("before", marks.clone(), None)).await.map_err(Stop::while_preparing)?;
+        running = Some((session.post(&session.call("slow", slow, None)).send().await?, marks, before));
+    }
+    terminate(&session).await?;
+    let time = session.target.wait().min(Duration::from_secs(3));
+    while let Some(event) = get.event(time).await? {
+        ensure!(!event.is_message(), "the end of the GET stream after DELETE", "`{}`", event.data);
+    }
+    if let Some((stream, marks, before)) = running {
+        // As long as the call would have taken, and a little more.
+        tokio::time::sleep(LASTING).await;
+        drop(stream);
+        let after = other.ask(&other.call("after", marks, None)).await?;
+        let expected = "no effect of a call whose session was ended by DELETE";
+        ensure!(after["result"] == before["result"], expected, "`{}`", after["result"]);
+    }
+    other.end().await
+}
+
+async fn two_sessions_share_nothing(server: Server) -> Outcome {
+    let (first, second) = (begun(&server).await?, begun(&server).await?);
+    let [a, b] = [first.named()?, second.named()?];
+    ensure!(a != b, "another session id for each initialize", "`{a}` twice");
+    for session in [&first, &second] {
+        session.post(&super::initialized()).send().await.map_err(Stop::while_preparing)?;
+    }
+    subscriptions_are_apart(&server, &first, &second).await?;
+    log_levels_are_apart(&server, &first, &second).await?;
+    first.end().await?;
+    second.works("survivor").await?;
+    second.end().await
+}
+
+async fn subscriptions_are_apart(server: &Server, first: &Session, second: &Session) -> Outcome {
+    let (Ok(tool), Ok(role)) = (server.tool("updates"), server.setting.role("updates")) else {
+        return Ok(());
+    };
+    let subscribe = first.message("subscribe", "resources/subscribe", json!({"uri": role["uri"]}));
+    first.ask(&subscribe).await.map_err(Stop::while_preparing)?;
+    let mut get = second.listen().await?;
+    first.ask(&first.call("update", tool, None)).await.map_err(Stop::while_preparing)?;
+    let messages = messages_within(&mut get, QUIET).await?;
+    let update = messages.iter().find(|message| message["method"] == "notifications/resources/updated");
+    let seen = update.unwrap_or(&Value::Null);
+    ensure!(update.is_none(), "updates in the session that subscribed, and no other", "`{seen}`");
+    Ok(())
+}
+
+async fn log_levels_are_apart(server: &Server, first: &Session, second: &Session) -> Outcome {
+    let Ok(tool) = server.tool("logs") else {
+        return Ok(());
+    };
+    let level = |level: &str| json!({"level": level});
+    let set = second.message("level", "logging/setLevel", level("debug"));
+    second.ask(&set).await.map_err(Stop::while_preparing)?;
+    let before = logged(second, "logs", &tool).await.map_err(Stop::while_preparing)?;
+    let set = first.message("level", "logging/setLevel", level("emergency"));
+    first.ask(&set).await.map_err(Stop::while_preparing)?;
+    let after = logged(second, "logs-again", &tool).await?;
+    let expected = format!("{before} log messages, as before another session set its level");
+    ensure!(after == before, expected, "{after}");
+    Ok(())
+}
+
+/// How many log messages the call of a tool brings on its stream.
+async fn logged(session: &Session, id: &str, tool: &Value) -> Outcome<usize> {
+    let mut stream = session.post(&session.call(id, tool.clone(), None)).send().await?;
+    let events = events_until(&mut stream, session.target.wait(), |event| has_response(event, id)).await?;
+    let is_log = |message: &Value| message["method"] == "notifications/message";
+    Ok(events.iter().filter_map(message_of).filter(is_log).count())
+}

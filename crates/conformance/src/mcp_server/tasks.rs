@@ -1,6 +1,0 @@
-//! Checks of servers: tasks.
-
-use super::Server;
-use crate::check::Check;
-
-pub(super) const CHECKS: &[Check<Server>] = &[];

@@ -1,0 +1,222 @@
+//! The course of a task: its statuses, its result, and what it asks meanwhile.
+
+use serde_json::{Value, json};
+
+use super::{RELATED, about, finish, is_final, needs_tasks, poll, start};
+use crate::check::{ANY, Check, check};
+use crate::conversation::Conversation;
+use crate::faults;
+use crate::mcp_server::features::{List, SILENCE, entries};
+use crate::mcp_server::{Server, answers};
+use crate::verdict::{Outcome, Stop, ensure};
+
+pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
+    check!("TSK-04", statuses_in_order, ANY, [
+        "goes on after its end" => {
+            let mut ended = false;
+            faults::result_of("tasks/get", move |task| {
+                let ends = is_final(&task["status"]);
+                if ended {
+                    task["status"] = json!("working");
+                }
+                ended |= ends;
+            })
+        },
+        "invents a status" => faults::result_of("tasks/get", |task| {
+            if task["status"] == "working" {
+                task["status"] = json!("running");
+            }
+        }),
+        "completes what was cancelled" => faults::result_of("tasks/get", |task| {
+            if task["status"] == "cancelled" {
+                task["status"] = json!("completed");
+            }
+        }),
+    ]),
+    check!("TSK-05", result_is_waited_for, ANY, [
+        "answers before the end" => faults::says_at("tasks/result", |m| {
+            let result = json!({"content": [], "_meta": { RELATED: m["params"] }});
+            vec![json!({"jsonrpc": "2.0", "id": m["id"], "result": result})]
+        }),
+        "wraps the result" => faults::result_of("tasks/result", |result| *result = json!({"result": result.take()})),
+        "turns an error into a result" => faults::response_to("tasks/result", |m| {
+            if m["error"].is_object() {
+                *m = json!({"jsonrpc": "2.0", "id": m["id"], "result": {"content": [], "isError": true}});
+            }
+        }),
+    ]),
+    check!("TSK-06", error_of_a_tool_is_a_failure, ANY, [
+        "completes although the tool failed" => faults::result_of("tasks/get", |task| {
+            if task["status"] == "failed" {
+                task["status"] = json!("completed");
+            }
+        }),
+    ]),
+    check!("TSK-07", messages_name_their_task, ANY, [
+        "does not name the task of a result" => faults::result_of("tasks/result", drop_meta),
+        "names another task" => faults::result_of("tasks/result", |result| {
+            result["_meta"][RELATED]["taskId"] = json!("another");
+        }),
+        "asks without saying for which task" => faults::each_call("elicitation/create", |m| drop_meta(&mut m["params"])),
+    ]),
+    check!("TSK-13", task_waits_for_input, ANY, [
+        "works while it waits for input" => faults::result_of("tasks/get", |task| {
+            if task["status"] == "input_required" {
+                task["status"] = json!("working");
+            }
+        }),
+        "waits although it was answered" => faults::result_of("tasks/get", |task| {
+            if is_final(&task["status"]) {
+                task["status"] = json!("input_required");
+            }
+        }),
+    ]),
+];
+
+fn drop_meta(value: &mut Value) {
+    if let Some(value) = value.as_object_mut() {
+        value.remove("_meta");
+    }
+}
+
+async fn statuses_in_order(server: Server) -> Outcome {
+    needs_tasks(&server).await?;
+    let mut conversation = server.open().await?;
+    let task = start(&server, &mut conversation, "task").await?;
+    let course = poll(&mut conversation, &task, "a final status", is_final).await?;
+    for status in &course {
+        let is_known = *status == "working" || *status == "input_required" || is_final(status);
+        ensure!(is_known, "one of the five statuses of tasks", "`{status}`");
+    }
+    let last = course.last().cloned().unwrap_or_default();
+    let later = conversation.request("tasks/get", about(&task)).await?;
+    expect_final(&later, &last)?;
+
+    if server.tool("long_task").is_err() || server.needs("/tasks/cancel").await.is_err() {
+        return Ok(());
+    }
+    let task = start(&server, &mut conversation, "long_task").await?;
+    conversation.ok("tasks/cancel", about(&task)).await.map_err(Stop::while_preparing)?;
+    for _ in 0..3 {
+        let later = conversation.request("tasks/get", about(&task)).await?;
+        expect_final(&later, &json!("cancelled"))?;
+        tokio::time::sleep(super::POLL).await;
+    }
+    Ok(())
+}
+
+/// A task that has ended may be forgotten, and does not change otherwise.
+fn expect_final(response: &Value, status: &Value) -> Outcome {
+    let is_same = response["error"].is_object() || response["result"]["status"] == *status;
+    ensure!(is_same, format!("the status {status}, which is final"), "`{response}`");
+    Ok(())
+}
+
+async fn result_is_waited_for(server: Server) -> Outcome {
+    needs_tasks(&server).await?;
+    let mut conversation = server.open().await?;
+    let task = start(&server, &mut conversation, "task").await?;
+    let response = conversation.request("tasks/result", about(&task)).await?;
+    let status = conversation.ok("tasks/get", about(&task)).await?["status"].take();
+    ensure!(
+        is_final(&status),
+        "a response to tasks/result when the task has ended",
+        "`{response}` at the status {status}"
+    );
+    let result = &response["result"];
+    ensure!(result["content"].is_array(), "the result of the call as that of tasks/result", "`{response}`");
+    let tool = server.tool("task")?;
+    // A tool that requires a task cannot be called without one.
+    if task_support(&mut conversation, &tool).await? == "optional" {
+        let plain = conversation.ok("tools/call", tool).await.map_err(Stop::while_preparing)?;
+        let is_same = |name: &&str| result.get(*name) == plain.get(*name);
+        ensure!(
+            ["content", "structuredContent", "isError"].iter().all(is_same),
+            format!("exactly the result of the call, `{plain}`"),
+            "`{result}`"
+        );
+    }
+    if server.tool("task_that_breaks").is_ok() {
+        let task = start(&server, &mut conversation, "task_that_breaks").await?;
+        finish(&mut conversation, &task).await.map_err(Stop::while_preparing)?;
+        let response = conversation.request("tasks/result", about(&task)).await?;
+        ensure!(
+            response["error"].is_object(),
+            "the error of the call as the response to tasks/result",
+            "`{response}`"
+        );
+    }
+    Ok(())
+}
+
+/// What the server says of a tool and tasks.
+async fn task_support(conversation: &mut Conversation, tool: &Value) -> Outcome<Value> {
+    let tools = entries(conversation, List::TOOLS).await?;
+    let listed = tools.into_iter().find(|listed| listed["name"] == tool["name"]).unwrap_or_default();
+    Ok(listed["execution"]["taskSupport"].clone())
+}
+
+async fn error_of_a_tool_is_a_failure(server: Server) -> Outcome {
+    needs_tasks(&server).await?;
+    let mut conversation = server.open().await?;
+    let task = start(&server, &mut conversation, "task_that_fails").await?;
+    let status = finish(&mut conversation, &task).await?;
+    let result = conversation.ok("tasks/result", about(&task)).await.map_err(Stop::while_preparing)?;
+    if result["isError"] != true {
+        return Err(Stop::inconclusive(format!("the tool did not fail: `{result}`")));
+    }
+    ensure!(status == "failed", "the status `failed` of a task whose result has isError", "{status}");
+    Ok(())
+}
+
+fn is_related(meta: &Value, task: &Value) -> bool {
+    meta[RELATED]["taskId"] == task["taskId"]
+}
+
+async fn messages_name_their_task(server: Server) -> Outcome {
+    needs_tasks(&server).await?;
+    let mut conversation = server.open().await?;
+    let role = if server.tool("task_that_asks").is_ok() { "task_that_asks" } else { "task" };
+    let task = start(&server, &mut conversation, role).await?;
+    let result = conversation.ok("tasks/result", about(&task)).await?;
+    ensure!(
+        is_related(&result["_meta"], &task),
+        format!("the taskId {} under `{RELATED}` in the _meta of the result of tasks/result", task["taskId"]),
+        "`{result}`"
+    );
+    // A server may ask for other reasons meanwhile, such as for the client's roots.
+    let asked = conversation.asked.iter().filter(|request| request["method"] == "elicitation/create");
+    for request in asked {
+        ensure!(
+            is_related(&request["params"]["_meta"], &task),
+            format!("the taskId {} under `{RELATED}` in the _meta of what a task asks", task["taskId"]),
+            "`{request}`"
+        );
+    }
+    Ok(())
+}
+
+async fn task_waits_for_input(server: Server) -> Outcome {
+    needs_tasks(&server).await?;
+    let mut conversation = server.open().await?;
+    conversation.answer_with(|_| None);
+    let task = start(&server, &mut conversation, "task_that_asks").await?;
+    let waits = |status: &Value| *status == "input_required" || is_final(status);
+    let mut course = poll(&mut conversation, &task, "the status input_required", waits).await?;
+    let status = course.pop().unwrap_or_default();
+    ensure!(status == "input_required", "the status input_required while a task waits for input", "{status}");
+
+    let id = conversation.start("tasks/result", about(&task)).await?;
+    let asks = |message: &Value| message.get("method").is_some() && message.get("id").is_some();
+    let request = conversation.wanted("a request for input", asks).await?;
+    match answers::answer(&request) {
+        Some(Ok(result)) => conversation.reply(&request, result).await?,
+        _ => return Err(Stop::inconclusive(format!("the suite has no answer to `{request}`"))),
+    }
+    let is_response = |message: &Value| message["id"] == id && message.get("method").is_none();
+    let response = conversation.wanted("a response to tasks/result", is_response).await?;
+    ensure!(response["result"].is_object(), "the result of the task", "`{response}`");
+    let goes_on = |status: &Value| *status != "input_required";
+    poll(&mut conversation, &task, "another status than input_required after the answer", goes_on).await?;
+    conversation.silence(SILENCE, "nothing that a task asks after its end", |message| !asks(message)).await
+}

@@ -1,0 +1,162 @@
+//! The requests about tasks: which tasks they find, and how they answer.
+
+use serde_json::{Value, json};
+
+use super::{RELATED, abandon, about, finish, needs_tasks, start};
+use crate::check::{ANY, Check, HTTP, check};
+use crate::faults;
+use crate::link::Link;
+use crate::mcp_server::Server;
+use crate::mcp_server::features::{INVALID_PARAMS, acceptance, expect_code, other_code};
+use crate::verdict::{Outcome, Stop, ensure};
+
+pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
+    check!("TSK-07b", tasks_need_no_relation, ANY, [
+        "relates a task to itself" => relate("tasks/get"),
+        "relates a list of tasks to one of them" => relate("tasks/list"),
+        "relates a cancelled task to itself" => relate("tasks/cancel"),
+    ]),
+    check!("TSK-08", cancellation_of_tasks, ANY, [
+        "cancels what has ended" => acceptance("tasks/cancel", json!({"status": "cancelled"})),
+        "answers with another error" => other_code(-32603),
+        "answers before the task is cancelled" => faults::result_of("tasks/cancel", |task| {
+            task["status"] = json!("working");
+        }),
+    ]),
+    check!("TSK-09", unknown_tasks_are_refused, ANY, [
+        "has a status for an unknown task" => acceptance("tasks/get", json!({"status": "failed"})),
+        "has a result for an unknown task" => acceptance("tasks/result", json!({"content": []})),
+        "cancels an unknown task" => acceptance("tasks/cancel", json!({"status": "cancelled"})),
+        "takes an unknown cursor for the beginning" => acceptance("tasks/list", json!({"tasks": []})),
+        "answers with another error" => other_code(-32002),
+    ]),
+    check!("TSK-10", every_task_is_listed, ANY, [
+        "lists the last task only" => faults::result_of("tasks/list", |result| {
+            if let Some(tasks) = result["tasks"].as_array_mut() {
+                tasks.truncate(1);
+            }
+        }),
+        "lists finished tasks only" => faults::result_of("tasks/list", |result| {
+            if let Some(tasks) = result["tasks"].as_array_mut() {
+                tasks.retain(|task| task["status"] != "working");
+            }
+        }),
+    ]),
+    check!("TSK-14", status_is_no_stream, HTTP, [
+        "answers tasks/get by a stream" => faults::answer_head(|request| request.contains("tasks/get"), |head| {
+            head.set("content-type", "text/event-stream");
+        }),
+    ]),
+];
+
+/// The most pages of tasks that a check fetches.
+const MAX_PAGES: usize = 50;
+
+fn relate(method: &'static str) -> Box<dyn crate::fault::Fault> {
+    faults::result_of(method, |result| result["_meta"][RELATED] = json!({"taskId": "any"}))
+}
+
+async fn tasks_need_no_relation(server: Server) -> Outcome {
+    needs_tasks(&server).await?;
+    let offer = server.offer().await?;
+    let mut conversation = server.open().await?;
+    let task = start(&server, &mut conversation, "task").await?;
+    for method in ["tasks/get", "tasks/list", "tasks/cancel"] {
+        let capability = offer.pointer(&format!("/capabilities/{method}"));
+        if method != "tasks/get" && capability.is_none() {
+            continue;
+        }
+        let params = if method == "tasks/list" { json!({}) } else { about(&task) };
+        let response = conversation.request(method, params).await?;
+        ensure!(
+            response["result"]["_meta"].get(RELATED).is_none(),
+            format!("no `{RELATED}` in the _meta of the result of {method}"),
+            "`{response}`"
+        );
+    }
+    Ok(())
+}
+
+async fn cancellation_of_tasks(server: Server) -> Outcome {
+    server.needs("/tasks/cancel").await?;
+    let mut conversation = server.open().await?;
+    let task = start(&server, &mut conversation, "task").await?;
+    finish(&mut conversation, &task).await.map_err(Stop::while_preparing)?;
+    let response = conversation.request("tasks/cancel", about(&task)).await?;
+    expect_code(&response, INVALID_PARAMS, "tasks/cancel for a task that has ended")?;
+    let task = start(&server, &mut conversation, "long_task").await?;
+    let cancelled = conversation.ok("tasks/cancel", about(&task)).await?;
+    ensure!(
+        cancelled["status"] == "cancelled",
+        "the status cancelled in the result of tasks/cancel",
+        "`{cancelled}`"
+    );
+    Ok(())
+}
+
+async fn unknown_tasks_are_refused(server: Server) -> Outcome {
+    let offer = server.offer().await?;
+    let tasks = offer
+        .pointer("/capabilities/tasks")
+        .ok_or_else(|| Stop::not_applicable("the server has no tasks"))?;
+    let mut conversation = server.open().await?;
+    let unknown = json!({"taskId": "conformance-no-such-task"});
+    let mut requests = vec![("tasks/get", &unknown), ("tasks/result", &unknown)];
+    if tasks.get("cancel").is_some() {
+        requests.push(("tasks/cancel", &unknown));
+    }
+    let cursor = json!({"cursor": "no-cursor-of-this-server"});
+    if tasks.get("list").is_some() {
+        requests.push(("tasks/list", &cursor));
+    }
+    for (method, params) in requests {
+        let response = conversation.request(method, params.clone()).await?;
+        expect_code(&response, INVALID_PARAMS, &format!("{method} with `{params}`"))?;
+    }
+    Ok(())
+}
+
+async fn every_task_is_listed(server: Server) -> Outcome {
+    server.needs("/tasks/list").await?;
+    server.tool("long_task")?;
+    let mut conversation = server.open().await?;
+    let mut started = Vec::new();
+    for _ in 0..3 {
+        let task = start(&server, &mut conversation, "long_task").await?;
+        conversation.ok("tasks/get", about(&task)).await.map_err(Stop::while_preparing)?;
+        started.push(task);
+    }
+    let (mut listed, mut params): (Vec<Value>, Value) = (Vec::new(), json!({}));
+    for _ in 0..MAX_PAGES {
+        let page = conversation.ok("tasks/list", params).await?;
+        let tasks = page["tasks"].as_array();
+        listed.extend(tasks.into_iter().flatten().map(|task| task["taskId"].clone()));
+        let Some(cursor) = page.get("nextCursor").filter(|cursor| !cursor.is_null()) else { break };
+        ensure!(cursor.is_string(), "a text as `nextCursor`", "`{cursor}`");
+        params = json!({"cursor": cursor});
+    }
+    for task in &started {
+        ensure!(
+            listed.contains(&task["taskId"]),
+            "every task that tasks/get finds on the pages of tasks/list",
+            "{} is not among {} tasks",
+            task["taskId"],
+            listed.len()
+        );
+        abandon(&mut conversation, task).await?;
+    }
+    Ok(())
+}
+
+async fn status_is_no_stream(server: Server) -> Outcome {
+    needs_tasks(&server).await?;
+    let mut conversation = server.open().await?;
+    let task = start(&server, &mut conversation, "task").await?;
+    let Link::Streamable(link) = &conversation.link else {
+        return Err(Stop::inconclusive("the conversation is not one over Streamable HTTP"));
+    };
+    let request = json!({"jsonrpc": "2.0", "id": 1, "method": "tasks/get", "params": about(&task)});
+    let response = link.post(&request).send().await?;
+    ensure!(!response.is_stream(), "a JSON object as the response to tasks/get", "an event stream");
+    Ok(())
+}

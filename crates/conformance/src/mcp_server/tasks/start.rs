@@ -1,0 +1,219 @@
+//! How tasks begin: which calls may start one, and what the server says of it.
+
+use serde_json::{Value, json};
+
+use super::{abandon, about, as_task, needs_tasks, start};
+use crate::check::{ANY, Check, check};
+use crate::conversation::Conversation;
+use crate::faults;
+use crate::mcp_server::Server;
+use crate::mcp_server::features::{
+    List, METHOD_NOT_FOUND, acceptance, entries, expect_code, other_code, readings,
+};
+use crate::verdict::{Outcome, Stop, ensure};
+
+pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
+    check!("TSK-01", task_member_is_ignored, ANY, [
+        "refuses a task member that it does not know" => {
+            let mut requests = 0;
+            faults::response_to("prompts/get", move |m| {
+                requests += 1;
+                if requests == 2 {
+                    *m = json!({"jsonrpc": "2.0", "id": m["id"], "error": {"code": -32602, "message": "task"}});
+                }
+            })
+        },
+        "starts a task that it did not offer" => {
+            let mut requests = 0;
+            faults::result_of("resources/read", move |result| {
+                requests += 1;
+                if requests == 2 {
+                    *result = json!({"task": {"taskId": "1", "status": "working"}});
+                }
+            })
+        },
+    ]),
+    check!("TSK-02", task_is_required, ANY, [
+        "runs a tool that requires a task without one" => acceptance("tools/call", json!({"content": []})),
+        "answers with another error" => other_code(-32602),
+    ]),
+    check!("TSK-02b", tool_without_tasks, ANY, [
+        "ignores that a tool has no tasks" => acceptance("tools/call", json!({"content": []})),
+        "answers with another error" => other_code(-32600),
+    ]),
+    check!("TSK-03", task_that_begins, ANY, [
+        "counts its tasks in numbers" => edit_task(|task| task["taskId"] = json!(7)),
+        "has one id for all tasks" => edit_task(|task| task["taskId"] = json!("task")),
+        "begins with another status" => edit_task(|task| task["status"] = json!("submitted")),
+        "does not say when the task began" => edit_task(|task| remove(task, "createdAt")),
+        "says the time in another form" => edit_task(|task| task["lastUpdatedAt"] = json!(1_764_064_800)),
+        "does not say how long the task is kept" => faults::result_of("tasks/get", |task| remove(task, "ttl")),
+    ]),
+    check!("TSK-11", ids_cannot_be_guessed, ANY, [
+        "numbers its tasks" => {
+            let mut number = 0;
+            edit_task(move |task| {
+                number += 1;
+                task["taskId"] = json!(format!("task-of-this-server-{number}"));
+            })
+        },
+        "has short ids" => {
+            let mut number = 0;
+            edit_task(move |task| {
+                number += 1;
+                task["taskId"] = json!(["a7x", "k2f", "p9q"][number % 3]);
+            })
+        },
+    ]),
+];
+
+/// A prefix of an id with fewer characters has too little room for chance.
+const LEAST_ID: usize = 12;
+/// Two ids made by chance differ in more characters than this.
+const LEAST_DIFFERENCE: usize = 6;
+
+fn edit_task(mut edit: impl FnMut(&mut Value) + Send + 'static) -> Box<dyn crate::fault::Fault> {
+    faults::result_of("tools/call", move |result| {
+        if let Some(task) = result.get_mut("task") {
+            edit(task);
+        }
+    })
+}
+
+fn remove(task: &mut Value, name: &str) {
+    if let Some(task) = task.as_object_mut() {
+        task.remove(name);
+    }
+}
+
+async fn task_member_is_ignored(server: Server) -> Outcome {
+    let offer = server.offer().await?;
+    let mut conversation = server.open().await?;
+    let mut requests = match readings(&server, &mut conversation).await {
+        Err(Stop::NotApplicable(_)) => Vec::new(),
+        found => found?,
+    };
+    if offer.pointer("/capabilities/tasks/requests/tools/call").is_none() {
+        let tool = server.any_tool(&mut conversation).await;
+        requests.extend(tool.into_iter().map(|tool| ("tools/call", tool)));
+    }
+    let mut is_tried = false;
+    for (method, params) in requests {
+        let plain = conversation.request(method, params.clone()).await?;
+        if !plain["result"].is_object() {
+            continue;
+        }
+        is_tried = true;
+        let response = conversation.request(method, as_task(&params)).await?;
+        let result = &response["result"];
+        ensure!(
+            result.is_object() && result.get("task").is_none(),
+            format!("the same response to {method} with a task member, for which the server offers no tasks"),
+            "`{response}`"
+        );
+    }
+    if is_tried {
+        Ok(())
+    } else {
+        Err(Stop::not_applicable("the server has nothing to read and no plain tool"))
+    }
+}
+
+/// A tool that needs no arguments, by what it says of tasks.
+async fn tool_with(
+    conversation: &mut Conversation,
+    mut accept: impl FnMut(&Value) -> bool,
+) -> Outcome<Option<Value>> {
+    let tools = entries(conversation, List::TOOLS).await?;
+    let is_simple = |tool: &Value| {
+        tool.pointer("/inputSchema/required").and_then(Value::as_array).is_none_or(Vec::is_empty)
+    };
+    let found = tools.iter().find(|tool| is_simple(tool) && accept(&tool["execution"]["taskSupport"]));
+    Ok(found.map(|tool| json!({"name": tool["name"], "arguments": {}})))
+}
+
+async fn task_is_required(server: Server) -> Outcome {
+    needs_tasks(&server).await?;
+    let mut conversation = server.open().await?;
+    let tool = match server.tool("task_only") {
+        Ok(tool) => Some(tool),
+        Err(_) => tool_with(&mut conversation, |support| support == "required").await?,
+    };
+    let tool = tool.ok_or_else(|| Stop::not_applicable("no tool of the server requires a task"))?;
+    let response = conversation.request("tools/call", tool).await?;
+    expect_code(&response, METHOD_NOT_FOUND, "a call without a task of a tool that requires one")
+}
+
+async fn tool_without_tasks(server: Server) -> Outcome {
+    needs_tasks(&server).await?;
+    let mut conversation = server.open().await?;
+    let has_none = |support: &Value| support.is_null() || support == "forbidden";
+    let tool = tool_with(&mut conversation, has_none).await?;
+    let tool = tool.ok_or_else(|| Stop::not_applicable("each tool needs arguments or supports tasks"))?;
+    let response = conversation.request("tools/call", as_task(&tool)).await?;
+    expect_code(&response, METHOD_NOT_FOUND, "a call with a task of a tool that does not support tasks")
+}
+
+/// Whether a text is a time as RFC 3339 writes it, up to its zone.
+fn is_time(value: &Value) -> bool {
+    let pattern = "dddd-dd-ddTdd:dd:dd";
+    value.as_str().is_some_and(|text| {
+        text.len() > pattern.len()
+            && text.chars().zip(pattern.chars()).all(|(char, wanted)| match wanted {
+                'd' => char.is_ascii_digit(),
+                'T' => matches!(char, 'T' | 't' | ' '),
+                _ => char == wanted,
+            })
+    })
+}
+
+fn expect_task(task: &Value) -> Outcome {
+    ensure!(task["taskId"].is_string(), "a text as `taskId`", "`{task}`");
+    for name in ["createdAt", "lastUpdatedAt"] {
+        ensure!(is_time(&task[name]), format!("a time of ISO 8601 as `{name}`"), "`{task}`");
+    }
+    let ttl = task.get("ttl");
+    let is_ttl = ttl.is_some_and(|ttl| ttl.is_null() || ttl.as_u64().is_some());
+    ensure!(is_ttl, "milliseconds or null as `ttl`", "`{task}`");
+    Ok(())
+}
+
+async fn task_that_begins(server: Server) -> Outcome {
+    needs_tasks(&server).await?;
+    let tool = server.tool("task")?;
+    let mut conversation = server.open().await?;
+    let mut ids = Vec::new();
+    for _ in 0..2 {
+        let result = conversation.ok("tools/call", as_task(&tool)).await?;
+        let task = &result["task"];
+        expect_task(task)?;
+        ensure!(task["status"] == "working", "the status `working` of a task that begins", "`{task}`");
+        ensure!(!ids.contains(&task["taskId"]), "a unique `taskId`", "`{}` twice", task["taskId"]);
+        ids.push(task["taskId"].clone());
+        expect_task(&conversation.ok("tasks/get", about(task)).await?)?;
+    }
+    Ok(())
+}
+
+async fn ids_cannot_be_guessed(server: Server) -> Outcome {
+    needs_tasks(&server).await?;
+    server.tool("task")?;
+    let mut conversation = server.open().await?;
+    let mut ids: Vec<String> = Vec::new();
+    for _ in 0..3 {
+        let task = start(&server, &mut conversation, "task").await?;
+        let id = task["taskId"].as_str().unwrap_or_default().to_owned();
+        abandon(&mut conversation, &task).await?;
+        ensure!(id.len() >= LEAST_ID, "ids that cannot be guessed", "the id `{id}`");
+        for known in &ids {
+            let differences = id.bytes().zip(known.bytes()).filter(|(a, b)| a != b).count();
+            ensure!(
+                differences > LEAST_DIFFERENCE,
+                "ids that cannot be guessed from one another",
+                "`{known}` and `{id}`"
+            );
+        }
+        ids.push(id);
+    }
+    Ok(())
+}

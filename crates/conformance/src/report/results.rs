@@ -1,0 +1,240 @@
+//! What a run found.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::config::Config;
+use crate::requirement::{Level, Requirement};
+use crate::revision::Revision;
+use crate::subject::{SubjectKind, Transport};
+use crate::trace::{Sender, Trace, TraceEvent};
+use crate::verdict::Verdict;
+
+/// The results of one run on one subject.
+#[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
+pub struct Report {
+    /// Which party the subject is.
+    pub kind: SubjectKind,
+    /// The command or URL.
+    pub target: String,
+    /// The transport.
+    pub transport: Transport,
+    /// The name and version that the subject gives itself.
+    pub subject: Option<String>,
+    /// The name of the profile.
+    pub profile: String,
+    /// What chose the order of the checks.
+    pub seed: u64,
+    /// One result for each check in each revision.
+    pub results: Vec<CheckResult>,
+}
+
+/// What one check found in one revision.
+#[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
+pub struct CheckResult {
+    /// The requirement, such as `mcp/RPC-06`.
+    pub requirement: String,
+    /// The check: its module and function.
+    pub check: String,
+    /// The area of the requirement, such as `lifecycle`.
+    pub area: String,
+    /// How strongly the specification demands it.
+    pub level: Level,
+    /// Whether the specification implies it without a key word.
+    pub implied: bool,
+    /// What it demands.
+    pub text: String,
+    /// Where the specification says so.
+    pub url: String,
+    /// The revision.
+    pub revision: Revision,
+    /// The transport.
+    pub transport: Transport,
+    /// The verdict.
+    #[serde(flatten)]
+    pub verdict: Verdict,
+    /// Why the failure is known, if a baseline has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub known: Option<String>,
+    /// How long it took.
+    #[serde(serialize_with = "as_milliseconds", rename = "milliseconds")]
+    pub time: Duration,
+    #[serde(skip)]
+    subject: Option<String>,
+    /// The conversation, if the check failed or found nothing out.
+    #[serde(skip)]
+    pub trace: Vec<TraceEvent>,
+    /// How many of its steps were too long to keep.
+    #[serde(skip)]
+    pub omitted: usize,
+}
+
+/// What a check says of one of its mutants.
+#[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
+pub struct MutantResult {
+    /// The requirement, such as `mcp/RPC-06`.
+    pub requirement: String,
+    /// The check: its module and function.
+    pub check: String,
+    /// What the mutant does wrong.
+    pub mutant: &'static str,
+    /// The revision.
+    pub revision: Revision,
+    /// The verdict.
+    #[serde(flatten)]
+    pub verdict: Verdict,
+}
+
+impl Report {
+    pub(crate) fn new(config: &Config, results: Vec<CheckResult>) -> Self {
+        Self {
+            kind: config.kind,
+            target: config.target.to_string(),
+            transport: config.transport,
+            subject: subject_of(&results),
+            profile: config.profile.name.clone(),
+            seed: config.seed,
+            results,
+        }
+    }
+
+    /// The failures of requirements that are at least so strong, without those that are known.
+    pub fn failures(&self, level: Level) -> impl Iterator<Item = &CheckResult> {
+        let failed =
+            |result: &&CheckResult| matches!(result.verdict, Verdict::Fail(_)) && result.known.is_none();
+        self.results.iter().filter(move |result| result.level >= level).filter(failed)
+    }
+
+    /// What the report is about, in a line.
+    pub(super) fn title(&self) -> String {
+        let name = self.subject.as_deref().unwrap_or(&self.target);
+        format!("{} over {}: {name}", self.kind, self.transport)
+    }
+
+    /// A path for tools that want one: the program's, as it was given.
+    pub(super) fn artifact(&self) -> &str {
+        self.target
+            .split(' ')
+            .next()
+            .filter(|path| !path.is_empty() && !path.contains("://"))
+            .unwrap_or("subject")
+    }
+}
+
+impl CheckResult {
+    pub(crate) fn new(
+        requirement: &Requirement,
+        check: String,
+        revision: Revision,
+        transport: Transport,
+        verdict: Verdict,
+        trace: &Trace,
+        time: Duration,
+    ) -> Self {
+        let keep = matches!(verdict, Verdict::Fail(_) | Verdict::Inconclusive { .. });
+        Self {
+            requirement: requirement.name(),
+            check,
+            area: requirement.area().to_owned(),
+            level: requirement.level,
+            implied: requirement.implied,
+            text: requirement.text.clone(),
+            url: requirement.url(),
+            revision,
+            transport,
+            verdict,
+            known: None,
+            subject: subject_in(trace),
+            time,
+            trace: if keep { trace.events() } else { Vec::new() },
+            omitted: trace.omitted(),
+        }
+    }
+}
+
+impl CheckResult {
+    /// The level in words.
+    pub(super) fn level_text(&self) -> String {
+        if self.implied { format!("{}, implied", self.level) } else { self.level.to_string() }
+    }
+}
+
+/// How many results there are of each kind.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Counts {
+    /// The requirements that are fulfilled.
+    pub passed: usize,
+    /// Those that are not.
+    pub failed: usize,
+    /// Those that are not, as a baseline says.
+    pub known: usize,
+    /// Those about what the subject does not offer.
+    pub not_applicable: usize,
+    /// Those that could not be judged.
+    pub inconclusive: usize,
+}
+
+impl Counts {
+    /// Counts results.
+    pub fn of<'r>(results: impl IntoIterator<Item = &'r CheckResult>) -> Self {
+        let mut counts = Self::default();
+        for result in results {
+            *match (&result.verdict, &result.known) {
+                (Verdict::Pass, _) => &mut counts.passed,
+                (Verdict::Fail(_), None) => &mut counts.failed,
+                (Verdict::Fail(_), Some(_)) => &mut counts.known,
+                (Verdict::NotApplicable { .. }, _) => &mut counts.not_applicable,
+                (Verdict::Inconclusive { .. }, _) => &mut counts.inconclusive,
+            } += 1;
+        }
+        counts
+    }
+}
+
+impl MutantResult {
+    pub(crate) fn new(
+        requirement: String,
+        check: String,
+        mutant: &'static str,
+        revision: Revision,
+        verdict: Verdict,
+    ) -> Self {
+        Self { requirement, check, mutant, revision, verdict }
+    }
+
+    /// Whether the check failed, as it has to.
+    pub fn is_caught(&self) -> bool {
+        matches!(self.verdict, Verdict::Fail(_))
+    }
+}
+
+/// The first name and version that a subject gives itself.
+fn subject_of(results: &[CheckResult]) -> Option<String> {
+    results.iter().find_map(|result| result.subject.clone())
+}
+
+/// The name and version of a subject in a conversation.
+fn subject_in(trace: &Trace) -> Option<String> {
+    const PLACES: &[&str] = &[
+        "/result/serverInfo",
+        "/result/_meta/io.modelcontextprotocol~1serverInfo",
+        "/result/agentInfo",
+        "/result/info",
+        "/params/clientInfo",
+        "/params/_meta/io.modelcontextprotocol~1clientInfo",
+        "/params/info",
+    ];
+    trace.messages(Sender::Subject).iter().find_map(|message| {
+        let info = PLACES.iter().find_map(|place| message.pointer(place))?;
+        Some(format!("{} {}", info["name"].as_str()?, info["version"].as_str().unwrap_or_default()))
+    })
+}
+
+fn as_milliseconds<S: serde::Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u128(time.as_millis())
+}

@@ -1,0 +1,220 @@
+//! A reverse proxy for MCP over Streamable HTTP and HTTP+SSE that records what passes.
+
+use std::convert::Infallible;
+use std::error::Error;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::pin::pin;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::future::{BoxFuture, Either, LocalBoxFuture, select};
+use futures_util::stream::{BoxStream, FuturesUnordered};
+use futures_util::{FutureExt, StreamExt};
+use http::header::{self, HOST, HeaderName, HeaderValue, ORIGIN};
+use http::uri::PathAndQuery;
+use http::{HeaderMap, Method, Request, Response, StatusCode, Uri};
+use http_body_util::{BodyExt, Limited};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpListener;
+
+use super::exchange::ExchangeTap;
+use super::proxy_body::ProxyBody;
+use crate::recorder::Recorder;
+
+/// The longest body of a request that is passed on: 32 MiB.
+const REQUEST_LIMIT: usize = 32 << 20;
+
+/// How many connections are open at once. Further ones wait to be accepted.
+const CONNECTION_LIMIT: usize = 1024;
+
+/// The pause after a connection that could not be accepted.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Headers that belong to one connection.
+const HOP_BY_HOP: &[HeaderName] = &[
+    header::CONNECTION,
+    header::CONTENT_LENGTH,
+    header::PROXY_AUTHENTICATE,
+    header::TE,
+    header::TRAILER,
+    header::TRANSFER_ENCODING,
+    header::UPGRADE,
+];
+
+/// An error below HTTP.
+pub type ProxyError = Box<dyn Error + Send + Sync>;
+
+/// The body of a response of the server.
+pub type UpstreamBody = BoxStream<'static, Result<Bytes, ProxyError>>;
+
+/// Sends requests to the server, and returns their responses as soon as their heads are there.
+pub type Upstream = Box<
+    dyn Fn(Request<Bytes>) -> BoxFuture<'static, Result<Response<UpstreamBody>, ProxyError>> + Send + Sync,
+>;
+
+/// A recording reverse proxy. Everything runs in the future of [`serve`](Self::serve).
+pub struct Proxy {
+    server: Uri,
+    upstream: Upstream,
+    recorder: Recorder,
+}
+
+impl std::fmt::Debug for Proxy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Proxy").finish_non_exhaustive()
+    }
+}
+
+impl Proxy {
+    /// A proxy for the server at a URL with a scheme and a host. Its paths are those of the server.
+    pub fn new(server: Uri, upstream: Upstream, recorder: Recorder) -> Self {
+        Self { server, upstream, recorder }
+    }
+
+    /// Serves connections until it is dropped.
+    ///
+    /// A listener on a loopback address refuses requests whose `Host` names another machine: a web page must not reach the server
+    /// through the proxy by a name of its own.
+    ///
+    /// # Errors
+    ///
+    /// When the address of the listener is not known.
+    pub async fn serve(&self, listener: TcpListener) -> io::Result<Infallible> {
+        let local = listener.local_addr()?;
+        let mut connections: FuturesUnordered<LocalBoxFuture<'_, ()>> = FuturesUnordered::new();
+        loop {
+            let accepted = if connections.len() >= CONNECTION_LIMIT {
+                None
+            } else {
+                accept(&listener, &mut connections).await
+            };
+            match accepted {
+                Some(Ok((stream, _))) => {
+                    let service =
+                        service_fn(move |request| self.answer(request, local).map(Ok::<_, Infallible>));
+                    let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+                    connections.push(connection.map(drop).boxed_local());
+                }
+                // Such as for want of descriptors. A connection that ends may free some.
+                Some(Err(_)) => {
+                    let pause = pin!(tokio::time::sleep(ACCEPT_PAUSE));
+                    let _either = select(pause, connections.next()).await;
+                }
+                None => drop(connections.next().await),
+            }
+        }
+    }
+
+    async fn answer(&self, request: Request<Incoming>, local: SocketAddr) -> Response<ProxyBody> {
+        if local.ip().to_canonical().is_loopback() && !names_this_machine(request.headers()) {
+            return refusal(StatusCode::FORBIDDEN, "the host is another machine");
+        }
+        let (head, body) = request.into_parts();
+        let mut tap = ExchangeTap::new(&self.recorder, &head.method, &head.uri, &head.headers);
+        let Ok(body) = Limited::new(body, REQUEST_LIMIT).collect().await else {
+            return refusal(StatusCode::PAYLOAD_TOO_LARGE, "the body is too long, or was cut");
+        };
+        let body = body.to_bytes();
+        tap.request_body(&body);
+        tap.request_end();
+        let is_get = head.method == Method::GET;
+        let Some(request) = self.request(head, body, local) else {
+            return refusal(StatusCode::BAD_REQUEST, "the path is none of the server");
+        };
+        match (self.upstream)(request).await {
+            Ok(response) => {
+                let (mut head, body) = response.into_parts();
+                tap.response(head.status, &head.headers);
+                remove_connection_headers(&mut head.headers);
+                let origins = is_get.then(|| (self.origin(), format!("http://{local}")));
+                Response::from_parts(head, ProxyBody::passing(body, tap, origins))
+            }
+            Err(error) => {
+                let response =
+                    refusal(StatusCode::BAD_GATEWAY, &format!("the server cannot be reached: {error}"));
+                tap.response(response.status(), response.headers());
+                tap.response_body(error.to_string().as_bytes());
+                response
+            }
+        }
+    }
+
+    /// The request as the server gets it.
+    fn request(&self, head: http::request::Parts, body: Bytes, local: SocketAddr) -> Option<Request<Bytes>> {
+        let path = head.uri.path_and_query().cloned().unwrap_or(PathAndQuery::from_static("/"));
+        let mut uri = self.server.clone().into_parts();
+        uri.path_and_query = Some(path);
+        let mut headers = head.headers;
+        remove_connection_headers(&mut headers);
+        // The bodies are read here, so the client behind this decides how they are compressed.
+        headers.remove(header::ACCEPT_ENCODING);
+        headers.remove(HOST);
+        if headers.get(ORIGIN).is_some_and(|origin| origin.as_bytes() == format!("http://{local}").as_bytes())
+        {
+            headers.insert(ORIGIN, HeaderValue::from_str(&self.origin()).ok()?);
+        }
+        let mut request = Request::new(body);
+        *request.method_mut() = head.method;
+        *request.uri_mut() = Uri::from_parts(uri).ok()?;
+        *request.headers_mut() = headers;
+        Some(request)
+    }
+
+    /// The origin of the server, without user information.
+    fn origin(&self) -> String {
+        let scheme = self.server.scheme_str().unwrap_or("http");
+        let authority = self.server.authority().map_or("", |authority| authority.as_str());
+        let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+        format!("{scheme}://{host}")
+    }
+}
+
+/// The next connection. None if a connection has ended meanwhile.
+async fn accept(
+    listener: &TcpListener,
+    connections: &mut FuturesUnordered<LocalBoxFuture<'_, ()>>,
+) -> Option<io::Result<(tokio::net::TcpStream, SocketAddr)>> {
+    let accepted = pin!(listener.accept());
+    if connections.is_empty() {
+        return Some(accepted.await);
+    }
+    match select(accepted, connections.next()).await {
+        Either::Left((accepted, _)) => Some(accepted),
+        Either::Right(_) => None,
+    }
+}
+
+/// Whether the header `Host` names this machine.
+fn names_this_machine(headers: &HeaderMap) -> bool {
+    let host = headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    let Ok(authority) = host.parse::<http::uri::Authority>() else { return false };
+    let name = authority.host().trim_start_matches('[').trim_end_matches(']');
+    name.eq_ignore_ascii_case("localhost")
+        || name.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback())
+}
+
+fn remove_connection_headers(headers: &mut HeaderMap) {
+    let named: Vec<HeaderName> = headers
+        .get_all(header::CONNECTION)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|names| names.split(','))
+        .filter_map(|name| name.trim().parse().ok())
+        .collect();
+    for name in HOP_BY_HOP.iter().chain(&named) {
+        headers.remove(name);
+    }
+}
+
+fn refusal(status: StatusCode, why: &str) -> Response<ProxyBody> {
+    let mut response = Response::new(ProxyBody::text(why));
+    *response.status_mut() = status;
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    response
+}

@@ -1,0 +1,228 @@
+//! Reads a recording from its lines. The header and the times may be missing.
+
+use std::io::{self, BufRead, Read as _};
+use std::time::Duration;
+
+use agentwire_jsonrpc::{DEFAULT_LINE_LIMIT, RawJson, read};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::Deserialize;
+
+use crate::event::{Event, EventKind, Exit, FORMAT, Header, HttpHead, Line, Protocol, Side, TransportKind};
+
+/// The longest line that is read: the longest message, its masks and its envelope.
+const LINE_LIMIT: u64 = 4 * DEFAULT_LINE_LIMIT as u64;
+
+/// The most bytes of a recording that are read: 1 GiB.
+const SIZE_LIMIT: u64 = 1 << 30;
+
+/// A recording in memory.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Recording {
+    /// The header; an empty one where the file has none.
+    pub header: Header,
+    /// The events, in order.
+    pub events: Vec<Event>,
+}
+
+/// Why a recording cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// The file cannot be read.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// A line is not one of a recording.
+    #[error("line {line}: {error}")]
+    #[non_exhaustive]
+    Line {
+        /// The number of the line, from 1.
+        line: usize,
+        /// What is wrong.
+        error: serde_json::Error,
+    },
+    /// A line has none of the members that say what happened.
+    #[error("line {line} names no event")]
+    #[non_exhaustive]
+    NoEvent {
+        /// The number of the line, from 1.
+        line: usize,
+    },
+    /// A later version of the format.
+    #[error("the recording has version {0} of the format, and this program reads version {FORMAT}")]
+    Version(u32),
+    /// The file is larger than 1 GiB, or a line longer than 128 MiB.
+    #[error("the recording is longer than the limit of {0} bytes")]
+    TooLong(u64),
+}
+
+#[derive(Deserialize)]
+struct AnyLine {
+    recording: Option<u32>,
+    protocol: Option<Protocol>,
+    transport: Option<TransportKind>,
+    started: Option<String>,
+    at: Option<f64>,
+    from: Option<Side>,
+    exchange: Option<u64>,
+    message: Option<RawJson>,
+    text: Option<TextOrBytes>,
+    stderr: Option<TextOrBytes>,
+    length: Option<u64>,
+    unreadable: Option<String>,
+    http: Option<HttpHead>,
+    closed: Option<bool>,
+    exit: Option<Exit>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum TextOrBytes {
+    Text(String),
+    Bytes { base64: String },
+}
+
+impl TextOrBytes {
+    fn into_line(self, length: Option<u64>) -> Line {
+        let bytes = match self {
+            Self::Text(text) => text.into_bytes(),
+            Self::Bytes { base64 } => STANDARD.decode(&base64).unwrap_or_else(|_| base64.into_bytes()),
+        };
+        let length = length.unwrap_or_default().max(bytes.len() as u64);
+        Line { bytes, length }
+    }
+}
+
+impl Recording {
+    /// Reads a recording.
+    ///
+    /// # Errors
+    ///
+    /// When reading fails, or a line is not one of a recording.
+    pub fn read(from: impl BufRead) -> Result<Self, ReadError> {
+        let mut recording = Self::default();
+        let mut from = from.take(SIZE_LIMIT + 1);
+        let (mut line, mut number, mut size) = (Vec::new(), 0, 0);
+        loop {
+            line.clear();
+            let count = (&mut from).take(LINE_LIMIT + 1).read_until(b'\n', &mut line)? as u64;
+            if count == 0 {
+                return Ok(recording);
+            }
+            size += count;
+            for (value, limit) in [(count, LINE_LIMIT), (size, SIZE_LIMIT)] {
+                if value > limit {
+                    return Err(ReadError::TooLong(limit));
+                }
+            }
+            number += 1;
+            if !line.iter().all(u8::is_ascii_whitespace) {
+                recording.add(number, &line)?;
+            }
+        }
+    }
+
+    fn add(&mut self, number: usize, line: &[u8]) -> Result<(), ReadError> {
+        let text = String::from_utf8_lossy(line);
+        let line: AnyLine = read(&text).map_err(|error| ReadError::Line { line: number, error })?;
+        match line.recording {
+            Some(FORMAT) => {
+                let AnyLine { protocol, transport, started, .. } = line;
+                self.header = Header { protocol, transport, started };
+                return Ok(());
+            }
+            Some(other) => return Err(ReadError::Version(other)),
+            None => {}
+        }
+        let at = line.at.and_then(|at| Duration::try_from_secs_f64(at / 1000.0).ok());
+        let (from, exchange) = (line.from, line.exchange);
+        let kind = line.kind();
+        match (from, kind) {
+            (Some(from), Some(kind)) => self.events.push(Event { at, from, exchange, kind }),
+            _ => return Err(ReadError::NoEvent { line: number }),
+        }
+        Ok(())
+    }
+
+    /// What carried the messages: what the header names, or HTTP+SSE where a client found that only after it had tried another.
+    pub fn transport(&self) -> Option<TransportKind> {
+        let is_get = |exchange: u64| {
+            self.events.iter().any(|event| {
+                event.exchange == Some(exchange)
+                    && matches!(&event.kind, EventKind::Http(head) if head.method.as_deref() == Some("GET"))
+            })
+        };
+        // Streams of Streamable HTTP have messages only, and those of HTTP+SSE begin with the URL of the endpoint.
+        let is_endpoint = |event: &Event| {
+            matches!(event.kind, EventKind::Text(_))
+                && !event.from.is_client()
+                && event.exchange.is_some_and(is_get)
+        };
+        let is_sse =
+            self.header.transport == Some(TransportKind::Http) && self.events.iter().any(is_endpoint);
+        if is_sse { Some(TransportKind::Sse) } else { self.header.transport }
+    }
+
+    /// The recording as text, which [`read`](Self::read) reads.
+    pub fn to_text(&self) -> String {
+        let mut text = self.header.to_line();
+        text.push('\n');
+        for event in &self.events {
+            text.push_str(&event.to_line(self.header.protocol));
+            text.push('\n');
+        }
+        text
+    }
+}
+
+impl AnyLine {
+    fn kind(self) -> Option<EventKind> {
+        let length = self.length;
+        let kinds = [
+            self.message.map(EventKind::Message),
+            self.text.map(|text| EventKind::Text(text.into_line(length))),
+            self.stderr.map(|text| EventKind::Stderr(text.into_line(length))),
+            self.unreadable.map(EventKind::Unreadable),
+            self.http.map(EventKind::Http),
+            self.closed.map(|_| EventKind::Closed),
+            self.exit.map(EventKind::Exit),
+        ];
+        kinds.into_iter().flatten().next()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_of_event_is_written_and_read() {
+        let text = r#"{"recording":1,"protocol":"mcp","transport":"http","started":"2026-01-01T00:00:00.000Z"}
+{"at":0.001,"from":"client","exchange":1,"http":{"method":"POST","path":"/mcp","headers":[["accept","*/*"]]}}
+{"at":12.345,"from":"server","exchange":1,"message":{"id":1e400,"b":1,"a":2}}
+{"at":1200.000,"from":"server","text":"\u001b[2J"}
+{"at":1200.000,"from":"server","text":{"base64":"/w=="},"length":99}
+{"at":1200.000,"from":"server","stderr":"x"}
+{"at":1200.000,"from":"server","unreadable":"why"}
+{"at":1200.000,"from":"client","closed":true}
+{"from":"server","exit":{"code":3}}
+"#;
+        let recording = Recording::read(text.as_bytes()).unwrap();
+        assert_eq!(recording.events.len(), 8);
+        assert_eq!(recording.events[1].at, Some(Duration::from_micros(12_345)));
+        assert_eq!(recording.to_text(), text);
+    }
+
+    #[test]
+    fn lines_without_times_are_read_and_other_lines_are_refused() {
+        let old = r#"{"from":"client","message":{"method":"a"}}"#;
+        let recording = Recording::read(old.as_bytes()).unwrap();
+        assert_eq!((recording.events.len(), recording.events[0].at), (1, None));
+        let error = |text: &str| Recording::read(text.as_bytes()).unwrap_err();
+        assert!(matches!(error("{\"from\":\"client\"}"), ReadError::NoEvent { line: 1 }));
+        assert!(matches!(error("\n\nnonsense"), ReadError::Line { line: 3, .. }));
+        assert!(matches!(error("{\"recording\":2}"), ReadError::Version(2)));
+        assert!(matches!(error("{\"at\":-1,\"from\":\"nobody\"}"), ReadError::Line { .. }));
+    }
+}

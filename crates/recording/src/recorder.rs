@@ -1,0 +1,239 @@
+//! Takes the events of a connection and queues them for the writer. It never waits and never fails.
+
+use std::fmt;
+use std::io::{self, BufWriter};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
+use std::time::{Duration, Instant, SystemTime};
+
+use agentwire_jsonrpc::DEFAULT_LINE_LIMIT;
+
+use crate::date::rfc3339;
+use crate::event::{Event, EventKind, Header, Protocol, Side, TransportKind};
+use crate::mask::Masker;
+use crate::writer::{OnStop, Order, Progress, RecordingError, Writer, create};
+
+/// How many events may wait to be written.
+const QUEUED_EVENTS: usize = 1 << 16;
+
+type Clock = Box<dyn Fn() -> Duration + Send + Sync>;
+
+/// How to record.
+pub struct RecorderConfig {
+    header: Header,
+    masker: Option<Masker>,
+    line_limit: usize,
+    size_limit: u64,
+    queue_limit: usize,
+    on_stop: OnStop,
+    clock: Option<Clock>,
+}
+
+impl RecorderConfig {
+    /// A recording of a transport, with the masks of [`Masker::from_env`].
+    pub fn new(transport: TransportKind) -> Self {
+        Self {
+            header: Header { transport: Some(transport), ..Header::default() },
+            masker: Some(Masker::from_env()),
+            line_limit: DEFAULT_LINE_LIMIT,
+            size_limit: 1 << 30,
+            queue_limit: 128 << 20,
+            on_stop: Box::new(|_| {}),
+            clock: None,
+        }
+    }
+
+    /// Sets the protocol (default: the one that the first messages show).
+    #[must_use]
+    pub fn protocol(mut self, protocol: Protocol) -> Self {
+        self.header.protocol = Some(protocol);
+        self
+    }
+
+    /// Sets what masks secrets, or that nothing does.
+    #[must_use]
+    pub fn masker(mut self, masker: Option<Masker>) -> Self {
+        self.masker = masker;
+        self
+    }
+
+    /// Sets how long a line or a body may be (default 32 MiB). Of a longer one, the first 4 KiB are recorded.
+    #[must_use]
+    pub fn line_limit(mut self, bytes: usize) -> Self {
+        self.line_limit = bytes;
+        self
+    }
+
+    /// Sets how large the file may become (default 1 GiB). There the recording stops.
+    #[must_use]
+    pub fn size_limit(mut self, bytes: u64) -> Self {
+        self.size_limit = bytes;
+        self
+    }
+
+    /// Sets how many bytes may wait to be written (default 128 MiB). With more, the recording stops.
+    #[must_use]
+    pub fn queue_limit(mut self, bytes: usize) -> Self {
+        self.queue_limit = bytes;
+        self
+    }
+
+    /// Sets what is called if the recording stops early, once, from any thread.
+    #[must_use]
+    pub fn on_stop(mut self, on_stop: impl Fn(RecordingError) + Send + Sync + 'static) -> Self {
+        self.on_stop = Box::new(on_stop);
+        self
+    }
+
+    /// Sets what tells the time since the start (default: the monotonic clock), and leaves out the wall-clock time of the start.
+    #[must_use]
+    pub fn clock(mut self, clock: impl Fn() -> Duration + Send + Sync + 'static) -> Self {
+        self.clock = Some(Box::new(clock));
+        self
+    }
+
+    /// Creates or empties the file, and starts the thread that writes to it.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be created, or no thread can be started.
+    pub fn create(self, path: impl AsRef<Path>) -> io::Result<Recorder> {
+        let path = path.as_ref();
+        let file = create(path)?;
+        let mut header = self.header;
+        let clock = match self.clock {
+            Some(clock) => clock,
+            None => {
+                header.started = Some(rfc3339(SystemTime::now()));
+                let start = Instant::now();
+                Box::new(move || start.elapsed())
+            }
+        };
+        let (orders, receiver) = sync_channel(QUEUED_EVENTS);
+        let progress = Arc::<Progress>::default();
+        let on_stop = Arc::new(self.on_stop);
+        let writer = Writer {
+            header,
+            masker: self.masker,
+            file: BufWriter::new(file),
+            path: path.to_owned(),
+            written: 0,
+            limit: self.size_limit,
+            held: Some(Vec::new()),
+            progress: progress.clone(),
+            on_stop: on_stop.clone(),
+            generation: 0,
+        };
+        std::thread::Builder::new().name("recording".into()).spawn(move || writer.run(&receiver))?;
+        let inner = Inner {
+            orders,
+            progress,
+            clock,
+            line_limit: self.line_limit,
+            queue_limit: self.queue_limit,
+            exchanges: AtomicU64::new(0),
+            on_stop,
+        };
+        Ok(Recorder { inner: Arc::new(inner) })
+    }
+}
+
+impl fmt::Debug for RecorderConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RecorderConfig").field("header", &self.header).finish_non_exhaustive()
+    }
+}
+
+/// Records events. Clones record in the same file.
+#[derive(Clone)]
+pub struct Recorder {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    orders: SyncSender<Order>,
+    progress: Arc<Progress>,
+    clock: Clock,
+    line_limit: usize,
+    queue_limit: usize,
+    exchanges: AtomicU64,
+    on_stop: Arc<OnStop>,
+}
+
+impl Recorder {
+    /// Records what a side did now. Returns at once.
+    pub fn record(&self, from: Side, kind: EventKind) {
+        self.add(Event::new(self.now(), from, kind));
+    }
+
+    /// Records what a side did now in an HTTP exchange.
+    pub fn record_in(&self, exchange: Option<u64>, from: Side, kind: EventKind) {
+        self.add(Event { exchange, ..Event::new(self.now(), from, kind) });
+    }
+
+    /// The number of a new HTTP exchange.
+    pub fn next_exchange(&self) -> u64 {
+        self.inner.exchanges.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Corrects the kind of the transport, which shows only in the first exchange. Later corrections have no effect.
+    pub fn set_transport(&self, kind: TransportKind) {
+        self.send(Order::Transport(kind));
+    }
+
+    /// Writes all events so far to the file, and masks the secrets that were found later than lines that have them. Blocks for up
+    /// to `limit`. Whether all is written.
+    pub fn finish(&self, limit: Duration) -> bool {
+        let (answer, answered) = sync_channel(1);
+        self.send(Order::Finish(answer));
+        answered.recv_timeout(limit).is_ok() && !self.has_stopped()
+    }
+
+    /// Whether the recording has stopped early.
+    pub fn has_stopped(&self) -> bool {
+        self.inner.progress.stopped.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn line_limit(&self) -> usize {
+        self.inner.line_limit
+    }
+
+    fn now(&self) -> Duration {
+        (self.inner.clock)()
+    }
+
+    fn add(&self, event: Event) {
+        if self.has_stopped() {
+            return;
+        }
+        let size = event.size();
+        let queued = self.inner.progress.queued.fetch_add(size, Ordering::Relaxed) + size;
+        if queued > self.inner.queue_limit {
+            self.inner.progress.queued.fetch_sub(size, Ordering::Relaxed);
+            self.stop(queued);
+        } else {
+            self.send(Order::Event(event));
+        }
+    }
+
+    fn send(&self, order: Order) {
+        match self.inner.orders.try_send(order) {
+            Ok(()) | Err(TrySendError::Disconnected(_)) => {}
+            Err(TrySendError::Full(_)) => self.stop(self.inner.progress.queued.load(Ordering::Relaxed)),
+        }
+    }
+
+    fn stop(&self, queued: usize) {
+        if !self.inner.progress.stopped.swap(true, Ordering::Relaxed) {
+            (self.inner.on_stop)(RecordingError::QueueLimit(queued));
+        }
+    }
+}
+
+impl fmt::Debug for Recorder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Recorder").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,118 @@
+//! A difference between a recording and its replay.
+
+use std::fmt;
+
+use agentwire_jsonrpc::Printable;
+use serde::Serialize;
+use serde_json::Value;
+
+/// How a message differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum DifferenceKind {
+    /// A value is another one, or is on one side only.
+    Changed,
+    /// A recorded message did not come.
+    Missing,
+    /// A message came that was not recorded.
+    Unexpected,
+    /// A request or notification came after one that it was recorded before.
+    Order,
+}
+
+/// A difference between what was recorded and what the live side sent.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Difference {
+    /// How it differs.
+    pub kind: DifferenceKind,
+    /// The number of the recorded event, from 1, without the header.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub event: Option<usize>,
+    /// The method; for a response that of its request.
+    pub method: String,
+    /// The JSON Pointer to the value, from the message on.
+    pub pointer: String,
+    /// The recorded value; none where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recorded: Option<Value>,
+    /// The value of the live side; none where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seen: Option<Value>,
+}
+
+impl Difference {
+    /// Whether another difference is the same one: of the same kind, method and pointer.
+    pub fn is_like(&self, other: &Self) -> bool {
+        (self.kind, &self.method, &self.pointer) == (other.kind, &other.method, &other.pointer)
+    }
+}
+
+/// How much of a value is shown, in characters.
+const SHOWN: usize = 500;
+
+impl fmt::Display for Difference {
+    /// A line for a terminal: text of the peer is escaped, and long values are cut.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { kind, event, method, pointer, recorded, seen } = self;
+        if let Some(event) = event {
+            write!(f, "event {event}: ")?;
+        }
+        let method = Printable::one_line(method);
+        let method =
+            if method.is_plain() && self.method.is_empty() { "a message".into() } else { method.to_string() };
+        match kind {
+            DifferenceKind::Changed if pointer.is_empty() => {
+                write!(f, "{method}: recorded {}, seen {}", Shown(recorded), Shown(seen))
+            }
+            DifferenceKind::Changed => {
+                let pointer = Printable::one_line(pointer);
+                write!(f, "{method} {pointer}: recorded {}, seen {}", Shown(recorded), Shown(seen))
+            }
+            DifferenceKind::Missing => write!(f, "{method} is missing: recorded {}", Shown(recorded)),
+            DifferenceKind::Unexpected => write!(f, "{method} is not recorded: seen {}", Shown(seen)),
+            DifferenceKind::Order => write!(f, "{method} comes later than recorded"),
+        }
+    }
+}
+
+struct Shown<'a>(&'a Option<Value>);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(value) = self.0 else { return f.write_str("nothing") };
+        let text = value.to_string();
+        match text.char_indices().nth(SHOWN) {
+            Some((end, _)) => write!(f, "{}…", Printable::one_line(&text[..end])),
+            None => write!(f, "{}", Printable::one_line(&text)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_shown_cannot_control_a_terminal() {
+        let text = "\u{1b}[2J\u{202e}\n".repeat(1000);
+        let difference = Difference {
+            kind: DifferenceKind::Changed,
+            event: Some(3),
+            method: text.clone(),
+            pointer: format!("/params/{text}"),
+            recorded: Some(Value::from(text.clone())),
+            seen: None,
+        };
+        for kind in [
+            DifferenceKind::Changed,
+            DifferenceKind::Missing,
+            DifferenceKind::Unexpected,
+            DifferenceKind::Order,
+        ] {
+            let line = Difference { kind, ..difference.clone() }.to_string();
+            assert!(!line.contains(['\u{1b}', '\u{202e}', '\n']), "{line}");
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! Tests of recordings in files.
+
+mod recorder;
