@@ -1,16 +1,18 @@
 //! The command line.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::time::Duration;
 
 use agentwire_jsonrpc::RawJson;
 use agentwire_mcp_client::ProtocolMode;
-use agentwire_mcp_hub::Target;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::check::{Check, StandIn};
 use crate::headers::Secret;
+use crate::values::{
+    NamedTarget, NamedValue, address, command, directory, json_object, json_pointer, seconds, target,
+};
 
 /// Talks ACP and MCP: chats with agents, serves and calls tools.
 ///
@@ -21,8 +23,23 @@ pub(crate) struct Arguments {
     /// Print one JSON object a line, for programs.
     #[arg(long, global = true)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) recording: Recording,
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Recording {
+    /// Record the messages that pass in a file, without secrets: those of chat, agent, server, tools, call and record
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
+    /// Mask what a regular expression matches, or its first group, in the recording as well; may be given again
+    #[arg(long = "mask", global = true, value_name = "REGEX")]
+    pub(crate) masks: Vec<String>,
+    /// Record secrets as they are
+    #[arg(long, global = true, conflicts_with = "masks")]
+    pub(crate) no_mask: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -55,6 +72,92 @@ pub(crate) enum Command {
     /// Check or repair the stored sessions of our own agent.
     #[command(subcommand)]
     Sessions(Sessions),
+    /// Stand between a client and a program or a server, and record what passes.
+    ///
+    /// Passes on every byte of stdin, stdout and stderr, and ends with the program's exit code. With --http, it is a reverse
+    /// proxy for an MCP server at a URL.
+    Record(Record),
+    /// Play one side of a recording against the other side, and print what differs.
+    ///
+    /// Exit codes: 0 nothing differs, 1 something differs.
+    Replay(Replay),
+    /// Shrink a recording whose replay differs, as long as the first difference stays the same.
+    Reduce(Reduce),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Record {
+    /// Listen at HOST:PORT, for a server at a URL; port 0 is any that is free
+    #[arg(long, value_name = "ADDR", value_parser = address)]
+    pub(crate) http: Option<String>,
+    /// The program and its arguments, or a URL with --http
+    #[arg(last = true, required = true, value_name = "CMD")]
+    pub(crate) target: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("other").multiple(false))]
+pub(crate) struct Replay {
+    /// The recording
+    pub(crate) file: PathBuf,
+    /// The side to play [default: client against CMD or a URL, else the agent or server]
+    #[arg(long = "as", value_enum, value_name = "SIDE")]
+    pub(crate) side: Option<PlayedSide>,
+    /// Keep the recorded pauses
+    #[arg(long)]
+    pub(crate) realtime: bool,
+    /// The URL of the server to play the client against
+    #[arg(long, value_name = "URL", group = "other")]
+    pub(crate) url: Option<String>,
+    /// A header to send to the URL with every request; may be given again. Other users of this machine can read it
+    #[arg(long = "header", value_name = "NAME: VALUE", requires = "url")]
+    pub(crate) headers: Vec<Secret>,
+    /// Play the server at HOST:PORT, over Streamable HTTP at /mcp and HTTP+SSE at /sse
+    #[arg(long, value_name = "ADDR", value_parser = address, group = "other")]
+    pub(crate) http: Option<String>,
+    #[command(flatten)]
+    pub(crate) comparison: Comparison,
+    /// The program to play the client against, and its arguments [default: the side speaks on stdin and stdout]
+    #[arg(last = true, value_name = "CMD", group = "other")]
+    pub(crate) command: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Comparison {
+    /// A JSON Pointer from the message on, whose value is not compared; * is any one step, ** any number; may be given again
+    #[arg(long = "ignore", value_name = "POINTER", value_parser = json_pointer)]
+    pub(crate) ignored: Vec<String>,
+    /// How many seconds the other side may be silent while it is waited for
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    pub(crate) timeout: Duration,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Reduce {
+    /// The recording
+    pub(crate) file: PathBuf,
+    /// The file for the smaller recording [default: stdout]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// How often the recording may be played
+    #[arg(long, value_name = "COUNT", default_value_t = 500)]
+    pub(crate) runs: usize,
+    #[command(flatten)]
+    pub(crate) comparison: Comparison,
+    /// The program to play the client against, and its arguments
+    #[arg(last = true, required = true, value_name = "CMD")]
+    pub(crate) command: Vec<OsString>,
+}
+
+/// The side of a recording that is played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PlayedSide {
+    /// The client.
+    Client,
+    /// The agent of ACP.
+    Agent,
+    /// The server of MCP.
+    Server,
 }
 
 #[derive(Debug, Subcommand)]
@@ -271,74 +374,4 @@ pub(crate) enum Protocol {
     /// The draft of the next one.
     #[value(name = "2")]
     Two,
-}
-
-/// `NAME=TARGET`.
-#[derive(Clone, Debug)]
-pub(crate) struct NamedTarget {
-    pub(crate) name: String,
-    pub(crate) target: String,
-}
-
-impl FromStr for NamedTarget {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text.split_once('=') {
-            Some((name, text)) if !name.is_empty() => Ok(Self { name: name.into(), target: target(text)? }),
-            _ => Err("write NAME=TARGET, as in files='my-server /some/folder'".into()),
-        }
-    }
-}
-
-/// `ID=VALUE`.
-#[derive(Clone, Debug)]
-pub(crate) struct NamedValue {
-    pub(crate) id: String,
-    pub(crate) value: String,
-}
-
-impl FromStr for NamedValue {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text.split_once('=') {
-            Some((id, value)) if !id.is_empty() => Ok(Self { id: id.into(), value: value.into() }),
-            _ => Err("write ID=VALUE, as in model=large".into()),
-        }
-    }
-}
-
-/// Checks a command line. It is kept as text.
-fn command(text: &str) -> Result<String, String> {
-    agentwire_transport_stdio::Command::parse(text).map(|_| text.to_owned()).map_err(|why| why.to_string())
-}
-
-/// Checks a URL or a command line. It is kept as text.
-fn target(text: &str) -> Result<String, String> {
-    Target::parse(text).map(|_| text.trim().to_owned()).map_err(|why| why.to_string())
-}
-
-/// Checks that there are a host and a port. Listening checks the host.
-fn address(text: &str) -> Result<String, String> {
-    match text.rsplit_once(':') {
-        Some((host, port)) if !host.is_empty() && port.parse::<u16>().is_ok() => Ok(text.to_owned()),
-        _ => Err("write HOST:PORT, as in 127.0.0.1:8080".into()),
-    }
-}
-
-fn directory(text: &str) -> Result<PathBuf, String> {
-    let path = PathBuf::from(text);
-    if path.is_dir() { Ok(path) } else { Err("there is no such directory".into()) }
-}
-
-/// Parses a JSON object, and keeps its text: a number reaches the tool with all its digits.
-pub(crate) fn json_object(text: &str) -> Result<RawJson, String> {
-    let object = RawJson::parse(text.into()).map_err(|why| format!("not a JSON object: {why}"))?;
-    if object.as_str().starts_with('{') { Ok(object) } else { Err("not a JSON object".to_owned()) }
-}
-
-pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
-    Duration::try_from_secs_f64(seconds).map_err(|why| why.to_string())
 }

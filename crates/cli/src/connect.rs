@@ -1,35 +1,50 @@
 //! The connection of `tools` and `call` to an MCP server.
 
 use std::cell::Cell;
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
 use agentwire_mcp_client::schema::Implementation;
 use agentwire_mcp_client::{BoxError, Client, RemoteServer};
-use agentwire_mcp_hub::{ConnectOptions, HttpTarget, Target, connect_to};
-use agentwire_transport_stdio::Stderr;
+use agentwire_mcp_hub::{ConnectOptions, CustomTarget, HttpTarget, Target, connect_to};
+use agentwire_recording::{Recorder, Side, record_transport};
+use agentwire_transport_stdio::{Child, Command, Stderr};
 use anyhow::Result;
 
 use crate::arguments::Connect;
 use crate::failure::{Usage, to_anyhow};
 use crate::headers::{Header, Secret, add_headers};
 use crate::login::{authorization, is_person_there, with_tokens};
+use crate::recording::{RecordingClient, record_stderr};
 use crate::signals::Signals;
 use crate::text::Notes;
+
+/// Where a command's output goes.
+pub(crate) struct Output<'a> {
+    pub(crate) json: bool,
+    pub(crate) notes: &'a Notes,
+    pub(crate) recorder: Option<Recorder>,
+}
 
 /// Connects with the client that `prepare` configures, and runs `main`. The first signal closes the connection, the second
 /// returns at once; so does the first before the connection is open.
 pub(crate) async fn with_server<R>(
     connect: Connect,
-    json: bool,
-    notes: &Notes,
+    Output { json, notes, recorder }: Output<'_>,
     prepare: impl FnOnce(Client) -> Client,
     main: impl AsyncFnOnce(RemoteServer) -> Result<R, BoxError>,
 ) -> Result<R> {
     let (era, timeout) = (connect.era, connect.timeout);
     let (target, is_authorized) = with_headers(&connect, notes)?;
     let target = match target {
-        Target::Stdio(command) => command.stderr(stderr_of("server", notes)).into(),
+        Target::Stdio(command) => {
+            let command = command.stderr(stderr_of("server", notes, recorder.clone()));
+            match recorder.clone() {
+                Some(recorder) => recorded_command(command, recorder),
+                None => command.into(),
+            }
+        }
         target => target,
     };
     let (mut first, mut second) = (Signals::listen()?, Signals::listen()?);
@@ -42,7 +57,11 @@ pub(crate) async fn with_server<R>(
         .on_warning(move |warning| warnings.add(&format!("warning: {warning}")));
     let options = ConnectOptions::new().mode(era.into());
     let options = match &target {
-        Target::Http(target) if !is_authorized => add_tokens(options, target, json, notes).await?,
+        Target::Http(target) if !is_authorized => {
+            add_tokens(options, target, json, notes, recorder.clone()).await?
+        }
+        Target::Http(_) => options
+            .wrap_http(move |_, client| Ok::<_, Infallible>(RecordingClient::new(client, recorder.clone()))),
         _ => options,
     };
     let connected = connect_to(&target, &options, prepare(client), async |server| {
@@ -65,9 +84,22 @@ pub(crate) async fn with_server<R>(
 }
 
 /// Copies the lines of a child's stderr to the notes, each after the child's name.
-fn stderr_of(name: &'static str, notes: &Notes) -> Stderr {
+fn stderr_of(name: &'static str, notes: &Notes, recorder: Option<Recorder>) -> Stderr {
     let notes = notes.clone();
-    Stderr::Lines(Arc::new(move |line| notes.add(&format!("{name}: {line}"))))
+    Stderr::Lines(Arc::new(move |line| {
+        record_stderr(recorder.as_ref(), line);
+        notes.add(&format!("{name}: {line}"));
+    }))
+}
+
+/// A program whose connections are recorded.
+fn recorded_command(command: Command, recorder: Recorder) -> Target {
+    let name = format!("{command:?}");
+    let open = move || {
+        let child = Child::spawn(command.clone())?;
+        Ok(record_transport(child, Some(recorder.clone()), Side::Client))
+    };
+    CustomTarget::new(name, open).into()
 }
 
 /// How long to wait for the answer to `server/discover` before `initialize` is tried: 5 s, or half the timeout.
@@ -79,13 +111,18 @@ async fn add_tokens(
     target: &HttpTarget,
     json: bool,
     notes: &Notes,
+    recorder: Option<Recorder>,
 ) -> Result<ConnectOptions> {
     let is_there = is_person_there(json);
-    let Some(authorization) = authorization(is_there, notes) else { return Ok(options) };
+    let Some(authorization) = authorization(is_there, notes) else {
+        return Ok(options.wrap_http(move |_, client| {
+            Ok::<_, Infallible>(RecordingClient::new(client, recorder.clone()))
+        }));
+    };
     if is_there {
         authorization.ensure(target.url()).await?;
     }
-    Ok(with_tokens(options, authorization))
+    Ok(with_tokens(options, authorization, recorder))
 }
 
 /// The target with the headers for it, and whether one of them is `Authorization`.

@@ -26,6 +26,11 @@ pub(crate) struct AlreadyPrinted(pub(crate) anyhow::Error);
 #[error("the tool failed")]
 pub(crate) struct ToolFailed;
 
+/// The recorded program has ended with this exit code.
+#[derive(Debug, thiserror::Error)]
+#[error("the program ended with code {0}")]
+pub(crate) struct ProgramEnded(pub(crate) u8);
+
 /// A failed call, with a hint on what to do about it.
 #[derive(Debug)]
 pub(crate) struct ErrorWithHint {

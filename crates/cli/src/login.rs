@@ -10,13 +10,16 @@ use std::time::Duration;
 use agentwire_mcp_auth::client::{AuthConfig, Authorization, Browser, ClientIdentity, ResourceParameter};
 use agentwire_mcp_auth::store::FileStore;
 use agentwire_mcp_hub::{ConnectOptions, Target};
+use agentwire_recording::Recorder;
 use agentwire_transport_http::client::Hyper;
 use anyhow::{Context as _, Result};
 
-use crate::arguments::{Login, Logout, NamedValue};
+use crate::arguments::{Login, Logout};
 use crate::failure::{Usage, sentence};
 use crate::output::print_json;
+use crate::recording::RecordingClient;
 use crate::text::{self, Notes};
+use crate::values::NamedValue;
 
 /// The environment variable with the path of the file of credentials.
 const CREDENTIALS: &str = "AGENTWIRE_CREDENTIALS";
@@ -84,8 +87,14 @@ pub(crate) fn authorization(is_there: bool, notes: &Notes) -> Option<Authorizati
 }
 
 /// Adds tokens to the connections to servers at a URL.
-pub(crate) fn with_tokens(options: ConnectOptions, authorization: Authorization) -> ConnectOptions {
-    options.wrap_http(move |target, client| authorization.wrap(target.url(), client))
+pub(crate) fn with_tokens(
+    options: ConnectOptions,
+    authorization: Authorization,
+    recorder: Option<Recorder>,
+) -> ConnectOptions {
+    options.wrap_http(move |target, client| {
+        authorization.wrap(target.url(), RecordingClient::new(client, recorder.clone()))
+    })
 }
 
 /// Whether a person at a terminal can log in.

@@ -1,5 +1,7 @@
 //! The `agentwire` command: parses the command line, runs the subcommand, prints its error and sets the exit code.
 
+// circle: replay/http.rs, replay/mod.rs, replay/program.rs: each way to the live side runs the replay that `mod.rs` has.
+
 mod agent;
 mod arguments;
 mod call;
@@ -11,20 +13,26 @@ mod headers;
 mod login;
 mod output;
 mod output_queue;
+mod record;
+mod recording;
+mod reduce;
+mod replay;
 mod server;
 mod sessions;
 mod signals;
 mod terminal;
 mod text;
 mod tools;
+mod values;
 
 use std::process::ExitCode;
 
+use agentwire_recording::Recorder;
 use anyhow::Result;
 use clap::Parser;
 
 use self::arguments::{Arguments, Command};
-use self::failure::{AlreadyPrinted, ToolFailed, Usage};
+use self::failure::{AlreadyPrinted, ProgramEnded, ToolFailed, Usage};
 use self::output::print_json;
 use self::text::Notes;
 
@@ -33,6 +41,9 @@ fn main() -> ExitCode {
     let json = arguments.json;
     let code = match run(arguments) {
         Ok(()) => 0,
+        Err(error) if error.is::<ProgramEnded>() => {
+            error.downcast_ref().map_or(1, |ProgramEnded(code)| *code)
+        }
         Err(error) if error.is::<Usage>() => {
             text::print_error(&format!("error: {}", failure::sentence(&error)));
             2
@@ -65,16 +76,28 @@ fn run(arguments: Arguments) -> Result<()> {
 async fn execute(arguments: Arguments, notes: &Notes) -> Result<()> {
     let json = arguments.json;
     signals::survive_file_size_limit()?;
-    match arguments.command {
-        Command::Chat(chat) => chat::run(chat, json, notes).await,
-        Command::Agent(agent) => agent::run(agent, notes).await,
-        Command::Server(server) => server::run(server, notes).await,
-        Command::Tools(tools) => tools::list(tools, json, notes).await,
-        Command::Call(call) => call::run(call, json, notes).await,
+    let recorder = recording::start(&arguments, notes)?;
+    let outcome = run_command(arguments.command, json, notes, recorder.clone()).await;
+    if let Some(recorder) = recorder {
+        recording::finish(&recorder, notes);
+    }
+    outcome
+}
+
+async fn run_command(command: Command, json: bool, notes: &Notes, recorder: Option<Recorder>) -> Result<()> {
+    match command {
+        Command::Chat(chat) => chat::run(chat, json, notes, recorder).await,
+        Command::Agent(agent) => agent::run(agent, notes, recorder).await,
+        Command::Server(server) => server::run(server, notes, recorder).await,
+        Command::Tools(tools) => tools::list(tools, json, notes, recorder).await,
+        Command::Call(call) => call::run(call, json, notes, recorder).await,
         Command::Login(login) => login::login(login, json, notes).await,
         Command::Logout(logout) => login::logout(logout, json).await,
         Command::Check(check) => check::run(check, json).await,
         Command::StandIn(stand_in) => check::stand_in(stand_in).await,
         Command::Sessions(sessions) => sessions::run(sessions, json),
+        Command::Record(record) => record::run(record, notes, recorder).await,
+        Command::Replay(replay) => replay::run(replay, json, notes).await,
+        Command::Reduce(reduce) => reduce::run(reduce, json, notes).await,
     }
 }

@@ -3,11 +3,12 @@
 use std::fmt::{self, Display};
 
 use agentwire_mcp_client::schema::Tool;
+use agentwire_recording::Recorder;
 use anyhow::Result;
 use serde_json::{Map, Value};
 
 use crate::arguments::Tools;
-use crate::connect::with_server;
+use crate::connect::{Output, with_server};
 use crate::output::print_json;
 use crate::text::{self, Notes};
 
@@ -15,15 +16,19 @@ use crate::text::{self, Notes};
 const PART_LIMIT: usize = 4 << 10;
 
 /// Prints the tools, one a line.
-pub(crate) async fn list(arguments: Tools, json: bool, notes: &Notes) -> Result<()> {
+pub(crate) async fn list(
+    arguments: Tools,
+    json: bool,
+    notes: &Notes,
+    recorder: Option<Recorder>,
+) -> Result<()> {
     with_server(
         arguments.connect,
-        json,
-        notes,
+        Output { json, notes, recorder },
         |client| client,
         async |server| {
-            let mut tools = server.tools();
-            while let Some(tool) = tools.try_next().await? {
+            // All at once: a list that changes between two pages is read from its start again.
+            for tool in server.tools().collect().await? {
                 if json {
                     print_json(&tool)?;
                 } else {

@@ -37,6 +37,8 @@ mod probes;
 mod program;
 mod proxy;
 mod questions;
+mod recording;
+mod recordings_of_others;
 mod repair;
 mod rows;
 mod servers_that_fail;

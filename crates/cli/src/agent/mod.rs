@@ -9,12 +9,13 @@ mod turn;
 use agentwire_acp_sessions::hub::{ConnectOptions, HubConfig, Memory};
 use agentwire_acp_sessions::schema::{Implementation, PromptCapabilities};
 use agentwire_acp_sessions::{FileStore, SessionAgent, Turn, Warning, agent};
-use agentwire_transport_stdio::stdio;
+use agentwire_recording::Recorder;
 use anyhow::Result;
 
 use self::turn::{DemoTurn, ReportedFailures};
 use crate::arguments::Agent;
 use crate::login::{authorization, with_tokens};
+use crate::recording::recorded_stdio;
 use crate::text::Notes;
 
 /// The most bytes of params of all requests that run, unless it is one request: 32 MiB. A turn may hold several copies: the
@@ -22,11 +23,11 @@ use crate::text::Notes;
 const REQUEST_BYTES_LIMIT: usize = 32 << 20;
 
 /// Serves one client on stdin and stdout.
-pub(crate) async fn run(arguments: Agent, notes: &Notes) -> Result<()> {
+pub(crate) async fn run(arguments: Agent, notes: &Notes, recorder: Option<Recorder>) -> Result<()> {
     let (server_notes, notes) = (notes.clone(), notes.clone());
     let options = ConnectOptions::new().memory(Memory::new());
     let options = match authorization(false, &notes) {
-        Some(authorization) => with_tokens(options, authorization),
+        Some(authorization) => with_tokens(options, authorization, None),
         None => options,
     };
     let hub = HubConfig::new()
@@ -51,7 +52,10 @@ pub(crate) async fn run(arguments: Agent, notes: &Notes) -> Result<()> {
         None => demo,
     };
     Ok(demo
-        .serve_with(stdio()?, agentwire_acp_sessions::Config::new().request_bytes_limit(REQUEST_BYTES_LIMIT))
+        .serve_with(
+            recorded_stdio(recorder)?,
+            agentwire_acp_sessions::Config::new().request_bytes_limit(REQUEST_BYTES_LIMIT),
+        )
         .await?)
 }
 

@@ -11,6 +11,7 @@ use std::pin::pin;
 use agentwire_jsonrpc::RawJson;
 use agentwire_mcp_client::schema::{CallToolResult, ContentBlock};
 use agentwire_mcp_client::{BoxError, Client, RemoteServer, Tasks};
+use agentwire_recording::Recorder;
 use anyhow::Result;
 use futures_util::FutureExt as _;
 use tokio::sync::mpsc;
@@ -20,19 +21,25 @@ use self::deadline::Deadline;
 use self::questions::{Question, Responder};
 use self::reports::Report;
 use crate::arguments::Call;
-use crate::connect::with_server;
+use crate::connect::{Output, with_server};
 use crate::failure::ToolFailed;
 use crate::output::{Member, print_json};
 use crate::text::{self, Notes};
 
 /// Calls a tool and prints its result.
-pub(crate) async fn run(arguments: Call, json: bool, notes: &Notes) -> Result<()> {
+pub(crate) async fn run(
+    arguments: Call,
+    json: bool,
+    notes: &Notes,
+    recorder: Option<Recorder>,
+) -> Result<()> {
     let Call { connect, tool, arguments } = arguments;
     let limit = connect.timeout;
     let user = Responder::find(json, notes);
     let (add_handlers, questions) = questions::channel();
     let prepare = |client: Client| add_handlers(client).tasks(Tasks::new());
-    with_server(connect, json, notes, prepare, async move |server| {
+    let output = Output { json, notes, recorder };
+    with_server(connect, output, prepare, async move |server| {
         user.set_asker(&server.info().name);
         let notes = notes.clone();
         let call = ToolCall { user, questions, deadline: Deadline::new(limit), notes, json };

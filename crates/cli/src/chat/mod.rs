@@ -25,6 +25,7 @@ use std::time::Duration;
 use agentwire_acp_client::{AgentHandle, AnyAgent, AnyClient, BoxError, connect, connect_any};
 use agentwire_acp_schema::v1::{HttpHeader, McpServer};
 use agentwire_acp_toolkit::PermissionPolicy;
+use agentwire_recording::{Recorder, Side, record_transport};
 use agentwire_transport_stdio::{Child, Command, Stderr};
 use anyhow::{Context as _, Result};
 
@@ -38,11 +39,17 @@ use self::throttle::Throttle;
 use crate::arguments::{self, Protocol};
 use crate::failure::{AlreadyPrinted, to_anyhow};
 use crate::login::authorization;
+use crate::recording::record_stderr;
 use crate::signals::Signals;
 use crate::text::Notes;
 
 /// Talks to an agent, for one turn or until the person ends the conversation.
-pub(crate) async fn run(arguments: arguments::Chat, json: bool, notes: &Notes) -> Result<()> {
+pub(crate) async fn run(
+    arguments: arguments::Chat,
+    json: bool,
+    notes: &Notes,
+    recorder: Option<Recorder>,
+) -> Result<()> {
     let command = agent_command(arguments.agent.as_deref())?;
     let headers = NamedHeaders::read(&arguments.headers, &arguments.header_files)?;
     let servers = servers::all(&arguments.mcp, &headers, arguments.agent.is_none(), notes)?;
@@ -53,11 +60,7 @@ pub(crate) async fn run(arguments: arguments::Chat, json: bool, notes: &Notes) -
 
     // Questions are asked where everything else is shown.
     let is_there = !json && io::stdin().is_terminal() && io::stdout().is_terminal();
-    let policy = match (yes, is_there) {
-        (true, _) => PermissionPolicy::AllowAll,
-        (false, true) => PermissionPolicy::Ask,
-        (false, false) => PermissionPolicy::RejectAll,
-    };
+    let policy = policy(yes, is_there);
     if is_there && is_ours {
         log_in(&servers, notes).await?;
     }
@@ -65,8 +68,14 @@ pub(crate) async fn run(arguments: arguments::Chat, json: bool, notes: &Notes) -
     let view = console.view.clone();
     let user = is_there.then(|| console.user.clone());
     let toolkit = v1::Client::toolkit(view.clone(), user.clone(), policy, console.completions.clone());
-    let command = command.stderr(Stderr::Lines(Arc::new(view.diagnostics().stderr_of("agent"))));
-    let transport = Throttle::new(Child::spawn(command)?, view.output());
+    let show_stderr = view.diagnostics().stderr_of("agent");
+    let stderr_recorder = recorder.clone();
+    let command = command.stderr(Stderr::Lines(Arc::new(move |line| {
+        record_stderr(stderr_recorder.as_ref(), line);
+        show_stderr(line);
+    })));
+    let child = record_transport(Child::spawn(command)?, recorder, Side::Client);
+    let transport = Throttle::new(child, view.output());
 
     let outcome = if protocol == Protocol::One {
         let main = async |agent: AgentHandle| {
@@ -111,6 +120,15 @@ pub(crate) async fn run(arguments: arguments::Chat, json: bool, notes: &Notes) -
         // It is printed already, or cannot be printed.
         Err(error) if json => Err(AlreadyPrinted(error).into()),
         done => done,
+    }
+}
+
+/// Grants everything, asks the person, or grants nothing.
+fn policy(yes: bool, is_there: bool) -> PermissionPolicy {
+    match (yes, is_there) {
+        (true, _) => PermissionPolicy::AllowAll,
+        (false, true) => PermissionPolicy::Ask,
+        (false, false) => PermissionPolicy::RejectAll,
     }
 }
 

@@ -6,10 +6,10 @@ use agentwire_acp_schema::v1::{HttpHeader, McpServer, McpServerHttp, McpServerSt
 use agentwire_mcp_hub::Target;
 use anyhow::{Context as _, Result, bail};
 
-use crate::arguments::{NamedTarget, NamedValue};
 use crate::failure::Usage;
 use crate::headers::{Header, Secret, add_headers};
 use crate::text::Notes;
+use crate::values::{NamedTarget, NamedValue};
 
 /// The headers of a server, by its name.
 pub(super) struct NamedHeaders(Vec<(String, Header)>);

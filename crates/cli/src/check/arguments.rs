@@ -7,8 +7,8 @@ use std::time::Duration;
 use agentwire_conformance::{Level, Revision, SubjectKind, Transport};
 use clap::{Args, ValueEnum};
 
-use crate::arguments::seconds;
 use crate::headers::Secret;
+use crate::values::seconds;
 
 #[derive(Debug, Args)]
 pub(crate) struct Check {
@@ -36,7 +36,7 @@ pub(crate) struct Check {
     /// How many seconds the program may take for a message
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
     pub(crate) timeout: Duration,
-    /// What random inputs are made from
+    /// Chooses the order in which the checks run
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
     /// From which level on a failure counts for the exit code
@@ -159,4 +159,7 @@ impl From<LevelName> for Level {
 pub(crate) struct StandIn {
     pub(crate) address: String,
     pub(crate) token: String,
+    /// What the client adds, which the stand-in reports to `check`
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) added: Vec<String>,
 }

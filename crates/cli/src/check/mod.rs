@@ -54,7 +54,8 @@ pub(crate) async fn run(check: Check, json: bool) -> Result<()> {
 
 /// Runs the hidden `stand-in`, which a client under test starts as its server or agent.
 pub(crate) async fn stand_in(stand_in: StandIn) -> Result<()> {
-    Ok(run_stand_in(&stand_in.address, &stand_in.token).await?)
+    let StandIn { address, token, added: _ } = stand_in;
+    Ok(run_stand_in(&address, &token).await?)
 }
 
 /// The error of a run in which something failed.

@@ -116,7 +116,7 @@ fn transcripts() -> Vec<(String, Vec<(Side, Value)>)> {
         .map(|entry| {
             let name = entry.file_name().to_string_lossy().into_owned();
             let text = fs::read_to_string(entry.path()).expect("a text file");
-            (name, text.lines().map(line).collect())
+            (name, text.lines().filter_map(line).collect())
         })
         .collect();
     found.sort_by(|(left, _), (right, _): &(String, Vec<(Side, Value)>)| left.cmp(right));
@@ -124,8 +124,9 @@ fn transcripts() -> Vec<(String, Vec<(Side, Value)>)> {
     found
 }
 
-fn line(line: &str) -> (Side, Value) {
+/// The message of a line, and who said it. A header and the ends of streams and processes have none.
+fn line(line: &str) -> Option<(Side, Value)> {
     let mut line: Value = serde_json::from_str(line).expect("JSON");
     let from = if line["from"] == "client" { Side::Client } else { Side::Server };
-    (from, line["message"].take())
+    Some((from, line.get_mut("message")?.take()))
 }

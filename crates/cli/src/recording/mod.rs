@@ -1,0 +1,126 @@
+//! `--record`: the recorder of a command, and what passes its messages.
+
+mod http_client;
+mod service;
+mod stdio;
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use agentwire_recording::{EventKind, Line, Masker, Protocol, Recorder, RecorderConfig, Side, TransportKind};
+use anyhow::{Context as _, Result};
+
+pub(crate) use self::http_client::RecordingClient;
+pub(crate) use self::service::RecordingService;
+pub(crate) use self::stdio::recorded_stdio;
+
+use crate::arguments::{Arguments, Command, Connect};
+use crate::failure::Usage;
+use crate::text::Notes;
+
+/// How long masking and writing the last events may take: 30 s.
+const FINISH_LIMIT: Duration = Duration::from_secs(30);
+
+/// Starts the recorder that the command line asks for.
+pub(crate) fn start(arguments: &Arguments, notes: &Notes) -> Result<Option<Recorder>> {
+    let options = &arguments.recording;
+    let (transport, protocol) = match &arguments.command {
+        Command::Chat(_) | Command::Agent(_) => (TransportKind::Stdio, Some(Protocol::Acp)),
+        Command::Server(server) => {
+            let is_http = server.place.http.is_some() || server.place.sse.is_some();
+            let transport = if server.place.sse.is_some() { TransportKind::Sse } else { TransportKind::Http };
+            (if is_http { transport } else { TransportKind::Stdio }, Some(Protocol::Mcp))
+        }
+        Command::Tools(tools) => (transport_to(&tools.connect), Some(Protocol::Mcp)),
+        Command::Call(call) => (transport_to(&call.connect), Some(Protocol::Mcp)),
+        Command::Record(record) if record.http.is_some() => (TransportKind::Http, Some(Protocol::Mcp)),
+        Command::Record(_) => (TransportKind::Stdio, None),
+        Command::Login(_)
+        | Command::Logout(_)
+        | Command::Check(_)
+        | Command::StandIn(_)
+        | Command::Sessions(_)
+        | Command::Replay(_)
+        | Command::Reduce(_) => {
+            return match options.record {
+                Some(_) => Err(Usage("--record: this command passes no messages".into()).into()),
+                None => Ok(None),
+            };
+        }
+    };
+    let path = match (&options.record, &arguments.command) {
+        (Some(path), _) => path.clone(),
+        (None, Command::Record(_)) => free_path()?,
+        (None, _) => return Ok(None),
+    };
+    let warnings = notes.clone();
+    let mut config = RecorderConfig::new(transport)
+        .masker(masker(&options.masks, options.no_mask)?)
+        .on_stop(move |error| warnings.add(&format!("warning: {error}")));
+    if let Some(protocol) = protocol {
+        config = config.protocol(protocol);
+    }
+    let recorder = config.create(&path).with_context(|| format!("--record {}", path.display()))?;
+    if options.record.is_none() {
+        notes.add(&format!("recording in {}", path.display()));
+    }
+    Ok(Some(recorder))
+}
+
+/// Writes what is left.
+pub(crate) fn finish(recorder: &Recorder, notes: &Notes) {
+    let had_stopped = recorder.has_stopped();
+    if !recorder.finish(FINISH_LIMIT) && !had_stopped && !recorder.has_stopped() {
+        notes.add("warning: the end of the recording is not written");
+    }
+}
+
+/// Records a line of the stderr of a program that we have started.
+pub(crate) fn record_stderr(recorder: Option<&Recorder>, line: &str) {
+    if let Some(recorder) = recorder {
+        recorder.record(Side::Server, EventKind::Stderr(Line::new(line)));
+    }
+}
+
+fn transport_to(connect: &Connect) -> TransportKind {
+    let is_url = ["http://", "https://"].iter().any(|scheme| {
+        connect.target.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+    });
+    if is_url { TransportKind::Http } else { TransportKind::Stdio }
+}
+
+fn masker(patterns: &[String], is_off: bool) -> Result<Option<Masker>> {
+    if is_off {
+        return Ok(None);
+    }
+    let mut masker = Masker::from_env();
+    if let Some(host) = host() {
+        masker = masker.host(&host);
+    }
+    for pattern in patterns {
+        masker = masker.pattern(pattern).map_err(|error| Usage(format!("--mask: {error}")))?;
+    }
+    Ok(Some(masker))
+}
+
+/// The name of this machine.
+#[cfg(unix)]
+pub(crate) fn host() -> Option<String> {
+    Some(rustix::system::uname().nodename().to_str().ok()?.to_owned())
+}
+
+#[cfg(not(unix))]
+pub(crate) fn host() -> Option<String> {
+    None
+}
+
+/// A file in the current directory that does not exist yet.
+fn free_path() -> Result<PathBuf> {
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
+    let name = |number: u32| match number {
+        0 => format!("agentwire-{seconds}.jsonl"),
+        number => format!("agentwire-{seconds}-{number}.jsonl"),
+    };
+    let free = (0..1000).map(name).find(|name| !Path::new(name).exists());
+    Ok(free.context("the directory has too many recordings")?.into())
+}

@@ -1,0 +1,78 @@
+//! The program against which a side is played.
+
+use std::ffi::OsString;
+use std::process::Stdio;
+
+use agentwire_recording::LineWire;
+use anyhow::{Context as _, Result};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::task::JoinHandle;
+
+use super::END;
+use crate::record::Compat;
+use crate::text::Notes;
+
+/// The most bytes of a line of stderr that are shown: 16 KiB.
+const LINE_LIMIT: u64 = 16 << 10;
+
+/// What a program writes and reads, as lines.
+pub(crate) type ProgramWire = LineWire<Compat<ChildStdout>, Compat<ChildStdin>>;
+
+/// A program that runs. Dropping it kills it.
+pub(crate) struct Program {
+    child: Child,
+    stderr: Option<JoinHandle<()>>,
+}
+
+impl Program {
+    /// Starts a program. Its stderr is shown line by line in the notes, or by nobody.
+    pub(crate) fn start(command: &[OsString], notes: Option<&Notes>) -> Result<(Self, ProgramWire)> {
+        let (program, arguments) = command.split_first().context("there is no program")?;
+        let stderr = if notes.is_some() { Stdio::piped() } else { Stdio::null() };
+        let mut child = Command::new(program)
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(stderr)
+            .kill_on_drop(true)
+            .spawn()
+            .with_context(|| program.to_string_lossy().into_owned())?;
+        let (stdin, stdout) = (child.stdin.take().context("stdin")?, child.stdout.take().context("stdout")?);
+        let stderr =
+            child.stderr.take().zip(notes).map(|(stderr, notes)| tokio::spawn(show(stderr, notes.clone())));
+        Ok((Self { child, stderr }, LineWire::new(Compat(stdout), Compat(stdin))))
+    }
+
+    /// Waits for its end, and kills it if that takes too long.
+    pub(crate) async fn end(&mut self) {
+        if tokio::time::timeout(END, self.child.wait()).await.is_err() {
+            let _ended = self.child.kill().await;
+        }
+        if let Some(stderr) = &mut self.stderr {
+            let _shown = tokio::time::timeout(END, stderr).await;
+        }
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        if let Some(stderr) = &self.stderr {
+            stderr.abort();
+        }
+    }
+}
+
+async fn show(stderr: ChildStderr, notes: Notes) {
+    let mut stderr = BufReader::new(stderr);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        match (&mut stderr).take(LINE_LIMIT).read_until(b'\n', &mut line).await {
+            Ok(count) if count > 0 => {
+                notes.add(&format!("program: {}", String::from_utf8_lossy(&line).trim_end()));
+            }
+            _ => return,
+        }
+    }
+}
