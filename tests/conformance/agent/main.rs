@@ -1,3 +1,39 @@
-//! An agent with every feature of ACP, on stdin and stdout.
+//! An agent with every feature of ACP, on stdin and stdout. Each line of a prompt is a command, such as `say Hello`.
 
-fn main() {}
+mod commands;
+mod settings;
+
+use agentwire_acp_sessions::schema::{
+    AuthMethod, AuthMethodAgent, AuthMethodTerminal, AvailableCommand, Implementation, PromptCapabilities,
+    UnstructuredCommandInput,
+};
+use agentwire_acp_sessions::{Auth, agent};
+use agentwire_transport_stdio::stdio;
+
+/// The most sessions on one page of `session/list`.
+const PAGE_SIZE: usize = 3;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> anyhow::Result<()> {
+    let methods: [AuthMethod; 2] = [
+        AuthMethodAgent::new("agent", "Log in").into(),
+        AuthMethodTerminal::new("terminal", "Log in in a terminal").into(),
+    ];
+    let auth =
+        Auth::new(methods).authenticated(true).on_authenticate(async |_| Ok(())).on_logout(async || Ok(()));
+    agent(commands::run)
+        .info(Implementation::new("everything-agent", env!("CARGO_PKG_VERSION")))
+        .prompt_capabilities(PromptCapabilities::new().image(true).audio(true).embedded_context(true))
+        .auth(auth)
+        .modes(settings::modes())
+        .config_options(settings::options())
+        .commands([
+            AvailableCommand::new("say", "Says a text").input(UnstructuredCommandInput::new("TEXT")),
+            AvailableCommand::new("plan", "Shows a plan"),
+        ])
+        .page_size(PAGE_SIZE)
+        .v2(true)
+        .serve(stdio()?)
+        .await?;
+    Ok(())
+}

@@ -2,18 +2,23 @@
 //!
 //! ```text
 //! everything-client URL
+//! everything-client --driver TARGET [--revision R]
 //! ```
 //!
 //! `MCP_CONFORMANCE_SCENARIO` names the scenario, `MCP_CONFORMANCE_PROTOCOL_VERSION` the revision to speak (without it,
 //! one with sessions), and `MCP_CONFORMANCE_CONTEXT` has what else the scenario tells its client, as JSON.
+//!
+//! With `--driver` it takes steps from this project's own suite instead, and `TARGET` is the server's command line or URL.
 
 mod authorization;
 mod capabilities;
+mod driver;
 mod elicitation;
 mod headers;
 mod input_required;
 mod resumption;
 mod schema;
+mod steps;
 mod tools;
 
 use std::env;
@@ -25,6 +30,9 @@ use serde_json::Value;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<()> {
+    if let Some(options) = driver::Options::read(env::args().skip(1))? {
+        return driver::run(options).await;
+    }
     let url = env::args().nth(1).context("everything-client URL")?;
     let scenario = env::var("MCP_CONFORMANCE_SCENARIO").unwrap_or_default();
     let case = Case { url };

@@ -14,7 +14,9 @@ mod elicitation;
 mod errors;
 mod headers;
 mod input_required;
+mod lists;
 mod logging;
+mod own_suite;
 mod progress;
 mod prompts;
 mod reconnection;
@@ -24,6 +26,7 @@ mod sampling;
 mod schema;
 mod tasks;
 mod templates;
+mod wire;
 
 use std::time::Duration;
 
@@ -53,6 +56,9 @@ const FEATURES: &[fn(Server) -> Server] = &[
     prompts::offer,
     input_required::offer,
     tasks::offer,
+    own_suite::offer,
+    lists::offer,
+    wire::offer,
 ];
 
 #[tokio::main(flavor = "current_thread")]

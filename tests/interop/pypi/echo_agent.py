@@ -5,6 +5,7 @@ from itertools import count
 from typing import Any
 
 import acp
+from acp.schema import AgentCapabilities
 
 
 class EchoAgent(acp.Agent):
@@ -14,7 +15,8 @@ class EchoAgent(acp.Agent):
         self.client = conn
 
     async def initialize(self, protocol_version: int, **kwargs: Any) -> acp.InitializeResponse:
-        return acp.InitializeResponse(protocol_version=protocol_version)
+        version = min(protocol_version, acp.PROTOCOL_VERSION)
+        return acp.InitializeResponse(protocol_version=version, agent_capabilities=AgentCapabilities())
 
     async def new_session(self, cwd: str, **kwargs: Any) -> acp.NewSessionResponse:
         return acp.NewSessionResponse(session_id=f"echo-{next(self.numbers)}")

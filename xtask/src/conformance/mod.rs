@@ -1,6 +1,7 @@
 //! `cargo xtask conformance`: judges our programs, and those of others, by our suite and by the official suite of MCP.
 
 mod official;
+mod others;
 mod own;
 
 use std::path::Path;
@@ -9,12 +10,13 @@ use anyhow::{Result, bail};
 use lexopt::prelude::*;
 
 const USAGE: &str = "\
-cargo xtask conformance [all | mutants | official … | SUBJECT …]
+cargo xtask conformance [all | mutants | official … | others [NAME]... | SUBJECT …]
 
                 without a word: our programs, judged by `agentwire check`
   all           these, and the official suite of MCP
   mutants       the suite itself: each check has to catch the wrong programs that are made for it
   official …    the official suite of MCP; `official --help` says more
+  others        programs of other projects; writes docs/conformance/results.md unless only some are NAMEd
   SUBJECT …     `agentwire check SUBJECT …`: acp-agent, acp-client, mcp-server or mcp-client, and what its help says";
 
 /// Runs what the command line names. Exits with 1 when something failed.
@@ -30,6 +32,11 @@ pub(crate) fn run(root: &Path, mut arguments: lexopt::Parser) -> Result<()> {
         "all" => {
             own::judge(root)?;
             official::run(root, arguments)
+        }
+        "others" => {
+            let names: std::result::Result<Vec<String>, _> =
+                arguments.raw_args()?.map(|name| name.string()).collect();
+            others::judge(root, &names?)
         }
         "acp-agent" | "acp-client" | "mcp-server" | "mcp-client" => {
             let rest = arguments.raw_args()?.collect::<Vec<_>>();

@@ -108,10 +108,10 @@ impl Peers {
         format!("PATH={own}:{}", std::env::var("PATH").unwrap_or_default())
     }
 
-    /// A program whose conversation with its host is written to a file; see `record.py`.
+    /// A program whose conversation with its host is written to a file.
     pub(super) fn recorded(&self, file: &Path, program: &[String]) -> Vec<String> {
-        let words = [self.sources.join("record.py"), file.to_owned(), "client".into(), "agent".into()];
-        let mut all = command(&self.python, words, &[]);
+        let words = ["record".into(), "--record".into(), file.to_owned(), "--".into()];
+        let mut all = command(&self.agentwire, words, &[]);
         all.extend_from_slice(program);
         all
     }
