@@ -82,7 +82,7 @@ pub(crate) struct StandIns {
     listener: TcpListener,
     address: String,
     token: String,
-    /// What the stand-ins are told, beside the secret.
+    /// What a stand-in reads beside the secret.
     argument: String,
     /// The arguments and variables of the stand-in that connected last.
     surroundings: Mutex<Value>,

@@ -35,7 +35,7 @@ pub enum RecordingError {
     QueueLimit(usize),
 }
 
-/// What the writer is told.
+/// A command for the writer.
 pub(crate) enum Order {
     Event(Event),
     Transport(TransportKind),

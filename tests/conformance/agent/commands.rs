@@ -8,7 +8,7 @@ use agentwire_acp_sessions::schema::{
 use agentwire_acp_sessions::{BoxError, PermissionPolicy, Turn, TurnError};
 use serde_json::{Value, json};
 
-/// Executes each line of a prompt. What is no command is said again.
+/// Executes each line of a prompt. Any other line is sent back.
 pub(crate) async fn run(turn: Turn) -> Result<StopReason, BoxError> {
     let text = turn.text();
     for line in text.lines() {

@@ -1,4 +1,4 @@
-//! A client that does what it is told: it reads steps as JSON lines on its standard input, and writes the outcome of each as a
+//! A client that reads steps as JSON lines on its standard input, and writes the outcome of each as a
 //! line of JSON.
 
 use std::collections::HashMap;
@@ -117,7 +117,7 @@ async fn take_steps(options: Options, replies: mpsc::UnboundedSender<Value>) -> 
                 Err(_) => json!({"error": {"message": "the step was cancelled"}}),
             };
             reply["id"] = json!(id);
-            // Nobody reads after the end.
+            // The reader has ended.
             let _sent = replies.send(reply);
         });
     }

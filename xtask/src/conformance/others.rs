@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::{cargo, packages, process};
 
-/// A port without a listener: the proxy of programs that would ask somebody else.
+/// A port without a listener: the proxy of programs that would reach other machines.
 const UNREACHABLE: &str = "http://127.0.0.1:9";
 
 /// An entry of `tests/conformance/others/programs.json`.

@@ -26,7 +26,7 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Starts a program. Its stderr is shown line by line in the notes, or by nobody.
+    /// Starts a program. Its stderr is shown line by line in the notes; without notes it is discarded.
     pub(crate) fn start(command: &[OsString], notes: Option<&Notes>) -> Result<(Self, ProgramWire)> {
         let (program, arguments) = command.split_first().context("there is no program")?;
         let stderr = if notes.is_some() { Stdio::piped() } else { Stdio::null() };

@@ -11,7 +11,7 @@ use crate::json_text::encoded;
 /// places where it means something else.
 pub const SHORTEST_SOUGHT: usize = 6;
 
-/// How many secrets are told apart. Further ones have the mask `«secret»`, and are not looked for elsewhere.
+/// How many secrets have masks of their own. Further ones have the mask `«secret»`, and are not looked for elsewhere.
 const SECRET_LIMIT: usize = 1000;
 
 /// The longest secret that is looked for, in bytes.

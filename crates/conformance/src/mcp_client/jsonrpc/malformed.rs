@@ -1,4 +1,4 @@
-//! Input that is no message, and members that nobody knows.
+//! Input that is no message, and unknown members.
 
 use serde_json::{Value, json};
 

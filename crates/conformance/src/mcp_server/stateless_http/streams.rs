@@ -64,7 +64,7 @@ fn with_acknowledgement(message: Value) -> Box<dyn Fault> {
     })
 }
 
-/// A fault: each update is told twice, the second time when a later subscription is acknowledged.
+/// A fault: each update is sent twice, the second time when a later subscription is acknowledged.
 fn updates_without_a_call() -> Box<dyn Fault> {
     let mut update = None;
     faults::incoming(move |incoming| match &incoming {

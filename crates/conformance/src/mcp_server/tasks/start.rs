@@ -69,7 +69,7 @@ pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
 
 /// A prefix of an id with fewer characters has too little room for chance.
 const LEAST_ID: usize = 12;
-/// Two ids made by chance differ in more characters than this.
+/// Two random ids differ in more characters than this.
 const LEAST_DIFFERENCE: usize = 6;
 
 fn edit_task(mut edit: impl FnMut(&mut Value) + Send + 'static) -> Box<dyn crate::fault::Fault> {
