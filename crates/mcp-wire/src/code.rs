@@ -1,9 +1,5 @@
 //! The error codes that MCP adds to those of JSON-RPC.
 
-/// The transport refuses an HTTP request. It is in the range that JSON-RPC leaves to implementations, and other
-/// implementations of MCP use the same.
-pub const TRANSPORT_REFUSED: i64 = -32000;
-
 /// There is no resource at that URI. Until 2025-11-25; later revisions use invalid params.
 pub const RESOURCE_NOT_FOUND: i64 = -32002;
 

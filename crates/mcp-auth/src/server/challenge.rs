@@ -1,6 +1,6 @@
 //! What a refused client learns: a status, an error code, and in `WWW-Authenticate` what would be needed.
 
-use agentwire_mcp_wire::code;
+use agentwire_jsonrpc::code;
 use agentwire_transport_http::server::Denied;
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
@@ -33,7 +33,9 @@ impl Challenger<'_> {
                 headers.append(WWW_AUTHENTICATE, self.challenge(*scheme, &coarse, scopes));
             }
         }
-        let error = json!({ "code": code::TRANSPORT_REFUSED, "message": coarse.description });
+        let is_ours = coarse.status.is_server_error();
+        let code = if is_ours { code::INTERNAL_ERROR } else { code::INVALID_REQUEST };
+        let error = json!({ "code": code, "message": coarse.description });
         (coarse.status, headers, json!({ "jsonrpc": "2.0", "error": error }).to_string().into())
     }
 
@@ -85,7 +87,10 @@ mod tests {
     fn challenges(dpop: DpopPolicy, rejection: &Rejection) -> (u16, Vec<String>) {
         let challenger = Challenger { metadata_url: "https://mcp.example/m", dpop };
         let (status, headers, body) = challenger.refusal(rejection, &["a".to_owned(), "b".to_owned()]);
-        assert!(!String::from_utf8_lossy(&body).contains("secret"));
+        let body = String::from_utf8_lossy(&body);
+        assert!(!body.contains("secret"));
+        let code = if status.is_server_error() { "-32603" } else { "-32600" };
+        assert!(body.contains(&format!("\"code\":{code}")), "{body}");
         let values = headers.get_all(WWW_AUTHENTICATE).iter();
         (status.as_u16(), values.map(|value| value.to_str().unwrap().to_owned()).collect())
     }
