@@ -13,6 +13,7 @@ mod headers;
 mod login;
 mod output;
 mod output_queue;
+mod process_group;
 mod record;
 mod recording;
 mod reduce;

@@ -4,12 +4,13 @@ use std::ffi::OsString;
 use std::process::Stdio;
 
 use agentwire_recording::LineWire;
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
-use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::task::JoinHandle;
 
 use super::END;
+use crate::process_group::{Pipes, ProcessGroup};
 use crate::record::Compat;
 use crate::text::Notes;
 
@@ -21,33 +22,24 @@ pub(crate) type ProgramWire = LineWire<Compat<ChildStdout>, Compat<ChildStdin>>;
 
 /// A program that runs. Dropping it kills it.
 pub(crate) struct Program {
-    child: Child,
+    process: ProcessGroup,
     stderr: Option<JoinHandle<()>>,
 }
 
 impl Program {
     /// Starts a program. Its stderr is shown line by line in the notes; without notes it is discarded.
     pub(crate) fn start(command: &[OsString], notes: Option<&Notes>) -> Result<(Self, ProgramWire)> {
-        let (program, arguments) = command.split_first().context("there is no program")?;
         let stderr = if notes.is_some() { Stdio::piped() } else { Stdio::null() };
-        let mut child = Command::new(program)
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(stderr)
-            .kill_on_drop(true)
-            .spawn()
-            .with_context(|| program.to_string_lossy().into_owned())?;
-        let (stdin, stdout) = (child.stdin.take().context("stdin")?, child.stdout.take().context("stdout")?);
-        let stderr =
-            child.stderr.take().zip(notes).map(|(stderr, notes)| tokio::spawn(show(stderr, notes.clone())));
-        Ok((Self { child, stderr }, LineWire::new(Compat(stdout), Compat(stdin))))
+        let (process, Pipes { stdin, stdout, stderr }) = ProcessGroup::spawn(command, stderr)?;
+        let stderr = stderr.zip(notes).map(|(stderr, notes)| tokio::spawn(show(stderr, notes.clone())));
+        Ok((Self { process, stderr }, LineWire::new(Compat(stdout), Compat(stdin))))
     }
 
     /// Waits for its end, and kills it if that takes too long.
     pub(crate) async fn end(&mut self) {
-        if tokio::time::timeout(END, self.child.wait()).await.is_err() {
-            let _ended = self.child.kill().await;
+        if tokio::time::timeout(END, self.process.wait()).await.is_err() {
+            self.process.kill();
+            let _ended = self.process.wait().await;
         }
         if let Some(stderr) = &mut self.stderr {
             let _shown = tokio::time::timeout(END, stderr).await;
