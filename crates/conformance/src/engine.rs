@@ -58,23 +58,25 @@ impl Engine {
         Self { config: config.clone(), profile: Arc::new(config.profile.clone()), registry }
     }
 
-    /// Runs every check that applies, and every audit over all conversations of its revision.
+    /// Runs every check that applies, and every audit over all conversations of its revision. Returns the revisions that the
+    /// subject speaks as well.
     pub(crate) async fn run<C: Clone>(
         &self,
         kind: &Kind<C>,
         progress: &dyn Progress,
-    ) -> Result<Vec<CheckResult>, SuiteError> {
+    ) -> Result<(Vec<Revision>, Vec<CheckResult>), SuiteError> {
         let plan = self.plan(kind)?;
         progress.planned(plan.len());
         let mut results = Vec::new();
         let plan = self.spoken(plan, kind, &mut results).await;
         results.iter().for_each(|result| progress.finished(result));
+        let spoken = revisions_of(&plan);
         let (audits, alone): (Vec<_>, Vec<_>) =
             plan.into_iter().partition(|planned| matches!(planned.check.run, Run::Audit(_)));
         let mut findings: Vec<Option<(Outcome, Trace)>> = audits.iter().map(|_| None).collect();
 
         // Audits need a conversation in each revision, also where nothing else runs.
-        let plain = self.audited_revisions(&audits).into_iter().map(|revision| (None, revision));
+        let plain = revisions_of(&audits).into_iter().map(|revision| (None, revision));
         let mut jobs: Vec<_> =
             plain.chain(alone.iter().map(|planned| (Some(planned), planned.revision))).collect();
         shuffle(&mut jobs, self.config.seed);
@@ -114,7 +116,7 @@ impl Engine {
             results.push(result);
         }
         results.sort_by(|a, b| (a.revision, &a.requirement).cmp(&(b.revision, &b.requirement)));
-        Ok(results)
+        Ok((spoken, results))
     }
 
     /// The part of a plan in revisions that the subject speaks. The rest has its results at once.
@@ -124,10 +126,7 @@ impl Engine {
         kind: &Kind<C>,
         results: &mut Vec<CheckResult>,
     ) -> Vec<Planned<'p, C>> {
-        let mut revisions: Vec<Revision> = plan.iter().map(|planned| planned.revision).collect();
-        revisions.sort_unstable();
-        revisions.dedup();
-        let probes = revisions.into_iter().map(|revision| async move {
+        let probes = revisions_of(&plan).into_iter().map(|revision| async move {
             let setting = self.setting(revision, None, self.config.wait);
             let outcome = self.limited((kind.speaks)((kind.context)(setting.clone()))).await;
             (revision, outcome, setting.trace)
@@ -233,13 +232,6 @@ impl Engine {
         }
     }
 
-    fn audited_revisions<C>(&self, audits: &[Planned<'_, C>]) -> Vec<Revision> {
-        let mut revisions: Vec<Revision> = audits.iter().map(|planned| planned.revision).collect();
-        revisions.sort_unstable();
-        revisions.dedup();
-        revisions
-    }
-
     fn setting(&self, revision: Revision, mutant: Option<&Mutant>, wait: Duration) -> Setting {
         Setting {
             kind: self.config.kind,
@@ -276,6 +268,14 @@ impl Engine {
             time,
         )
     }
+}
+
+/// The revisions of a plan, each once.
+fn revisions_of<C>(plan: &[Planned<'_, C>]) -> Vec<Revision> {
+    let mut revisions: Vec<Revision> = plan.iter().map(|planned| planned.revision).collect();
+    revisions.sort_unstable();
+    revisions.dedup();
+    revisions
 }
 
 /// How much one conversation's finding says of all: a failure everything, and one that had nothing to look at nothing.

@@ -21,13 +21,13 @@ impl Config {
     /// Fails if the configuration makes no sense. What a subject does wrong is part of the report.
     pub async fn run(&self, progress: &dyn Progress) -> Result<Report, SuiteError> {
         let engine = self.engine()?;
-        let results = match self.kind {
+        let (spoken, results) = match self.kind {
             SubjectKind::AcpAgent => engine.run(&self.acp_agents()?, progress).await?,
             SubjectKind::AcpClient => engine.run(&self.acp_clients()?, progress).await?,
             SubjectKind::McpServer => engine.run(&self.mcp_servers(), progress).await?,
             SubjectKind::McpClient => engine.run(&self.mcp_clients()?, progress).await?,
         };
-        Ok(Report::new(self, results))
+        Ok(Report::new(self, spoken, results))
     }
 
     /// Runs each check against its mutants, made of this program, which has to be conformant.

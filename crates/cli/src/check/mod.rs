@@ -9,8 +9,8 @@ use std::env;
 use std::fs;
 
 use agentwire_conformance::{
-    Baseline, CommandLine, Config, Counts, Coverage, Level, Profile, Registry, Report, SubjectKind, Target,
-    Transport, Verdict, coverage, run_stand_in, sums,
+    Baseline, CommandLine, Config, Coverage, Level, Profile, Registry, Report, SubjectKind, Target,
+    Transport, coverage, run_stand_in, sums,
 };
 use anyhow::{Context as _, Result};
 
@@ -62,27 +62,22 @@ pub(crate) async fn stand_in(stand_in: StandIn) -> Result<()> {
 fn verdict(reports: &[Report], stale: &[String], level: Level, json: bool) -> Result<()> {
     let failed: usize = reports.iter().map(|report| report.failures(level).count()).sum();
     // A program that does not start, or speaks none of the revisions, has fulfilled nothing.
-    let unjudged = reports.iter().find(|report| {
-        let counts = Counts::of(&report.results);
-        counts.passed + counts.failed + counts.known == 0
-    });
-    if failed == 0 && stale.is_empty() && unjudged.is_none() {
-        return Ok(());
-    }
-    let mut parts = Vec::new();
-    if let Some(report) = unjudged {
-        let why = report.results.iter().find_map(|result| match &result.verdict {
-            Verdict::NotApplicable { why } | Verdict::Inconclusive { why } => Some(why.as_str()),
-            _ => None,
-        });
-        let why = why.unwrap_or("no check is for this transport and these revisions");
-        parts.push(format!("nothing of {} could be judged: {why}", report.target));
+    let unjudged = |report: &Report| {
+        let why = report.unjudged()?;
+        Some(format!("nothing of `{}` could be judged: {why}", report.target))
+    };
+    let mut parts: Vec<String> = reports.iter().filter_map(unjudged).collect();
+    if reports.iter().all(|report| report.results.is_empty()) {
+        parts.push("no check is for this transport and these revisions".into());
     }
     if failed > 0 {
         parts.push(format!("{failed} failures of the level {level} or above"));
     }
     if !stale.is_empty() {
         parts.push(format!("the baseline is stale: {} passes now", stale.join(", ")));
+    }
+    if parts.is_empty() {
+        return Ok(());
     }
     let error = anyhow::Error::new(Broken(parts.join("; ")));
     Err(if json { AlreadyPrinted(error).into() } else { error })

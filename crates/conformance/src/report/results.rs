@@ -27,6 +27,8 @@ pub struct Report {
     pub profile: String,
     /// What chose the order of the checks.
     pub seed: u64,
+    /// The revisions of the run that the subject speaks.
+    pub spoken: Vec<Revision>,
     /// One result for each check in each revision.
     pub results: Vec<CheckResult>,
 }
@@ -90,7 +92,7 @@ pub struct MutantResult {
 }
 
 impl Report {
-    pub(crate) fn new(config: &Config, results: Vec<CheckResult>) -> Self {
+    pub(crate) fn new(config: &Config, spoken: Vec<Revision>, results: Vec<CheckResult>) -> Self {
         Self {
             kind: config.kind,
             target: config.target.to_string(),
@@ -98,8 +100,21 @@ impl Report {
             subject: subject_of(&results),
             profile: config.profile.name.clone(),
             seed: config.seed,
+            spoken,
             results,
         }
+    }
+
+    /// Why nothing was judged: the subject was not reached, or speaks none of the revisions. `None` if it speaks one, and if no
+    /// check was to run.
+    pub fn unjudged(&self) -> Option<&str> {
+        if !self.spoken.is_empty() {
+            return None;
+        }
+        self.results.iter().find_map(|result| match &result.verdict {
+            Verdict::NotApplicable { why } | Verdict::Inconclusive { why } => Some(why.as_str()),
+            _ => None,
+        })
     }
 
     /// The failures of requirements that are at least so strong, without those that are known.

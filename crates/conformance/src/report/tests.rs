@@ -39,7 +39,11 @@ fn report() -> Report {
         )
     };
     let results = vec![result(Revision::Mcp20250326, Verdict::Pass), result(Revision::Mcp20251125, failed)];
-    Report::new(&Config::new(SubjectKind::McpServer, Target::Url("http://x/mcp".into())), results)
+    Report::new(
+        &Config::new(SubjectKind::McpServer, Target::Url("http://x/mcp".into())),
+        vec![Revision::Mcp20251125],
+        results,
+    )
 }
 
 #[test]
