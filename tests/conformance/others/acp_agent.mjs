@@ -8,6 +8,7 @@ import { pathToFileURL } from "node:url";
 const require = createRequire(`${process.env.PACKAGES}/package.json`);
 const acp = await import(pathToFileURL(require.resolve("@agentclientprotocol/sdk")));
 const sessions = new Map();
+let canWrite = false;
 
 /** One turn: `plan`, `write`, `wait`, or an echo. */
 async function prompt({ params, client }) {
@@ -32,6 +33,9 @@ async function prompt({ params, client }) {
     const { outcome } = await client.request("session/request_permission", { sessionId, toolCall, options });
     const status = outcome.optionId === "yes" ? "completed" : "failed";
     if (status === "completed") {
+      await update({ sessionUpdate: "tool_call_update", toolCallId: toolCall.toolCallId, status: "in_progress" });
+    }
+    if (status === "completed" && canWrite) {
       await client.request("fs/write_text_file", { sessionId, path: "/tmp/conformance.txt", content: "text" });
     }
     await update({ sessionUpdate: "tool_call_update", toolCallId: toolCall.toolCallId, status });
@@ -49,11 +53,14 @@ async function prompt({ params, client }) {
 
 acp
   .agent({ name: "conformance" })
-  .onRequest("initialize", ({ params }) => ({
-    protocolVersion: Math.min(params.protocolVersion, acp.PROTOCOL_VERSION),
-    agentInfo: { name: "conformance", version: "1.0.0" },
-    agentCapabilities: {},
-  }))
+  .onRequest("initialize", ({ params }) => {
+    canWrite = params.clientCapabilities?.fs?.writeTextFile === true;
+    return {
+      protocolVersion: acp.PROTOCOL_VERSION,
+      agentInfo: { name: "conformance", version: "1.0.0" },
+      agentCapabilities: {},
+    };
+  })
   .onRequest("session/new", () => {
     const sessionId = randomUUID();
     sessions.set(sessionId, {});

@@ -10,7 +10,7 @@ import acp
 from acp.schema import AllowedOutcome, ClientCapabilities, FileSystemCapabilities, Implementation
 
 
-class Hands(acp.Client):
+class Files(acp.Client):
     """Reads and writes files, and shows nothing."""
 
     async def session_update(self, session_id: str, update: Any, **kwargs: Any) -> None:
@@ -21,12 +21,12 @@ class Hands(acp.Client):
         return acp.RequestPermissionResponse(outcome=chosen)
 
     async def write_text_file(self, content: str, path: str, session_id: str, **kwargs: Any) -> Any:
-        with open(path, "w", encoding="utf-8") as file:
+        with open(path, "w", encoding="utf-8", newline="") as file:
             file.write(content)
         return acp.WriteTextFileResponse()
 
     async def read_text_file(self, path: str, session_id: str, **kwargs: Any) -> Any:
-        with open(path, encoding="utf-8") as file:
+        with open(path, encoding="utf-8", newline="") as file:
             lines = file.read().splitlines(keepends=True)
         first = (kwargs.get("line") or 1) - 1
         count = kwargs.get("limit")
@@ -35,7 +35,7 @@ class Hands(acp.Client):
 
 async def main() -> None:
     command, *arguments = shlex.split(sys.argv[1])
-    async with acp.spawn_agent_process(Hands(), command, *arguments) as (agent, _):
+    async with acp.spawn_agent_process(Files(), command, *arguments) as (agent, _):
         await agent.initialize(
             protocol_version=acp.PROTOCOL_VERSION,
             client_capabilities=ClientCapabilities(fs=FileSystemCapabilities(read_text_file=True, write_text_file=True)),

@@ -15,8 +15,7 @@ class EchoAgent(acp.Agent):
         self.client = conn
 
     async def initialize(self, protocol_version: int, **kwargs: Any) -> acp.InitializeResponse:
-        version = min(protocol_version, acp.PROTOCOL_VERSION)
-        return acp.InitializeResponse(protocol_version=version, agent_capabilities=AgentCapabilities())
+        return acp.InitializeResponse(protocol_version=acp.PROTOCOL_VERSION, agent_capabilities=AgentCapabilities())
 
     async def new_session(self, cwd: str, **kwargs: Any) -> acp.NewSessionResponse:
         return acp.NewSessionResponse(session_id=f"echo-{next(self.numbers)}")

@@ -6,12 +6,12 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use crate::{packages, process};
+use crate::{cargo, packages, process};
 
 /// The paths of both sides of the pairs.
-pub(super) struct Peers {
+pub(crate) struct Peers {
     agentwire: PathBuf,
-    /// The example client that answers a server's requests.
+    /// The example client that answers a server's requests, if it is built.
     answering: PathBuf,
     node: PathBuf,
     python: PathBuf,
@@ -21,8 +21,8 @@ pub(super) struct Peers {
     installed: PathBuf,
 }
 
-/// Installs what is missing or out of date. `agentwire` and `answering` are our side.
-pub(super) fn install(root: &Path, agentwire: PathBuf, answering: PathBuf) -> Result<Peers> {
+/// Installs what is missing or out of date. `agentwire` is our side.
+pub(crate) fn install(root: &Path, agentwire: PathBuf) -> Result<Peers> {
     let sources = root.join("tests/interop");
     let installed = sources.join(".peers");
     fs::create_dir_all(&installed)?;
@@ -36,12 +36,13 @@ pub(super) fn install(root: &Path, agentwire: PathBuf, answering: PathBuf) -> Re
     }
     // Some peers need a newer Node than the machine may have. Where npm has none for the platform, those pairs fail.
     let node = packages::node(&installed.join("npm"), 0)?;
+    let answering = cargo::target(root)?.join("debug/examples/answering");
     Ok(Peers { agentwire, answering, node, python: python.into(), sources, installed })
 }
 
 impl Peers {
     /// Our side, with these arguments.
-    pub(super) fn agentwire(&self, arguments: &[&str]) -> Vec<String> {
+    pub(crate) fn agentwire(&self, arguments: &[&str]) -> Vec<String> {
         command(&self.agentwire, [], arguments)
     }
 
@@ -51,7 +52,7 @@ impl Peers {
     }
 
     /// A program of ours on the npm SDKs.
-    pub(super) fn npm(&self, program: &str, arguments: &[&str]) -> Vec<String> {
+    pub(crate) fn npm(&self, program: &str, arguments: &[&str]) -> Vec<String> {
         command(&self.node, [self.installed.join("npm").join(program)], arguments)
     }
 
@@ -102,8 +103,23 @@ impl Peers {
         &self.node
     }
 
+    /// The program that runs Python.
+    pub(crate) fn python_path(&self) -> &Path {
+        &self.python
+    }
+
+    /// The folder of all that is installed.
+    pub(crate) fn installed(&self) -> &Path {
+        &self.installed
+    }
+
+    /// `tests/interop`.
+    pub(crate) fn sources(&self) -> &Path {
+        &self.sources
+    }
+
     /// `PATH=…` with our Node first, for programs that look for one.
-    pub(super) fn node_path(&self) -> String {
+    pub(crate) fn node_path(&self) -> String {
         let own = self.node.parent().unwrap_or(Path::new("")).display();
         format!("PATH={own}:{}", std::env::var("PATH").unwrap_or_default())
     }

@@ -44,7 +44,7 @@ const PERSONAL: &[&str] = &[
 ];
 
 /// The environment of one pair.
-pub(super) struct Scratch<'a> {
+pub(crate) struct Scratch<'a> {
     peers: &'a Peers,
     folder: tempfile::TempDir,
     deadline: Instant,
@@ -67,7 +67,7 @@ pub(super) struct Outcome {
 
 impl<'a> Scratch<'a> {
     /// A new environment for a pair that must end within `limit`.
-    pub(super) fn new(peers: &'a Peers, limit: Duration) -> Result<Self> {
+    pub(crate) fn new(peers: &'a Peers, limit: Duration) -> Result<Self> {
         let folder = tempfile::Builder::new().prefix("agentwire-interop-").tempdir()?;
         for name in ["project", "home", "tmp"] {
             fs::create_dir(folder.path().join(name))?;
@@ -76,12 +76,12 @@ impl<'a> Scratch<'a> {
     }
 
     /// Both sides of the pair.
-    pub(super) fn peers(&self) -> &Peers {
+    pub(crate) fn peers(&self) -> &Peers {
         self.peers
     }
 
     /// The working directory of every program, and of its session.
-    pub(super) fn project(&self) -> PathBuf {
+    pub(crate) fn project(&self) -> PathBuf {
         self.folder.path().join("project")
     }
 
@@ -91,7 +91,7 @@ impl<'a> Scratch<'a> {
     }
 
     /// A file in the project.
-    pub(super) fn file(&self, name: &str) -> PathBuf {
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.project().join(name)
     }
 
@@ -118,7 +118,7 @@ impl<'a> Scratch<'a> {
     }
 
     /// A program in this environment, as the leader of a process group.
-    pub(super) fn command(&self, words: &[String]) -> Result<Command> {
+    pub(crate) fn command(&self, words: &[String]) -> Result<Command> {
         let [program, arguments @ ..] = words else { bail!("an empty command") };
         let folder = self.folder.path();
         let mut command = Command::new(program);
@@ -158,7 +158,7 @@ impl<'a> Scratch<'a> {
     }
 
     /// Waits for all processes of this pair to exit. Kills those that do not, and fails.
-    pub(super) fn expect_no_processes(&self) -> Result<()> {
+    pub(crate) fn expect_no_processes(&self) -> Result<()> {
         let until = Instant::now() + EXIT_TIMEOUT;
         let mut left = self.left();
         while !left.is_empty() && Instant::now() < until {

@@ -14,7 +14,7 @@ use crate::process::Program;
 const TIMEOUT: Duration = Duration::from_secs(15);
 
 /// A running server. The lines of both outputs are in the log of a pair that fails.
-pub(super) struct Service<'a> {
+pub(crate) struct Service<'a> {
     scratch: &'a Scratch<'a>,
     command: Vec<String>,
     program: Program,
@@ -22,7 +22,7 @@ pub(super) struct Service<'a> {
 
 impl<'a> Service<'a> {
     /// Starts a server.
-    pub(super) fn start(scratch: &'a Scratch<'a>, command: Vec<String>) -> Result<Self> {
+    pub(crate) fn start(scratch: &'a Scratch<'a>, command: Vec<String>) -> Result<Self> {
         let mut program = scratch.command(&command)?;
         program.stdout(Stdio::piped()).stderr(Stdio::piped());
         Ok(Self { scratch, command, program: Program::start_reading(&mut program)? })
@@ -48,7 +48,7 @@ impl<'a> Service<'a> {
     }
 
     /// The URL of this path at the first local address that the server prints.
-    pub(super) fn url(&self, path: &str) -> Result<String> {
+    pub(crate) fn url(&self, path: &str) -> Result<String> {
         const LOCAL: &str = "http://127.0.0.1:";
         let line = self.expect(LOCAL)?;
         let port = line.split_once(LOCAL).map(|(_, rest)| rest).unwrap_or_default();

@@ -12,7 +12,7 @@ const UNREACHABLE: &str = "http://127.0.0.1:9";
 
 impl Product {
     /// Writes its settings and returns its command line, for the model at `url` if there is one.
-    pub(super) fn command(&self, scratch: &Scratch<'_>, url: Option<&str>) -> Result<Vec<String>> {
+    pub(crate) fn command(&self, scratch: &Scratch<'_>, url: Option<&str>) -> Result<Vec<String>> {
         let fill = |text: &str| fill(text, scratch, url.unwrap_or(UNREACHABLE));
         let model = self.model.as_ref().filter(|_| url.is_some());
         for (name, content) in model.into_iter().flat_map(|model| &model.settings) {
@@ -20,8 +20,8 @@ impl Product {
             fs::create_dir_all(path.parent().context("a file in the home")?)?;
             fs::write(path, fill(content))?;
         }
-        let mut words = vec!["env".to_owned(), scratch.peers().node_path()];
-        words.extend(OFFLINE.iter().copied().chain(self.environment.iter().map(String::as_str)).map(fill));
+        let mut words = offline(scratch, url);
+        words.extend(self.environment.iter().map(|variable| fill(variable)));
         words.extend(model.into_iter().flat_map(|model| &model.environment).map(|variable| fill(variable)));
         words.extend(self.command.iter().map(|word| fill(word)));
         words.extend(model.into_iter().flat_map(|model| &model.arguments).map(|word| fill(word)));
@@ -41,8 +41,14 @@ const OFFLINE: &[&str] = &[
     "DO_NOT_TRACK=1",
 ];
 
+/// The beginning of a command line with our Node first in its path and no network but the model at `url`.
+pub(crate) fn offline(scratch: &Scratch<'_>, url: Option<&str>) -> Vec<String> {
+    let variables = OFFLINE.iter().map(|variable| variable.replace("{url}", url.unwrap_or(UNREACHABLE)));
+    ["env".to_owned(), scratch.peers().node_path()].into_iter().chain(variables).collect()
+}
+
 /// Replaces the placeholders of `products.json`.
-pub(super) fn fill(text: &str, scratch: &Scratch<'_>, url: &str) -> String {
+pub(crate) fn fill(text: &str, scratch: &Scratch<'_>, url: &str) -> String {
     let system = if cfg!(target_os = "macos") { "darwin" } else { "linux" };
     let processor = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
     text.replace("{node}", &scratch.peers().node().display().to_string())

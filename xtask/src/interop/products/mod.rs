@@ -2,7 +2,7 @@
 //!
 //! The expected behaviour of each is data in `products.json`, so a change in a new version fails its pair.
 
-mod launch;
+pub(crate) mod launch;
 mod opening;
 mod table;
 mod turns;
@@ -10,8 +10,7 @@ mod turns;
 use anyhow::Result;
 
 use self::opening::VERSION_2;
-use self::table::PRODUCTS;
-pub(super) use self::table::Product;
+pub(crate) use self::table::{PRODUCTS, Product};
 use super::pair::{self, Pair};
 use super::scratch::Scratch;
 

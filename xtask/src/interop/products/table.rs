@@ -8,9 +8,9 @@ use serde_json::Value;
 ///
 /// In its texts `{node}` stands for the program that runs JavaScript, `{agents}` for the folder of the packages,
 /// `{system}` for this system's name in package names, `{project}` for the session's folder and `{url}` for our model.
-pub(in crate::interop) struct Product {
+pub(crate) struct Product {
     /// Its name in the names of its pairs.
-    pub(super) id: String,
+    pub(crate) id: String,
     /// Its name in `initialize`.
     pub(super) name: String,
     pub(super) command: Vec<String>,
@@ -19,7 +19,7 @@ pub(in crate::interop) struct Product {
     /// The error of `session/new` without a key; none if a session opens.
     pub(super) refusal: Option<Refusal>,
     /// Its settings for our model; none if it only works with an account of its vendor.
-    pub(super) model: Option<Model>,
+    pub(crate) model: Option<Model>,
     /// Its checks, by their names.
     pub(super) pairs: Vec<String>,
 }
@@ -31,24 +31,24 @@ pub(super) struct Refusal {
 }
 
 /// The settings of an agent for our model.
-pub(super) struct Model {
+pub(crate) struct Model {
     /// Additional arguments.
     pub(super) arguments: Vec<String>,
     pub(super) environment: Vec<String>,
     /// Files in its home: paths and contents.
     pub(super) settings: Vec<(String, String)>,
     /// A tool and its arguments, which writes `hello from the model` into `note.txt`.
-    pub(super) write: String,
+    pub(crate) write: String,
     /// Whether it asks before it writes.
-    pub(super) asks: bool,
+    pub(crate) asks: bool,
     /// Whether it lets the client read and write.
     pub(super) through_client: bool,
     /// The content of `note.txt` before the turn; none if there is no such file.
-    pub(super) before: Option<String>,
+    pub(crate) before: Option<String>,
 }
 
 /// All agents.
-pub(super) static PRODUCTS: LazyLock<Vec<Product>> = LazyLock::new(|| {
+pub(crate) static PRODUCTS: LazyLock<Vec<Product>> = LazyLock::new(|| {
     let list: Vec<Value> = serde_json::from_str(include_str!("products.json")).expect("a list of objects");
     list.iter().map(Product::read).collect()
 });

@@ -1,0 +1,96 @@
+//! The page with the results of all programs.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use super::program::Program;
+
+/// A program's line in the page.
+pub(super) struct Row {
+    name: String,
+    version: String,
+    subject: String,
+    transport: String,
+    counts: BTreeMap<String, usize>,
+    /// The requirements that failed, by level, with the revisions.
+    failed: BTreeMap<String, BTreeMap<String, Vec<String>>>,
+}
+
+impl Row {
+    pub(super) fn of(program: &Program, report: &Value) -> Self {
+        let report = &report["reports"][0];
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let mut row = Self {
+            name: program.name.clone(),
+            version: text(&report["subject"]),
+            subject: program.subject.clone(),
+            transport: program.transport.clone(),
+            counts: BTreeMap::new(),
+            failed: BTreeMap::new(),
+        };
+        for result in report["results"].as_array().into_iter().flatten() {
+            let verdict = text(&result["verdict"]);
+            *row.counts.entry(verdict.clone()).or_default() += 1;
+            if verdict == "fail" {
+                let level = row.failed.entry(text(&result["level"])).or_default();
+                level.entry(text(&result["requirement"])).or_default().push(text(&result["revision"]));
+            }
+        }
+        row
+    }
+
+    /// Whether anything was judged.
+    pub(super) fn is_judged(&self) -> bool {
+        self.count("pass") + self.count("fail") > 0
+    }
+
+    fn count(&self, verdict: &str) -> usize {
+        self.counts.get(verdict).copied().unwrap_or_default()
+    }
+
+    fn failures(&self, level: &str) -> String {
+        let ids = self.failed.get(level).into_iter().flatten();
+        let ids: Vec<String> =
+            ids.map(|(id, _)| id.split('/').next_back().unwrap_or(id).to_owned()).collect();
+        if ids.is_empty() { "none".to_owned() } else { ids.join(", ") }
+    }
+
+    pub(super) fn line(&self) -> String {
+        let [passed, failed] = ["pass", "fail"].map(|verdict| self.count(verdict));
+        format!(
+            "{} over {}: {passed} passed, {failed} failed; must: {}",
+            self.name,
+            self.transport,
+            self.failures("must")
+        )
+    }
+}
+
+/// The page with all results.
+pub(super) fn render(rows: &[Row]) -> String {
+    let mut page = String::from(include_str!("head.md"));
+    for subject in ["acp-agent", "acp-client", "mcp-server", "mcp-client"] {
+        let _ = write!(
+            page,
+            "\n## {subject}\n\n| program | says of itself | transport | passed | failed | not applicable | inconclusive | broken: must | broken: should |\n\
+             |---|---|---|--:|--:|--:|--:|---|---|\n"
+        );
+        for row in rows.iter().filter(|row| row.subject == subject) {
+            let [passed, failed, not, unclear] =
+                ["pass", "fail", "not-applicable", "inconclusive"].map(|verdict| row.count(verdict));
+            let version = if row.version.is_empty() { "nothing" } else { &row.version };
+            let _ = writeln!(
+                page,
+                "| {} | {version} | {} | {passed} | {failed} | {not} | {unclear} | {} | {} |",
+                row.name,
+                row.transport,
+                row.failures("must"),
+                row.failures("should")
+            );
+        }
+    }
+    page.push_str(include_str!("bytes.md"));
+    page
+}
