@@ -5,6 +5,7 @@
 
 #![cfg(target_os = "linux")]
 
+mod action;
 mod agents_that_fail;
 mod arguments;
 mod authorization;

@@ -88,6 +88,12 @@ impl Program {
         Self::start_command(command, arguments)
     }
 
+    /// Starts another program, such as a script around it.
+    pub(crate) fn start_other(mut command: Command) -> Self {
+        command.process_group(0);
+        Self::start_command::<&str>(command, &[])
+    }
+
     fn start_command<A: AsRef<str>>(mut command: Command, arguments: &[A]) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let (mut child, family, recordings) = spawn(command);
