@@ -35,7 +35,7 @@ pub struct Config {
     /// Chooses the order in which the checks run, so that a program that one check spoils for another is noticed.
     pub seed: u64,
     /// The command that runs [`run_stand_in`](crate::run_stand_in), to which an address and a token are added. Clients start it
-    /// as their server or agent.
+    /// as their server or agent, and conductors as their components.
     pub stand_in: Option<CommandLine>,
 }
 
@@ -46,8 +46,10 @@ pub enum SuiteError {
     /// The requirements cannot be read.
     #[error(transparent)]
     Registry(#[from] RegistryError),
-    /// Clients need a stand-in.
-    #[error("a client is judged with a stand-in for its server or agent, and `stand_in` is not set")]
+    /// Programs that start others need a stand-in.
+    #[error(
+        "this program is judged with a stand-in for the programs that it starts, and `stand_in` is not set"
+    )]
     NoStandIn,
     /// Only servers are reached by a URL.
     #[error("{0} is started by a command, not reached by a URL")]

@@ -8,7 +8,9 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::link::Link;
-use crate::link::received::Received;
+use crate::link::received::{QUEUE, Received};
+use crate::setting::Setting;
+use crate::subject::CommandLine;
 use crate::verdict::{Outcome, Stop};
 
 /// How the suite answers a request of the subject: a result or an error object; nothing leaves the request open.
@@ -58,6 +60,17 @@ impl Conversation {
         }
     }
 
+    /// A conversation with a program that is started for it. Its first message may take as long as `start`.
+    pub(crate) fn with_program(command: &CommandLine, setting: &Setting, start: Duration) -> Outcome<Self> {
+        let (sender, received) = mpsc::channel(QUEUE);
+        let link = Link::start(command, setting, sender)?;
+        let mut conversation = Self::new(link, received, setting.wait);
+        if setting.faults.is_none() {
+            conversation.allow_start(start);
+        }
+        Ok(conversation)
+    }
+
     /// Allows the program more time for its first message than for others, because it has just been started.
     pub(crate) fn allow_start(&mut self, time: Duration) {
         self.start = Some(time);
@@ -69,6 +82,11 @@ impl Conversation {
         answers: impl FnMut(&Value) -> Option<Result<Value, Value>> + Send + 'static,
     ) {
         self.answers = Box::new(answers);
+    }
+
+    /// Sets the number before the first id of the suite's requests, so that several conversations of one check share none.
+    pub(crate) fn number_from(&mut self, before: i64) {
+        self.next_id = before;
     }
 
     /// Sets what is added to the `_meta` of each request and notification.

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::protocol::Protocol;
 use crate::registry::Registry;
 use crate::requirement::{Requirement, Role, Wire};
-use crate::{acp_agent, acp_client, mcp_client, mcp_server};
+use crate::{acp_agent, acp_client, acp_conductor, acp_proxy, mcp_client, mcp_server};
 
 /// The coverage of one protocol.
 #[derive(Debug, Clone, Serialize)]
@@ -65,6 +65,8 @@ fn has_check(requirement: &Requirement, role: Role) -> bool {
     match (requirement.protocol(), role) {
         (Protocol::Acp, Role::Agent) => ids(acp_agent::checks::CHECKS).any(|known| known == id),
         (Protocol::Acp, Role::Client) => ids(acp_client::checks::CHECKS).any(|known| known == id),
+        (Protocol::Acp, Role::Proxy) => ids(acp_proxy::checks::CHECKS).any(|known| known == id),
+        (Protocol::Acp, Role::Conductor) => ids(acp_conductor::checks::CHECKS).any(|known| known == id),
         (Protocol::Mcp, Role::Server) => ids(mcp_server::checks::CHECKS).any(|known| known == id),
         (Protocol::Mcp, Role::Client) => ids(mcp_client::checks::CHECKS).any(|known| known == id),
         _ => false,
@@ -106,6 +108,8 @@ mod tests {
     fn checks_are_sound() {
         sound(acp_agent::checks::CHECKS, Protocol::Acp, Role::Agent);
         sound(acp_client::checks::CHECKS, Protocol::Acp, Role::Client);
+        sound(acp_proxy::checks::CHECKS, Protocol::Acp, Role::Proxy);
+        sound(acp_conductor::checks::CHECKS, Protocol::Acp, Role::Conductor);
         sound(mcp_server::checks::CHECKS, Protocol::Mcp, Role::Server);
         sound(mcp_client::checks::CHECKS, Protocol::Mcp, Role::Client);
     }

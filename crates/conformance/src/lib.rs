@@ -16,6 +16,9 @@
 
 mod acp_agent;
 mod acp_client;
+mod acp_conductor;
+mod acp_messages;
+mod acp_proxy;
 mod baseline;
 mod check;
 mod config;

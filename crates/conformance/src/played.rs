@@ -51,8 +51,7 @@ impl Played {
         command: &Arc<CommandLine>,
         stand_in: &CommandLine,
     ) -> Outcome<Self> {
-        let mut target = stand_in.clone();
-        target.arguments.extend(stand_ins.arguments().map(str::to_owned));
+        let target = stand_ins.command(stand_in);
         let driver = Driver::new(command, setting, &target.to_string());
         Ok(Self { driver, place: Place::Stdio(stand_ins), setting: setting.clone() })
     }

@@ -56,11 +56,12 @@ impl Profile {
         Ok(toml::from_str(text)?)
     }
 
-    /// What plays a role for subjects of a kind.
+    /// What plays a role for subjects of a kind. Proxies and conductors need none.
     pub fn get(&self, kind: SubjectKind, role: &str) -> Option<&Value> {
         match kind {
             SubjectKind::AcpAgent => &self.acp_agent,
             SubjectKind::AcpClient => &self.acp_client,
+            SubjectKind::AcpProxy | SubjectKind::AcpConductor => return None,
             SubjectKind::McpServer => &self.mcp_server,
             SubjectKind::McpClient => &self.mcp_client,
         }

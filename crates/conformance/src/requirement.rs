@@ -136,6 +136,9 @@ impl Requirement {
                 format!("https://modelcontextprotocol.io/specification/{revision}/{page}")
             }
             (Protocol::Mcp, None) => "https://modelcontextprotocol.io/specification".to_owned(),
+            (Protocol::Acp, _) if page.starts_with("rfds/") => {
+                format!("https://agentclientprotocol.com/{page}")
+            }
             (Protocol::Acp, _) => format!("https://agentclientprotocol.com/protocol/{page}"),
         }
     }

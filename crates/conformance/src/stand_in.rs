@@ -14,6 +14,7 @@ use tokio::sync::mpsc;
 use crate::fault::Faults;
 use crate::link::process::read_lines;
 use crate::link::received::{QUEUE, Received};
+use crate::subject::CommandLine;
 use crate::trace::{Part, Sender, Trace};
 use crate::verdict::{Outcome, Stop};
 
@@ -121,6 +122,13 @@ impl StandIns {
     /// `CONFORMANCE_`: `{"arguments": […], "env": {…}}`.
     pub(crate) fn surroundings(&self) -> Value {
         self.surroundings.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The command that starts a stand-in.
+    pub(crate) fn command(&self, stand_in: &CommandLine) -> CommandLine {
+        let mut command = stand_in.clone();
+        command.arguments.extend(self.arguments().map(str::to_owned));
+        command
     }
 
     /// The arguments of the stand-in's command.

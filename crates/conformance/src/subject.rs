@@ -18,6 +18,10 @@ pub enum SubjectKind {
     AcpAgent,
     /// A client of ACP; the suite is the agent.
     AcpClient,
+    /// A proxy of ACP; the suite is the conductor.
+    AcpProxy,
+    /// A conductor of ACP; the suite is the client and both components, a proxy and an agent.
+    AcpConductor,
     /// A server of MCP; the suite is the client.
     McpServer,
     /// A client of MCP; the suite is the server.
@@ -26,12 +30,19 @@ pub enum SubjectKind {
 
 impl SubjectKind {
     /// All of them.
-    pub const ALL: &[Self] = &[Self::AcpAgent, Self::AcpClient, Self::McpServer, Self::McpClient];
+    pub const ALL: &[Self] = &[
+        Self::AcpAgent,
+        Self::AcpClient,
+        Self::AcpProxy,
+        Self::AcpConductor,
+        Self::McpServer,
+        Self::McpClient,
+    ];
 
     /// The protocol that it speaks.
     pub const fn protocol(self) -> Protocol {
         match self {
-            Self::AcpAgent | Self::AcpClient => Protocol::Acp,
+            Self::AcpAgent | Self::AcpClient | Self::AcpProxy | Self::AcpConductor => Protocol::Acp,
             Self::McpServer | Self::McpClient => Protocol::Mcp,
         }
     }
@@ -41,6 +52,8 @@ impl SubjectKind {
         match self {
             Self::AcpAgent => Role::Agent,
             Self::AcpClient | Self::McpClient => Role::Client,
+            Self::AcpProxy => Role::Proxy,
+            Self::AcpConductor => Role::Conductor,
             Self::McpServer => Role::Server,
         }
     }
@@ -50,6 +63,8 @@ impl SubjectKind {
         match self {
             Self::AcpAgent => "acp-agent",
             Self::AcpClient => "acp-client",
+            Self::AcpProxy => "acp-proxy",
+            Self::AcpConductor => "acp-conductor",
             Self::McpServer => "mcp-server",
             Self::McpClient => "mcp-client",
         }

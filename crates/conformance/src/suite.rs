@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use crate::acp_agent::{self, Agent};
 use crate::acp_client::{self, AcpClient};
+use crate::acp_conductor::{self, Conductor};
+use crate::acp_proxy::{self, Proxy};
 use crate::config::{Config, SuiteError};
 use crate::engine::{Engine, Kind};
 use crate::mcp_client::{self, McpClient};
@@ -24,6 +26,8 @@ impl Config {
         let (spoken, results) = match self.kind {
             SubjectKind::AcpAgent => engine.run(&self.acp_agents()?, progress).await?,
             SubjectKind::AcpClient => engine.run(&self.acp_clients()?, progress).await?,
+            SubjectKind::AcpProxy => engine.run(&self.acp_proxies()?, progress).await?,
+            SubjectKind::AcpConductor => engine.run(&self.acp_conductors()?, progress).await?,
             SubjectKind::McpServer => engine.run(&self.mcp_servers(), progress).await?,
             SubjectKind::McpClient => engine.run(&self.mcp_clients()?, progress).await?,
         };
@@ -40,6 +44,8 @@ impl Config {
         match self.kind {
             SubjectKind::AcpAgent => engine.run_mutants(&self.acp_agents()?).await,
             SubjectKind::AcpClient => engine.run_mutants(&self.acp_clients()?).await,
+            SubjectKind::AcpProxy => engine.run_mutants(&self.acp_proxies()?).await,
+            SubjectKind::AcpConductor => engine.run_mutants(&self.acp_conductors()?).await,
             SubjectKind::McpServer => engine.run_mutants(&self.mcp_servers()).await,
             SubjectKind::McpClient => engine.run_mutants(&self.mcp_clients()?).await,
         }
@@ -66,6 +72,23 @@ impl Config {
             context,
             acp_client::checks::plain_conversation,
             acp_client::speaks,
+        ))
+    }
+
+    fn acp_proxies(&self) -> Result<Kind<Proxy>, SuiteError> {
+        let command = Arc::new(self.command()?);
+        let context = move |setting| Proxy::new(setting, Arc::clone(&command));
+        Ok(Kind::new(acp_proxy::checks::CHECKS, context, acp_proxy::plain_conversation, acp_proxy::speaks))
+    }
+
+    fn acp_conductors(&self) -> Result<Kind<Conductor>, SuiteError> {
+        let (command, stand_in) = (Arc::new(self.command()?), Arc::new(self.stand_in()?));
+        let context = move |setting| Conductor::new(setting, Arc::clone(&command), Arc::clone(&stand_in));
+        Ok(Kind::new(
+            acp_conductor::checks::CHECKS,
+            context,
+            acp_conductor::plain_conversation,
+            acp_conductor::speaks,
         ))
     }
 

@@ -17,7 +17,8 @@ cargo xtask conformance [all | mutants | official … | others [NAME]... | SUBJE
   mutants       the suite itself: each check has to catch the wrong programs that are made for it
   official …    the official suite of MCP; `official --help` says more
   others        programs of other projects; writes docs/conformance/results.md unless only some are NAMEd
-  SUBJECT …     `agentwire check SUBJECT …`: acp-agent, acp-client, mcp-server or mcp-client, and what its help says";
+  SUBJECT …     `agentwire check SUBJECT …`: acp-agent, acp-client, acp-proxy, acp-conductor, mcp-server or mcp-client, and
+                what its help says";
 
 /// Runs what the command line names. Exits with 1 when something failed.
 pub(crate) fn run(root: &Path, mut arguments: lexopt::Parser) -> Result<()> {
@@ -38,7 +39,7 @@ pub(crate) fn run(root: &Path, mut arguments: lexopt::Parser) -> Result<()> {
                 arguments.raw_args()?.map(|name| name.string()).collect();
             others::judge(root, &names?)
         }
-        "acp-agent" | "acp-client" | "mcp-server" | "mcp-client" => {
+        "acp-agent" | "acp-client" | "acp-proxy" | "acp-conductor" | "mcp-server" | "mcp-client" => {
             let rest = arguments.raw_args()?.collect::<Vec<_>>();
             own::check(root, &layer, &rest)
         }

@@ -13,6 +13,8 @@ use crate::{cargo, process};
 const FIXTURES: &[(&str, &str, &str, &[&str])] = &[
     ("acp-agent", "stdio", "everything-agent", &[]),
     ("acp-client", "stdio", "everything-acp-client", &["--driver", "{target}", "--revision", "{revision}"]),
+    ("acp-proxy", "stdio", "everything-proxy", &[]),
+    ("acp-conductor", "stdio", "everything-conductor", &["--proxy", "{proxy}", "--agent", "{agent}"]),
     ("mcp-server", "stdio", "everything-server", &[]),
     ("mcp-server", "http", "everything-server", &["127.0.0.1:0"]),
     ("mcp-server", "sse", "everything-server", &["127.0.0.1:0"]),

@@ -97,6 +97,10 @@ pub(crate) enum Subject {
     AcpAgent,
     /// A client of ACP; in its arguments, {target} is the agent's command line
     AcpClient,
+    /// A proxy of ACP
+    AcpProxy,
+    /// A conductor of ACP; in its arguments, {proxy} and {agent} are the command lines of its components
+    AcpConductor,
     /// A server of MCP
     McpServer,
     /// A client of MCP; in its arguments, {target} is the server's command line or URL
@@ -108,6 +112,8 @@ impl From<Subject> for SubjectKind {
         match subject {
             Subject::AcpAgent => Self::AcpAgent,
             Subject::AcpClient => Self::AcpClient,
+            Subject::AcpProxy => Self::AcpProxy,
+            Subject::AcpConductor => Self::AcpConductor,
             Subject::McpServer => Self::McpServer,
             Subject::McpClient => Self::McpClient,
         }
@@ -162,4 +168,21 @@ pub(crate) struct StandIn {
     /// What the client adds, which the stand-in reports to `check`
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub(crate) added: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_of_subject_can_be_named() {
+        let named: Vec<SubjectKind> =
+            Subject::value_variants().iter().map(|subject| (*subject).into()).collect();
+        assert_eq!(named, SubjectKind::ALL);
+        for subject in Subject::value_variants() {
+            let value = subject.to_possible_value().expect("no subject is hidden");
+            assert_eq!(value.get_name(), SubjectKind::from(*subject).as_str());
+            assert!(value.get_help().is_some(), "{} has no help", value.get_name());
+        }
+    }
 }

@@ -28,23 +28,16 @@ mod v2_work;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
 
+use crate::acp_messages::{self, START_TIME, capabilities};
 use crate::check::Running;
 use crate::conversation::Conversation;
-use crate::link::Link;
-use crate::link::process::Process;
-use crate::link::received::QUEUE;
 use crate::revision::Revision;
 use crate::setting::Setting;
 use crate::subject::CommandLine;
 use crate::verdict::{Outcome, Stop};
-
-/// How long an agent that was just started may take for its first message. Some take half a minute on a busy machine.
-const START_TIME: Duration = Duration::from_secs(60);
 
 /// An agent under test, as one check reaches it.
 #[derive(Clone)]
@@ -80,15 +73,9 @@ impl Agent {
 
     /// The same with a command that is changed.
     pub(crate) fn start_as(&self, change: impl FnOnce(CommandLine) -> CommandLine) -> Outcome<Conversation> {
-        let Setting { trace, faults, wait, .. } = &self.setting;
-        let (sender, received) = mpsc::channel(QUEUE);
-        let process = Process::start(&change((*self.command).clone()), trace, faults, sender.clone())?;
-        let link = Link::Stdio { process, trace: trace.clone(), faults: faults.clone(), injected: sender };
-        let mut conversation = Conversation::new(link, received, *wait);
+        let command = change((*self.command).clone());
+        let mut conversation = Conversation::with_program(&command, &self.setting, START_TIME)?;
         conversation.answer_with(answers::answers());
-        if faults.is_none() {
-            conversation.allow_start(START_TIME);
-        }
         Ok(conversation)
     }
 
@@ -115,15 +102,11 @@ impl Agent {
 
     /// The params of `initialize`.
     pub(crate) fn initialize(&self, capabilities: Value) -> Value {
-        let info = json!({"name": "conformance", "version": "1.0.0"});
-        if self.revision() == Revision::Acp2 {
-            return json!({"protocolVersion": 2, "capabilities": capabilities, "info": info});
-        }
-        json!({"protocolVersion": 1, "clientCapabilities": capabilities, "clientInfo": info})
+        acp_messages::initialize(self.revision(), capabilities)
     }
 
     pub(crate) fn version(&self) -> u16 {
-        if self.revision() == Revision::Acp2 { 2 } else { 1 }
+        acp_messages::version(self.revision())
     }
 
     /// An initialized agent with a session: the conversation, the result of `initialize`, and the session's id.
@@ -173,20 +156,6 @@ impl Agent {
 
 fn needs_login() -> Stop {
     Stop::not_applicable("the agent begins no session without a login")
-}
-
-/// The capabilities of a client that can do everything.
-pub(crate) fn capabilities(revision: Revision) -> Value {
-    if revision == Revision::Acp2 {
-        return json!({"auth": {"terminal": {}}, "elicitation": {"form": {}, "url": {}}});
-    }
-    json!({
-        "fs": {"readTextFile": true, "writeTextFile": true},
-        "terminal": true,
-        "auth": {"terminal": true},
-        "elicitation": {"form": {}, "url": {}},
-        "session": {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}},
-    })
 }
 
 /// The prompts of the plain conversation: each kind of thing that an agent sends.

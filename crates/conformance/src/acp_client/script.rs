@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
+use crate::acp_messages::greeting;
 use crate::revision::Revision;
 
 /// What a played agent answers to each method. Each entry can be replaced.
@@ -74,25 +75,4 @@ impl Script {
             Some(known.unwrap_or_else(|| Err(json!({"code": -32601, "message": "method not found"}))))
         }
     }
-}
-
-/// The answer of an agent that can do everything.
-fn greeting(revision: Revision) -> Value {
-    let info = json!({"name": "conformance", "version": "1.0.0"});
-    if revision == Revision::Acp2 {
-        let session = json!({
-            "prompt": {"image": {}, "audio": {}, "embeddedContext": {}},
-            "mcp": {"stdio": {}, "http": {}},
-            "delete": {},
-            "additionalDirectories": {},
-        });
-        return json!({"protocolVersion": 2, "capabilities": {"session": session}, "info": info});
-    }
-    let capabilities = json!({
-        "loadSession": true,
-        "promptCapabilities": {"image": true, "audio": true, "embeddedContext": true},
-        "mcpCapabilities": {"http": true, "sse": true},
-        "sessionCapabilities": {"list": {}, "resume": {}, "close": {}, "delete": {}, "additionalDirectories": {}},
-    });
-    json!({"protocolVersion": 1, "agentCapabilities": capabilities, "agentInfo": info})
 }

@@ -12,19 +12,22 @@ pub(crate) mod tcp;
 use std::time::Duration;
 
 use serde_json::Value;
+use tokio::sync::mpsc;
 
 use self::http_sse::HttpSse;
 use self::process::Process;
 use self::received::{Received, forge};
 use self::streamable::Streamable;
 use crate::fault::Faults;
+use crate::setting::Setting;
+use crate::subject::CommandLine;
 use crate::trace::{Part, Sender, Trace};
 use crate::verdict::{Outcome, Stop};
 
 /// One way to a subject.
 pub(crate) enum Link {
     /// A program that the suite has started.
-    Stdio { process: Process, trace: Trace, faults: Faults, injected: tokio::sync::mpsc::Sender<Received> },
+    Stdio { process: Process, trace: Trace, faults: Faults, injected: mpsc::Sender<Received> },
     /// Streamable HTTP.
     Streamable(Streamable),
     /// HTTP+SSE.
@@ -36,6 +39,17 @@ pub(crate) enum Link {
 }
 
 impl Link {
+    /// Starts a program, whose messages arrive at `received`.
+    pub(crate) fn start(
+        command: &CommandLine,
+        setting: &Setting,
+        received: mpsc::Sender<Received>,
+    ) -> Outcome<Self> {
+        let Setting { trace, faults, .. } = setting;
+        let process = Process::start(command, trace, faults, received.clone())?;
+        Ok(Self::Stdio { process, trace: trace.clone(), faults: faults.clone(), injected: received })
+    }
+
     /// Sends a message.
     pub(crate) async fn send(&mut self, message: &Value) -> Outcome {
         match self {

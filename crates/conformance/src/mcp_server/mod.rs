@@ -119,13 +119,10 @@ impl Server {
 
     /// A connection on which nothing was sent.
     pub(crate) async fn connect(&self) -> Outcome<Conversation> {
-        let Setting { trace, faults, wait, .. } = &self.setting;
+        let Setting { faults, wait, .. } = &self.setting;
         let (sender, received) = mpsc::channel(QUEUE);
         let link = match self.setting.transport {
-            Transport::Stdio => {
-                let process = Process::start(self.command()?, trace, faults, sender.clone())?;
-                Link::Stdio { process, trace: trace.clone(), faults: faults.clone(), injected: sender }
-            }
+            Transport::Stdio => Link::start(self.command()?, &self.setting, sender)?,
             Transport::Http => Link::Streamable(Streamable::new(self.http().await?, self.revision(), sender)),
             Transport::Sse => Link::HttpSse(HttpSse::open(&self.http().await?, sender).await?),
         };

@@ -1,0 +1,77 @@
+//! Checks of proxies: the form of `proxy/successor`, and the answers to it.
+
+use serde_json::{Value, json};
+
+use super::Proxy;
+use crate::acp_messages::{Answer, SUCCESSOR, is_response, wraps};
+use crate::check::{Check, STDIO, check};
+use crate::conversation::Conversation;
+use crate::faults;
+use crate::verdict::{Outcome, ensure};
+
+pub(super) const CHECKS: &[Check<Proxy>] = &[check!("PX-04", an_envelope_holds_one_message, STDIO, [
+    "puts the whole message into the params" => faults::each_call(SUCCESSOR, |message| {
+        if message["params"]["method"] == "_conformance/ask" {
+            message["params"] = json!({"method": SUCCESSOR, "params": message["params"].take()});
+        }
+    }),
+    "gives a notification an id" => faults::each_call(SUCCESSOR, |message| {
+        if message["params"]["method"] == "_conformance/note" {
+            message["id"] = json!("note");
+        }
+    }),
+    "wraps the client's result" => faults::response_to(SUCCESSOR, |response| {
+        if let Some(result) = response.get_mut("result") {
+            *result = json!({"result": result.take()});
+        }
+    }),
+    "makes an error of its own of the client's" => faults::response_to(SUCCESSOR, |response| {
+        if response.get("error").is_some() {
+            faults::refuse(response, -32603);
+        }
+    }),
+])];
+
+async fn an_envelope_holds_one_message(proxy: Proxy) -> Outcome {
+    let mut at = proxy.open().await?;
+    wraps_one_message(&mut at).await?;
+    for answer in Answer::several() {
+        passes_the_answer(&mut at, &answer).await?;
+    }
+    Ok(())
+}
+
+/// Sends a request and a notification as the client.
+async fn wraps_one_message(at: &mut Conversation) -> Outcome {
+    let id = at.start("_conformance/ask", json!({"list": [1]})).await?;
+    let accept = |message: &Value| is_response(message, &id) || message["method"] == SUCCESSOR;
+    let wrapped = at.wanted("the client's request in `proxy/successor`", accept).await?;
+    let is_whole = wraps(&wrapped, "_conformance/ask") && wrapped["params"]["params"].is_object();
+    ensure!(
+        is_whole && wrapped.get("id").is_some(),
+        "a request `proxy/successor` whose params have the `method` and the `params` of the client's request",
+        "`{wrapped}`"
+    );
+    at.reply(&wrapped, json!({})).await?;
+    at.notify("_conformance/note", json!({"list": [1]})).await?;
+    let accept = |message: &Value| message["method"] == SUCCESSOR;
+    let wrapped = at.wanted("the client's notification in `proxy/successor`", accept).await?;
+    ensure!(
+        wraps(&wrapped, "_conformance/note") && wrapped.get("id").is_none(),
+        "a notification `proxy/successor` with the `method` and the `params` of the client's notification",
+        "`{wrapped}`"
+    );
+    Ok(())
+}
+
+/// Sends a request as the successor, and answers it as the client.
+async fn passes_the_answer(at: &mut Conversation, answer: &Answer) -> Outcome {
+    let id = at.start(SUCCESSOR, json!({"method": "_conformance/ask", "params": {}})).await?;
+    let accept = |message: &Value| is_response(message, &id) || message["method"] == "_conformance/ask";
+    let passed = at.wanted("the successor's request for the client", accept).await?;
+    ensure!(passed.get("method").is_some(), "the successor's request for the client", "`{passed}`");
+    at.send(&answer.to(&passed)).await?;
+    let response = at.response(&id).await?;
+    ensure!(answer.is_in(&response), answer.expected(), "`{response}`");
+    Ok(())
+}

@@ -1,0 +1,68 @@
+//! Checks of proxies: what they make of their successor's answer to `initialize`.
+
+use serde_json::{Value, json};
+
+use super::{Initialization, Proxy};
+use crate::acp_messages::greeting;
+use crate::check::{Check, STDIO, check};
+use crate::fault::Fault;
+use crate::faults;
+use crate::revision::Revision;
+use crate::verdict::{Outcome, Stop, ensure};
+
+pub(super) const CHECKS: &[Check<Proxy>] = &[check!("PX-02", answers_as_its_successor, STDIO, [
+    "has a version of its own" => faults::result_of("proxy/initialize", |result| result["protocolVersion"] = json!(99)),
+    "does not ask its successor" => answers_alone(),
+    "makes a result of its successor's error" => faults::response_to("proxy/initialize", |response| {
+        if response.get("error").is_some() {
+            faults::accept(response, json!({"protocolVersion": 1}));
+        }
+    }),
+])];
+
+/// A proxy that answers by itself, as an agent.
+fn answers_alone() -> Box<dyn Fault> {
+    let answer = faults::says_at("proxy/initialize", |request| {
+        let result = json!({"protocolVersion": request["params"]["protocolVersion"]});
+        vec![json!({"jsonrpc": "2.0", "id": request["id"], "result": result})]
+    });
+    faults::both(answer, faults::ignores("proxy/initialize"))
+}
+
+async fn answers_as_its_successor(proxy: Proxy) -> Outcome {
+    keeps_the_version(&proxy, greeting(proxy.revision())).await?;
+    if proxy.revision() == Revision::Acp2 {
+        let older = greeting(Revision::Acp1);
+        let Initialization { mut conversation, id, forwarded } = proxy.begin().await?;
+        conversation.reply(&forwarded, older).await?;
+        let response = conversation.response(&id).await?;
+        // A proxy may speak only this version.
+        if response.get("error").is_none() {
+            has_version(&response, &json!(1))?;
+        }
+    }
+    let Initialization { mut conversation, id, forwarded } = proxy.begin().await?;
+    conversation.refuse(&forwarded, -32603, "The successor failed.").await?;
+    let response = conversation.response(&id).await?;
+    let is_error = response.get("error").is_some();
+    ensure!(is_error, "an error, because the successor answered `initialize` with one", "`{response}`");
+    Ok(())
+}
+
+/// Initializes a proxy whose successor answers with a result.
+async fn keeps_the_version(proxy: &Proxy, result: Value) -> Outcome {
+    let version = result["protocolVersion"].clone();
+    let Initialization { mut conversation, id, forwarded } = proxy.begin().await?;
+    conversation.reply(&forwarded, result).await?;
+    let response = conversation.response(&id).await?;
+    if response.get("error").is_some() {
+        return Err(Stop::failed("a result of `proxy/initialize`", format!("`{response}`")));
+    }
+    has_version(&response, &version)
+}
+
+fn has_version(response: &Value, version: &Value) -> Outcome {
+    let answered = &response["result"]["protocolVersion"];
+    ensure!(answered == version, format!("the successor's `protocolVersion`, {version}"), "`{response}`");
+    Ok(())
+}
