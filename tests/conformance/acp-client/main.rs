@@ -9,6 +9,7 @@
 
 mod failure;
 mod login;
+mod mcp_server;
 mod state;
 mod user;
 mod v1;

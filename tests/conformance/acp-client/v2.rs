@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use agentwire_acp_client::Config;
 use agentwire_acp_client::v2::{AgentHandle, start};
+use agentwire_acp_proxy::proxied;
 use agentwire_acp_schema::v2::{
     AuthMethod, CancelSessionNotification, CancelTerminalRequest, CancelToolCallRequest,
     ClientAuthCapabilities, CloseSessionRequest, ConfigOptionUpdate, DeleteSessionRequest, Implementation,
@@ -16,6 +17,7 @@ use serde_json::{Value, json};
 use tokio::task::AbortHandle;
 
 use crate::failure::{Failure, blocks, decode, encode, session_params};
+use crate::mcp_server::OwnServer;
 use crate::user::User;
 use crate::{Connection, login, state};
 
@@ -213,7 +215,7 @@ impl Connection for Agent {
 
 fn connect(target: &str, toolkit: &Toolkit<User>) -> anyhow::Result<(AgentHandle, AbortHandle)> {
     let child = Child::spawn(Command::parse(target)?)?;
-    let (agent, connection) = start(toolkit.clone(), child, Config::new());
+    let (agent, connection) = start(toolkit.clone(), proxied(OwnServer::default(), child), Config::new());
     let task = tokio::spawn(async move {
         // Its calls report how it ended.
         let _ended = connection.await;

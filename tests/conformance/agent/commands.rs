@@ -1,5 +1,6 @@
 //! The commands in a prompt.
 
+use agentwire_acp_schema::v1::unstable::MessageMcpResponse;
 use agentwire_acp_schema::{v1, v2};
 use agentwire_acp_sessions::schema::{
     CreateTerminalRequest, PermissionOption, PermissionOptionKind, RequestPermissionOutcome, SessionUpdate,
@@ -8,8 +9,10 @@ use agentwire_acp_sessions::schema::{
 use agentwire_acp_sessions::{BoxError, PermissionPolicy, Turn, TurnError};
 use serde_json::{Value, json};
 
+use crate::mcp_over_acp::{self, Servers};
+
 /// Executes each line of a prompt. Any other line is sent back.
-pub(crate) async fn run(turn: Turn) -> Result<StopReason, BoxError> {
+pub(crate) async fn run(turn: Turn, servers: Servers) -> Result<StopReason, BoxError> {
     let text = turn.text();
     for line in text.lines() {
         let (command, rest) = line.split_once(' ').unwrap_or((line, ""));
@@ -60,9 +63,15 @@ pub(crate) async fn run(turn: Turn) -> Result<StopReason, BoxError> {
             }
             "mcp" => {
                 let (tool, text) = rest.split_once(' ').unwrap_or((rest, "text"));
-                let call = turn.call_tool(tool, json!({"text": text})).permissions(PermissionPolicy::Allow);
-                let called = call.await;
-                attempt(&turn, called).await?;
+                if let Some(server) = servers.of(turn.session_id()) {
+                    let called = call_over_acp(&turn, &server, tool, text).await;
+                    attempt(&turn, called).await?;
+                } else {
+                    let call =
+                        turn.call_tool(tool, json!({"text": text})).permissions(PermissionPolicy::Allow);
+                    let called = call.await;
+                    attempt(&turn, called).await?;
+                }
             }
             "roots" => turn.say(format!("{:?}", turn.roots())).await?,
             _ => turn.say(line).await?,
@@ -165,6 +174,29 @@ async fn terminal(turn: &Turn, command: &str) -> Result<(), TurnError> {
     terminal.release().await?;
     let status = if ended?.exit_code == Some(0) { "completed" } else { "failed" };
     update(turn, json!({"sessionUpdate": "tool_call_update", "toolCallId": id, "status": status})).await
+}
+
+/// Calls a tool of the client's MCP server, and shows what it returns.
+async fn call_over_acp(turn: &Turn, server: &str, tool: &str, text: &str) -> Result<(), TurnError> {
+    let id = turn.new_tool_call_id();
+    let call =
+        json!({"sessionUpdate": "tool_call", "toolCallId": id, "title": tool, "status": "in_progress"});
+    update(turn, call).await?;
+    let (status, blocks) = match mcp_over_acp::call_tool(turn, server, tool, text).await? {
+        MessageMcpResponse::Result { result, .. } => {
+            let result: Value = serde_json::from_str(result.as_str()).unwrap_or_default();
+            ("completed", result["content"].as_array().cloned().unwrap_or_default())
+        }
+        MessageMcpResponse::Error { error, .. } => {
+            ("failed", vec![json!({"type": "text", "text": error.message})])
+        }
+        _ => ("failed", Vec::new()),
+    };
+    let content: Vec<Value> =
+        blocks.into_iter().map(|block| json!({"type": "content", "content": block})).collect();
+    let done =
+        json!({"sessionUpdate": "tool_call_update", "toolCallId": id, "status": status, "content": content});
+    update(turn, done).await
 }
 
 fn schema() -> Value {

@@ -1,17 +1,24 @@
 //! An agent with every feature of ACP, on stdin and stdout. Each line of a prompt is a command, such as `say Hello`.
 
 mod commands;
+mod mcp_over_acp;
 mod settings;
 
+use agentwire_acp_proxy::relay;
 use agentwire_acp_sessions::schema::{
     AuthMethod, AuthMethodAgent, AuthMethodTerminal, AvailableCommand, Implementation, PromptCapabilities,
     UnstructuredCommandInput,
 };
-use agentwire_acp_sessions::{Auth, agent};
+use agentwire_acp_sessions::{Auth, Turn, agent};
+use agentwire_transport::duplex;
 use agentwire_transport_stdio::stdio;
+
+use self::mcp_over_acp::Servers;
 
 /// The most sessions on one page of `session/list`.
 const PAGE_SIZE: usize = 3;
+/// How many packets are queued between the client and the sessions, in each direction.
+const PACKETS: usize = 4;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {
@@ -21,7 +28,10 @@ async fn main() -> anyhow::Result<()> {
     ];
     let auth =
         Auth::new(methods).authenticated(true).on_authenticate(async |_| Ok(())).on_logout(async || Ok(()));
-    agent(commands::run)
+    let servers = Servers::default();
+    let (near, far) = duplex(PACKETS);
+    let passing = relay(servers.clone(), stdio()?, far);
+    let agent = agent(move |turn: Turn| commands::run(turn, servers.clone()))
         .info(Implementation::new("everything-agent", env!("CARGO_PKG_VERSION")))
         .prompt_capabilities(PromptCapabilities::new().image(true).audio(true).embedded_context(true))
         .auth(auth)
@@ -33,7 +43,9 @@ async fn main() -> anyhow::Result<()> {
         ])
         .page_size(PAGE_SIZE)
         .v2(true)
-        .serve(stdio()?)
-        .await?;
+        .serve(near);
+    let (passed, served) = tokio::join!(passing, agent);
+    passed?;
+    served?;
     Ok(())
 }

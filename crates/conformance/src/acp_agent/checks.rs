@@ -1,9 +1,9 @@
 //! The checks of ACP agents, in the order of the requirements.
 
 use super::{
-    Agent, authentication, cancellation, content, elicitation, files, initialization, jsonrpc, mcp_servers,
-    messages, options, prompt, session, session_list, terminals, tool_calls, transport, updates, v2,
-    v2_refusals, v2_updates, v2_work,
+    Agent, authentication, cancellation, content, elicitation, files, initialization, jsonrpc, mcp_over_acp,
+    mcp_servers, messages, options, prompt, session, session_list, terminals, tool_calls, transport, updates,
+    v2, v2_refusals, v2_updates, v2_work,
 };
 use crate::check::Check;
 
@@ -16,6 +16,7 @@ pub(crate) const CHECKS: &[&[Check<Agent>]] = &[
     authentication::CHECKS,
     session::CHECKS,
     mcp_servers::CHECKS,
+    mcp_over_acp::CHECKS,
     session_list::CHECKS,
     prompt::CHECKS,
     cancellation::CHECKS,

@@ -72,7 +72,8 @@ struct Served {
     entry: Value,
 }
 
-const SERVER: &str = "conformance";
+/// The name of the server.
+pub(super) const SERVER: &str = "conformance";
 
 impl Served {
     async fn new(agent: &Agent, entry: &Entry) -> Outcome<Self> {
@@ -142,7 +143,7 @@ impl Served {
 }
 
 /// The answers of a server with one tool.
-fn answer(request: &Value) -> Result<Value, Value> {
+pub(super) fn answer(request: &Value) -> Result<Value, Value> {
     match request["method"].as_str().unwrap_or_default() {
         "initialize" => Ok(json!({
             "protocolVersion": request["params"]["protocolVersion"],
@@ -169,6 +170,16 @@ fn content() -> Value {
 
 async fn begin(agent: &Agent, servers: Value) -> Outcome<(Conversation, String)> {
     let (mut conversation, _) = agent.open().await?;
+    let session = new_session(agent, &mut conversation, servers).await?;
+    Ok((conversation, session))
+}
+
+/// Begins a session with servers.
+pub(super) async fn new_session(
+    agent: &Agent,
+    conversation: &mut Conversation,
+    servers: Value,
+) -> Outcome<String> {
     let mut params = agent.session_params();
     params["mcpServers"] = servers;
     let response = conversation.request("session/new", params).await?;
@@ -177,8 +188,7 @@ async fn begin(agent: &Agent, servers: Value) -> Outcome<(Conversation, String)>
     }
     let session = response.pointer("/result/sessionId").and_then(Value::as_str);
     let what = "a session with MCP servers";
-    let session = session.ok_or_else(|| Stop::failed(what, format!("`{response}`")))?.to_owned();
-    Ok((conversation, session))
+    Ok(session.ok_or_else(|| Stop::failed(what, format!("`{response}`")))?.to_owned())
 }
 
 /// Begins a session with servers, of which the suite's has to be used. Some agents use it with the first prompt only.

@@ -9,6 +9,7 @@ mod elicitation;
 mod files;
 mod initialization;
 mod jsonrpc;
+mod mcp_over_acp;
 mod mcp_servers;
 mod messages;
 mod options;

@@ -1,8 +1,8 @@
 //! The checks of ACP clients, in the order of the requirements.
 
 use super::{
-    AcpClient, authentication, content, elicitation, files, initialization, jsonrpc, lenient, options,
-    prompt, session, session_list, terminals, tool_calls, transport, updates, v2,
+    AcpClient, authentication, content, elicitation, files, initialization, jsonrpc, lenient, mcp_over_acp,
+    options, prompt, session, session_list, terminals, tool_calls, transport, updates, v2,
 };
 use crate::check::{Check, Running};
 
@@ -14,6 +14,7 @@ pub(crate) const CHECKS: &[&[Check<AcpClient>]] = &[
     initialization::CHECKS,
     authentication::CHECKS,
     session::CHECKS,
+    mcp_over_acp::CHECKS,
     session_list::CHECKS,
     prompt::CHECKS,
     tool_calls::CHECKS,

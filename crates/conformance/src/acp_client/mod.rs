@@ -9,6 +9,7 @@ mod files;
 mod initialization;
 mod jsonrpc;
 mod lenient;
+mod mcp_over_acp;
 mod mutants;
 mod options;
 mod plain;
