@@ -49,7 +49,11 @@ pub(crate) const STDIO: &[Transport] = &[Transport::Stdio];
 pub(crate) const HTTP: &[Transport] = &[Transport::Http];
 /// HTTP+SSE.
 pub(crate) const SSE: &[Transport] = &[Transport::Sse];
-/// Both transports over HTTP.
+/// WebSocket.
+pub(crate) const WS: &[Transport] = &[Transport::Ws];
+/// Those of ACP that keep all messages of a direction in one order, and let each of them reach the agent.
+pub(crate) const ORDERED: &[Transport] = &[Transport::Stdio, Transport::Ws];
+/// Both transports of MCP over HTTP.
 pub(crate) const WEB: &[Transport] = &[Transport::Http, Transport::Sse];
 
 /// `check!("RPC-06", function, ANY, ["what the mutant does" => fault, …])`, where the function is

@@ -51,7 +51,7 @@ pub enum SuiteError {
         "this program is judged with a stand-in for the programs that it starts, and `stand_in` is not set"
     )]
     NoStandIn,
-    /// Only servers are reached by a URL.
+    /// Clients, and programs on stdio, are not reached by a URL.
     #[error("{0} is started by a command, not reached by a URL")]
     NoCommand(SubjectKind),
     /// A name in `only` that no check has.

@@ -115,7 +115,7 @@ impl Conversation {
         self.link.send(message).await
     }
 
-    /// Sends bytes as they are; only stdio can.
+    /// Sends bytes as they are; HTTP cannot.
     pub(crate) async fn send_bytes(&mut self, bytes: &[u8]) -> Outcome {
         self.link.send_bytes(bytes).await
     }

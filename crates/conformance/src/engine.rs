@@ -9,11 +9,13 @@ use crate::check::{Check, Run, Running};
 use crate::config::{Config, SuiteError};
 use crate::fault::{Faults, Mutant};
 use crate::progress::Progress;
+use crate::protocol::Protocol;
 use crate::registry::Registry;
 use crate::report::{CheckResult, MutantResult};
 use crate::requirement::Requirement;
 use crate::revision::Revision;
 use crate::setting::Setting;
+use crate::subject::Transport;
 use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, Verdict};
 
@@ -310,13 +312,13 @@ fn shuffle<T>(items: &mut [T], seed: u64) {
     }
 }
 
-/// Whether a revision has a transport. Servers offer HTTP+SSE for the first revision only.
-fn transport_of(transport: crate::subject::Transport, revision: Revision) -> bool {
-    use crate::subject::Transport;
-    match transport {
-        Transport::Stdio => true,
-        Transport::Http => revision >= Revision::Mcp20250326,
-        Transport::Sse => revision == Revision::Mcp20241105,
+/// Whether a revision has a transport. Servers of MCP offer HTTP+SSE for the first revision only.
+fn transport_of(transport: Transport, revision: Revision) -> bool {
+    match (transport, revision.protocol()) {
+        (Transport::Stdio, _) | (Transport::Http | Transport::Ws, Protocol::Acp) => true,
+        (Transport::Http, Protocol::Mcp) => revision >= Revision::Mcp20250326,
+        (Transport::Sse, _) => revision == Revision::Mcp20241105,
+        (Transport::Ws, Protocol::Mcp) => false,
     }
 }
 

@@ -20,13 +20,15 @@ pub(crate) enum Incoming {
     Body { exchange: u32, bytes: Vec<u8> },
     /// An event of an event stream.
     Event { exchange: u32, event: Event },
+    /// A frame of a WebSocket.
+    Frame { is_text: bool, bytes: Vec<u8> },
     /// The end of an event stream.
     StreamEnd { exchange: u32 },
     /// A request of a client over HTTP.
     Request(ClientRequest),
     /// The outcome of a client's step: `{"result": …}` or `{"error": …}`.
     Outcome(Value),
-    /// The end of standard output or of the conversation.
+    /// The end of standard output, of a WebSocket or of the conversation.
     Closed,
     /// A message that the subject never sent; it reaches the check as if it had.
     Forged(Value),

@@ -11,7 +11,7 @@
 //! [`Config`] says what to judge and how, and [`Config::run`] returns a [`Report`].
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
-// circle: link/http/mod.rs, link/http/response.rs, link/tcp.rs: a target sends requests, and its responses say more of it.
+// circle: link/http/http2.rs, link/http/mod.rs, link/http/response.rs, link/tcp.rs: a target sends requests, and its responses say more of it.
 // circle: played_http/exchange.rs, played_http/mod.rs: a server hands out exchanges, which answer through it.
 
 mod acp_agent;
@@ -29,6 +29,7 @@ mod engine;
 mod fault;
 mod faults;
 mod link;
+mod location;
 mod mcp_client;
 mod mcp_server;
 mod played;

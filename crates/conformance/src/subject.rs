@@ -84,15 +84,17 @@ impl fmt::Display for SubjectKind {
 pub enum Transport {
     /// Lines on standard input and output.
     Stdio,
-    /// Streamable HTTP, with or without sessions.
+    /// Streamable HTTP: of MCP, with or without sessions, or of ACP.
     Http,
     /// The HTTP+SSE transport of MCP's first revision.
     Sse,
+    /// WebSocket, for ACP.
+    Ws,
 }
 
 impl Transport {
     /// All of them.
-    pub const ALL: &[Self] = &[Self::Stdio, Self::Http, Self::Sse];
+    pub const ALL: &[Self] = &[Self::Stdio, Self::Http, Self::Sse, Self::Ws];
 
     /// As the command line writes it.
     pub const fn as_str(self) -> &'static str {
@@ -100,6 +102,7 @@ impl Transport {
             Self::Stdio => "stdio",
             Self::Http => "http",
             Self::Sse => "sse",
+            Self::Ws => "ws",
         }
     }
 }
@@ -121,7 +124,7 @@ impl FromStr for Transport {
 
 /// A text that names no transport.
 #[derive(Debug, Clone, thiserror::Error)]
-#[error("no transport is called {0:?}; there are stdio, http and sse")]
+#[error("no transport is called {0:?}; there are stdio, http, sse (for MCP) and ws (for ACP)")]
 pub struct UnknownTransport(String);
 
 /// A program, its arguments and its surroundings.
@@ -183,7 +186,7 @@ impl fmt::Display for CommandLine {
     }
 }
 
-/// Where a server is found.
+/// Where a program is found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Target {

@@ -8,12 +8,13 @@ use crate::acp_conductor::{self, Conductor};
 use crate::acp_proxy::{self, Proxy};
 use crate::config::{Config, SuiteError};
 use crate::engine::{Engine, Kind};
+use crate::location::Location;
 use crate::mcp_client::{self, McpClient};
 use crate::mcp_server::{self, Hosts, Server};
 use crate::progress::Progress;
 use crate::registry::Registry;
 use crate::report::{MutantResult, Report};
-use crate::subject::{CommandLine, SubjectKind, Target};
+use crate::subject::{CommandLine, SubjectKind, Target, Transport};
 
 impl Config {
     /// Runs the checks.
@@ -56,11 +57,12 @@ impl Config {
     }
 
     fn acp_agents(&self) -> Result<Kind<Agent>, SuiteError> {
-        let command = Arc::new(self.command()?);
+        if self.transport == Transport::Stdio {
+            self.command()?;
+        }
         let stand_in = self.stand_in.clone().map(Arc::new);
-        let logins = acp_agent::Logins::default();
-        let context =
-            move |setting| Agent::new(setting, Arc::clone(&command), stand_in.clone(), Arc::clone(&logins));
+        let findings = Arc::new(acp_agent::Findings::new(self.location()));
+        let context = move |setting| Agent::new(setting, Arc::clone(&findings), stand_in.clone());
         Ok(Kind::new(acp_agent::checks::CHECKS, context, acp_agent::plain_conversation, acp_agent::speaks))
     }
 
@@ -93,7 +95,7 @@ impl Config {
     }
 
     fn mcp_servers(&self) -> Kind<Server> {
-        let hosts = Hosts::new(self.target.clone(), self.headers.clone());
+        let hosts = Hosts::new(self.location());
         let context = move |setting| Server::new(setting, Arc::clone(&hosts));
         Kind::new(
             mcp_server::checks::CHECKS,
@@ -112,6 +114,10 @@ impl Config {
             mcp_client::checks::plain_conversation,
             mcp_client::speaks,
         ))
+    }
+
+    fn location(&self) -> Location {
+        Location::new(self.target.clone(), self.headers.clone())
     }
 
     fn command(&self) -> Result<CommandLine, SuiteError> {

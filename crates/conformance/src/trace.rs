@@ -44,6 +44,10 @@ pub enum Part {
     Body,
     /// An event of an event stream.
     Event,
+    /// A text frame of a WebSocket.
+    TextFrame,
+    /// A binary frame of a WebSocket.
+    BinaryFrame,
     /// Text on standard error.
     Stderr,
     /// The end of a stream or of a process.
@@ -101,7 +105,7 @@ impl Trace {
     pub(crate) fn messages(&self, from: Sender) -> Vec<Value> {
         let mut messages = Vec::new();
         for event in self.lock().events.iter().filter(|event| event.from == from) {
-            if !matches!(event.what, Part::Line | Part::Body | Part::Event) {
+            if !matches!(event.what, Part::Line | Part::Body | Part::Event | Part::TextFrame) {
                 continue;
             }
             match message_of(event) {
@@ -118,7 +122,7 @@ impl Trace {
     }
 }
 
-/// The JSON of a line, a body or an event.
+/// The JSON of a line, a body, an event or a frame.
 pub(crate) fn message_of(event: &TraceEvent) -> Option<Value> {
     if event.what == Part::Event {
         return serde_json::from_str(&crate::link::events::Event::parse(&event.bytes).data).ok();

@@ -12,6 +12,8 @@ use crate::{cargo, process};
 /// The fixtures, each over every transport that it has: subject, transport, program and arguments.
 const FIXTURES: &[(&str, &str, &str, &[&str])] = &[
     ("acp-agent", "stdio", "everything-agent", &[]),
+    ("acp-agent", "http", "everything-agent", &["127.0.0.1:0"]),
+    ("acp-agent", "ws", "everything-agent", &["127.0.0.1:0"]),
     ("acp-client", "stdio", "everything-acp-client", &["--driver", "{target}", "--revision", "{revision}"]),
     ("acp-proxy", "stdio", "everything-proxy", &[]),
     ("acp-conductor", "stdio", "everything-conductor", &["--proxy", "{proxy}", "--agent", "{agent}"]),

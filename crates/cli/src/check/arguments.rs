@@ -15,10 +15,10 @@ pub(crate) struct Check {
     /// What to judge [default: our own programs]
     #[arg(value_enum)]
     pub(crate) subject: Option<Subject>,
-    /// The server's URL
+    /// The URL of a server or an agent
     #[arg(long, value_name = "URL", conflicts_with = "command")]
     pub(crate) url: Option<String>,
-    /// The transport; a server that is started says its URL on one of its outputs
+    /// The transport [for a URL of http or ws: that one]; a server or an agent that is started says its URL on one of its outputs
     #[arg(long, value_enum, default_value_t = TransportName::Stdio)]
     pub(crate) transport: TransportName,
     /// A version of ACP or a revision of MCP; may be given again [default: all]
@@ -126,8 +126,10 @@ pub(crate) enum TransportName {
     Stdio,
     /// Streamable HTTP
     Http,
-    /// HTTP+SSE
+    /// HTTP+SSE, of MCP alone
     Sse,
+    /// WebSocket, of ACP alone
+    Ws,
 }
 
 impl From<TransportName> for Transport {
@@ -136,6 +138,7 @@ impl From<TransportName> for Transport {
             TransportName::Stdio => Self::Stdio,
             TransportName::Http => Self::Http,
             TransportName::Sse => Self::Sse,
+            TransportName::Ws => Self::Ws,
         }
     }
 }

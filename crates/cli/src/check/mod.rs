@@ -116,8 +116,9 @@ fn given(check: &Check, kind: SubjectKind) -> Result<Config> {
     };
     let mut config = Config::new(kind, target);
     config.transport = check.transport.into();
-    if check.url.is_some() && config.transport == Transport::Stdio {
-        config.transport = Transport::Http;
+    if let (Some(url), Transport::Stdio) = (&check.url, config.transport) {
+        let is_websocket = url.starts_with("ws:") || url.starts_with("wss:");
+        config.transport = if is_websocket { Transport::Ws } else { Transport::Http };
     }
     if let Some(profile) = &check.profile {
         config.profile = self::profile(profile)?;

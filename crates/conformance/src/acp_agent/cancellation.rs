@@ -7,44 +7,44 @@ use serde_json::{Value, json};
 use super::Agent;
 use super::jsonrpc::{SILENCE, works};
 use super::turn::is_update;
-use crate::check::{Check, STDIO, check};
+use crate::check::{ANY, Check, ORDERED, check};
 use crate::faults;
 use crate::revision::Revision;
 use crate::verdict::{Outcome, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
-    check!("PR-10", a_cancelled_prompt_ends_as_cancelled, STDIO, [
+    check!("PR-10", a_cancelled_prompt_ends_as_cancelled, ANY, [
         "ends as if it were done" => faults::result_of("session/prompt", |result| result["stopReason"] = json!("end_turn")),
         "ignores it" => faults::ignores("session/cancel"),
     ]),
-    check!("PR-11", a_cancelled_prompt_does_not_fail, STDIO, [
+    check!("PR-11", a_cancelled_prompt_does_not_fail, ANY, [
         "fails" => faults::response_to("session/prompt", |m| faults::refuse(m, -32800)),
     ]),
-    check!("PR-12", no_update_follows_the_response, STDIO, [
+    check!("PR-12", no_update_follows_the_response, ANY, [
         "goes on" => faults::says_after_response_to("session/prompt", |_| vec![json!({
             "jsonrpc": "2.0", "method": "session/update",
             "params": {"sessionId": "s", "update": {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "late"}}},
         })]),
     ]),
-    check!("PR-13", a_cancellation_is_prompt, STDIO, ["ignores it" => faults::ignores("session/cancel")]),
-    check!("PR-17", cancelling_nothing_is_silent, STDIO, [
+    check!("PR-13", a_cancellation_is_prompt, ANY, ["ignores it" => faults::ignores("session/cancel")]),
+    check!("PR-17", cancelling_nothing_is_silent, ORDERED, [
         "fails" => faults::says_at("session/cancel", |_| vec![json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32002, "message": "no"}})]),
         "breaks down" => faults::nth_response_to("session/new", 2, |m| *m = Value::Null),
     ]),
-    check!("PR-18", a_cancellation_right_behind_the_prompt_counts, STDIO, [
+    check!("PR-18", a_cancellation_right_behind_the_prompt_counts, ANY, [
         "loses it" => faults::ignores("session/cancel"),
     ]),
-    check!("PR-19", a_prompt_delays_no_other, STDIO, [
+    check!("PR-19", a_prompt_delays_no_other, ANY, [
         "works on one thing at a time" => delays(),
     ]),
-    check!("PR-20", a_second_prompt_is_answered, STDIO, [
+    check!("PR-20", a_second_prompt_is_answered, ANY, [
         "leaves it open" => loses_second_prompt(),
     ]),
-    check!("PR-21", a_cancelled_request_is_answered, STDIO, [
+    check!("PR-21", a_cancelled_request_is_answered, ANY, [
         "leaves it open" => faults::loses_response_to("session/prompt"),
         "answers another code" => faults::response_to("session/prompt", |m| faults::refuse(m, -32603)),
     ]),
-    check!("PR-23", unknown_cancellations_are_ignored, STDIO, [
+    check!("PR-23", unknown_cancellations_are_ignored, ANY, [
         "answers" => faults::says_at("$/cancel_request", |_| vec![json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32602, "message": "no"}})]),
         "breaks down" => faults::loses_response_to("session/new"),
     ]),

@@ -2,8 +2,8 @@
 
 use super::{
     Agent, authentication, cancellation, content, elicitation, files, initialization, jsonrpc, mcp_over_acp,
-    mcp_servers, messages, options, prompt, session, session_list, terminals, tool_calls, transport, updates,
-    v2, v2_refusals, v2_updates, v2_work,
+    mcp_servers, messages, options, prompt, remote, session, session_list, terminals, tool_calls, transport,
+    updates, v2, v2_refusals, v2_updates, v2_work,
 };
 use crate::check::Check;
 
@@ -27,6 +27,9 @@ pub(crate) const CHECKS: &[&[Check<Agent>]] = &[
     content::CHECKS,
     elicitation::CHECKS,
     updates::CHECKS,
+    remote::posts::CHECKS,
+    remote::streams::CHECKS,
+    remote::websocket::CHECKS,
     v2::CHECKS,
     v2_work::CHECKS,
     v2_updates::CHECKS,

@@ -5,12 +5,12 @@ use serde_json::{Value, json};
 
 use super::Agent;
 use super::messages::each_content;
-use crate::check::{Check, STDIO, audit};
+use crate::check::{ANY, Check, audit};
 use crate::faults;
 use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, ensure};
 
-pub(super) const CHECKS: &[Check<Agent>] = &[audit!("CON-01", content_is_sound, STDIO, [
+pub(super) const CHECKS: &[Check<Agent>] = &[audit!("CON-01", content_is_sound, ANY, [
     "sends data that is no base64" => sends(json!({"type": "image", "mimeType": "image/png", "data": "no base64!"})),
     "sends no media type" => sends(json!({"type": "audio", "data": "AAAA"})),
     "sends text and data at once" => sends(json!({"type": "resource", "resource": {"uri": "a:b", "text": "a", "blob": "AAAA"}})),

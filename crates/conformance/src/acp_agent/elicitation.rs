@@ -5,14 +5,14 @@ use serde_json::{Value, json};
 use super::initialization::plays_without;
 use super::turn::Turn;
 use super::{Agent, answers};
-use crate::check::{Check, STDIO, audit, check};
+use crate::check::{ANY, Check, ORDERED, audit, check};
 use crate::conversation::Conversation;
 use crate::faults;
 use crate::trace::{Sender, Trace, message_of};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
-    check!("EL-01", modes_need_their_capability, STDIO, [
+    check!("EL-01", modes_need_their_capability, ANY, [
         "asks all the same" => faults::says_before_response_to("session/prompt", |_| vec![
             json!({"jsonrpc": "2.0", "id": "asks", "method": "elicitation/create", "params": {"mode": "form"}}),
         ]),
@@ -20,10 +20,10 @@ pub(super) const CHECKS: &[Check<Agent>] = &[
             json!({"jsonrpc": "2.0", "id": "asks", "method": "elicitation/create", "params": {"mode": "url"}}),
         ]),
     ]),
-    audit!("EL-03", each_request_names_its_mode, STDIO, [
+    audit!("EL-03", each_request_names_its_mode, ANY, [
         "leaves the mode out" => changes(|params| { params.remove("mode"); }),
     ]),
-    audit!("EL-04", each_request_has_one_scope, STDIO, [
+    audit!("EL-04", each_request_has_one_scope, ANY, [
         "names both" => changes(|params| { params.insert("requestId".into(), json!(1)); }),
         "names none" => changes(|params| { params.remove("sessionId"); }),
         "names a tool call of no session" => changes(|params| {
@@ -32,28 +32,28 @@ pub(super) const CHECKS: &[Check<Agent>] = &[
             params.insert("toolCallId".into(), json!("a"));
         }),
     ]),
-    check!("EL-09", each_answer_lets_work_end, STDIO, [
+    check!("EL-09", each_answer_lets_work_end, ANY, [
         "waits for another answer" => faults::loses_end(),
         "fails" => faults::fails_end(),
     ]),
-    check!("EL-10", no_content_is_accepted, STDIO, [
+    check!("EL-10", no_content_is_accepted, ANY, [
         "fails" => faults::fails_end(),
     ]),
-    audit!("EL-11", ids_of_visits_are_unique, STDIO, [
+    audit!("EL-11", ids_of_visits_are_unique, ORDERED, [
         "uses one id for all" => faults::says_before_response_to("session/prompt", |_| {
             let visit = |id| json!({"jsonrpc": "2.0", "id": id, "method": "elicitation/create", "params": {"mode": "url", "elicitationId": "a"}});
             vec![visit("one"), visit("two")]
         }),
         "has no id" => changes(|params| { params.remove("elicitationId"); }),
     ]),
-    check!("EL-12", completions_repeat_the_id, STDIO, [
+    check!("EL-12", completions_repeat_the_id, ORDERED, [
         "has another id" => faults::each_call("elicitation/complete", |m| m["params"]["elicitationId"] = json!("another")),
     ]),
-    audit!("EL-16", urls_hold_no_credentials, STDIO, [
+    audit!("EL-16", urls_hold_no_credentials, ANY, [
         "puts a password in the URL" => changes(|params| if params.contains_key("url") { params.insert("url".into(), json!("https://me:secret@example.com/")); }),
     ]),
-    check!("EL-17", work_ends_without_forms, STDIO, ["fails" => faults::fails_end()]),
-    check!("EL-19", an_unknown_action_is_no_known_one, STDIO, ["accepts" => takes_for("accept")]),
+    check!("EL-17", work_ends_without_forms, ANY, ["fails" => faults::fails_end()]),
+    check!("EL-19", an_unknown_action_is_no_known_one, ANY, ["accepts" => takes_for("accept")]),
 ];
 
 type Object = serde_json::Map<String, Value>;
@@ -69,8 +69,8 @@ fn changes(edit: fn(&mut Object)) -> Box<dyn crate::fault::Fault> {
 /// An agent that says of an unknown action what it says of an accepted form.
 pub(super) fn takes_for(_: &str) -> Box<dyn crate::fault::Fault> {
     faults::each_call("session/update", |m| {
-        let text = &mut m["params"]["update"]["content"]["text"];
-        if text.is_string() {
+        // The content of a tool call is a list.
+        if let Some(text) = m.pointer_mut("/params/update/content/text").filter(|text| text.is_string()) {
             *text = json!(format!("accept {ENTERED}"));
         }
     })

@@ -5,17 +5,17 @@ use serde_json::{Value, json};
 use super::Agent;
 use super::initialization::plays_without;
 use super::messages::is_absolute;
-use crate::check::{Check, STDIO, audit, check};
+use crate::check::{ANY, Check, audit, check};
 use crate::faults;
 use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
-    check!("FS-01", files_need_their_capability, STDIO, [
+    check!("FS-01", files_need_their_capability, ANY, [
         "reads all the same" => asks("fs/read_text_file"),
         "writes all the same" => asks("fs/write_text_file"),
     ]),
-    audit!("FS-03", paths_of_files_are_absolute, STDIO, [
+    audit!("FS-03", paths_of_files_are_absolute, ANY, [
         "reads relative paths" => faults::each_call("fs/read_text_file", |m| m["params"]["path"] = json!("a.txt")),
         "writes relative paths" => faults::each_call("fs/write_text_file", |m| m["params"]["path"] = json!("./a.txt")),
     ]),

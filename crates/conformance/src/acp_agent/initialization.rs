@@ -4,51 +4,51 @@ use serde_json::{Value, json};
 
 use super::jsonrpc::works;
 use super::{Agent, capabilities};
-use crate::check::{Check, STDIO, check};
+use crate::check::{ANY, Check, ORDERED, STDIO, check};
 use crate::conversation::Conversation;
 use crate::faults;
 use crate::revision::Revision;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
-    check!("INIT-05", the_result_has_version_and_capabilities, STDIO, [
+    check!("INIT-05", the_result_has_version_and_capabilities, ANY, [
         "leaves out the version" => without("protocolVersion"),
         "leaves out the capabilities" => without("agentCapabilities"),
     ]),
-    check!("INIT-06", a_supported_version_is_repeated, STDIO, [
+    check!("INIT-06", a_supported_version_is_repeated, ANY, [
         "answers another version" => faults::result_of("initialize", |result| result["protocolVersion"] = json!(3)),
     ]),
-    check!("INIT-07", an_unsupported_version_is_answered_with_the_newest, STDIO, [
+    check!("INIT-07", an_unsupported_version_is_answered_with_the_newest, ANY, [
         "echoes any version" => faults::result_of("initialize", |result| result["protocolVersion"] = json!(65535)),
         "refuses" => faults::response_to("initialize", |m| faults::refuse(m, -32602)),
     ]),
-    check!("INIT-09", the_agent_names_itself, STDIO, [
+    check!("INIT-09", the_agent_names_itself, ANY, [
         "has no name" => without("agentInfo"),
         "has no version" => faults::result_of("initialize", |result| result["agentInfo"] = json!({"name": "a"})),
     ]),
-    check!("INIT-10", malformed_versions_are_refused, STDIO, [
+    check!("INIT-10", malformed_versions_are_refused, ANY, [
         "takes anything" => faults::response_to("initialize", |m| faults::accept(m, json!({"protocolVersion": 1}))),
         "answers another code" => faults::response_to("initialize", |m| if m.get("error").is_some() { faults::refuse(m, -32603) }),
     ]),
-    check!("INIT-12", absent_capabilities_are_not_used, STDIO, [
+    check!("INIT-12", absent_capabilities_are_not_used, ANY, [
         "uses what the client lacks" => faults::says_before_response_to("session/prompt", |_| {
             vec![json!({"jsonrpc": "2.0", "id": "a", "method": "elicitation/create", "params": {}})]
         }),
     ]),
-    check!("INIT-13", each_set_of_capabilities_works, STDIO, [
+    check!("INIT-13", each_set_of_capabilities_works, ANY, [
         "needs all of them" => faults::nth_response_to("session/new", 1, |m| faults::refuse(m, -32603)),
     ]),
-    check!("INIT-15", features_are_stated, STDIO, [
+    check!("INIT-15", features_are_stated, ANY, [
         "states nothing" => faults::result_of("initialize", |result| result["agentCapabilities"] = json!({})),
     ]),
-    check!("INIT-16", the_baseline_is_supported, STDIO, [
+    check!("INIT-16", the_baseline_is_supported, ANY, [
         "has no prompts" => faults::response_to("session/prompt", |m| faults::refuse(m, -32601)),
         "sends no updates" => faults::each_call("session/update", |m| *m = Value::Null),
     ]),
-    check!("INIT-17", text_and_links_are_accepted, STDIO, [
+    check!("INIT-17", text_and_links_are_accepted, ANY, [
         "refuses links" => faults::response_to("session/prompt", |m| faults::refuse(m, -32602)),
     ]),
-    check!("INIT-18", a_second_initialize_does_no_harm, STDIO, [
+    check!("INIT-18", a_second_initialize_does_no_harm, ORDERED, [
         "is silent" => { let mut count = 0; faults::response_to("initialize", move |m| { count += 1; if count == 2 { *m = Value::Null } }) },
         "ends" => faults::loses_response_to("session/new"),
     ]),
@@ -67,7 +67,7 @@ fn without(field: &'static str) -> Box<dyn crate::fault::Fault> {
 }
 
 async fn initialized(agent: &Agent) -> Outcome<Value> {
-    agent.start()?.ok("initialize", agent.initialize(capabilities(agent.revision()))).await
+    agent.start().await?.ok("initialize", agent.initialize(capabilities(agent.revision()))).await
 }
 
 async fn the_result_has_version_and_capabilities(agent: Agent) -> Outcome {
@@ -84,7 +84,7 @@ async fn the_result_has_version_and_capabilities(agent: Agent) -> Outcome {
 
 async fn a_supported_version_is_repeated(agent: Agent) -> Outcome {
     let response =
-        agent.start()?.request("initialize", agent.initialize(capabilities(agent.revision()))).await?;
+        agent.start().await?.request("initialize", agent.initialize(capabilities(agent.revision()))).await?;
     let version = agent.version();
     match response.pointer("/result/protocolVersion") {
         Some(answer) if *answer == json!(version) => Ok(()),
@@ -107,14 +107,14 @@ fn params(version: &Value) -> Value {
 }
 
 async fn an_unsupported_version_is_answered_with_the_newest(agent: Agent) -> Outcome {
-    let result = agent.start()?.ok("initialize", params(&json!(65535))).await?;
+    let result = agent.start().await?.ok("initialize", params(&json!(65535))).await?;
     let version = &result["protocolVersion"];
     let is_own = version.as_u64().is_some_and(|version| version < 65535);
     ensure!(is_own, "the agent's newest version as the answer to version 65535", "`{result}`");
-    let again = agent.start()?.ok("initialize", params(version)).await?;
+    let again = agent.start().await?.ok("initialize", params(version)).await?;
     let what = format!("version {version}, which the agent has named as its newest");
     ensure!(again["protocolVersion"] == *version, what, "`{again}`");
-    let response = agent.start()?.request("initialize", params(&json!(0))).await?;
+    let response = agent.start().await?.request("initialize", params(&json!(0))).await?;
     let is_echo = response.pointer("/result/protocolVersion") == Some(&json!(0));
     ensure!(!is_echo, "a version that the agent supports as the answer to version 0", "`{response}`");
     Ok(())
@@ -130,7 +130,7 @@ async fn the_agent_names_itself(agent: Agent) -> Outcome {
 
 async fn malformed_versions_are_refused(agent: Agent) -> Outcome {
     for version in [json!("1"), json!(1.5), json!(-1), json!(70000), Value::Null] {
-        let mut conversation = agent.start()?;
+        let mut conversation = agent.start().await?;
         let error = conversation.error("initialize", params(&version)).await?;
         ensure!(error["code"] == -32602, format!("the code -32602 for the version {version}"), "`{error}`");
     }
@@ -255,7 +255,7 @@ async fn a_second_initialize_does_no_harm(agent: Agent) -> Outcome {
 }
 
 async fn requests_before_initialize_fail(agent: Agent) -> Outcome {
-    let mut conversation = agent.start()?;
+    let mut conversation = agent.start().await?;
     conversation.error("session/new", agent.session_params()).await?;
     conversation.ok("initialize", agent.initialize(capabilities(agent.revision()))).await?;
     Ok(())

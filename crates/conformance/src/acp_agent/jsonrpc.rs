@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::Agent;
-use crate::check::{Check, STDIO, audit, check};
+use crate::check::{ANY, Check, ORDERED, audit, check};
 use crate::conversation::Conversation;
 use crate::faults;
 use crate::revision::Revision;
@@ -19,54 +19,54 @@ pub(super) const SILENCE: Duration = Duration::from_millis(300);
 const LARGE: i64 = 9_007_199_254_740_991;
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
-    check!("RPC-01", ids_are_repeated, STDIO, [
+    check!("RPC-01", ids_are_repeated, ANY, [
         "makes strings of numbers" => faults::each_response(|m| if let Some(id) = m["id"].as_i64().filter(|id| *id < 9) { m["id"] = json!(id.to_string()) }),
         "makes positive numbers" => faults::each_response(|m| if let Some(id) = m["id"].as_i64() { m["id"] = json!(id.abs()) }),
         "rounds large numbers" => faults::each_response(|m| if m["id"] == LARGE { m["id"] = json!(LARGE + 1) }),
     ]),
-    audit!("RPC-02", responses_are_results_or_errors, STDIO, [
+    audit!("RPC-02", responses_are_results_or_errors, ANY, [
         "sends both" => faults::each_response(|m| if m.get("error").is_some() { m["result"] = Value::Null }),
         "sends codes as strings" => faults::each_response(|m| if m.get("error").is_some() { m["error"]["code"] = json!("-32601") }),
         "sends no message" => faults::each_response(|m| if let Some(error) = m.get_mut("error").and_then(Value::as_object_mut) { error.remove("message"); }),
     ]),
-    check!("RPC-03", notifications_are_never_answered, STDIO, [
+    check!("RPC-03", notifications_are_never_answered, ORDERED, [
         "refuses unknown notifications" => faults::says_at("_conformance/unknown", |_| vec![refusal(-32601)]),
         "refuses malformed notifications" => faults::says_at("session/cancel", |_| vec![refusal(-32602)]),
     ]),
-    check!("RPC-04", unknown_methods_are_refused, STDIO, [
+    check!("RPC-04", unknown_methods_are_refused, ANY, [
         "answers another code" => faults::each_response(|m| if m["error"]["code"] == -32601 { m["error"]["code"] = json!(-32603) }),
         "answers with null" => faults::each_response(|m| if m["error"]["code"] == -32601 { *m = json!({"jsonrpc": "2.0", "id": m["id"], "result": null}) }),
     ]),
-    check!("RPC-05", custom_requests_are_answered, STDIO, [
+    check!("RPC-05", custom_requests_are_answered, ANY, [
         "leaves them open" => faults::loses_response_to("_conformance/unknown"),
     ]),
-    check!("RPC-06", unknown_notifications_are_ignored, STDIO, [
+    check!("RPC-06", unknown_notifications_are_ignored, ANY, [
         "breaks down" => broken_after("_conformance/unknown"),
     ]),
-    check!("RPC-11", malformed_input_is_refused, STDIO, [
+    check!("RPC-11", malformed_input_is_refused, ORDERED, [
         "skips what is no JSON" => faults::each_message(|m| if m["error"]["code"] == -32700 { *m = Value::Null }),
         "answers another code for invalid messages" => faults::each_message(|m| if m["error"]["code"] == -32600 { m["error"]["code"] = json!(-32603) }),
     ]),
-    check!("RPC-12", errors_leave_the_connection_usable, STDIO, [
+    check!("RPC-12", errors_leave_the_connection_usable, ORDERED, [
         "breaks down" => broken_after("_conformance/unknown"),
     ]),
-    check!("RPC-15", any_meta_is_accepted, STDIO, [
+    check!("RPC-15", any_meta_is_accepted, ANY, [
         "refuses lists in `_meta`" => faults::response_to("session/new", |m| faults::refuse(m, -32602)),
     ]),
-    check!("RPC-19", malformed_optional_fields_count_as_absent, STDIO, [
+    check!("RPC-19", malformed_optional_fields_count_as_absent, ANY, [
         "refuses them" => faults::response_to("initialize", |m| faults::refuse(m, -32602)),
     ]),
-    check!("RPC-20", invalid_items_are_dropped, STDIO, [
+    check!("RPC-20", invalid_items_are_dropped, ANY, [
         "refuses them" => faults::response_to("session/prompt", |m| faults::refuse(m, -32602)),
     ]),
-    check!("RPC-21", null_lists_are_empty, STDIO, [
+    check!("RPC-21", null_lists_are_empty, ANY, [
         "refuses null" => faults::nth_response_to("session/new", 2, |m| faults::refuse(m, -32602)),
         "drops a malformed list" => faults::nth_response_to("session/new", 3, |m| faults::accept(m, json!({"sessionId": "s"}))),
     ]),
-    audit!("V2-08", request_ids_are_no_null, STDIO, [
+    audit!("V2-08", request_ids_are_no_null, ANY, [
         "sends null" => faults::each_call("session/request_permission", |m| m["id"] = Value::Null),
     ]),
-    audit!("V2-09", ids_are_not_reused, STDIO, [
+    audit!("V2-09", ids_are_not_reused, ANY, [
         "counts from one in each session" => faults::says_before_response_to("session/prompt", |_| {
             let request = json!({"jsonrpc": "2.0", "id": "again", "method": "session/request_permission", "params": {}});
             vec![request.clone(), request]
@@ -208,7 +208,7 @@ fn odd_meta() -> Value {
 }
 
 async fn any_meta_is_accepted(agent: Agent) -> Outcome {
-    let mut conversation = agent.start()?;
+    let mut conversation = agent.start().await?;
     conversation.set_meta(odd_meta());
     conversation.ok("initialize", agent.initialize(super::capabilities(agent.revision()))).await?;
     let response = conversation.request("session/new", agent.session_params()).await?;
@@ -231,7 +231,7 @@ async fn any_meta_is_accepted(agent: Agent) -> Outcome {
 }
 
 async fn malformed_optional_fields_count_as_absent(agent: Agent) -> Outcome {
-    let mut conversation = agent.start()?;
+    let mut conversation = agent.start().await?;
     let params = if agent.revision() == Revision::Acp2 {
         let info = json!({"name": "conformance", "version": "1.0.0", "title": 7});
         json!({"protocolVersion": 2, "info": info, "capabilities": {"auth": 1, "elicitation": {"form": 1}}})

@@ -5,17 +5,17 @@ use serde_json::{Value, json};
 use super::Agent;
 use super::shapes::{Difference, Shapes};
 use super::turn::update_in;
-use crate::check::{Check, STDIO, audit};
+use crate::check::{ANY, Check, audit};
 use crate::faults;
 use crate::revision::Revision;
 use crate::trace::{Sender, Trace, message_of};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
-    audit!("RPC-07", own_methods_begin_with_an_underscore, STDIO, [
+    audit!("RPC-07", own_methods_begin_with_an_underscore, ANY, [
         "invents a method" => faults::says_before_response_to("session/new", |_| vec![json!({"jsonrpc": "2.0", "method": "session/thought", "params": {}})]),
     ]),
-    audit!("RPC-08", objects_have_no_other_fields, STDIO, [
+    audit!("RPC-08", objects_have_no_other_fields, ANY, [
         "adds a field to updates" => faults::each_call("session/update", |m| m["params"]["update"]["timestamp"] = json!(1)),
         "adds a field to a result" => faults::result_of("session/new", |result| result["models"] = json!([])),
         "adds a field to the message" => faults::each_response(|m| m["time"] = json!(1)),
@@ -25,37 +25,37 @@ pub(super) const CHECKS: &[Check<Agent>] = &[
             }
         }),
     ]),
-    audit!("RPC-09", names_are_spelled_as_specified, STDIO, [
+    audit!("RPC-09", names_are_spelled_as_specified, ANY, [
         "writes keys in snake case" => faults::result_of("session/new", |result| result["session_id"] = json!("x")),
         "writes kinds in camel case" => faults::each_call("session/update", |m| m["params"]["update"]["sessionUpdate"] = json!("agentMessageChunk")),
     ]),
-    audit!("RPC-10", error_messages_are_one_sentence, STDIO, [
+    audit!("RPC-10", error_messages_are_one_sentence, ANY, [
         "sends a stack trace" => faults::each_response(|m| if m.get("error").is_some() { m["error"]["message"] = json!("no\n  at main") }),
         "sends no text" => faults::each_response(|m| if m.get("error").is_some() { m["error"]["message"] = json!("") }),
     ]),
-    audit!("RPC-13", paths_are_absolute, STDIO, [
+    audit!("RPC-13", paths_are_absolute, ANY, [
         "sends relative locations" => faults::each_call("session/update", |m| if m["params"]["update"].get("locations").is_some() { m["params"]["update"]["locations"] = json!([{"path": "src/main.rs"}]) }),
         "sends relative folders" => faults::result_of("session/list", |result| result["sessions"] = json!([{"sessionId": "a", "cwd": "work"}])),
     ]),
-    audit!("RPC-14", lines_count_from_one, STDIO, [
+    audit!("RPC-14", lines_count_from_one, ANY, [
         "counts from zero" => faults::each_call("session/update", |m| if m["params"]["update"].get("locations").is_some() { m["params"]["update"]["locations"] = json!([{"path": "/a", "line": 0}]) }),
     ]),
-    audit!("RPC-16", trace_context_is_sound, STDIO, [
+    audit!("RPC-16", trace_context_is_sound, ANY, [
         "has another use for `traceparent`" => faults::result_of("session/new", |result| result["_meta"] = json!({"traceparent": "main"})),
     ]),
-    audit!("RPC-17", own_capabilities_are_in_meta, STDIO, [
+    audit!("RPC-17", own_capabilities_are_in_meta, ANY, [
         "adds a capability beside the others" => faults::result_of("initialize", |result| {
             for name in ["agentCapabilities", "capabilities"] {
                 if let Some(capabilities) = result.get_mut(name) { capabilities["telepathy"] = json!({}) }
             }
         }),
     ]),
-    audit!("INIT-11", messages_are_of_the_agreed_version, STDIO, [
+    audit!("INIT-11", messages_are_of_the_agreed_version, ANY, [
         "mixes versions" => faults::each_call("session/update", |m| {
             m["params"]["update"] = json!({"sessionUpdate": "plan", "entries": []});
         }),
     ]),
-    audit!("PR-06", updates_match_the_schema, STDIO, [
+    audit!("PR-06", updates_match_the_schema, ANY, [
         "leaves out the content" => faults::each_call("session/update", |m| if let Some(update) = m["params"]["update"].as_object_mut() { update.remove("content"); }),
         "names a session that does not exist" => faults::each_call("session/update", |m| m["params"]["sessionId"] = json!("another")),
         "names no session" => faults::each_call("session/update", |m| if let Some(params) = m["params"].as_object_mut() { params.remove("sessionId"); }),

@@ -14,6 +14,7 @@ mod mcp_servers;
 mod messages;
 mod options;
 mod prompt;
+mod remote;
 mod session;
 mod session_list;
 mod shapes;
@@ -31,36 +32,49 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
+use tokio::sync::{OnceCell, mpsc};
 
 use crate::acp_messages::{self, START_TIME, capabilities};
 use crate::check::Running;
 use crate::conversation::Conversation;
+use crate::link::Link;
+use crate::link::acp_http::{AcpConnection, AcpHttp};
+use crate::link::http::HttpTarget;
+use crate::link::received::QUEUE;
+use crate::link::websocket::WebSocket;
+use crate::location::Location;
 use crate::revision::Revision;
 use crate::setting::Setting;
-use crate::subject::CommandLine;
+use crate::subject::{CommandLine, Transport};
 use crate::verdict::{Outcome, Stop};
 
 /// An agent under test, as one check reaches it.
 #[derive(Clone)]
 pub(crate) struct Agent {
     pub(crate) setting: Setting,
-    command: Arc<CommandLine>,
+    findings: Arc<Findings>,
     /// What the agent can start as an MCP server.
     stand_in: Option<Arc<CommandLine>>,
-    logins: Logins,
 }
 
-/// Whether the agent begins sessions without a login, as far as that is known, so that a slow program is started less often.
-pub(crate) type Logins = Arc<Mutex<HashMap<Revision, bool>>>;
+/// Where the agent is found, and what checks have found out about it, so that a slow program is started less often.
+pub(crate) struct Findings {
+    location: Location,
+    /// Whether it begins sessions without a login, as far as that is known.
+    logins: Mutex<HashMap<Revision, bool>>,
+    /// Whether it speaks HTTP/2.
+    http2: OnceCell<bool>,
+}
+
+impl Findings {
+    pub(crate) fn new(location: Location) -> Self {
+        Self { location, logins: Mutex::default(), http2: OnceCell::new() }
+    }
+}
 
 impl Agent {
-    pub(crate) fn new(
-        setting: Setting,
-        command: Arc<CommandLine>,
-        stand_in: Option<Arc<CommandLine>>,
-        logins: Logins,
-    ) -> Self {
-        Self { setting, command, stand_in, logins }
+    pub(crate) fn new(setting: Setting, findings: Arc<Findings>, stand_in: Option<Arc<CommandLine>>) -> Self {
+        Self { setting, findings, stand_in }
     }
 
     pub(crate) fn revision(&self) -> Revision {
@@ -68,13 +82,57 @@ impl Agent {
     }
 
     /// A running agent to which nothing was sent. Requests of the agent are answered as by a client that can do everything.
-    pub(crate) fn start(&self) -> Outcome<Conversation> {
-        self.start_as(|command| command)
+    pub(crate) async fn start(&self) -> Outcome<Conversation> {
+        let Setting { trace, faults, wait, .. } = &self.setting;
+        let (sender, received) = mpsc::channel(QUEUE);
+        let link = match self.setting.transport {
+            Transport::Stdio => return self.start_as(|command| command),
+            Transport::Http => Link::AcpHttp(AcpHttp::new(self.endpoint().await?, sender)),
+            Transport::Ws => {
+                let target = self.http1_endpoint().await?;
+                Link::WebSocket(WebSocket::open(&target, (trace, faults), sender).await?)
+            }
+            Transport::Sse => return Err(Stop::not_applicable("ACP has no transport over HTTP+SSE")),
+        };
+        let mut conversation = Conversation::new(link, received, *wait);
+        conversation.answer_with(answers::answers());
+        Ok(conversation)
     }
 
-    /// The same with a command that is changed.
+    /// The address of an agent that listens, over HTTP/2 if it speaks that and over HTTP/1.1 otherwise.
+    pub(crate) async fn endpoint(&self) -> Outcome<HttpTarget> {
+        let target = self.http1_endpoint().await?;
+        let speaks_http2 = self.findings.http2.get_or_init(|| self.speaks_http2(&target)).await;
+        if *speaks_http2 { target.over_http2().await } else { Ok(target) }
+    }
+
+    /// The same over HTTP/1.1.
+    pub(crate) async fn http1_endpoint(&self) -> Outcome<HttpTarget> {
+        let Setting { trace, faults, wait, .. } = &self.setting;
+        let location = &self.findings.location;
+        let mut url = location.url(&["http://", "ws://"]).await?;
+        if let Some(rest) = url.strip_prefix("ws") {
+            url = format!("http{rest}");
+        }
+        HttpTarget::new(&url, location.headers(), trace, faults, *wait)
+    }
+
+    /// Whether the agent begins a connection over HTTP/2. Many agents speak HTTP/1.1 alone, and are judged over that.
+    async fn speaks_http2(&self, target: &HttpTarget) -> bool {
+        let Ok(target) = target.unseen().over_http2().await else { return false };
+        let connection = AcpConnection::new(target);
+        connection.initialize(&self.initialize_message()).await.is_ok() && connection.id().is_some()
+    }
+
+    /// `initialize` of a client that can do everything, as a message.
+    pub(crate) fn initialize_message(&self) -> Value {
+        let params = self.initialize(capabilities(self.revision()));
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})
+    }
+
+    /// A running agent on stdio with a command that is changed.
     pub(crate) fn start_as(&self, change: impl FnOnce(CommandLine) -> CommandLine) -> Outcome<Conversation> {
-        let command = change((*self.command).clone());
+        let command = change(self.findings.location.command()?.clone());
         let mut conversation = Conversation::with_program(&command, &self.setting, START_TIME)?;
         conversation.answer_with(answers::answers());
         Ok(conversation)
@@ -88,7 +146,7 @@ impl Agent {
     /// The same with capabilities of the check's choice.
     pub(crate) async fn open_with(&self, capabilities: Value) -> Outcome<(Conversation, Value)> {
         let opened = async {
-            let mut conversation = self.start()?;
+            let mut conversation = self.start().await?;
             let result = conversation.ok("initialize", self.initialize(capabilities)).await?;
             Ok((conversation, result))
         };
@@ -141,7 +199,7 @@ impl Agent {
     }
 
     fn logins(&self) -> MutexGuard<'_, HashMap<Revision, bool>> {
-        self.logins.lock().unwrap_or_else(PoisonError::into_inner)
+        self.findings.logins.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The params of `session/new`.

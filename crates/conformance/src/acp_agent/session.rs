@@ -5,51 +5,51 @@ use serde_json::{Value, json};
 use super::Agent;
 use super::jsonrpc::SILENCE;
 use super::turn::{Turn, is_update, update_in};
-use crate::check::{Check, STDIO, check};
+use crate::check::{ANY, Check, ORDERED, STDIO, check};
 use crate::conversation::Conversation;
 use crate::faults;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
-    check!("SES-02", session_ids_are_unique, STDIO, [
+    check!("SES-02", session_ids_are_unique, ANY, [
         "uses one id for all" => faults::result_of("session/new", |result| result["sessionId"] = json!("session-1")),
         "has no id" => faults::result_of("session/new", |result| result["sessionId"] = json!("")),
     ]),
     check!("SES-04", the_working_directory_is_that_of_the_session, STDIO, [
         "works where it was started" => faults::each_call("session/update", |m| m["params"]["update"]["content"] = json!({"type": "text", "text": "/"})),
     ]),
-    check!("SES-07", a_load_replays_the_conversation, STDIO, [
+    check!("SES-07", a_load_replays_the_conversation, ORDERED, [
         "forgets the user's messages" => forgets("user_message_chunk"),
         "forgets its own messages" => faults::both(
             faults::says_at("session/load", |_| Vec::new()),
             loses_after_load("agent_message_chunk"),
         ),
     ]),
-    check!("SES-08", a_load_is_answered_after_the_replay, STDIO, [
+    check!("SES-08", a_load_is_answered_after_the_replay, ORDERED, [
         "answers first" => faults::says_after_response_to("session/load", |_| vec![chunk("agent_message_chunk")]),
     ]),
-    check!("SES-09", the_result_of_a_load_is_an_object, STDIO, [
+    check!("SES-09", the_result_of_a_load_is_an_object, ORDERED, [
         "answers with null" => faults::response_to("session/load", |m| faults::accept(m, Value::Null)),
     ]),
-    check!("SES-12", a_resume_replays_nothing, STDIO, [
+    check!("SES-12", a_resume_replays_nothing, ORDERED, [
         "replays all the same" => faults::says_before_response_to("session/resume", |_| vec![chunk("user_message_chunk")]),
     ]),
-    check!("SES-14", a_close_cancels_the_prompt, STDIO, [
+    check!("SES-14", a_close_cancels_the_prompt, ORDERED, [
         "leaves the prompt open" => faults::loses_response_to("session/prompt"),
         "fails the prompt" => faults::response_to("session/prompt", |m| faults::refuse(m, -32603)),
         "ends the prompt as if it were done" => faults::result_of("session/prompt", |result| result["stopReason"] = json!("end_turn")),
         "refuses" => faults::response_to("session/close", |m| faults::refuse(m, -32603)),
         "keeps the session" => faults::nth_response_to("session/prompt", 2, |m| faults::accept(m, json!({"stopReason": "end_turn"}))),
     ]),
-    check!("SES-15", closing_an_unknown_session_is_answered, STDIO, [
+    check!("SES-15", closing_an_unknown_session_is_answered, ORDERED, [
         "is silent" => faults::loses_response_to("session/close"),
     ]),
-    check!("SES-19", roots_are_not_restored, STDIO, [
+    check!("SES-19", roots_are_not_restored, ORDERED, [
         "restores them" => faults::each_call("session/update", |m| if m["params"]["update"]["content"]["text"].is_string() {
             m["params"]["update"]["content"]["text"] = json!(extra_root());
         }),
     ]),
-    check!("SES-28", unknown_sessions_fail, STDIO, [
+    check!("SES-28", unknown_sessions_fail, ORDERED, [
         "begins one" => faults::response_to("session/prompt", |m| faults::accept(m, json!({"stopReason": "end_turn"}))),
     ]),
 ];

@@ -4,46 +4,46 @@ use serde_json::{Value, json};
 
 use super::Agent;
 use super::messages::is_absolute;
-use crate::check::{Check, STDIO, check};
+use crate::check::{ANY, Check, ORDERED, check};
 use crate::conversation::Conversation;
 use crate::faults;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
-    check!("LIST-02", sessions_are_a_list, STDIO, [
+    check!("LIST-02", sessions_are_a_list, ANY, [
         "answers with an object" => faults::result_of("session/list", |result| result["sessions"] = json!({})),
         "has another cursor" => faults::result_of("session/list", |result| result["nextCursor"] = json!(7)),
         "leaves sessions out" => faults::result_of("session/list", |result| { result["sessions"] = json!([]); result["nextCursor"] = Value::Null }),
     ]),
-    check!("LIST-03", no_session_is_an_empty_list, STDIO, [
+    check!("LIST-03", no_session_is_an_empty_list, ANY, [
         "leaves the list out" => faults::result_of("session/list", |result| *result = json!({})),
         "ignores the filter" => faults::result_of("session/list", |result| result["sessions"] = json!([{"sessionId": "a", "cwd": "/b"}])),
     ]),
-    check!("LIST-04", the_filter_holds, STDIO, [
+    check!("LIST-04", the_filter_holds, ANY, [
         "ignores the filter" => faults::result_of("session/list", |result| if let Some(sessions) = result["sessions"].as_array_mut() {
             sessions.push(json!({"sessionId": "a", "cwd": "/another"}));
         }),
         "finds nothing" => faults::result_of("session/list", |result| { result["sessions"] = json!([]); result["nextCursor"] = Value::Null }),
     ]),
-    check!("LIST-05", listed_directories_are_absolute, STDIO, [
+    check!("LIST-05", listed_directories_are_absolute, ANY, [
         "lists relative ones" => faults::result_of("session/list", |result| result["sessions"] = json!([{"sessionId": "a", "cwd": "work"}])),
     ]),
-    check!("LIST-08", an_invalid_cursor_fails, STDIO, [
+    check!("LIST-08", an_invalid_cursor_fails, ANY, [
         "begins again" => faults::response_to("session/list", |m| faults::accept(m, json!({"sessions": []}))),
     ]),
-    check!("LIST-09", pages_are_bounded, STDIO, [
+    check!("LIST-09", pages_are_bounded, ANY, [
         "lists all at once" => faults::result_of("session/list", |result| if let Some(sessions) = result["sessions"].as_array_mut() {
             let more = sessions.clone();
             sessions.extend(more);
         }),
     ]),
-    check!("LIST-12", listing_changes_nothing, STDIO, [
+    check!("LIST-12", listing_changes_nothing, ANY, [
         "changes the sessions" => { let mut count = 0; faults::result_of("session/list", move |result| { count += 1; result["sessions"] = json!([{"sessionId": count.to_string(), "cwd": "/a"}]) }) },
     ]),
-    check!("DEL-02", a_deleted_session_is_not_listed, STDIO, [
+    check!("DEL-02", a_deleted_session_is_not_listed, ORDERED, [
         "keeps it" => faults::ignores_and_accepts("session/delete"),
     ]),
-    check!("DEL-03", deleting_again_succeeds, STDIO, [
+    check!("DEL-03", deleting_again_succeeds, ORDERED, [
         "refuses" => faults::nth_response_to("session/delete", 2, |m| faults::refuse(m, -32002)),
         "refuses unknown ones" => faults::nth_response_to("session/delete", 3, |m| faults::refuse(m, -32002)),
     ]),

@@ -8,44 +8,44 @@ use super::Agent;
 use super::messages::is_absolute;
 use super::prompt::edits;
 use super::turn::update_in;
-use crate::check::{Check, STDIO, audit, check};
+use crate::check::{ANY, Check, audit, check};
 use crate::faults;
 use crate::trace::{Sender, Trace, message_of};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
-    check!("TC-01", tools_are_reported, STDIO, [
+    check!("TC-01", tools_are_reported, ANY, [
         "works in silence" => faults::each_call("session/update", |m| if m["params"]["update"]["toolCallId"].is_string() { *m = Value::Null }),
     ]),
-    check!("TC-02", call_ids_are_unique, STDIO, [
+    check!("TC-02", call_ids_are_unique, ANY, [
         "counts from one in each prompt" => faults::each_call("session/update", |m| if m["params"]["update"]["toolCallId"].is_string() {
             m["params"]["update"]["toolCallId"] = json!("call-1");
         }),
     ]),
-    audit!("TC-03", updates_name_their_call, STDIO, [
+    audit!("TC-03", updates_name_their_call, ANY, [
         "leaves the id out" => edits("tool_call_update", |update| { update.remove("toolCallId"); }),
     ]),
-    audit!("TC-04", calls_go_forward, STDIO, [
+    audit!("TC-04", calls_go_forward, ANY, [
         "goes back" => { let mut count = 0; faults::each_call("session/update", move |m| if m["params"]["update"]["sessionUpdate"] == "tool_call_update" {
             count += 1;
             m["params"]["update"]["status"] = json!(if count % 2 == 1 { "completed" } else { "in_progress" });
         }) },
         "updates calls that were never reported" => edits("tool_call_update", |update| { update.insert("toolCallId".into(), json!("another")); }),
     ]),
-    audit!("TC-05", paths_of_calls_are_absolute, STDIO, [
+    audit!("TC-05", paths_of_calls_are_absolute, ANY, [
         "sends relative locations" => edits("tool_call", |update| { update.insert("locations".into(), json!([{"path": "a.txt"}])); }),
         "sends relative diffs" => edits("tool_call_update", |update| { update.insert("content".into(), json!([{"type": "diff", "path": "a.txt", "newText": ""}])); }),
     ]),
-    audit!("TC-06", shown_terminals_exist, STDIO, [
+    audit!("TC-06", shown_terminals_exist, ANY, [
         "shows another terminal" => edits("tool_call", |update| { update.insert("content".into(), json!([{"type": "terminal", "terminalId": "another"}])); }),
     ]),
-    audit!("TC-07", names_of_tools_are_text, STDIO, [
+    audit!("TC-07", names_of_tools_are_text, ANY, [
         "sends an object" => faults::each_call("session/update", |m| if m["params"]["update"]["title"].is_string() {
             m["params"]["update"]["name"] = json!({"tool": "edit"});
         }),
         "sends a number in updates" => edits("tool_call_update", |update| { update.insert("name".into(), json!(7)); }),
     ]),
-    audit!("TC-11", there_is_something_to_choose, STDIO, [
+    audit!("TC-11", there_is_something_to_choose, ANY, [
         "offers nothing" => faults::each_call("session/request_permission", |m| m["params"]["options"] = json!([])),
         "offers one option twice" => twice(),
     ]),

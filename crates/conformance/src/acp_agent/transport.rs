@@ -89,7 +89,7 @@ async fn works_without_stderr(agent: Agent) -> Outcome {
             }
         })?
     } else {
-        agent.start()?
+        agent.start_as(|command| command)?
     };
     let capabilities = super::capabilities(agent.revision());
     let response = conversation.request("initialize", agent.initialize(capabilities)).await?;
@@ -111,7 +111,7 @@ async fn an_array_is_refused_once(agent: Agent) -> Outcome {
 }
 
 async fn speaks_on_stdio(agent: Agent) -> Outcome {
-    let mut conversation = agent.start()?;
+    let mut conversation = agent.start().await?;
     let capabilities = super::capabilities(agent.revision());
     conversation.request("initialize", agent.initialize(capabilities)).await?;
     Ok(())

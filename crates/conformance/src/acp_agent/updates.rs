@@ -6,20 +6,20 @@ use super::Agent;
 use super::initialization::plays_without;
 use super::prompt::edits;
 use super::turn::{is_update, update_in};
-use crate::check::{Check, STDIO, audit, check};
+use crate::check::{ANY, Check, audit, check};
 use crate::faults;
 use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
-    check!("NOT-01", notices_need_the_capability, STDIO, [
+    check!("NOT-01", notices_need_the_capability, ANY, [
         "sends them to everyone" => sends(json!({"sessionUpdate": "notice", "severity": "info", "title": "A"})),
     ]),
-    check!("CMP-01", compactions_need_the_capability, STDIO, [
+    check!("CMP-01", compactions_need_the_capability, ANY, [
         "sends updates to everyone" => sends(json!({"sessionUpdate": "compaction_update", "compactionId": "a", "status": "completed"})),
         "sends chunks to everyone" => sends(json!({"sessionUpdate": "compaction_summary_chunk", "compactionId": "a", "content": {"type": "text", "text": "a"}})),
     ]),
-    audit!("CMP-02", compactions_are_sound, STDIO, [
+    audit!("CMP-02", compactions_are_sound, ANY, [
         "leaves out the id" => edits("compaction_update", |update| { update.remove("compactionId"); }),
         "sends a summary as text" => edits("compaction_update", |update| { update.insert("summary".into(), json!("all")); }),
     ]),

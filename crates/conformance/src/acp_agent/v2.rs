@@ -5,51 +5,51 @@ use serde_json::{Value, json};
 use super::Agent;
 use super::jsonrpc::SILENCE;
 use super::turn::{is_update, update_in};
-use crate::check::{Check, STDIO, check};
+use crate::check::{ANY, Check, ORDERED, check};
 use crate::conversation::Conversation;
 use crate::faults;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
-    check!("V2-01", the_result_has_version_and_info, STDIO, [
+    check!("V2-01", the_result_has_version_and_info, ANY, [
         "has no name" => faults::result_of("initialize", |result| if let Some(result) = result.as_object_mut() { result.remove("info"); }),
         "has no version" => faults::result_of("initialize", |result| result["info"] = json!({"name": "a"})),
     ]),
-    check!("V2-02", the_highest_version_is_chosen, STDIO, [
+    check!("V2-02", the_highest_version_is_chosen, ANY, [
         "echoes any version" => { let mut count = 0; faults::result_of("initialize", move |result| { count += 1; if count > 1 { result["protocolVersion"] = json!(65535) } }) },
         "chooses the lowest" => { let mut count = 0; faults::result_of("initialize", move |result| { count += 1; if count > 1 { result["protocolVersion"] = json!(1) } }) },
     ]),
-    check!("V2-03", versions_that_are_too_low_fail, STDIO, [
+    check!("V2-03", versions_that_are_too_low_fail, ANY, [
         "answers with its own" => faults::response_to("initialize", |m| if m.get("error").is_some() { faults::accept(m, json!({"protocolVersion": 2, "info": {"name": "a", "version": "1"}})) }),
         "answers another code" => faults::response_to("initialize", |m| if m.get("error").is_some() { faults::refuse(m, -32602) }),
         "leaves out what it supports" => faults::response_to("initialize", |m| if m.get("error").is_some() { m["error"]["data"] = json!({"requested": 0}) }),
     ]),
-    check!("V2-04", the_baseline_methods_are_known, STDIO, [
+    check!("V2-04", the_baseline_methods_are_known, ORDERED, [
         "has no list" => faults::response_to("session/list", |m| faults::refuse(m, -32601)),
         "has no resume" => faults::response_to("session/resume", |m| faults::refuse(m, -32601)),
         "has no close" => faults::response_to("session/close", |m| faults::refuse(m, -32601)),
     ]),
-    check!("V2-06", login_and_logout_are_known, STDIO, [
+    check!("V2-06", login_and_logout_are_known, ANY, [
         "has no logout" => faults::response_to("auth/logout", |m| faults::refuse(m, -32601)),
         "has no login" => faults::response_to("auth/login", |m| faults::refuse(m, -32601)),
     ]),
-    check!("V2-10", a_late_cancellation_is_ignored, STDIO, [
+    check!("V2-10", a_late_cancellation_is_ignored, ANY, [
         "answers again" => faults::says_at("$/cancel_request", |m| vec![
             json!({"jsonrpc": "2.0", "id": m["params"]["requestId"], "error": {"code": -32800, "message": "cancelled"}}),
         ]),
     ]),
-    check!("V2-12", unknown_sessions_are_not_found, STDIO, [
+    check!("V2-12", unknown_sessions_are_not_found, ORDERED, [
         "answers another code" => faults::each_response(|m| if m["error"]["code"] == -32002 { m["error"]["code"] = json!(-32602) }),
         "leaves out the session" => faults::each_response(|m| if let Some(error) = m.get_mut("error").and_then(Value::as_object_mut) { error.remove("data"); }),
     ]),
-    check!("V2-13", lists_of_a_new_session_are_no_null, STDIO, [
+    check!("V2-13", lists_of_a_new_session_are_no_null, ORDERED, [
         "has no options and says null" => faults::result_of("session/new", |result| result["configOptions"] = Value::Null),
         "has no commands and says null" => faults::result_of("session/resume", |result| result["availableCommands"] = Value::Null),
     ]),
-    check!("V2-14", the_state_precedes_the_response, STDIO, [
+    check!("V2-14", the_state_precedes_the_response, ORDERED, [
         "says nothing" => without_last_state(),
     ]),
-    check!("V2-15", a_replay_is_as_asked, STDIO, [
+    check!("V2-15", a_replay_is_as_asked, ORDERED, [
         "never replays" => faults::each_call("session/update", |m| {
             let kind = m["params"]["update"]["sessionUpdate"].as_str().unwrap_or_default();
             if kind.starts_with("user_message") { *m = Value::Null }
@@ -59,10 +59,10 @@ pub(super) const CHECKS: &[Check<Agent>] = &[
             "params": {"sessionId": "s", "update": {"sessionUpdate": "user_message", "messageId": "m", "content": []}},
         })]),
     ]),
-    check!("V2-16", other_cursors_fail, STDIO, [
+    check!("V2-16", other_cursors_fail, ORDERED, [
         "begins anywhere" => faults::response_to("session/resume", |m| faults::accept(m, json!({}))),
     ]),
-    check!("V2-19", closing_an_unknown_session_succeeds, STDIO, [
+    check!("V2-19", closing_an_unknown_session_succeeds, ORDERED, [
         "fails" => faults::nth_response_to("session/close", 2, |m| faults::refuse(m, -32002)),
     ]),
 ];
@@ -92,7 +92,7 @@ async fn the_result_has_version_and_info(agent: Agent) -> Outcome {
 
 async fn the_highest_version_is_chosen(agent: Agent) -> Outcome {
     let (_conversation, _) = agent.open().await?;
-    let result = agent.start()?.ok("initialize", initialize(65535)).await?;
+    let result = agent.start().await?.ok("initialize", initialize(65535)).await?;
     let version = result["protocolVersion"].as_u64();
     let is_own = version.is_some_and(|version| (2..65535).contains(&version));
     ensure!(is_own, "the agent's highest version, at least 2, for a client of version 65535", "`{result}`");
@@ -101,7 +101,7 @@ async fn the_highest_version_is_chosen(agent: Agent) -> Outcome {
 
 async fn versions_that_are_too_low_fail(agent: Agent) -> Outcome {
     let (_conversation, _) = agent.open().await?;
-    let error = agent.start()?.error("initialize", initialize(0)).await?;
+    let error = agent.start().await?.error("initialize", initialize(0)).await?;
     ensure!(error["code"] == -32022, "the code -32022 for version 0", "`{error}`");
     let data = &error["data"];
     let is_sound =

@@ -6,27 +6,27 @@ use super::Agent;
 use super::elicitation::{ENTERED, asked, takes_for};
 use super::options::{id_of, options, set_params};
 use super::v2::with_sessions;
-use crate::check::{Check, STDIO, check};
+use crate::check::{ANY, Check, check};
 use crate::faults;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
-    check!("V2-22", other_transports_fail, STDIO, [
+    check!("V2-22", other_transports_fail, ANY, [
         "accepts any" => faults::response_to("session/new", |m| faults::accept(m, json!({"sessionId": "s"}))),
     ]),
-    check!("V2-26", other_content_fails, STDIO, [
+    check!("V2-26", other_content_fails, ANY, [
         "accepts any" => faults::response_to("session/prompt", |m| faults::accept(m, json!({"messageId": "m"}))),
         "answers another code" => faults::response_to("session/prompt", |m| faults::refuse(m, -32603)),
     ]),
-    check!("V2-41", unknown_items_are_not_cancelled, STDIO, [
+    check!("V2-41", unknown_items_are_not_cancelled, ANY, [
         "accepts any" => faults::response_to("tool_call/cancel", |m| faults::accept(m, json!({}))),
         "does not know terminals" => faults::response_to("terminal/cancel", |m| faults::refuse(m, -32601)),
     ]),
-    check!("V2-44", other_options_and_values_fail, STDIO, [
+    check!("V2-44", other_options_and_values_fail, ANY, [
         "accepts any" => faults::response_to("session/set_config_option", |m| faults::accept(m, json!({"configOptions": []}))),
         "answers another code" => faults::response_to("session/set_config_option", |m| faults::refuse(m, -32603)),
     ]),
-    check!("V2-47", an_unknown_action_is_a_cancellation, STDIO, ["accepts" => takes_for_accept()]),
+    check!("V2-47", an_unknown_action_is_a_cancellation, ANY, ["accepts" => takes_for_accept()]),
 ];
 /// Takes each answer but the first for an accepted one.
 fn takes_for_accept() -> Box<dyn crate::fault::Fault> {

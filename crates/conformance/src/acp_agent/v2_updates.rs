@@ -8,41 +8,41 @@ use super::messages::is_absolute;
 use super::prompt::edits;
 use super::tool_calls::{permissions, there_is_something_to_choose, twice};
 use super::turn::{is_update, update_in};
-use crate::check::{Check, STDIO, audit, check};
+use crate::check::{ANY, Check, audit, check};
 use crate::fault::Fault;
 use crate::faults;
 use crate::trace::{Sender, Trace};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
-    audit!("V2-34", background_work_is_announced, STDIO, [
+    audit!("V2-34", background_work_is_announced, ANY, [
         "lists what was never announced" => edits("state_update", |update| {
             update.insert("background".into(), json!([{"type": "tool_call", "toolCallId": "never-announced"}]));
         }),
     ]),
-    check!("V2-35", chunks_name_their_message, STDIO, [
+    check!("V2-35", chunks_name_their_message, ANY, [
         "leaves the id out" => edits("agent_message_chunk", |update| { update.remove("messageId"); }),
         "uses a new id for each" => { let mut count = 0; faults::each_call("session/update", move |m| if is_update(m, "agent_message_chunk") {
             count += 1;
             m["params"]["update"]["messageId"] = json!(count.to_string());
         }) },
     ]),
-    audit!("V2-38", paths_of_diffs_are_absolute, STDIO, [
+    audit!("V2-38", paths_of_diffs_are_absolute, ANY, [
         "sends relative paths" => diff(json!([{"operation": "modify", "path": "a.txt"}]), Value::Null),
         "sends paths with a prefix" => diff(json!([{"operation": "modify", "path": "/a.txt"}]), json!("--- a/a.txt\n+++ b/a.txt\n")),
         "sends a patch of another file" => diff(json!([{"operation": "modify", "path": "/a.txt"}]), json!("--- /b.txt\n+++ /b.txt\n")),
     ]),
-    audit!("V2-39", output_is_base64, STDIO, [
+    audit!("V2-39", output_is_base64, ANY, [
         "sends text" => faults::each_call("session/update", |m| for place in ["/params/update/data", "/params/update/output/data"] {
             if let Some(data) = m.pointer_mut(place) { *data = json!("done!\n") }
         }),
     ]),
-    audit!("V2-42", permissions_have_title_and_options, STDIO, [
+    audit!("V2-42", permissions_have_title_and_options, ANY, [
         "has no title" => faults::each_call("session/request_permission", |m| if let Some(params) = m["params"].as_object_mut() { params.remove("title"); }),
         "offers nothing" => faults::each_call("session/request_permission", |m| m["params"]["options"] = json!([])),
         "offers one option twice" => twice(),
     ]),
-    audit!("V2-46", command_names_are_words, STDIO, [
+    audit!("V2-46", command_names_are_words, ANY, [
         "has spaces in a name" => faults::result_of("session/new", |result| result["availableCommands"] = json!([{"type": "command", "name": "a b", "description": "A"}])),
         "has one name twice" => faults::result_of("session/new", |result| result["availableCommands"] = json!([
             {"type": "command", "name": "a", "description": "A"}, {"type": "command", "name": "a", "description": "B"},

@@ -6,57 +6,57 @@ use super::jsonrpc::SILENCE;
 use super::prompt::edits;
 use super::turn::{Turn, is_update, update_in};
 use super::{Agent, answers};
-use crate::check::{Check, STDIO, check};
+use crate::check::{ANY, Check, ORDERED, check};
 use crate::conversation::Conversation;
 use crate::fault::{Fault, Incoming};
 use crate::faults;
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(super) const CHECKS: &[Check<Agent>] = &[
-    check!("V2-17", a_close_ends_the_work_first, STDIO, [
+    check!("V2-17", a_close_ends_the_work_first, ORDERED, [
         "says nothing of the end" => loses_state("idle"),
         "ends the work as if it were done" => edits("state_update", |update| { update.insert("stopReason".into(), json!("end_turn")); }),
         "goes on afterwards" => faults::says_after_response_to("session/close", |_| vec![late()]),
     ]),
-    check!("V2-18", a_close_ends_each_prompt, STDIO, [
+    check!("V2-18", a_close_ends_each_prompt, ORDERED, [
         "fails with another code" => faults::response_to("session/prompt", |m| faults::refuse(m, -32603)),
         "leaves prompts open" => faults::loses_response_to("session/prompt"),
     ]),
-    check!("V2-23", a_prompt_is_answered_before_the_work_ends, STDIO, [
+    check!("V2-23", a_prompt_is_answered_before_the_work_ends, ANY, [
         "answers in the end" => faults::loses_response_to("session/prompt"),
         "answers without the id" => faults::result_of("session/prompt", |result| *result = json!({})),
     ]),
-    check!("V2-24", the_message_is_reported, STDIO, [
+    check!("V2-24", the_message_is_reported, ANY, [
         "reports none" => loses("user_message"),
         "reports another id" => faults::result_of("session/prompt", |result| result["messageId"] = json!("another")),
     ]),
-    check!("V2-25", failing_work_is_no_error, STDIO, [
+    check!("V2-25", failing_work_is_no_error, ANY, [
         "fails the prompt" => faults::response_to("session/prompt", |m| faults::refuse(m, -32603)),
         "hides the failure" => edits("state_update", |update| if update["state"] == "idle" { update.insert("stopReason".into(), json!("end_turn")); }),
     ]),
-    check!("V2-28", states_are_reported, STDIO, [
+    check!("V2-28", states_are_reported, ANY, [
         "does not say that it works" => loses_state("running"),
         "does not say that it is idle" => loses_state("idle"),
     ]),
-    check!("V2-29", the_end_has_a_reason, STDIO, [
+    check!("V2-29", the_end_has_a_reason, ANY, [
         "gives no reason" => edits("state_update", |update| { update.remove("stopReason"); }),
     ]),
-    check!("V2-30", work_goes_on_after_a_question, STDIO, [
+    check!("V2-30", work_goes_on_after_a_question, ANY, [
         "does not say so" => asks_for_action(),
     ]),
-    check!("V2-31", cancelled_work_ends_as_cancelled, STDIO, [
+    check!("V2-31", cancelled_work_ends_as_cancelled, ANY, [
         "ends as if it were done" => edits("state_update", |update| if update["state"] == "idle" { update.insert("stopReason".into(), json!("end_turn")); }),
         "fails" => faults::fails_end(),
         "goes on afterwards" => after_idle(),
     ]),
-    check!("V2-32", cancelled_work_waits_for_no_answer, STDIO, [
+    check!("V2-32", cancelled_work_waits_for_no_answer, ANY, [
         "waits" => loses_state("idle"),
         "takes a late answer" => after_idle_with(json!({"sessionUpdate": "tool_call_update", "toolCallId": "a", "status": "completed"})),
     ]),
-    check!("V2-33", cancelled_questions_are_withdrawn, STDIO, [
+    check!("V2-33", cancelled_questions_are_withdrawn, ANY, [
         "leaves them open" => faults::each_call("$/cancel_request", |m| *m = Value::Null),
     ]),
-    check!("V2-43", unknown_outcomes_are_no_approval, STDIO, [
+    check!("V2-43", unknown_outcomes_are_no_approval, ANY, [
         "takes each outcome for one" => faults::each_call("session/update", |m| if m["params"]["update"]["status"] == "failed" {
             m["params"]["update"]["status"] = json!("completed");
         }),
@@ -84,18 +84,14 @@ fn loses_state(state: &'static str) -> Box<dyn Fault> {
     })
 }
 
-/// Puts a message before or after each line that a test accepts.
+/// Puts a message before or after each message that a test accepts.
 fn beside(
     accept: fn(&Value) -> bool,
     is_after: bool,
     forge: impl Fn(&Value) -> Value + Send + 'static,
 ) -> Box<dyn Fault> {
     faults::incoming(move |incoming| {
-        let Incoming::Line(line) = &incoming else { return vec![incoming] };
-        let message: Value = serde_json::from_slice(line).unwrap_or_default();
-        if !accept(&message) {
-            return vec![incoming];
-        }
+        let Some(message) = faults::message_in(&incoming).filter(accept) else { return vec![incoming] };
         let forged = Incoming::Forged(forge(&message));
         if is_after { vec![incoming, forged] } else { vec![forged, incoming] }
     })

@@ -2,9 +2,9 @@
 
 mod parts;
 
+pub(crate) use self::parts::message_in;
 use self::parts::{
     Anything, Both, Ignores, InResponse, Messages, Misreads, Responses, SaysAround, SaysAt, edit_messages,
-    message_in,
 };
 use crate::fault::{Answer, ClientRequest, Fault, Head, Incoming};
 use crate::link::events::Event;

@@ -164,9 +164,11 @@ pub(super) fn is_response_to(message: &Value, ids: &[Value]) -> bool {
 }
 
 /// The message that something carries, if it is JSON.
-pub(super) fn message_in(incoming: &Incoming) -> Option<Value> {
+pub(crate) fn message_in(incoming: &Incoming) -> Option<Value> {
     match incoming {
-        Incoming::Line(bytes) | Incoming::Body { bytes, .. } => serde_json::from_slice(bytes).ok(),
+        Incoming::Line(bytes) | Incoming::Body { bytes, .. } | Incoming::Frame { bytes, .. } => {
+            serde_json::from_slice(bytes).ok()
+        }
         Incoming::Event { event, .. } => serde_json::from_str(&event.data).ok(),
         Incoming::Request(request) => serde_json::from_slice(&request.body).ok(),
         _ => None,
@@ -196,6 +198,7 @@ pub(super) fn edit_messages(incoming: Incoming, edit: &mut dyn FnMut(&mut Value)
         }
         _ if message.is_null() => Vec::new(),
         Incoming::Line(_) => vec![Incoming::Line(text.into_bytes())],
+        Incoming::Frame { is_text, .. } => vec![Incoming::Frame { is_text, bytes: text.into_bytes() }],
         Incoming::Body { exchange, .. } => vec![Incoming::Body { exchange, bytes: text.into_bytes() }],
         Incoming::Event { exchange, event } => {
             vec![Incoming::Event { exchange, event: Event { data: text, ..event } }]

@@ -1,5 +1,6 @@
 //! What carries messages between the suite and its subject.
 
+pub(crate) mod acp_http;
 mod connect;
 pub(crate) mod events;
 pub(crate) mod http;
@@ -8,16 +9,19 @@ pub(crate) mod process;
 pub(crate) mod received;
 pub(crate) mod streamable;
 pub(crate) mod tcp;
+pub(crate) mod websocket;
 
 use std::time::Duration;
 
 use serde_json::Value;
 use tokio::sync::mpsc;
 
+use self::acp_http::AcpHttp;
 use self::http_sse::HttpSse;
 use self::process::Process;
 use self::received::{Received, forge};
 use self::streamable::Streamable;
+use self::websocket::WebSocket;
 use crate::fault::Faults;
 use crate::setting::Setting;
 use crate::subject::CommandLine;
@@ -32,6 +36,10 @@ pub(crate) enum Link {
     Streamable(Streamable),
     /// HTTP+SSE.
     HttpSse(HttpSse),
+    /// ACP over HTTP.
+    AcpHttp(AcpHttp),
+    /// ACP over WebSocket.
+    WebSocket(WebSocket),
     /// A client under test, which has started the suite's stand-in for a server or an agent.
     Socket(super::stand_in::Socket),
     /// A client under test that reaches the suite's server over HTTP.
@@ -66,12 +74,14 @@ impl Link {
             }
             Self::Streamable(link) => link.send(message).await,
             Self::HttpSse(link) => link.send(message).await,
+            Self::AcpHttp(link) => link.send(message).await,
+            Self::WebSocket(link) => link.send(message).await,
             Self::Socket(socket) => socket.send(message).await,
             Self::Served(served) => served.send(message).await,
         }
     }
 
-    /// Sends bytes as they are; only stdio can.
+    /// Sends bytes as they are; HTTP cannot.
     pub(crate) async fn send_bytes(&mut self, bytes: &[u8]) -> Outcome {
         match self {
             Self::Stdio { process, trace, faults, injected } => {
@@ -91,7 +101,8 @@ impl Link {
                 Ok(())
             }
             Self::Socket(socket) => socket.send_bytes(bytes).await,
-            _ => Err(Stop::not_applicable("bytes can be sent on stdio only")),
+            Self::WebSocket(link) => link.send_bytes(bytes).await,
+            _ => Err(Stop::not_applicable("bytes cannot be sent over HTTP without a request")),
         }
     }
 
@@ -101,7 +112,7 @@ impl Link {
             Self::Stdio { process, .. } => process.close_stdin(),
             Self::Socket(socket) => socket.close(),
             Self::Served(served) => served.close(),
-            Self::Streamable(_) | Self::HttpSse(_) => {}
+            Self::Streamable(_) | Self::HttpSse(_) | Self::AcpHttp(_) | Self::WebSocket(_) => {}
         }
     }
 

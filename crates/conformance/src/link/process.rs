@@ -7,7 +7,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWriteEx
 use tokio::process::{Child, ChildStdin, Command};
 use tokio::sync::mpsc;
 
-use super::received::Received;
+use super::received::{Received, deliver};
 use crate::fault::{Faults, Incoming};
 use crate::subject::CommandLine;
 use crate::trace::{Part, Sender, Trace};
@@ -129,28 +129,8 @@ pub(crate) async fn read_lines(
         let mut line = Vec::new();
         let count = (&mut reader).take(MAX_LINE).read_until(b'\n', &mut line).await.unwrap_or(0);
         let arrived = if count == 0 { Incoming::Closed } else { Incoming::Line(without_end(line)) };
-        let end = count == 0;
-        for incoming in faults.incoming(arrived) {
-            let message = match incoming {
-                Incoming::Line(line) => {
-                    trace.add(Sender::Subject, Part::Line, &line);
-                    Received::of_line(line)
-                }
-                Incoming::Forged(message) => {
-                    trace.add(Sender::Subject, Part::Line, message.to_string().as_bytes());
-                    Received::Message { message, stream: 0 }
-                }
-                Incoming::Closed => {
-                    trace.add(Sender::Subject, Part::End, b"standard output");
-                    Received::Closed
-                }
-                _ => continue,
-            };
-            if received.send(message).await.is_err() {
-                return;
-            }
-        }
-        if end {
+        let goes_on = deliver(arrived, "standard output", (&trace, &faults), &received).await;
+        if !goes_on || count == 0 {
             return;
         }
     }

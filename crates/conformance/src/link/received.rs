@@ -6,6 +6,7 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 
 use super::http::HttpResponse;
+use crate::fault::{Faults, Incoming};
 use crate::trace::{Part, Sender, Trace};
 use crate::verdict::Stop;
 
@@ -61,17 +62,80 @@ pub(super) async fn forward(forged: Vec<Value>, received: &mpsc::Sender<Received
 
 /// Passes on the messages of an event stream, up to its end.
 pub(super) async fn forward_events(response: &mut HttpResponse, received: &mpsc::Sender<Received>) {
-    let stream = response.head.exchange;
-    while let Ok(Some(Some(event))) = response.event_or_silence(SILENCE).await {
-        if !event.is_message() {
-            continue;
-        }
-        let arrived = match serde_json::from_str(&event.data) {
-            Ok(message) => Received::Message { message, stream },
-            Err(_) => Received::Text(event.data.into_bytes()),
-        };
+    while let Some(arrived) = next_in(response).await {
         if received.send(arrived).await.is_err() {
             return;
         }
     }
+}
+
+/// The next message of an event stream; nothing at its end.
+pub(super) async fn next_in(response: &mut HttpResponse) -> Option<Received> {
+    let stream = response.head.exchange;
+    while let Ok(Some(Some(event))) = response.event_or_silence(SILENCE).await {
+        if event.is_message() {
+            return Some(match serde_json::from_str(&event.data) {
+                Ok(message) => Received::Message { message, stream },
+                Err(_) => Received::Text(event.data.into_bytes()),
+            });
+        }
+    }
+    None
+}
+
+/// Reads the body of a response that is no event stream. Nothing is received of an empty one whose status is a success.
+pub(super) async fn read_body(response: &mut HttpResponse) -> Option<Received> {
+    let (status, stream) = (response.status(), response.head.exchange);
+    let bytes = match response.bytes().await {
+        Ok(bytes) => bytes,
+        Err(stop) => return Some(Received::Broken(stop)),
+    };
+    match serde_json::from_slice::<Value>(&bytes) {
+        Ok(message) if message.is_object() || message.is_array() => {
+            Some(Received::Message { message, stream })
+        }
+        // A fault may have lost the message, and forged another.
+        _ if bytes.is_empty() && (200..300).contains(&status) => None,
+        _ => Some(Received::Status { status, body: String::from_utf8_lossy(&bytes).into_owned() }),
+    }
+}
+
+/// Passes something that arrived by itself through the fault to the trace and to the check. Returns whether the check goes on.
+pub(super) async fn deliver(
+    arrived: Incoming,
+    end: &str,
+    (trace, faults): (&Trace, &Faults),
+    received: &mpsc::Sender<Received>,
+) -> bool {
+    let forged_as = if matches!(arrived, Incoming::Frame { .. }) { Part::TextFrame } else { Part::Line };
+    for incoming in faults.incoming(arrived) {
+        let message = match incoming {
+            Incoming::Line(line) => {
+                trace.add(Sender::Subject, Part::Line, &line);
+                Received::of_line(line)
+            }
+            Incoming::Frame { is_text: true, bytes } => {
+                trace.add(Sender::Subject, Part::TextFrame, &bytes);
+                Received::of_line(bytes)
+            }
+            Incoming::Frame { is_text: false, bytes } => {
+                // It is no message.
+                trace.add(Sender::Subject, Part::BinaryFrame, &bytes);
+                continue;
+            }
+            Incoming::Forged(message) => {
+                trace.add(Sender::Subject, forged_as, message.to_string().as_bytes());
+                Received::Message { message, stream: 0 }
+            }
+            Incoming::Closed => {
+                trace.add(Sender::Subject, Part::End, end.as_bytes());
+                Received::Closed
+            }
+            _ => continue,
+        };
+        if received.send(message).await.is_err() {
+            return false;
+        }
+    }
+    true
 }

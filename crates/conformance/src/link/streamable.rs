@@ -8,7 +8,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
 use super::http::{HttpRequest, HttpResponse, HttpTarget};
-use super::received::Received;
+use super::received::{Received, forward, forward_events, read_body};
 use crate::revision::Revision;
 use crate::verdict::Outcome;
 
@@ -154,31 +154,15 @@ pub(crate) fn header_value(value: &str) -> String {
 
 /// Reads a response to its end.
 async fn read(mut response: HttpResponse, received: mpsc::Sender<Received>) {
-    super::received::forward(std::mem::take(&mut response.forged), &received).await;
-    let stream = response.head.exchange;
+    forward(std::mem::take(&mut response.forged), &received).await;
     if response.is_stream() {
-        super::received::forward_events(&mut response, &received).await;
+        forward_events(&mut response, &received).await;
         return;
     }
-    let status = response.status();
-    let body = response.bytes().await;
-    super::received::forward(std::mem::take(&mut response.forged), &received).await;
-    let arrived = match body {
-        Err(stop) => Received::Broken(stop),
-        Ok(bytes) => match serde_json::from_slice::<Value>(&bytes) {
-            Ok(message) if message.is_object() || message.is_array() => Received::Message { message, stream },
-            // A fault may have lost the message, and forged another.
-            _ if bytes.is_empty() && (200..300).contains(&status) => {
-                for message in response.forged {
-                    let _received = received.send(Received::Message { message, stream }).await;
-                }
-                return;
-            }
-            _ => Received::Status { status, body: String::from_utf8_lossy(&bytes).into_owned() },
-        },
-    };
-    let _received = received.send(arrived).await;
-    for message in response.forged {
-        let _received = received.send(Received::Message { message, stream }).await;
+    let arrived = read_body(&mut response).await;
+    forward(std::mem::take(&mut response.forged), &received).await;
+    if let Some(arrived) = arrived {
+        // The check may have ended.
+        let _received = received.send(arrived).await;
     }
 }

@@ -33,6 +33,11 @@ impl Tcp {
         Self { target, stream, unread: Vec::new(), exchange: 0 }
     }
 
+    /// What carries bytes from here on, after a switch of protocols, and what was read of them already.
+    pub(super) fn into_parts(self) -> (Box<dyn Duplex>, Vec<u8>) {
+        (self.stream, self.unread)
+    }
+
     /// Announces a request that is about to be written to the trace and to faults: its head as lines, and its body.
     pub(crate) fn announce(&mut self, head: &str, body: &[u8]) {
         (self.exchange, ..) = self.target.note(head.trim_end(), body);

@@ -30,22 +30,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::sync::{OnceCell, mpsc};
+use tokio::sync::mpsc;
 
 use crate::conversation::Conversation;
 use crate::link::Link;
 use crate::link::http::HttpTarget;
 use crate::link::http_sse::HttpSse;
-use crate::link::process::Process;
 use crate::link::received::QUEUE;
 use crate::link::streamable::Streamable;
+use crate::location::Location;
 use crate::revision::Revision;
 use crate::setting::Setting;
-use crate::subject::{CommandLine, Target, Transport};
-use crate::trace::Trace;
+use crate::subject::{CommandLine, Transport};
 use crate::verdict::{Outcome, Stop};
 
-/// How long a server that listens may take to say where.
+/// How long a server that was just started may take for its first message.
 const START_TIME: Duration = Duration::from_secs(60);
 
 /// A server under test, as one check reaches it.
@@ -55,57 +54,17 @@ pub(crate) struct Server {
     hosts: Arc<Hosts>,
 }
 
-/// Where the server is found. One that listens is started once and serves all checks.
+/// Where the server is found, and what it has said of itself.
 pub(crate) struct Hosts {
-    target: Target,
-    headers: Vec<(String, String)>,
-    listening: OnceCell<(Process, String)>,
+    location: Location,
     /// The results of handshakes, by revision, so that a slow program is started less often.
     offers: Mutex<HashMap<Revision, Value>>,
 }
 
 impl Hosts {
-    pub(crate) fn new(target: Target, headers: Vec<(String, String)>) -> Arc<Self> {
-        Arc::new(Self { target, headers, listening: OnceCell::new(), offers: Mutex::default() })
+    pub(crate) fn new(location: Location) -> Arc<Self> {
+        Arc::new(Self { location, offers: Mutex::default() })
     }
-
-    /// The address of a server that listens.
-    async fn url(&self) -> Outcome<String> {
-        match &self.target {
-            Target::Url(url) => Ok(url.clone()),
-            Target::Command(command) => {
-                let started = self.listening.get_or_try_init(|| start_listening(command)).await?;
-                Ok(started.1.clone())
-            }
-        }
-    }
-}
-
-/// Starts a server that says on one of its outputs which URL it listens at.
-async fn start_listening(command: &CommandLine) -> Outcome<(Process, String)> {
-    let (process, mut lines) = Process::start_aside(command, &Trace::new())?;
-    let told = async {
-        while let Some(line) = lines.recv().await {
-            if let Some(url) = url_in(&line) {
-                return Some(url);
-            }
-        }
-        None
-    };
-    match tokio::time::timeout(START_TIME, told).await {
-        Ok(Some(url)) => {
-            tokio::spawn(async move { while lines.recv().await.is_some() {} });
-            Ok((process, url))
-        }
-        _ => Err(Stop::inconclusive(format!("`{command}` did not say a URL that it listens at"))),
-    }
-}
-
-/// The first `http://` URL in a line.
-fn url_in(line: &str) -> Option<String> {
-    let url = &line[line.find("http://")?..];
-    let end = url.find(|char: char| char.is_whitespace() || "\"'<>`,;".contains(char)).unwrap_or(url.len());
-    Some(url[..end].trim_end_matches('.').to_owned())
 }
 
 impl Server {
@@ -125,6 +84,7 @@ impl Server {
             Transport::Stdio => Link::start(self.command()?, &self.setting, sender)?,
             Transport::Http => Link::Streamable(Streamable::new(self.http().await?, self.revision(), sender)),
             Transport::Sse => Link::HttpSse(HttpSse::open(&self.http().await?, sender).await?),
+            Transport::Ws => return Err(Stop::not_applicable("MCP has no transport over WebSocket")),
         };
         let mut conversation = Conversation::new(link, received, *wait);
         if self.setting.transport == Transport::Stdio && faults.is_none() {
@@ -216,22 +176,19 @@ impl Server {
 
     /// The endpoint over HTTP.
     pub(crate) async fn http(&self) -> Outcome<HttpTarget> {
-        let url = self.hosts.url().await?;
-        let url = match (&self.hosts.target, self.setting.transport) {
+        let location = &self.hosts.location;
+        let mut url = location.url(&["http://"]).await?;
+        if location.is_started() && self.setting.transport == Transport::Sse {
             // A server that is started says one URL; the other transport is at the customary path beside it.
-            (Target::Command(_), Transport::Sse) => url.replace("/mcp", "/sse"),
-            _ => url,
-        };
+            url = url.replace("/mcp", "/sse");
+        }
         let Setting { trace, faults, wait, .. } = &self.setting;
-        HttpTarget::new(&url, &self.hosts.headers, trace, faults, *wait)
+        HttpTarget::new(&url, location.headers(), trace, faults, *wait)
     }
 
     /// The command of a server on stdio.
     pub(crate) fn command(&self) -> Outcome<&CommandLine> {
-        match &self.hosts.target {
-            Target::Command(command) => Ok(command),
-            Target::Url(_) => Err(Stop::not_applicable("the server is reached by a URL")),
-        }
+        self.hosts.location.command()
     }
 
     /// A tool that plays a role in the profile, as the params of `tools/call`.

@@ -104,7 +104,7 @@ pub(super) fn post_of(conversation: &Conversation, bytes: &[u8]) -> Option<HttpR
     let request = match &conversation.link {
         Link::Streamable(link) => link.post(&message),
         Link::HttpSse(link) => link.endpoint().request("POST").json(&message),
-        Link::Stdio { .. } | Link::Socket(_) | Link::Served(_) => return None,
+        _ => return None,
     };
     Some(request.body(bytes))
 }

@@ -52,6 +52,8 @@ fn step(event: &TraceEvent) -> Step {
         Part::Head => "head",
         Part::Body => "body",
         Part::Event => "event",
+        Part::TextFrame => "frame",
+        Part::BinaryFrame => "binary frame",
         Part::Stderr => "stderr",
         Part::End => "end of",
     };

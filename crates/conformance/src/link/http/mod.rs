@@ -1,18 +1,22 @@
-//! HTTP/1.1 requests to a server under test, with nothing added that a check does not ask for.
+//! HTTP requests to a server or an agent under test, with nothing added that a check does not ask for.
 
 mod body;
+mod http2;
 mod response;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use http::{Request, Uri};
+use http::{Request, Uri, Version};
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
 use self::body::RequestBody;
+use self::http2::Http2;
 pub(crate) use self::response::HttpResponse;
 use self::response::{Body, Connection};
 use super::connect::{Duplex, connect};
@@ -31,6 +35,10 @@ pub(crate) struct HttpTarget {
     next: Arc<AtomicU32>,
     /// How long a server may take for the head of a response, and for each further part of its body that a check waits for.
     wait: Duration,
+    /// The connection that all requests share; without it each has one of HTTP/1.1 for itself.
+    http2: Option<Arc<Http2>>,
+    /// Whether a POST is answered with the response to its message, as in MCP.
+    posts_are_answered: bool,
 }
 
 /// A request that is being put together. The only header that it has by itself is `Host`.
@@ -63,6 +71,8 @@ impl HttpTarget {
             faults: faults.clone(),
             next: Arc::default(),
             wait,
+            http2: None,
+            posts_are_answered: true,
         })
     }
 
@@ -88,8 +98,19 @@ impl HttpTarget {
 
     /// A connection on which the check writes bytes of its own.
     pub(crate) async fn tcp(&self) -> Outcome<Tcp> {
-        let connection = connect(&self.url).await.map_err(Stop::inconclusive)?;
+        let connection = connect(&self.url, Version::HTTP_11).await.map_err(Stop::inconclusive)?;
         Ok(Tcp::new(self.clone(), connection))
+    }
+
+    /// The same address of an agent, which answers posts on other streams.
+    pub(crate) fn of_agent(mut self) -> Self {
+        self.posts_are_answered = false;
+        self
+    }
+
+    /// The same address, with nothing written down and no fault, for what is no part of a check.
+    pub(crate) fn unseen(&self) -> Self {
+        Self { trace: Trace::new(), faults: Faults::default(), ..self.clone() }
     }
 
     /// How long a server may take.
@@ -131,7 +152,7 @@ impl HttpTarget {
             }
         }
         let headers = head.headers.iter().map(|(name, value)| format!("\n{name}: {}", masked(name, value)));
-        let text = format!("HTTP/1.1 {}", head.status) + &headers.collect::<String>();
+        let text = format!("{} {}", self.version(), head.status) + &headers.collect::<String>();
         self.trace.add(Sender::Subject, Part::Head, text.as_bytes());
         head
     }
@@ -185,6 +206,12 @@ impl HttpRequest {
         self
     }
 
+    /// The same request, with nothing written down and no fault.
+    pub(crate) fn unseen(mut self) -> Self {
+        self.target = self.target.unseen();
+        self
+    }
+
     pub(crate) fn method(mut self, method: &str) -> Self {
         method.clone_into(&mut self.method);
         self
@@ -223,11 +250,19 @@ impl HttpRequest {
         let what = format!("a response to {} {}", self.method, self.path);
         let (exchange, kept, mut forged) = target.note(&self.head_text(), &self.body);
         let (head, body) = if kept {
-            kept_from_server(exchange, &self.body)
+            target.kept_from_server(exchange, &self.body)
         } else {
-            // A server that is not there breaks no requirement.
-            let stream = connect(&target.url).await.map_err(Stop::inconclusive)?;
-            match tokio::time::timeout(target.wait, self.exchange(stream, exchange, written)).await {
+            let answered = match target.http2.clone() {
+                Some(shared) => {
+                    tokio::time::timeout(target.wait, self.exchange_on(&shared, exchange, written)).await
+                }
+                None => {
+                    // A server that is not there breaks no requirement.
+                    let stream = connect(&target.url, Version::HTTP_11).await.map_err(Stop::inconclusive)?;
+                    tokio::time::timeout(target.wait, self.exchange(stream, exchange, written)).await
+                }
+            };
+            match answered {
                 Ok(Ok(response)) => response,
                 Ok(Err(why)) => return Err(Stop::failed(what, why)),
                 Err(_) => {
@@ -260,7 +295,7 @@ impl HttpRequest {
     /// The first line and the headers, as the trace and faults see them.
     pub(crate) fn head_text(&self) -> String {
         let headers = self.headers.iter().map(|(name, value)| format!("\n{name}: {value}"));
-        format!("{} {} HTTP/1.1", self.method, self.path) + &headers.collect::<String>()
+        format!("{} {} {}", self.method, self.path, self.target.version()) + &headers.collect::<String>()
     }
 
     async fn exchange(
@@ -279,28 +314,51 @@ impl HttpRequest {
         if !self.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
             request = request.header("Host", self.target.authority());
         }
+        let request = self.finish(request, written)?;
+        opened(sender.send_request(request).await, exchange, Some(connection))
+    }
+
+    /// Adds the headers and the body.
+    fn finish(
+        self,
+        mut request: http::request::Builder,
+        written: oneshot::Sender<()>,
+    ) -> Result<Request<RequestBody>, String> {
         for (name, value) in &self.headers {
             request = request.header(name, value);
         }
-        let body = RequestBody::new(self.body, written);
-        let request = request.body(body).map_err(|error| error.to_string())?;
-        let sent = sender.send_request(request).await;
-        let (parts, body) = sent.map_err(|error| format!("the connection broke: {error}"))?.into_parts();
-        let text = |value: &http::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
-        let headers =
-            parts.headers.iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect();
-        let head = Head { exchange, status: parts.status.as_u16(), headers };
-        Ok((head, Body::Open { body, _connection: connection }))
+        request.body(RequestBody::new(self.body, written)).map_err(|error| error.to_string())
     }
 }
 
-/// What a server answers that ignores a message: it takes a notification, and leaves a request open.
-fn kept_from_server(exchange: u32, body: &[u8]) -> (Head, Body) {
-    let message: Value = serde_json::from_slice(body).unwrap_or_default();
-    let open = message.get("id").is_some() && message.get("method").is_some();
-    let stream = vec![("content-type".to_owned(), "text/event-stream".to_owned())];
-    let (status, headers) = if open { (200, stream) } else { (202, Vec::new()) };
-    (Head { exchange, status, headers }, Body::None { open })
+impl HttpTarget {
+    /// The version of HTTP, as a request's first line has it.
+    fn version(&self) -> &'static str {
+        if self.http2.is_some() { "HTTP/2" } else { "HTTP/1.1" }
+    }
+
+    /// What a server answers that ignores a message: it takes a notification, and leaves a request open.
+    fn kept_from_server(&self, exchange: u32, body: &[u8]) -> (Head, Body) {
+        let message: Value = serde_json::from_slice(body).unwrap_or_default();
+        let is_request = message.get("id").is_some() && message.get("method").is_some();
+        let open = is_request && self.posts_are_answered;
+        let stream = vec![("content-type".to_owned(), "text/event-stream".to_owned())];
+        let (status, headers) = if open { (200, stream) } else { (202, Vec::new()) };
+        (Head { exchange, status, headers }, Body::None { open })
+    }
+}
+
+/// The head of a response as faults see it, and its body, which is still to be read.
+fn opened(
+    sent: hyper::Result<http::Response<hyper::body::Incoming>>,
+    exchange: u32,
+    connection: Option<Connection>,
+) -> Result<(Head, Body), String> {
+    let (parts, body) = sent.map_err(|error| format!("the connection broke: {error}"))?.into_parts();
+    let text = |value: &http::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+    let headers = parts.headers.iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect();
+    let head = Head { exchange, status: parts.status.as_u16(), headers };
+    Ok((head, Body::Open { body, _connection: connection }))
 }
 
 /// Secrets that the user gave are not written down.
@@ -313,88 +371,5 @@ pub(crate) fn masked_line(line: &str) -> String {
     match line.split_once(": ") {
         Some((name, value)) => format!("{name}: {}", masked(name, value)),
         None => line.to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-    use tokio::net::TcpListener;
-
-    use super::*;
-
-    async fn target(listener: &TcpListener) -> HttpTarget {
-        let url = format!("http://{}/mcp", listener.local_addr().unwrap());
-        HttpTarget::new(&url, &[], &Trace::new(), &Faults::default(), Duration::from_secs(20)).unwrap()
-    }
-
-    #[tokio::test]
-    async fn a_request_has_the_headers_that_were_asked_for_and_its_length() {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let target = target(&listener).await;
-        let server = async {
-            let (mut stream, _) = listener.accept().await.unwrap();
-            let mut bytes = vec![0; 4096];
-            let mut length = 0;
-            while !bytes[..length].ends_with(b"{\"a\":1}") {
-                length += stream.read(&mut bytes[length..]).await.unwrap();
-            }
-            stream.write_all(b"HTTP/1.1 202 Accepted\r\nX: y\r\nContent-Length: 0\r\n\r\n").await.unwrap();
-            String::from_utf8(bytes[..length].to_vec()).unwrap()
-        };
-        let request = target.request("POST").body("{\"a\":1}").header("X-Test", "b");
-        let (request, response) = tokio::join!(server, request.send());
-        let host = target.authority();
-        let expected =
-            format!("POST /mcp HTTP/1.1\r\nhost: {host}\r\nx-test: b\r\ncontent-length: 7\r\n\r\n");
-        assert_eq!(request, expected + "{\"a\":1}");
-        let response = response.unwrap();
-        assert_eq!((response.status(), response.header("x")), (202, Some("y")));
-    }
-
-    #[tokio::test]
-    async fn bytes_are_written_as_they_are_and_chunks_are_joined() {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let target = target(&listener).await;
-        let server = async {
-            let (mut stream, _) = listener.accept().await.unwrap();
-            let mut bytes = [0; 4];
-            stream.read_exact(&mut bytes).await.unwrap();
-            stream.write_all(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-").await.unwrap();
-            stream.write_all(b"Encoding: chunked\r\n\r\n3;x\r\nabc\r\n1\r\nd\r\n0\r\n\r\n").await.unwrap();
-            stream.write_all(b"HTTP/1.0 404 No\r\nContent-Length: 2\r\n\r\nno").await.unwrap();
-            bytes
-        };
-        let client = async {
-            let mut tcp = target.tcp().await.unwrap();
-            tcp.write(b"\0ABC").await.unwrap();
-            let responses = [tcp.response().await.unwrap(), tcp.response().await.unwrap()];
-            assert!(tcp.closes_within(Duration::from_secs(20)).await);
-            responses.map(|response| (response.head.status, response.body))
-        };
-        let (bytes, responses) = tokio::join!(server, client);
-        assert_eq!(bytes, *b"\0ABC");
-        assert_eq!(responses, [(200, b"abcd".to_vec()), (404, b"no".to_vec())]);
-    }
-
-    #[test]
-    fn references_are_resolved_and_secrets_are_masked() {
-        let listed = [
-            ("/m?s=1", "http://h:1/m?s=1"),
-            ("m", "http://h:1/a/m"),
-            ("?s=1", "http://h:1/a/sse?s=1"),
-            ("//h:2/m", "http://h:2/m"),
-            ("https://i/m", "https://i/m"),
-        ];
-        let trace = Trace::new();
-        let wait = Duration::from_secs(1);
-        let target = HttpTarget::new("http://h:1/a/sse", &[], &trace, &Faults::default(), wait).unwrap();
-        for (reference, resolved) in listed {
-            assert_eq!(target.at(reference).unwrap().url, resolved);
-        }
-        target.note("POST /m HTTP/1.1\nAuthorization: Bearer secret", json!({}).to_string().as_bytes());
-        let shown = String::from_utf8(trace.events().remove(0).bytes).unwrap();
-        assert_eq!(shown, "POST /m HTTP/1.1\nAuthorization: (not shown)");
     }
 }

@@ -37,8 +37,8 @@ pub(crate) struct HttpResponse {
 pub(super) enum Body {
     Open {
         body: HyperBody,
-        /// Closes the connection when the response is dropped.
-        _connection: Connection,
+        /// Closes a connection of its own when the response is dropped.
+        _connection: Option<Connection>,
     },
     /// Nothing comes, because a fault kept the message from the server: the end at once, or silence for ever.
     None { open: bool },

@@ -105,7 +105,7 @@ async fn names_of_headers_have_no_case(server: Server) -> Outcome {
     let target = server.http().await?;
     let body = request(&server, "server/discover", json!({})).to_string();
     let given: String =
-        server.hosts.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        server.hosts.location.headers().iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
     let head = format!(
         "POST {} HTTP/1.1\r\nHOST: {}\r\nCONTENT-TYPE: application/json\r\n\
          ACCEPT: application/json, text/event-stream\r\nMCP-PROTOCOL-VERSION: {}\r\n\

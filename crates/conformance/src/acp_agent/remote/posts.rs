@@ -1,0 +1,187 @@
+//! Checks of agents: what the responses to posts and to other requests over HTTP say.
+
+use serde_json::{Value, json};
+
+use super::{
+    UNKNOWN, is_response_to, opens_connection_stream, post, posts, read_until, stream, unknown_method,
+};
+use crate::acp_agent::Agent;
+use crate::check::{Check, HTTP, check};
+use crate::fault::{Fault, Incoming};
+use crate::faults;
+use crate::link::acp_http::AcpConnection;
+use crate::link::http::HttpRequest;
+use crate::verdict::{Outcome, Stop, ensure};
+
+pub(in crate::acp_agent) const CHECKS: &[Check<Agent>] = &[
+    check!("HT-02", http2_is_spoken, HTTP, [
+        "refuses the version" => faults::answer_status(is_http2, 505),
+        "takes the pseudo headers of HTTP/2 for headers, and fails" => faults::answer_status(is_http2, 500),
+        "sends no event over HTTP/2" => faults::answer_messages(is_http2_stream, |message| *message = Value::Null),
+    ]),
+    check!("HT-04", initialize_begins_a_connection, HTTP, [
+        "gives no connection id" => faults::answer_head(|request| posts(request, "initialize"), |head| head.remove("acp-connection-id")),
+        "takes it as any other message" => faults::answer_status(|request| posts(request, "initialize"), 202),
+        "answers with an event stream" => faults::answer_head(|request| posts(request, "initialize"), |head| head.set("content-type", "text/event-stream")),
+        "answers with an empty body" => faults::loses_response_to("initialize"),
+    ]),
+    check!("HT-05", posts_are_accepted_at_once, HTTP, [
+        "answers 200" => faults::answer_status(|request| posts(request, "_conformance/unknown"), 200),
+        "answers in the response to the POST" => answers_at_once(),
+        "answers with another id" => faults::answer_messages(opens_connection_stream, |message| if message["id"] == POSTED { message["id"] = json!(1) }),
+        "answers nowhere" => faults::answer_messages(opens_connection_stream, |message| if message["id"] == POSTED { *message = Value::Null }),
+    ]),
+    check!("HT-06", other_content_types_are_refused, HTTP, [
+        "reads any content type" => faults::answer_status(is_plain_text, 202),
+        "calls it a bad request" => faults::answer_status(is_plain_text, 400),
+    ]),
+    check!("HT-08", the_connection_id_is_checked, HTTP, [
+        "takes a POST without one" => faults::answer_status(|request| request.starts_with("POST ") && has_no_connection(request), 202),
+        "opens a stream without one" => faults::answer_status(|request| request.starts_with("GET ") && has_no_connection(request), 200),
+        "takes a DELETE without one" => faults::answer_status(|request| request.starts_with("DELETE ") && has_no_connection(request), 202),
+        "takes messages for connections that do not exist" => faults::answer_status(|request| request.starts_with("POST ") && request.contains(UNKNOWN), 202),
+        "calls an unknown connection a bad request" => faults::answer_status(|request| request.starts_with("GET ") && request.contains(UNKNOWN), 400),
+    ]),
+    check!("HT-10", batches_are_not_implemented, HTTP, [
+        "takes them" => faults::answer_status(posts_a_batch, 202),
+        "calls them a bad request" => faults::answer_status(posts_a_batch, 400),
+    ]),
+];
+
+/// The id of the request whose response is waited for.
+const POSTED: &str = "conformance-posted";
+
+fn is_http2(request: &str) -> bool {
+    request.lines().next().is_some_and(|line| line.ends_with("HTTP/2"))
+}
+
+fn is_http2_stream(request: &str) -> bool {
+    is_http2(request) && opens_connection_stream(request)
+}
+
+fn is_plain_text(request: &str) -> bool {
+    request.contains("\ncontent-type: text/plain")
+}
+
+fn has_no_connection(request: &str) -> bool {
+    !request.contains("\nacp-connection-id: ") && !request.contains("\"initialize\"")
+}
+
+fn posts_a_batch(request: &str) -> bool {
+    request.starts_with("POST ") && request.split("\n\n").nth(1).is_some_and(|body| body.starts_with('['))
+}
+
+fn answers_at_once() -> Box<dyn Fault> {
+    faults::in_response_to(
+        |request| posts(request, "_conformance/unknown"),
+        |incoming| match incoming {
+            Incoming::Body { exchange, .. } => {
+                let error = json!({"code": -32601, "message": "method not found"});
+                let answer = json!({"jsonrpc": "2.0", "id": POSTED, "error": error});
+                vec![Incoming::Body { exchange, bytes: answer.to_string().into_bytes() }]
+            }
+            other => vec![other],
+        },
+    )
+}
+
+/// A request is refused with a status.
+async fn refused(request: HttpRequest, status: u16, what: &str) -> Outcome {
+    let response = request.send().await?;
+    ensure!(
+        response.status() == status,
+        format!("status {status} for {what}"),
+        "status {}",
+        response.status()
+    );
+    Ok(())
+}
+
+/// All requests go over one connection of HTTP/2, as a client sends them that relies on it.
+async fn http2_is_spoken(agent: Agent) -> Outcome {
+    let target = agent.http1_endpoint().await?.over_http2().await?;
+    let connection = AcpConnection::new(target);
+    let (response, answer) = connection.initialize(&agent.initialize_message()).await?;
+    let status = response.status();
+    ensure!(status == 200, "status 200 for initialize over HTTP/2", "status {status} with `{answer}`");
+    let mut events = stream(&connection, None).await?;
+    let id = json!("conformance-http2");
+    post(&connection, &unknown_method(&id)).await?;
+    let what = "the response to a request on a stream of the same connection of HTTP/2";
+    read_until(&mut events, what, agent.setting.wait, |message| is_response_to(message, &id)).await?;
+    Ok(())
+}
+
+async fn initialize_begins_a_connection(agent: Agent) -> Outcome {
+    let connection = AcpConnection::new(agent.endpoint().await?);
+    let message = agent.initialize_message();
+    let (response, answer) = connection.initialize(&message).await?;
+    let status = response.status();
+    ensure!(status == 200, "status 200 for initialize", "status {status} with `{answer}`");
+    let kind = response.header("content-type").unwrap_or_default();
+    let is_json = kind.split(';').next().is_some_and(|kind| kind.trim() == "application/json");
+    ensure!(is_json, "a body of the type application/json for initialize", "the type `{kind}`");
+    let is_answer = is_response_to(&answer, &message["id"]);
+    ensure!(is_answer, "the response to initialize in the body", "`{answer}`");
+    if answer.get("error").is_some() {
+        return Err(Stop::not_applicable(format!("the agent refuses initialize: `{answer}`")));
+    }
+    let id = connection.id().unwrap_or_default();
+    ensure!(!id.is_empty(), "an `Acp-Connection-Id` in the response to initialize", "none");
+    Ok(())
+}
+
+async fn posts_are_accepted_at_once(agent: Agent) -> Outcome {
+    let connection = agent.connected().await?;
+    let mut events = stream(&connection, None).await.map_err(Stop::while_preparing)?;
+    let request = unknown_method(&json!(POSTED));
+    let notification = json!({"jsonrpc": "2.0", "method": "_conformance/unknown", "params": {}});
+    for message in [&request, &notification] {
+        let mut response = connection.post(message).send().await?;
+        let status = response.status();
+        ensure!(status == 202, format!("status 202 for a POST of `{message}`"), "status {status}");
+        let body = response.bytes().await?;
+        let shown = String::from_utf8_lossy(&body);
+        ensure!(body.is_empty(), format!("no body for a POST of `{message}`"), "`{shown}`");
+    }
+    let what = "the response to a posted request, with its id, on the stream of the connection";
+    let is_answer = |message: &Value| is_response_to(message, &json!(POSTED));
+    read_until(&mut events, what, agent.setting.wait, is_answer).await?;
+    Ok(())
+}
+
+async fn other_content_types_are_refused(agent: Agent) -> Outcome {
+    let connection = agent.connected().await?;
+    let first = AcpConnection::new(agent.endpoint().await?);
+    for (request, what) in [
+        (first.post(&agent.initialize_message()), "initialize as text/plain"),
+        (connection.post(&unknown_method(&json!(2))), "a message as text/plain"),
+    ] {
+        refused(request.header("content-type", "text/plain"), 415, what).await?;
+    }
+    Ok(())
+}
+
+async fn the_connection_id_is_checked(agent: Agent) -> Outcome {
+    let connection = AcpConnection::new(agent.endpoint().await?);
+    let message = unknown_method(&json!(2));
+    let requests = || [connection.post(&message), connection.get(None), connection.request("DELETE")];
+    for (request, method) in requests().into_iter().zip(["POST", "GET", "DELETE"]) {
+        refused(request, 400, &format!("a {method} without `Acp-Connection-Id`")).await?;
+    }
+    for (request, method) in requests().into_iter().zip(["POST", "GET", "DELETE"]) {
+        let response = request.header("acp-connection-id", UNKNOWN).send().await?;
+        let status = response.status();
+        // What is gone already may be deleted again.
+        let is_sound = status == 404 || method == "DELETE" && status == 202;
+        let what = format!("status 404 for a {method} with an unknown `Acp-Connection-Id`");
+        ensure!(is_sound, what, "status {status}");
+    }
+    Ok(())
+}
+
+async fn batches_are_not_implemented(agent: Agent) -> Outcome {
+    let connection = agent.connected().await?;
+    let batch = json!([unknown_method(&json!(2)), unknown_method(&json!(3))]);
+    refused(connection.post(&batch), 501, "a POST of an array").await
+}

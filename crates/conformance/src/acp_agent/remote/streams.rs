@@ -1,0 +1,313 @@
+//! Checks of agents: event streams over HTTP, of the connection and of its sessions.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::{
+    UNKNOWN, is_response_to, new_session, opens_connection_stream, opens_session_stream, post, posts,
+    read_until, stream, unknown_method,
+};
+use crate::acp_agent::Agent;
+use crate::acp_agent::answers::answers;
+use crate::acp_agent::turn::update_in;
+use crate::check::{Check, HTTP, check};
+use crate::fault::{Fault, Head, Incoming};
+use crate::faults;
+use crate::link::acp_http::AcpConnection;
+use crate::link::http::HttpResponse;
+use crate::link::websocket::handshake;
+use crate::revision::Revision;
+use crate::verdict::{Outcome, Stop, ensure};
+
+/// How long a check listens for what must not come.
+const SILENCE: Duration = Duration::from_millis(300);
+
+pub(in crate::acp_agent) const CHECKS: &[Check<Agent>] = &[
+    check!("HT-03", one_endpoint_serves_all, HTTP, [
+        "serves no DELETE" => faults::answer_status(|request| request.starts_with("DELETE "), 405),
+        "serves no event streams" => faults::answer_status(opens_connection_stream, 405),
+        "takes the handshake of a WebSocket for a GET of a stream" => faults::answer_status(|request| request.contains("\nupgrade: websocket"), 400),
+    ]),
+    check!("HT-07", streams_need_an_accept_header, HTTP, [
+        "opens the stream all the same" => faults::answer_head(accepts_json_only, opened),
+        "calls it a bad request" => faults::answer_status(accepts_json_only, 400),
+    ]),
+    check!("HT-09", the_session_id_is_checked, HTTP, [
+        "opens a stream for any session" => faults::answer_head(|request| request.contains(UNKNOWN), opened),
+        "calls an unknown session a bad request" => faults::answer_status(|request| request.contains(UNKNOWN), 400),
+        "takes the session of a prompt from its params" => faults::answer_status(|request| posts(request, "session/prompt"), 202),
+        "takes the session of a notification from its params" => faults::answer_status(|request| posts(request, "session/cancel"), 202),
+    ]),
+    check!("HT-11", messages_go_to_their_stream, HTTP, [
+        "answers session/new elsewhere" => faults::answer_messages(opens_connection_stream, |message| if message["result"]["sessionId"].is_string() { *message = Value::Null }),
+        "answers prompts on the stream of the connection" => faults::answer_messages(opens_session_stream, |message| if message["id"] == PROMPT { *message = Value::Null }),
+        "sends updates on the stream of the connection" => faults::answer_messages(opens_session_stream, |message| if message["method"] == "session/update" { *message = Value::Null }),
+        "sends updates on both streams" => repeats_updates(),
+    ]),
+    check!("HT-12", a_delete_closes_all_streams, HTTP, [
+        "answers 200" => faults::answer_status(|request| request.starts_with("DELETE "), 200),
+        "leaves the stream of the connection open" => stays_open(opens_connection_stream),
+        "leaves the streams of sessions open" => stays_open(opens_session_stream),
+    ]),
+    check!("HT-16", a_new_stream_repeats_nothing, HTTP, [
+        "replays the stream from its beginning" => replays(),
+    ]),
+];
+
+/// The id of a prompt.
+const PROMPT: &str = "conformance-prompt";
+
+fn accepts_json_only(request: &str) -> bool {
+    request.starts_with("GET ") && request.contains("\naccept: application/json")
+}
+
+/// The head of a stream that was opened.
+fn opened(head: &mut Head) {
+    head.status = 200;
+    head.set("content-type", "text/event-stream");
+}
+
+/// Sends an update of a session on the stream of the connection, before the first response after that to `session/new`.
+fn repeats_updates() -> Box<dyn Fault> {
+    let mut session = Value::Null;
+    faults::in_response_to(opens_connection_stream, move |incoming| {
+        let message = faults::message_in(&incoming).unwrap_or_default();
+        if message["result"]["sessionId"].is_string() {
+            session = message["result"]["sessionId"].clone();
+        } else if session.is_string() && message.get("id").is_some() {
+            let update =
+                json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "Hello"}});
+            let params = json!({"sessionId": session, "update": update});
+            let update = json!({"jsonrpc": "2.0", "method": "session/update", "params": params});
+            return vec![Incoming::Forged(update), incoming];
+        }
+        vec![incoming]
+    })
+}
+
+fn stays_open(accept: fn(&str) -> bool) -> Box<dyn Fault> {
+    faults::in_response_to(accept, |incoming| match incoming {
+        Incoming::StreamEnd { .. } => Vec::new(),
+        other => vec![other],
+    })
+}
+
+/// Sends the last message of a session again on a stream that is opened with `Last-Event-ID`.
+fn replays() -> Box<dyn Fault> {
+    let last = Arc::new(Mutex::new(Value::Null));
+    let kept = Arc::clone(&last);
+    let keeps = faults::in_response_to(opens_session_stream, move |incoming| {
+        if let Some(message) = faults::message_in(&incoming) {
+            *kept.lock().unwrap_or_else(PoisonError::into_inner) = message;
+        }
+        vec![incoming]
+    });
+    let repeats = faults::in_response_to(
+        |request| request.contains("\nlast-event-id: "),
+        move |incoming| match incoming {
+            Incoming::Head(head) if head.status == 200 => {
+                let again = last.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                vec![Incoming::Head(head), Incoming::Forged(again)]
+            }
+            other => vec![other],
+        },
+    );
+    faults::both(keeps, repeats)
+}
+
+async fn one_endpoint_serves_all(agent: Agent) -> Outcome {
+    let target = agent.endpoint().await?;
+    let connection = AcpConnection::new(target.clone());
+    let (response, _) = connection.initialize(&agent.initialize_message()).await?;
+    ensure!(response.status() == 200, "status 200 for a POST of initialize", "status {}", response.status());
+    let _stream = stream(&connection, None).await?;
+    let upgraded = handshake(&target)?.0.send().await?;
+    // An agent may speak HTTP alone, and then says so.
+    let is_sound = matches!(upgraded.status(), 101 | 426 | 501);
+    let what = "status 101 for a GET with an upgrade to WebSocket, or 426 or 501 where there is none";
+    ensure!(is_sound, what, "status {}", upgraded.status());
+    let deleted = connection.request("DELETE").send().await?;
+    ensure!(deleted.status() == 202, "status 202 for a DELETE", "status {}", deleted.status());
+    Ok(())
+}
+
+async fn streams_need_an_accept_header(agent: Agent) -> Outcome {
+    let connection = agent.connected().await?;
+    let response = connection.get(None).header("accept", "application/json").send().await?;
+    let what = "status 406 for a GET that does not accept text/event-stream";
+    ensure!(response.status() == 406, what, "status {}", response.status());
+    Ok(())
+}
+
+async fn the_session_id_is_checked(agent: Agent) -> Outcome {
+    let connection = agent.connected().await?;
+    let mut events = stream(&connection, None).await.map_err(Stop::while_preparing)?;
+    let response = connection.get(Some(UNKNOWN)).send().await?;
+    let what = "status 404 for a GET with an `Acp-Session-Id` that the connection does not know";
+    ensure!(response.status() == 404, what, "status {}", response.status());
+    let session = new_session(&agent, &connection, &mut events).await.map_err(Stop::while_preparing)?;
+    let prompt = agent.prompt(&session, "Hello");
+    for message in [
+        json!({"jsonrpc": "2.0", "id": PROMPT, "method": "session/prompt", "params": prompt}),
+        json!({"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": session}}),
+    ] {
+        let response = connection.post(&message).without("acp-session-id").send().await?;
+        let what = format!("status 400 for a POST of {} without `Acp-Session-Id`", message["method"]);
+        ensure!(response.status() == 400, what, "status {}", response.status());
+    }
+    Ok(())
+}
+
+/// Sends a prompt and answers what the agent asks, up to the end of its work: the messages of the session's stream.
+async fn prompted(
+    agent: &Agent,
+    connection: &AcpConnection,
+    session: &str,
+    events: &mut HttpResponse,
+) -> Outcome<Vec<Value>> {
+    let text = agent.setting.text("permission").or_else(|_| agent.setting.text("say")).unwrap_or("Hello");
+    let params = agent.prompt(session, text);
+    let prompt = json!({"jsonrpc": "2.0", "id": PROMPT, "method": "session/prompt", "params": params});
+    post(connection, &prompt).await?;
+    let (mut answers, mut messages) = (answers(), Vec::new());
+    let (mut is_answered, mut is_idle) = (false, false);
+    while !is_answered || !is_idle {
+        let what = "the response to a prompt on the stream of its session";
+        let (message, _) = read_until(events, what, agent.setting.wait, Value::is_object).await?;
+        if is_response_to(&message, &json!(PROMPT)) {
+            is_answered = true;
+            // In version 2 the work goes on.
+            is_idle |= agent.revision() == Revision::Acp1 || message.get("error").is_some();
+        } else if let Some(update) = update_in(&message) {
+            is_idle |= update["state"] == "idle" && update["stopReason"].is_string();
+        } else if message.get("method").is_some() && message.get("id").is_some() {
+            answer(connection, session, answers(&message), &message).await?;
+        }
+        messages.push(message);
+    }
+    Ok(messages)
+}
+
+/// Posts an answer to a request of the agent.
+async fn answer(
+    connection: &AcpConnection,
+    session: &str,
+    outcome: Option<Result<Value, Value>>,
+    request: &Value,
+) -> Outcome {
+    let message = match outcome {
+        Some(Ok(result)) => json!({"jsonrpc": "2.0", "id": request["id"], "result": result}),
+        Some(Err(error)) => json!({"jsonrpc": "2.0", "id": request["id"], "error": error}),
+        None => return Ok(()),
+    };
+    let response = connection.post(&message).header("acp-session-id", session).send().await?;
+    let status = response.status();
+    ensure!(status == 202, "status 202 for an answer to a request of the agent", "status {status}");
+    Ok(())
+}
+
+/// What comes on the connection's stream up to the response to a request without a session.
+async fn until_marker(
+    agent: &Agent,
+    connection: &AcpConnection,
+    events: &mut HttpResponse,
+    id: &str,
+) -> Outcome<Vec<Value>> {
+    post(connection, &unknown_method(&json!(id))).await?;
+    let what = "the response to a request without a session on the stream of the connection";
+    let is_last = |message: &Value| is_response_to(message, &json!(id));
+    Ok(read_until(events, what, agent.setting.wait, is_last).await?.1)
+}
+
+async fn messages_go_to_their_stream(agent: Agent) -> Outcome {
+    let connection = agent.connected().await?;
+    let mut events = stream(&connection, None).await.map_err(Stop::while_preparing)?;
+    let session = new_session(&agent, &connection, &mut events).await?;
+    let mut of_session = stream(&connection, Some(&session)).await?;
+    // What came before the session had a stream of its own is no part of this.
+    until_marker(&agent, &connection, &mut events, "conformance-before").await?;
+    let messages = prompted(&agent, &connection, &session, &mut of_session).await?;
+    let has_updates = messages.iter().any(|message| message["method"] == "session/update");
+    let expects_updates = agent.setting.text("say").is_ok();
+    let what = "the updates of a prompt on the stream of its session";
+    ensure!(has_updates || !expects_updates, what, "none up to its end");
+    let others = until_marker(&agent, &connection, &mut events, "conformance-after").await?;
+    let is_stray = |message: &&Value| {
+        message["params"]["sessionId"] == *session || is_response_to(message, &json!(PROMPT))
+    };
+    let stray = others.iter().find(is_stray);
+    let what = "no message of a session on the stream of the connection while the session has its own";
+    ensure!(stray.is_none(), what, "`{}`", stray.unwrap_or(&Value::Null));
+    Ok(())
+}
+
+async fn a_delete_closes_all_streams(agent: Agent) -> Outcome {
+    let connection = agent.connected().await?;
+    let mut events = stream(&connection, None).await.map_err(Stop::while_preparing)?;
+    let mut streams = Vec::new();
+    // An agent that needs a login has no session here, and its connection has a stream nevertheless.
+    if let Ok(session) = new_session(&agent, &connection, &mut events).await {
+        streams
+            .push(("the session", stream(&connection, Some(&session)).await.map_err(Stop::while_preparing)?));
+    }
+    streams.push(("the connection", events));
+    let response = connection.request("DELETE").send().await?;
+    ensure!(response.status() == 202, "status 202 for a DELETE", "status {}", response.status());
+    for (owner, mut stream) in streams {
+        let until = tokio::time::Instant::now() + agent.setting.wait;
+        loop {
+            let left = until.saturating_duration_since(tokio::time::Instant::now());
+            match stream.event_or_silence(left).await? {
+                Some(Some(_)) => {}
+                Some(None) => break,
+                None => {
+                    let what = format!("the end of the stream of {owner} after a DELETE");
+                    return Err(Stop::failed(what, "it is open"));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Opens a session's stream again. An agent may need a moment to see that the one before is gone.
+async fn reopened(
+    connection: &AcpConnection,
+    session: &str,
+    last: &str,
+    wait: Duration,
+) -> Outcome<HttpResponse> {
+    let until = tokio::time::Instant::now() + wait;
+    loop {
+        let response = connection.get(Some(session)).header("last-event-id", last).send().await?;
+        if response.status() != 409 || tokio::time::Instant::now() > until {
+            return Ok(response);
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+async fn a_new_stream_repeats_nothing(agent: Agent) -> Outcome {
+    let connection = agent.connected().await?;
+    let mut events = stream(&connection, None).await.map_err(Stop::while_preparing)?;
+    let session = new_session(&agent, &connection, &mut events).await.map_err(Stop::while_preparing)?;
+    let mut of_session = stream(&connection, Some(&session)).await.map_err(Stop::while_preparing)?;
+    let seen = prompted(&agent, &connection, &session, &mut of_session).await;
+    let seen = seen.map_err(Stop::while_preparing)?;
+    drop(of_session);
+    let mut again = reopened(&connection, &session, "conformance-1", agent.setting.wait).await?;
+    if again.status() != 200 {
+        let why = format!("the agent answers a GET with `Last-Event-ID` with the status {}", again.status());
+        return Err(Stop::not_applicable(why));
+    }
+    let until = tokio::time::Instant::now() + SILENCE;
+    loop {
+        let left = until.saturating_duration_since(tokio::time::Instant::now());
+        let Some(Some(event)) = again.event_or_silence(left).await? else { return Ok(()) };
+        let message: Value = serde_json::from_str(&event.data).unwrap_or_default();
+        let is_known = message.is_object() && seen.contains(&message);
+        ensure!(!is_known, "no message again on a new stream of a session", "`{message}`");
+    }
+}
