@@ -51,6 +51,8 @@ pub(crate) const HTTP: &[Transport] = &[Transport::Http];
 pub(crate) const SSE: &[Transport] = &[Transport::Sse];
 /// WebSocket.
 pub(crate) const WS: &[Transport] = &[Transport::Ws];
+/// Those of ACP at a URL.
+pub(crate) const REMOTE: &[Transport] = &[Transport::Http, Transport::Ws];
 /// Those of ACP that keep all messages of a direction in one order, and let each of them reach the agent.
 pub(crate) const ORDERED: &[Transport] = &[Transport::Stdio, Transport::Ws];
 /// Both transports of MCP over HTTP.

@@ -8,7 +8,8 @@ use serde_json::Value;
 use crate::conversation::Conversation;
 use crate::driver::Driver;
 use crate::link::Link;
-use crate::played_http::Conversations;
+use crate::played_http::{Conversations, play_agent, play_server};
+use crate::protocol::Protocol;
 use crate::setting::Setting;
 use crate::stand_in::StandIns;
 use crate::subject::{CommandLine, Transport};
@@ -37,7 +38,10 @@ impl Played {
         stand_in: &CommandLine,
     ) -> Outcome<Self> {
         if setting.transport != Transport::Stdio {
-            let conversations = Conversations::listen(setting).await?;
+            let conversations = match setting.revision.protocol() {
+                Protocol::Acp => play_agent(setting).await?,
+                Protocol::Mcp => play_server(setting).await?,
+            };
             let driver = Driver::new(command, setting, conversations.url());
             return Ok(Self { driver, place: Place::Http(conversations), setting: setting.clone() });
         }
@@ -79,10 +83,7 @@ impl Played {
                 let (socket, received) = stand_ins.accept(within, trace, faults).await?;
                 (Link::Socket(socket), received)
             }
-            Place::Http(conversations) => {
-                let (served, received) = conversations.accept(within).await?;
-                (Link::Served(served), received)
-            }
+            Place::Http(conversations) => conversations.accept(within).await?,
         };
         Ok(Conversation::new(link, received, *wait))
     }

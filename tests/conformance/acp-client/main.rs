@@ -4,12 +4,13 @@
 //! everything-acp-client --driver TARGET [--revision 1|2]
 //! ```
 //!
-//! `TARGET` is the agent's command line. A step is `{"id":N,"step":NAME,…}`, and its outcome `{"id":N,"result":…}` or
+//! `TARGET` is the agent's command line, or its URL over HTTP or WebSocket. A step is `{"id":N,"step":NAME,…}`, and its outcome `{"id":N,"result":…}` or
 //! `{"id":N,"error":{"message":…,"code":…}}`. Steps run at the same time.
 
 mod failure;
 mod login;
 mod mcp_server;
+mod remote;
 mod state;
 mod user;
 mod v1;

@@ -11,6 +11,7 @@ use agentwire_acp_schema::v1::{
     SetSessionConfigOptionRequest, SetSessionModeRequest,
 };
 use agentwire_acp_toolkit::Toolkit;
+use agentwire_transport::Transport;
 use agentwire_transport_stdio::{Child, Command};
 use serde_json::{Value, json};
 use tokio::task::AbortHandle;
@@ -18,7 +19,7 @@ use tokio::task::AbortHandle;
 use crate::failure::{Failure, blocks, decode, encode, session_params};
 use crate::mcp_server::OwnServer;
 use crate::user::User;
-use crate::{Connection, login, state};
+use crate::{Connection, login, remote, state};
 
 /// An agent of version 1.
 pub(crate) struct Agent {
@@ -209,11 +210,18 @@ impl Connection for Agent {
 }
 
 fn connect(target: &str, toolkit: &Toolkit<User>) -> anyhow::Result<(AgentHandle, AbortHandle)> {
-    let child = Child::spawn(Command::parse(target)?)?;
-    let (agent, connection) = start(toolkit.clone(), proxied(OwnServer::default(), child), Config::new());
+    if remote::is_url(target) {
+        return Ok(run(remote::connect(target), toolkit));
+    }
+    Ok(run(Child::spawn(Command::parse(target)?)?, toolkit))
+}
+
+fn run(transport: impl Transport + Send + 'static, toolkit: &Toolkit<User>) -> (AgentHandle, AbortHandle) {
+    let transport = proxied(OwnServer::default(), transport);
+    let (agent, connection) = start(toolkit.clone(), transport, Config::new());
     let task = tokio::spawn(async move {
         // Its calls report how it ended.
         let _ended = connection.await;
     });
-    Ok((agent, task.abort_handle()))
+    (agent, task.abort_handle())
 }

@@ -17,6 +17,8 @@ const FIXTURES: &[(&str, &str, &str, &[&str])] = &[
     ("acp-client", "stdio", "everything-acp-client", &["--driver", "{target}", "--revision", "{revision}"]),
     ("acp-proxy", "stdio", "everything-proxy", &[]),
     ("acp-conductor", "stdio", "everything-conductor", &["--proxy", "{proxy}", "--agent", "{agent}"]),
+    ("acp-client", "http", "everything-acp-client", &["--driver", "{target}", "--revision", "{revision}"]),
+    ("acp-client", "ws", "everything-acp-client", &["--driver", "{target}", "--revision", "{revision}"]),
     ("mcp-server", "stdio", "everything-server", &[]),
     ("mcp-server", "http", "everything-server", &["127.0.0.1:0"]),
     ("mcp-server", "sse", "everything-server", &["127.0.0.1:0"]),

@@ -95,7 +95,7 @@ pub(crate) struct ReportFiles {
 pub(crate) enum Subject {
     /// An agent of ACP
     AcpAgent,
-    /// A client of ACP; in its arguments, {target} is the agent's command line
+    /// A client of ACP; in its arguments, {target} is the agent's command line or URL
     AcpClient,
     /// A proxy of ACP
     AcpProxy,

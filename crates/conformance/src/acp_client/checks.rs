@@ -2,7 +2,7 @@
 
 use super::{
     AcpClient, authentication, content, elicitation, files, initialization, jsonrpc, lenient, mcp_over_acp,
-    options, prompt, session, session_list, terminals, tool_calls, transport, updates, v2,
+    options, prompt, remote, session, session_list, terminals, tool_calls, transport, updates, v2,
 };
 use crate::check::{Check, Running};
 
@@ -24,6 +24,7 @@ pub(crate) const CHECKS: &[&[Check<AcpClient>]] = &[
     content::CHECKS,
     elicitation::CHECKS,
     updates::CHECKS,
+    remote::CHECKS,
     v2::CHECKS,
 ];
 

@@ -30,7 +30,7 @@ pub(super) const CHECKS: &[Check<AcpClient>] = &[
     ]),
     check!("INIT-08", leaves_an_unknown_version, ANY, [
         "goes on" => mutants::also_requests("session/new", || json!({"cwd": "/"})),
-        "stays connected" => faults::never_closes(),
+        "stays connected" => faults::both(faults::never_closes(), faults::loses_requests(|request| request.method == "DELETE")),
     ]),
     check!("INIT-10", refuses_a_malformed_version, ANY, [
         "takes a text for a version" => mutants::also_requests("session/new", || json!({"cwd": "/"})),

@@ -14,6 +14,7 @@ mod mutants;
 mod options;
 mod plain;
 mod prompt;
+mod remote;
 mod run;
 mod script;
 mod session;

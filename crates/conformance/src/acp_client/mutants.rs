@@ -11,7 +11,7 @@ pub(super) fn adds_after(
     mut more: impl FnMut(&Value) -> Vec<Value> + Send + 'static,
 ) -> Box<dyn Fault> {
     faults::incoming(move |incoming| {
-        let message = message_in(&incoming).filter(|message| message["method"] == method);
+        let message = faults::message_in(&incoming).filter(|message| message["method"] == method);
         let forged = message.map(|message| more(&message)).unwrap_or_default();
         std::iter::once(incoming).chain(forged.into_iter().map(Incoming::Forged)).collect()
     })
@@ -20,7 +20,7 @@ pub(super) fn adds_after(
 /// The client sends a request of its own before each of its messages of a method.
 pub(super) fn adds_before(at: &'static str, method: &'static str, params: fn() -> Value) -> Box<dyn Fault> {
     faults::incoming(move |incoming| {
-        let is_there = message_in(&incoming).is_some_and(|message| message["method"] == at);
+        let is_there = faults::message_in(&incoming).is_some_and(|message| message["method"] == at);
         let forged = json!({"jsonrpc": "2.0", "id": "forged", "method": method, "params": params()});
         is_there.then_some(Incoming::Forged(forged)).into_iter().chain([incoming]).collect()
     })
@@ -115,12 +115,5 @@ struct Ignores(Box<dyn FnMut(&Value) -> bool + Send>);
 impl Fault for Ignores {
     fn outgoing(&mut self, message: &Value, _: &mut Vec<Value>) -> bool {
         (self.0)(message)
-    }
-}
-
-fn message_in(incoming: &Incoming) -> Option<Value> {
-    match incoming {
-        Incoming::Line(line) => serde_json::from_slice(line).ok(),
-        _ => None,
     }
 }

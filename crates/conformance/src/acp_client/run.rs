@@ -323,7 +323,7 @@ impl PromptTurn {
     /// What the client knows of the session. The check does not apply to a client that cannot say.
     pub(super) async fn state(&mut self) -> Outcome<Value> {
         // The client has read what was sent before when it has answered this.
-        self.run.is_alive().await?;
+        self.ask("_conformance/alive", json!({})).await?;
         self.run.ok("state", json!({})).await
     }
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::AcpClient;
 use super::mutants;
 use super::run::{QUIET, audited, speaks};
-use crate::check::{ANY, Check, STDIO, audit, check};
+use crate::check::{Check, STDIO, audit, check};
 use crate::faults;
 use crate::trace::{Part, Sender, Trace, message_of};
 use crate::verdict::{Outcome, Stop, ensure};
@@ -35,7 +35,7 @@ pub(super) const CHECKS: &[Check<AcpClient>] = &[
             }
         }),
     ]),
-    check!("TR-07", can_be_reached_over_stdio, ANY, [
+    check!("TR-07", can_be_reached_over_stdio, STDIO, [
         "writes nothing" => faults::each_line(Vec::clear),
     ]),
 ];

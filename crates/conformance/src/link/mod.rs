@@ -112,7 +112,8 @@ impl Link {
             Self::Stdio { process, .. } => process.close_stdin(),
             Self::Socket(socket) => socket.close(),
             Self::Served(served) => served.close(),
-            Self::Streamable(_) | Self::HttpSse(_) | Self::AcpHttp(_) | Self::WebSocket(_) => {}
+            Self::WebSocket(socket) => socket.close(),
+            Self::Streamable(_) | Self::HttpSse(_) | Self::AcpHttp(_) => {}
         }
     }
 

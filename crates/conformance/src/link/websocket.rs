@@ -1,4 +1,4 @@
-//! A client's side of ACP over WebSocket. The handshake is written byte by byte, so that a check sees its response.
+//! ACP over WebSocket. A client's handshake is written byte by byte, so that a check sees the response.
 
 use std::time::Duration;
 
@@ -29,9 +29,9 @@ type Frames = WebSocketStream<Box<dyn Duplex>>;
 
 /// A conversation over WebSocket. Dropping it closes the socket.
 pub(crate) struct WebSocket {
-    /// The response to the handshake.
-    pub(crate) head: Head,
-    sink: SplitSink<Frames, Message>,
+    /// The response to the handshake, where the suite is the client.
+    pub(crate) head: Option<Head>,
+    sink: Option<SplitSink<Frames, Message>>,
     trace: Trace,
     faults: Faults,
     injected: mpsc::Sender<Received>,
@@ -77,19 +77,48 @@ impl WebSocket {
         let what = "the `Sec-WebSocket-Accept` that the key of the handshake asks for";
         ensure!(accept == Some(accept_key(&key).as_str()), what, "{accept:?}");
         let (stream, read) = tcp.into_parts();
+        let mut socket = Self::over(stream, read, Role::Client, (trace, faults), received).await;
+        socket.head = Some(head);
+        Ok(socket)
+    }
+
+    /// The side of an agent that the suite plays, after the handshake.
+    pub(crate) async fn of_agent(
+        stream: Box<dyn Duplex>,
+        (trace, faults): (&Trace, &Faults),
+        received: mpsc::Sender<Received>,
+    ) -> Self {
+        Self::over(stream, Vec::new(), Role::Server, (trace, faults), received).await
+    }
+
+    async fn over(
+        stream: Box<dyn Duplex>,
+        read: Vec<u8>,
+        role: Role,
+        (trace, faults): (&Trace, &Faults),
+        received: mpsc::Sender<Received>,
+    ) -> Self {
         let limit = usize::try_from(MAX_LINE).ok();
         let config = WebSocketConfig::default().max_message_size(limit).max_frame_size(limit);
-        let frames = Frames::from_partially_read(stream, read, Role::Client, Some(config)).await;
+        let frames = Frames::from_partially_read(stream, read, role, Some(config)).await;
         let (sink, stream) = frames.split();
         let reading = tokio::spawn(read_frames(stream, trace.clone(), faults.clone(), received.clone()));
-        Ok(Self {
-            head,
-            sink,
+        Self {
+            head: None,
+            sink: Some(sink),
             trace: trace.clone(),
             faults: faults.clone(),
             injected: received,
             reading: reading.abort_handle(),
-        })
+        }
+    }
+
+    /// Ends the conversation as a program that exits.
+    pub(crate) fn close(&mut self) {
+        self.sink = None;
+        self.reading.abort();
+        // A check that has not read all knows of the end by its own doing.
+        let _received = self.injected.try_send(Received::Closed);
     }
 
     /// Sends a message in a text frame.
@@ -119,16 +148,19 @@ impl WebSocket {
                 Part::BinaryFrame => Message::binary(bytes.to_vec()),
                 _ => Message::text(String::from_utf8_lossy(bytes).into_owned()),
             };
-            match tokio::time::timeout(WRITE_TIME, self.sink.send(frame)).await {
+            let Some(sink) = &mut self.sink else {
+                return Err(Stop::inconclusive("the conversation was ended before"));
+            };
+            match tokio::time::timeout(WRITE_TIME, sink.send(frame)).await {
                 Ok(Ok(())) => {}
                 Ok(Err(error)) => {
                     return Err(Stop::failed(
-                        "the agent reads the WebSocket",
+                        "the program reads the WebSocket",
                         format!("writing failed: {error}"),
                     ));
                 }
                 Err(_) => {
-                    return Err(Stop::failed("the agent reads the WebSocket", "it read nothing for 20 s"));
+                    return Err(Stop::failed("the program reads the WebSocket", "it read nothing for 20 s"));
                 }
             }
         }

@@ -2,44 +2,20 @@
 //! between the client and one [`Conversation`](crate::conversation::Conversation) per session.
 
 use std::collections::HashMap;
-use std::time::Duration;
 
 use serde_json::Value;
 use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
 
 use super::messages::{error, is_stateless, requests_of, status_of};
+use super::served::{Accepted, Command, Conversations, IDLE, Served};
 use super::{EventStream, Exchange, HeaderCase, HttpServer};
 use crate::fault::ClientRequest;
+use crate::link::Link;
 use crate::link::events::Event;
 use crate::link::received::{QUEUE, Received};
 use crate::setting::Setting;
 use crate::subject::Transport;
-use crate::verdict::{Outcome, Stop};
-
-/// How long the server waits for a request before it looks again whether the check has ended.
-const IDLE: Duration = Duration::from_secs(3600);
-
-/// Conversations with a client over HTTP. Dropping it ends them.
-pub(crate) struct Conversations {
-    url: String,
-    accepted: mpsc::Receiver<(Served, mpsc::Receiver<Received>)>,
-    commands: mpsc::Sender<Command>,
-    task: JoinHandle<()>,
-}
-
-/// The suite's end of one conversation.
-pub(crate) struct Served {
-    number: u64,
-    commands: mpsc::Sender<Command>,
-}
-
-enum Command {
-    /// The check waits for a conversation.
-    Accept,
-    Send(u64, Value),
-    Close(u64),
-}
+use crate::verdict::Outcome;
 
 /// The server's side.
 struct Server {
@@ -49,7 +25,7 @@ struct Server {
     wanted: usize,
     /// Requests that no conversation takes yet.
     waiting: Vec<Exchange>,
-    accepted: mpsc::Sender<(Served, mpsc::Receiver<Received>)>,
+    accepted: mpsc::Sender<Accepted>,
     commands: mpsc::Sender<Command>,
 }
 
@@ -75,61 +51,22 @@ struct Pending {
     session: Option<String>,
 }
 
-impl Conversations {
-    pub(crate) async fn listen(setting: &Setting) -> Outcome<Self> {
-        let server = HttpServer::listen(setting, HeaderCase::Lower).await?;
-        let url = server.url(if setting.transport == Transport::Sse { "/sse" } else { "/mcp" });
-        let (sender, accepted) = mpsc::channel(QUEUE);
-        let (commands, received) = mpsc::channel(QUEUE);
+/// Listens for a client.
+pub(crate) async fn listen(setting: &Setting) -> Outcome<Conversations> {
+    let server = HttpServer::listen(setting, HeaderCase::Lower).await?;
+    let url = server.url(if setting.transport == Transport::Sse { "/sse" } else { "/mcp" });
+    Ok(Conversations::run(url, |accepted, commands, received| {
         let state = Server {
             setting: setting.clone(),
             live: HashMap::new(),
             next: 1,
             wanted: 0,
             waiting: Vec::new(),
-            accepted: sender,
-            commands: commands.clone(),
+            accepted,
+            commands,
         };
-        let task = tokio::spawn(state.run(server, received));
-        Ok(Self { url, accepted, commands, task })
-    }
-
-    pub(crate) fn url(&self) -> &str {
-        &self.url
-    }
-
-    /// Waits for the client to begin a conversation.
-    pub(crate) async fn accept(&mut self, within: Duration) -> Outcome<(Served, mpsc::Receiver<Received>)> {
-        // Without the task nothing is accepted either.
-        let _sent = self.commands.send(Command::Accept).await;
-        match tokio::time::timeout(within, self.accepted.recv()).await {
-            Ok(Some(accepted)) => Ok(accepted),
-            _ => Err(Stop::failed(
-                "the client connects to its server",
-                format!("it did not within {} s", within.as_secs()),
-            )),
-        }
-    }
-}
-
-impl Drop for Conversations {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
-}
-
-impl Served {
-    /// Sends a message: a response to where its request came from, another on a stream that may carry it.
-    pub(crate) async fn send(&mut self, message: &Value) -> Outcome {
-        let sent = self.commands.send(Command::Send(self.number, message.clone())).await;
-        sent.map_err(|_| Stop::inconclusive("the server of the suite has ended"))
-    }
-
-    /// Ends the conversation as a server that exits.
-    pub(crate) fn close(&mut self) {
-        // It may have ended already.
-        let _sent = self.commands.try_send(Command::Close(self.number));
-    }
+        state.run(server, received)
+    }))
 }
 
 impl Server {
@@ -280,7 +217,8 @@ impl Server {
             Live { received: sender, pending: Vec::new(), streams: Vec::new(), queued: Vec::new(), session };
         self.live.insert(number, live);
         // The check may have ended.
-        let _ended = self.accepted.send((Served { number, commands: self.commands.clone() }, receiver)).await;
+        let _ended =
+            self.accepted.send((Link::Served(Served::new(number, self.commands.clone())), receiver)).await;
         number
     }
 }

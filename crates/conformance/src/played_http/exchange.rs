@@ -8,6 +8,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
+use hyper::upgrade::{OnUpgrade, Upgraded};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 
@@ -28,6 +29,8 @@ pub(crate) struct Exchange {
     pub(crate) number: u32,
     /// None for a request that a fault forged.
     reply: Option<oneshot::Sender<Reply>>,
+    /// What the connection becomes if the answer switches protocols.
+    upgrade: Option<OnUpgrade>,
     shared: Shared,
 }
 
@@ -48,10 +51,15 @@ impl Exchange {
     pub(super) fn new(
         request: ClientRequest,
         number: u32,
-        reply: Option<oneshot::Sender<Reply>>,
+        (reply, upgrade): (Option<oneshot::Sender<Reply>>, Option<OnUpgrade>),
         shared: &Shared,
     ) -> Self {
-        Self { request, number, reply, shared: shared.clone() }
+        Self { request, number, reply, upgrade, shared: shared.clone() }
+    }
+
+    /// Whether a fault forged it.
+    pub(crate) fn is_forged(&self) -> bool {
+        self.reply.is_none()
     }
 
     /// Answers with a status, headers and a body.
@@ -97,6 +105,14 @@ impl Exchange {
             parts,
             shared: self.shared.clone(),
         })
+    }
+
+    /// Switches to another protocol: what carries its bytes.
+    pub(crate) async fn upgrade(&mut self, headers: &[(&str, &str)]) -> Outcome<Upgraded> {
+        self.respond(101, headers, b"")?;
+        let upgrade = self.upgrade.take();
+        let upgrade = upgrade.ok_or_else(|| Stop::inconclusive("the client asks for no other protocol"))?;
+        upgrade.await.map_err(|error| Stop::inconclusive(format!("no other protocol began: {error}")))
     }
 
     /// Cuts the connection without an answer.
@@ -205,7 +221,7 @@ impl Shared {
             let request = self.forged(headers, &message);
             write_down(&self.trace, &request);
             // The check may have ended.
-            let _ended = self.requests.send(Exchange::new(request, 0, None, self)).await;
+            let _ended = self.requests.send(Exchange::new(request, 0, (None, None), self)).await;
         }
     }
 

@@ -1,8 +1,10 @@
 //! The suite's side of HTTP for a client under test: a server on a port of its own, whose requests are answered one by one.
 
+mod agent;
 mod conversations;
 mod exchange;
 mod messages;
+mod served;
 
 use std::io;
 use std::net::SocketAddr;
@@ -14,15 +16,19 @@ use bytes::Bytes;
 use http_body_util::{BodyExt as _, Limited};
 use hyper::body::Incoming as HyperBody;
 use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
+use hyper::upgrade::OnUpgrade;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::server::conn::auto::Builder;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{AbortHandle, JoinSet};
 
-pub(crate) use self::conversations::{Conversations, Served};
+pub(crate) use self::agent::listen as play_agent;
+pub(crate) use self::conversations::listen as play_server;
 pub(crate) use self::exchange::{EventStream, Exchange, text};
 use self::exchange::{Reply, ResponseBody, write_down};
 pub(crate) use self::messages::{error, is_stateless, status_of};
+pub(crate) use self::served::{Conversations, Served};
 use crate::fault::{ClientRequest, Faults, Incoming};
 use crate::setting::Setting;
 use crate::trace::Trace;
@@ -116,17 +122,20 @@ async fn serve(stream: TcpStream, shared: Shared) {
     let _set = stream.set_nodelay(true);
     let title_case = shared.case == HeaderCase::Title;
     let service = service_fn(move |request| answer(request, shared.clone()));
-    let mut server = hyper::server::conn::http1::Builder::new();
-    server.title_case_headers(title_case).auto_date_header(false).header_read_timeout(None);
+    let mut server = Builder::new(TokioExecutor::new());
+    server.http1().title_case_headers(title_case).auto_date_header(false).header_read_timeout(None);
+    server.http2().auto_date_header(false);
     // A check may cut the connection, and so may the client.
-    let _ended = server.serve_connection(TokioIo::new(stream), service).await;
+    let _ended = server.serve_connection_with_upgrades(TokioIo::new(stream), service).await;
 }
 
 /// Passes a request through the fault to the check, and waits for the answer. An error cuts the connection.
 async fn answer(
-    request: http::Request<HyperBody>,
+    mut request: http::Request<HyperBody>,
     shared: Shared,
 ) -> Result<http::Response<ResponseBody>, io::Error> {
+    let mut upgrade: Option<OnUpgrade> =
+        request.headers().contains_key(http::header::UPGRADE).then(|| hyper::upgrade::on(&mut request));
     let request = whole(request).await?;
     if request.method == "POST" {
         shared.posts_to.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&request.target);
@@ -144,7 +153,7 @@ async fn answer(
         let number = shared.next.fetch_add(1, Ordering::Relaxed);
         shared.faults.exchange(number, &format!("{} {}", request.method, request.target));
         write_down(&shared.trace, &request);
-        let exchange = Exchange::new(request, number, reply, &shared);
+        let exchange = Exchange::new(request, number, (reply, upgrade.take()), &shared);
         shared.requests.send(exchange).await.map_err(|_| cut())?;
     }
     if sender.is_some() {
@@ -181,7 +190,7 @@ async fn whole(request: http::Request<HyperBody>) -> Result<ClientRequest, io::E
     let headers = parts.headers.iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect();
     Ok(ClientRequest {
         method: parts.method.as_str().to_owned(),
-        target: parts.uri.to_string(),
+        target: parts.uri.path_and_query().map_or_else(String::new, ToString::to_string),
         headers,
         body: body.to_vec(),
     })

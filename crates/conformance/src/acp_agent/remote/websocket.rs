@@ -54,7 +54,7 @@ async fn messages_are_text_frames(agent: Agent) -> Outcome {
     let Link::WebSocket(socket) = &conversation.link else {
         return Err(Stop::inconclusive("this is no WebSocket"));
     };
-    let id = socket.head.header("acp-connection-id").unwrap_or_default();
+    let id = socket.head.as_ref().and_then(|head| head.header("acp-connection-id")).unwrap_or_default();
     ensure!(!id.is_empty(), "an `Acp-Connection-Id` in the response to the handshake", "none");
     let initialize = agent.initialize_message();
     conversation.send(&initialize).await?;

