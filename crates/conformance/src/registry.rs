@@ -95,6 +95,15 @@ mod tests {
     }
 
     #[test]
+    fn pages_have_addresses() {
+        let registry = Registry::load().unwrap();
+        let url = |protocol, id| registry.get(protocol, id).unwrap().url();
+        let proposal = "https://agentclientprotocol.com/rfds/streamable-http-websocket-transport";
+        assert_eq!(url(Protocol::Acp, "HT-02"), proposal);
+        assert_eq!(url(Protocol::Acp, "TR-01"), "https://agentclientprotocol.com/protocol/transports");
+    }
+
+    #[test]
     fn every_requirement_holds_in_a_revision_and_binds_a_party() {
         for requirement in Registry::load().unwrap().all() {
             let name = requirement.name();

@@ -136,6 +136,7 @@ impl Requirement {
                 format!("https://modelcontextprotocol.io/specification/{revision}/{page}")
             }
             (Protocol::Mcp, None) => "https://modelcontextprotocol.io/specification".to_owned(),
+            // Proposals are beside the protocol.
             (Protocol::Acp, _) if page.starts_with("rfds/") => {
                 format!("https://agentclientprotocol.com/{page}")
             }
