@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::profile::Profile;
 use crate::registry::RegistryError;
 use crate::revision::Revision;
+use crate::script_file::ScriptFile;
 use crate::subject::{CommandLine, SubjectKind, Target, Transport};
 
 /// What to judge, and how.
@@ -24,6 +25,9 @@ pub struct Config {
     pub profile: Profile,
     /// Headers of each request over HTTP, such as for authorization.
     pub headers: Vec<(String, String)>,
+    /// Scripts that run in the place of the suite's own checks; empty for those. Only ACP's agents and clients over stdio have
+    /// scripts.
+    pub scripts: Vec<ScriptFile>,
     /// Ids of the requirements that are judged, such as `mcp/RPC-06` or `RPC-06`; empty for all.
     pub only: Vec<String>,
     /// How many checks run at a time.
@@ -54,6 +58,18 @@ pub enum SuiteError {
     /// Clients, and programs on stdio, are not reached by a URL.
     #[error("{0} is started by a command, not reached by a URL")]
     NoCommand(SubjectKind),
+    /// Other subjects than ACP's agents and clients have no scripts, and these only over stdio.
+    #[error("scripts are for acp-agent and acp-client over stdio, not for {0} over {1}")]
+    NoScripts(SubjectKind, Transport),
+    /// A script that is no check of this subject.
+    #[error("the script {name}: {why}")]
+    #[non_exhaustive]
+    Script {
+        /// The script.
+        name: String,
+        /// What is wrong.
+        why: String,
+    },
     /// A name in `only` that no check has.
     #[error("no check covers {0}")]
     UnknownRequirement(String),
@@ -69,6 +85,7 @@ impl Config {
             revisions: Revision::all(kind.protocol()).to_vec(),
             profile: Profile::default(),
             headers: Vec::new(),
+            scripts: Vec::new(),
             only: Vec::new(),
             jobs: NonZeroUsize::new(4).unwrap_or(NonZeroUsize::MIN),
             wait: Duration::from_secs(10),

@@ -1,6 +1,7 @@
 //! A JSON-RPC conversation with a subject: sends requests, waits for responses, answers what the subject asks.
 
 use std::collections::VecDeque;
+use std::io;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -312,6 +313,16 @@ impl Conversation {
     pub(crate) async fn refuse(&mut self, request: &Value, code: i64, message: &str) -> Outcome {
         let id = request.get("id").cloned().unwrap_or_default();
         self.send(&json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})).await
+    }
+
+    /// The next line that the subject wrote; none at the end. Nothing is answered.
+    pub(crate) async fn next_line(&mut self) -> io::Result<Option<Vec<u8>>> {
+        match self.received.recv().await {
+            Some(Received::Message { message, .. }) => Ok(Some(message.to_string().into_bytes())),
+            Some(Received::Text(text)) => Ok(Some(text)),
+            Some(Received::Closed) | None => Ok(None),
+            Some(Received::Status { .. } | Received::Broken(_)) => Err(io::Error::other("no line")),
+        }
     }
 
     /// Receives one thing.

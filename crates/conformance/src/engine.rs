@@ -43,9 +43,9 @@ impl<C> Kind<C> {
 
 /// Runs checks.
 pub(crate) struct Engine {
-    config: Config,
+    pub(crate) config: Config,
     profile: Arc<crate::profile::Profile>,
-    registry: Registry,
+    pub(crate) registry: Registry,
 }
 
 /// A check in one revision.
@@ -234,7 +234,7 @@ impl Engine {
         }
     }
 
-    fn setting(&self, revision: Revision, mutant: Option<&Mutant>, wait: Duration) -> Setting {
+    pub(crate) fn setting(&self, revision: Revision, mutant: Option<&Mutant>, wait: Duration) -> Setting {
         Setting {
             kind: self.config.kind,
             revision,
@@ -246,7 +246,7 @@ impl Engine {
         }
     }
 
-    async fn limited(&self, run: Running) -> Outcome {
+    pub(crate) async fn limited(&self, run: Running) -> Outcome {
         let seconds = self.config.timeout.as_secs();
         tokio::time::timeout(self.config.timeout, run)
             .await
@@ -301,7 +301,7 @@ fn audited<C>(check: &Check<C>, kind: &Kind<C>, setting: &Setting) -> Outcome {
 }
 
 /// Brings items into the order that a seed stands for (Fisher and Yates, with the numbers of SplitMix64).
-fn shuffle<T>(items: &mut [T], seed: u64) {
+pub(crate) fn shuffle<T>(items: &mut [T], seed: u64) {
     let mut state = seed;
     for last in (1..items.len()).rev() {
         state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);

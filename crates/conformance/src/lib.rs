@@ -8,6 +8,9 @@
 //! party, and has mutants: faults of a conformant program that it has to catch. A check without one does not count in the
 //! [`coverage`](coverage()).
 //!
+//! Checks can also be files: a [`ScriptFile`] is a conversation in which the subject's messages are patterns.
+//! `agentwire-recording` has its format and its player.
+//!
 //! [`Config`] says what to judge and how, and [`Config::run`] returns a [`Report`].
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -41,6 +44,9 @@ mod registry;
 mod report;
 mod requirement;
 mod revision;
+mod script_file;
+mod script_play;
+mod script_run;
 mod setting;
 mod stand_in;
 mod subject;
@@ -58,6 +64,7 @@ pub use registry::{Registry, RegistryError};
 pub use report::{CheckResult, Counts, Format, MutantResult, Report, result_lines, sums};
 pub use requirement::{Level, Requirement, Role, Wire};
 pub use revision::{Revision, UnknownRevision};
+pub use script_file::{ScriptError, ScriptFile};
 pub use stand_in::run_stand_in;
 pub use subject::{CommandLine, SubjectKind, Target, Transport, UnknownTransport};
 pub use trace::{Part, Sender, TraceEvent};

@@ -13,7 +13,9 @@ use crate::mcp_client::{self, McpClient};
 use crate::mcp_server::{self, Hosts, Server};
 use crate::progress::Progress;
 use crate::registry::Registry;
-use crate::report::{MutantResult, Report};
+use crate::report::{CheckResult, MutantResult, Report};
+use crate::revision::Revision;
+use crate::setting::Setting;
 use crate::subject::{CommandLine, SubjectKind, Target, Transport};
 
 impl Config {
@@ -24,6 +26,10 @@ impl Config {
     /// Fails if the configuration makes no sense. What a subject does wrong is part of the report.
     pub async fn run(&self, progress: &dyn Progress) -> Result<Report, SuiteError> {
         let engine = self.engine()?;
+        if !self.scripts.is_empty() {
+            let (spoken, results) = self.run_scripts(&engine, progress).await?;
+            return Ok(Report::new(self, spoken, results));
+        }
         let (spoken, results) = match self.kind {
             SubjectKind::AcpAgent => engine.run(&self.acp_agents()?, progress).await?,
             SubjectKind::AcpClient => engine.run(&self.acp_clients()?, progress).await?,
@@ -52,29 +58,60 @@ impl Config {
         }
     }
 
+    async fn run_scripts(
+        &self,
+        engine: &Engine,
+        progress: &dyn Progress,
+    ) -> Result<(Vec<Revision>, Vec<CheckResult>), SuiteError> {
+        match self.kind {
+            _ if self.transport != Transport::Stdio => Err(SuiteError::NoScripts(self.kind, self.transport)),
+            SubjectKind::AcpAgent => {
+                let context = self.acp_agent()?;
+                let play = |setting, file| acp_agent::play(context(setting), file);
+                engine.run_scripts(play, progress).await
+            }
+            SubjectKind::AcpClient => {
+                let context = self.acp_client()?;
+                let play = |setting, file| acp_client::play(context(setting), file);
+                engine.run_scripts(play, progress).await
+            }
+            _ => Err(SuiteError::NoScripts(self.kind, self.transport)),
+        }
+    }
+
     fn engine(&self) -> Result<Engine, SuiteError> {
         Ok(Engine::new(self, Registry::load()?))
     }
 
     fn acp_agents(&self) -> Result<Kind<Agent>, SuiteError> {
+        let context = self.acp_agent()?;
+        Ok(Kind::new(acp_agent::checks::CHECKS, context, acp_agent::plain_conversation, acp_agent::speaks))
+    }
+
+    /// How a check reaches an agent.
+    fn acp_agent(&self) -> Result<impl Fn(Setting) -> Agent + Send + Sync + use<>, SuiteError> {
         if self.transport == Transport::Stdio {
             self.command()?;
         }
         let stand_in = self.stand_in.clone().map(Arc::new);
         let findings = Arc::new(acp_agent::Findings::new(self.location()));
-        let context = move |setting| Agent::new(setting, Arc::clone(&findings), stand_in.clone());
-        Ok(Kind::new(acp_agent::checks::CHECKS, context, acp_agent::plain_conversation, acp_agent::speaks))
+        Ok(move |setting| Agent::new(setting, Arc::clone(&findings), stand_in.clone()))
     }
 
     fn acp_clients(&self) -> Result<Kind<AcpClient>, SuiteError> {
-        let (command, stand_in) = (Arc::new(self.command()?), Arc::new(self.stand_in()?));
-        let context = move |setting| AcpClient::new(setting, Arc::clone(&command), Arc::clone(&stand_in));
+        let context = self.acp_client()?;
         Ok(Kind::new(
             acp_client::checks::CHECKS,
             context,
             acp_client::checks::plain_conversation,
             acp_client::speaks,
         ))
+    }
+
+    /// How a check reaches a client.
+    fn acp_client(&self) -> Result<impl Fn(Setting) -> AcpClient + Send + Sync + use<>, SuiteError> {
+        let (command, stand_in) = (Arc::new(self.command()?), Arc::new(self.stand_in()?));
+        Ok(move |setting| AcpClient::new(setting, Arc::clone(&command), Arc::clone(&stand_in)))
     }
 
     fn acp_proxies(&self) -> Result<Kind<Proxy>, SuiteError> {

@@ -10,6 +10,9 @@
 //!                            └──▶ Difference: pointer, recorded and seen value
 //! ```
 //!
+//! A [`script`] is a conversation in the same format that was written by hand: one side of it is played, and what the other side
+//! sends has to fit its patterns, in order.
+//!
 //! The format is JSON, a line for each event; `docs/conformance/recording.md` describes it.
 //!
 //! ```
@@ -52,10 +55,13 @@ mod json_text;
 mod line_tap;
 mod mask;
 mod message;
+mod pieces;
 mod reader;
 mod recorder;
 mod reduce;
 mod replay;
+pub mod script;
+mod shown;
 mod tap;
 mod writer;
 

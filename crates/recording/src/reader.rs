@@ -42,7 +42,7 @@ pub enum ReadError {
         /// What is wrong.
         error: serde_json::Error,
     },
-    /// A line has none of the members that say what happened.
+    /// A line has none of the members that say what happened, or in a script one that has no meaning there.
     #[error("line {line} names no event")]
     #[non_exhaustive]
     NoEvent {
@@ -52,19 +52,31 @@ pub enum ReadError {
     /// A later version of the format.
     #[error("the recording has version {0} of the format, and this program reads version {FORMAT}")]
     Version(u32),
+    /// A script where a recording was expected: its messages are patterns.
+    #[error("it is a script, and no recording")]
+    IsScript,
+    /// A recording where a script was expected.
+    #[error("it is no script: its first line has no member `script`")]
+    NoScript,
     /// The file is larger than 1 GiB, or a line longer than 128 MiB.
     #[error("the recording is longer than the limit of {0} bytes")]
     TooLong(u64),
 }
 
+/// A line of a recording or of a script.
 #[derive(Deserialize)]
-struct AnyLine {
+pub(crate) struct AnyLine {
     recording: Option<u32>,
-    protocol: Option<Protocol>,
+    pub(crate) protocol: Option<Protocol>,
     transport: Option<TransportKind>,
     started: Option<String>,
+    pub(crate) script: Option<Side>,
+    pub(crate) revision: Option<String>,
+    pub(crate) requirements: Option<Vec<String>>,
+    pub(crate) note: Option<String>,
+    pub(crate) quiet: Option<bool>,
     at: Option<f64>,
-    from: Option<Side>,
+    pub(crate) from: Option<Side>,
     exchange: Option<u64>,
     message: Option<RawJson>,
     text: Option<TextOrBytes>,
@@ -102,38 +114,18 @@ impl Recording {
     /// When reading fails, or a line is not one of a recording.
     pub fn read(from: impl BufRead) -> Result<Self, ReadError> {
         let mut recording = Self::default();
-        let mut from = from.take(SIZE_LIMIT + 1);
-        let (mut line, mut number, mut size) = (Vec::new(), 0, 0);
-        loop {
-            line.clear();
-            let count = (&mut from).take(LINE_LIMIT + 1).read_until(b'\n', &mut line)? as u64;
-            if count == 0 {
-                return Ok(recording);
-            }
-            size += count;
-            for (value, limit) in [(count, LINE_LIMIT), (size, SIZE_LIMIT)] {
-                if value > limit {
-                    return Err(ReadError::TooLong(limit));
-                }
-            }
-            number += 1;
-            if !line.iter().all(u8::is_ascii_whitespace) {
-                recording.add(number, &line)?;
-            }
-        }
+        read_lines(from, |number, line| recording.add(number, line))?;
+        Ok(recording)
     }
 
-    fn add(&mut self, number: usize, line: &[u8]) -> Result<(), ReadError> {
-        let text = String::from_utf8_lossy(line);
-        let line: AnyLine = read(&text).map_err(|error| ReadError::Line { line: number, error })?;
-        match line.recording {
-            Some(FORMAT) => {
-                let AnyLine { protocol, transport, started, .. } = line;
-                self.header = Header { protocol, transport, started };
-                return Ok(());
+    fn add(&mut self, number: usize, line: AnyLine) -> Result<(), ReadError> {
+        if line.is_header()? {
+            if line.script.is_some() {
+                return Err(ReadError::IsScript);
             }
-            Some(other) => return Err(ReadError::Version(other)),
-            None => {}
+            let AnyLine { protocol, transport, started, .. } = line;
+            self.header = Header { protocol, transport, started };
+            return Ok(());
         }
         let at = line.at.and_then(|at| Duration::try_from_secs_f64(at / 1000.0).ok());
         let (from, exchange) = (line.from, line.exchange);
@@ -176,8 +168,45 @@ impl Recording {
     }
 }
 
+/// Reads the lines of a file within the limits, and passes each on with its number, from 1. Blank lines are left out.
+pub(crate) fn read_lines(
+    from: impl BufRead,
+    mut take: impl FnMut(usize, AnyLine) -> Result<(), ReadError>,
+) -> Result<(), ReadError> {
+    let mut from = from.take(SIZE_LIMIT + 1);
+    let (mut line, mut number, mut size) = (Vec::new(), 0, 0);
+    loop {
+        line.clear();
+        let count = (&mut from).take(LINE_LIMIT + 1).read_until(b'\n', &mut line)? as u64;
+        if count == 0 {
+            return Ok(());
+        }
+        size += count;
+        for (value, limit) in [(count, LINE_LIMIT), (size, SIZE_LIMIT)] {
+            if value > limit {
+                return Err(ReadError::TooLong(limit));
+            }
+        }
+        number += 1;
+        if !line.iter().all(u8::is_ascii_whitespace) {
+            let text = String::from_utf8_lossy(&line);
+            let any = read(&text).map_err(|error| ReadError::Line { line: number, error })?;
+            take(number, any)?;
+        }
+    }
+}
+
 impl AnyLine {
-    fn kind(self) -> Option<EventKind> {
+    /// Whether it is a header, of the version that is read here.
+    pub(crate) fn is_header(&self) -> Result<bool, ReadError> {
+        match self.recording {
+            Some(FORMAT) => Ok(true),
+            Some(other) => Err(ReadError::Version(other)),
+            None => Ok(false),
+        }
+    }
+
+    pub(crate) fn kind(self) -> Option<EventKind> {
         let length = self.length;
         let kinds = [
             self.message.map(EventKind::Message),
@@ -223,6 +252,8 @@ mod tests {
         assert!(matches!(error("{\"from\":\"client\"}"), ReadError::NoEvent { line: 1 }));
         assert!(matches!(error("\n\nnonsense"), ReadError::Line { line: 3, .. }));
         assert!(matches!(error("{\"recording\":2}"), ReadError::Version(2)));
+        assert!(matches!(error("{\"recording\":1,\"script\":\"agent\"}"), ReadError::IsScript));
+        assert!(matches!(error("{\"note\":\"only scripts have notes\"}"), ReadError::NoEvent { line: 1 }));
         assert!(matches!(error("{\"at\":-1,\"from\":\"nobody\"}"), ReadError::Line { .. }));
     }
 }

@@ -12,7 +12,7 @@ use lexopt::prelude::*;
 const USAGE: &str = "\
 cargo xtask conformance [all | mutants | official … | others [NAME]... | SUBJECT …]
 
-                without a word: our programs, judged by `agentwire check`
+                without a word: our programs, judged by `agentwire check`, and the scripts
   all           these, and the official suite of MCP
   mutants       the suite itself: each check has to catch the wrong programs that are made for it
   official …    the official suite of MCP; `official --help` says more

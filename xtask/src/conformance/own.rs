@@ -9,8 +9,11 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::{cargo, process};
 
-/// The fixtures, each over every transport that it has: subject, transport, program and arguments.
-const FIXTURES: &[(&str, &str, &str, &[&str])] = &[
+/// A subject, a transport, a program and its arguments.
+type Fixture = (&'static str, &'static str, &'static str, &'static [&'static str]);
+
+/// The fixtures, each over every transport that it has.
+const FIXTURES: &[Fixture] = &[
     ("acp-agent", "stdio", "everything-agent", &[]),
     ("acp-agent", "http", "everything-agent", &["127.0.0.1:0"]),
     ("acp-agent", "ws", "everything-agent", &["127.0.0.1:0"]),
@@ -25,6 +28,25 @@ const FIXTURES: &[(&str, &str, &str, &[&str])] = &[
     ("mcp-client", "stdio", "everything-client", &["--driver", "{target}", "--revision", "{revision}"]),
     ("mcp-client", "http", "everything-client", &["--driver", "{target}", "--revision", "{revision}"]),
     ("mcp-client", "sse", "everything-client", &["--driver", "{target}", "--revision", "{revision}"]),
+];
+
+/// The folders of scripts in `crates/conformance/scripts`, each with the fixture that they are played to. The other scripts of
+/// clients also depend on what the client's code does, so `acp-client`'s tests play them.
+const SCRIPTS: &[(&str, Fixture)] = &[
+    ("acp-agent", ("acp-agent", "stdio", "scripted-agent", &["v1"])),
+    ("acp-agent-v2", ("acp-agent", "stdio", "scripted-agent", &["v2"])),
+    ("acp-agent-router/v1", ("acp-agent", "stdio", "scripted-agent", &["router-v1"])),
+    ("acp-agent-router/v2", ("acp-agent", "stdio", "scripted-agent", &["router-v2"])),
+    ("acp-agent-router/both", ("acp-agent", "stdio", "scripted-agent", &["router-both"])),
+    (
+        "acp-client-prompted",
+        (
+            "acp-client",
+            "stdio",
+            "everything-acp-client",
+            &["--driver", "{target}", "--revision", "{revision}"],
+        ),
+    ),
 ];
 
 /// How many checks run at a time. They mostly wait.
@@ -52,7 +74,7 @@ impl Programs {
     }
 
     /// `check` of a fixture.
-    fn check_fixture(&self, fixture: &(&str, &str, &str, &[&str]), options: &[&str]) -> Command {
+    fn check_fixture(&self, fixture: &Fixture, options: &[&str]) -> Command {
         let (subject, transport, program, arguments) = *fixture;
         let mut command = self.check();
         command
@@ -60,6 +82,18 @@ impl Programs {
             .args(options);
         command.arg("--").arg(self.folder.join(program)).args(arguments);
         command
+    }
+}
+
+/// Plays the scripts. Nothing that they name may be broken.
+fn play_scripts(root: &Path, programs: &Programs, reports: &Path, failed: &mut Vec<String>) {
+    for (folder, fixture) in SCRIPTS {
+        let name = format!("scripts-{}", folder.replace('/', "-"));
+        let page = reports.join(format!("{name}.html")).display().to_string();
+        let scripts = root.join("crates/conformance/scripts").join(folder).display().to_string();
+        // One script waits for what the agent gives up on after 10 s.
+        let options = ["--level", "may", "--timeout", "30", "--script", &scripts, "--html", &page];
+        run(&name, &mut programs.check_fixture(fixture, &options), failed);
     }
 }
 
@@ -81,6 +115,7 @@ pub(super) fn judge(root: &Path) -> Result<()> {
             &mut failed,
         );
     }
+    play_scripts(root, &programs, &reports, &mut failed);
     finish(&failed)
 }
 

@@ -1,15 +1,15 @@
-//! An agent of this crate against a peer that speaks raw lines.
+//! An agent of this crate against clients that play scripts.
 
 mod dynamic;
-mod raw_peer;
 #[cfg(feature = "v2")]
 mod router;
 mod rows;
+mod script;
 mod scripted;
 #[cfg(feature = "v2")]
 mod scripted_v2;
+mod scripts;
 mod serving;
-mod transcripts;
 #[cfg(feature = "unstable")]
 mod unstable;
 #[cfg(feature = "v2")]

@@ -1,16 +1,24 @@
+//! The router between the versions, against clients that play scripts.
+
 use agentwire_acp_agent::Router;
 
 use crate::scripted::Scripted;
 use crate::scripted_v2::ScriptedV2;
-use crate::transcripts::check_all;
+use crate::scripts::check_all;
 
-/// The names of the transcripts begin with what is served.
 #[test]
-fn transcripts() {
-    check_all("transcripts-router", async |name, wire| match name.split('-').next() {
-        Some("v1") => Router::v1(Scripted::default()).serve(wire).await,
-        Some("v2") => Router::v2(ScriptedV2::default()).serve(wire).await,
-        Some("both") => Router::both(Scripted::default(), ScriptedV2::default()).serve(wire).await,
-        _ => panic!("{name} names no agent"),
+fn scripts_of_version_1_alone() {
+    check_all("acp-agent-router/v1", async |wire| Router::v1(Scripted::default()).serve(wire).await);
+}
+
+#[test]
+fn scripts_of_version_2_alone() {
+    check_all("acp-agent-router/v2", async |wire| Router::v2(ScriptedV2::default()).serve(wire).await);
+}
+
+#[test]
+fn scripts_of_both_versions() {
+    check_all("acp-agent-router/both", async |wire| {
+        Router::both(Scripted::default(), ScriptedV2::default()).serve(wire).await
     });
 }

@@ -1,14 +1,15 @@
 //! Which of the protocol's demands on an agent are seen to here, and where it is shown.
 //!
-//! The ids are those of the project's list of what version 1 demands. Transcripts bear them in their names or in what
-//! they say to the reader.
+//! The ids are those of the conformance suite's requirements. The headers of its scripts name them.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use crate::script::{folder, read};
+
 /// Where it is seen to that an agent does as a row demands.
 enum Where {
-    /// Here: in these transcripts.
+    /// Here: in these scripts.
     Here(&'static [&'static str]),
     /// In a lower crate: what the transport carries, how messages are read and written.
     Below(&'static str),
@@ -177,7 +178,6 @@ const ROWS: &[(&str, Where)] = &[
 
 #[test]
 fn every_row_is_shown_where_the_table_says() {
-    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/transcripts");
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let mut wrong = Vec::new();
     let mut seen = BTreeSet::new();
@@ -186,13 +186,10 @@ fn every_row_is_shown_where_the_table_says() {
             wrong.push(format!("{row} stands twice"));
         }
         match place {
-            Here(transcripts) => wrong.extend(transcripts.iter().filter_map(|name| {
-                let text = std::fs::read_to_string(tests.join(name).with_extension("jsonl"));
-                match text {
-                    Err(why) => Some(format!("{row}: {name}: {why}")),
-                    Ok(text) => (!name.starts_with(row) && !text.contains(row))
-                        .then(|| format!("{row}: {name} does not say so")),
-                }
+            Here(scripts) => wrong.extend(scripts.iter().filter_map(|name| {
+                let script = read(&folder("acp-agent").join(name).with_extension("jsonl"));
+                let is_named = script.requirements.iter().any(|named| named == row);
+                (!is_named).then(|| format!("{row}: {name} does not name it"))
             })),
             Below(name) if !crates.join(name).is_dir() => wrong.push(format!("{row}: no crate {name}")),
             Below(_) | Author => {}
@@ -202,18 +199,17 @@ fn every_row_is_shown_where_the_table_says() {
 }
 
 #[test]
-fn every_transcript_is_in_the_table() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/transcripts");
+fn every_script_is_in_the_table() {
     let named: BTreeSet<&str> = ROWS
         .iter()
         .flat_map(|(_, place)| match place {
-            Here(transcripts) => transcripts.iter().copied(),
+            Here(scripts) => scripts.iter().copied(),
             _ => [].iter().copied(),
         })
         .collect();
     // What a client must do, and what is no single row's.
     let others = ["SES-23-mcp-servers", "SES-02-session-ids", "TURN-everything", "TURN-odd-answers"];
-    for entry in std::fs::read_dir(folder).unwrap() {
+    for entry in std::fs::read_dir(folder("acp-agent")).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_stem().unwrap().to_str().unwrap();
         assert!(named.contains(name) || others.contains(&name), "{name}");

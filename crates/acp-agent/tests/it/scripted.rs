@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use agentwire_acp_agent::{Agent, Context, Error, RemoteClient};
 use agentwire_acp_schema::v1::*;
 use agentwire_jsonrpc::RawJson;
-use futures::FutureExt;
+use futures_util::FutureExt;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 

@@ -6,7 +6,7 @@ use agentwire_acp_agent::v2::{Agent, Context, RemoteClient, Turn, session_not_fo
 use agentwire_acp_agent::{CallError, Error};
 use agentwire_acp_schema::v2::*;
 use agentwire_jsonrpc::RawJson;
-use futures::FutureExt;
+use futures_util::FutureExt;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -217,7 +217,7 @@ async fn obey(turn: &Turn, command: &str, rest: &str) -> Result<(), Error> {
         }
         "permission" => may("Do it").await,
         "permissions" => {
-            let (one, two) = futures::join!(may("One"), may("Two"));
+            let (one, two) = futures_util::future::join(may("One"), may("Two")).await;
             one.and_then(|one| Ok(format!("{one}, {}", two?)))
         }
         "detached" => {

@@ -5,10 +5,11 @@ use agentwire_acp_agent::{Agent, Context, Error, RemoteClient, serve};
 use agentwire_acp_schema::v1::unstable as draft;
 use agentwire_acp_schema::v1::*;
 use agentwire_jsonrpc::RawJson;
+use agentwire_recording::script::Script;
 use futures::FutureExt;
 use serde_json::json;
 
-use crate::transcripts::check;
+use crate::scripts::{check, check_all};
 
 /// An agent of drafts, which offers what `_meta` of `initialize` says.
 struct Drafted;
@@ -120,64 +121,26 @@ impl DraftAgent for Drafted {
     }
 }
 
-fn play(transcript: &str) {
-    check(transcript, async |wire| serve(Drafted, wire).await).unwrap();
-}
-
 #[test]
-fn what_is_advertised_is_there() {
-    play(
-        r#"> {"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{"plan":{}},"_meta":{"offer":{"auth":{"status":{}},"mcpCapabilities":{"acp":true},"sessionCapabilities":{"title":{},"fork":{},"archive":{},"status":{},"list":{}}}}}}
-< {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"...":0}}
-> {"jsonrpc":"2.0","id":1,"method":"auth/status","params":{}}
-< {"jsonrpc":"2.0","id":1,"result":{"state":"authenticated","...":0}}
-> {"jsonrpc":"2.0","id":2,"method":"session/set_title","params":{"sessionId":"s","title":" A title "}}
-< {"jsonrpc":"2.0","id":2,"result":{"title":"A title"}}
-> {"jsonrpc":"2.0","id":3,"method":"session/set_title","params":{"sessionId":"s"}}
-< {"jsonrpc":"2.0","id":3,"error":{"code":-32602,"message":"invalid params: *title*"}}
-> {"jsonrpc":"2.0","id":4,"method":"session/fork","params":{"sessionId":"ask","cwd":"/repo","mcpServers":[]}}
-< {"jsonrpc":"2.0","id":4,"result":{"sessionId":"fork","modes":{"...":0}}}
-> {"jsonrpc":"2.0","id":5,"method":"session/fork","params":{"sessionId":"code","cwd":"/repo","mcpServers":[]}}
-< {"jsonrpc":"2.0","id":5,"error":{"code":-32603,"message":"*the current mode \"ask\" is none of the available ones"}}
-> {"jsonrpc":"2.0","id":6,"method":"session/fork","params":{"sessionId":"ask","cwd":"repo"}}
-< {"jsonrpc":"2.0","id":6,"error":{"code":-32602,"message":"invalid params: cwd *"}}
-# Advertised and not written.
-> {"jsonrpc":"2.0","id":7,"method":"session/status","params":{"sessionId":"s"}}
-< {"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"method not found: session/status"}}
-# Archiving ends the session's turns.
-> {"jsonrpc":"2.0","id":8,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"wait"}]}}
-> {"jsonrpc":"2.0","id":9,"method":"session/archive","params":{"sessionId":"s"}}
-< {"jsonrpc":"2.0","id":9,"result":{}}
-< {"jsonrpc":"2.0","id":8,"result":{"stopReason":"cancelled"}}
-> {"jsonrpc":"2.0","id":10,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"plan"}]}}
-< {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"plan_removed","planId":"p"}}}
-< {"jsonrpc":"2.0","id":10,"result":{"stopReason":"end_turn"}}
-> {"jsonrpc":"2.0","id":11,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"status"}]}}
-< {"jsonrpc":"2.0","method":"auth/status_update","params":{"state":"not_required","...":0}}
-< {"jsonrpc":"2.0","id":11,"result":{"stopReason":"end_turn"}}
-> {"jsonrpc":"2.0","id":12,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"mcp"}]}}
-< {"jsonrpc":"2.0","id":"$call","method":"mcp/message","params":{"serverId":"server","requestId":"1","method":"tools/list"}}
-> {"jsonrpc":"2.0","method":"mcp/message","params":{"serverId":"server","requestId":"1","method":"notifications/progress"}}
-< {"jsonrpc":"2.0","method":"_heard","params":{"method":"notifications/progress"}}
-> {"jsonrpc":"2.0","id":"$call","result":{"result":{"tools":[]}}}
-< {"jsonrpc":"2.0","id":12,"result":{"stopReason":"end_turn"}}"#,
-    );
+fn scripts() {
+    check_all("acp-agent-unstable", async |wire| serve(Drafted, wire).await);
 }
 
 #[test]
 fn what_is_not_advertised_is_not_there() {
-    let mut transcript = String::from(
-        r#"> {"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}
-< {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"...":0}}
-> {"jsonrpc":"2.0","method":"mcp/message","params":{"serverId":"server","requestId":"1","method":"x"}}
-~
+    let mut lines = String::from(
+        r#"{"recording":1,"protocol":"acp","script":"agent","revision":"1","requirements":["INIT-12"]}
+{"from":"client","message":{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}}
+{"from":"agent","message":{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"...":0}}}
+{"from":"client","message":{"jsonrpc":"2.0","method":"mcp/message","params":{"serverId":"server","requestId":"1","method":"x"}}}
+{"quiet":true}
 "#,
     );
     for method in draft::METHODS.iter().filter(|method| method.direction == Direction::ClientToAgent) {
         let name = method.name;
-        transcript += &format!(
-            r#"> {{"jsonrpc":"2.0","id":1,"method":"{name}","params":{{"sessionId":"s","title":"t","cwd":"/r"}}}}
-< {{"jsonrpc":"2.0","id":1,"error":{{"code":-32601,"message":"method not found: {name}"}}}}
+        lines += &format!(
+            r#"{{"from":"client","message":{{"jsonrpc":"2.0","id":1,"method":"{name}","params":{{"sessionId":"s","title":"t","cwd":"/r"}}}}}}
+{{"from":"agent","message":{{"jsonrpc":"2.0","id":1,"error":{{"code":-32601,"message":"method not found: {name}"}}}}}}
 "#
         );
     }
@@ -186,36 +149,13 @@ fn what_is_not_advertised_is_not_there() {
         ("status", "auth/status_update: the agent did not advertise the capability auth.status"),
         ("mcp", "mcp/message: the agent did not advertise the capability mcpCapabilities.acp"),
     ] {
-        transcript += &format!(
-            r#"> {{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{{"sessionId":"s","prompt":[{{"type":"text","text":"{command}"}}]}}}}
-< {{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"s","update":{{"sessionUpdate":"agent_message_chunk","content":{{"type":"text","text":"{missing}"}}}}}}}}
-< {{"jsonrpc":"2.0","id":2,"result":{{"stopReason":"end_turn"}}}}
+        lines += &format!(
+            r#"{{"from":"client","message":{{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{{"sessionId":"s","prompt":[{{"type":"text","text":"{command}"}}]}}}}}}
+{{"from":"agent","message":{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"s","update":{{"sessionUpdate":"agent_message_chunk","content":{{"type":"text","text":"{missing}"}}}}}}}}}}
+{{"from":"agent","message":{{"jsonrpc":"2.0","id":2,"result":{{"stopReason":"end_turn"}}}}}}
 "#
         );
     }
-    play(&transcript);
-}
-
-/// What drafts add to requests that are there anyway, and to their answers.
-#[test]
-fn additions_come_and_go_beside_the_versions_own_members() {
-    play(
-        r#"> {"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,"_meta":{"offer":{"sessionCapabilities":{"list":{}}}}}}
-< {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"...":0}}
-> {"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/repo","mcpServers":[]}}
-< {"jsonrpc":"2.0","id":1,"result":{"sessionId":"s"}}
-> {"jsonrpc":"2.0","id":2,"method":"session/new","params":{"cwd":"/repo","mcpServers":[],"systemPrompt":{"mode":"append","content":[{"type":"text","text":"t"}]}}}
-< {"jsonrpc":"2.0","id":2,"result":{"sessionId":"append"}}
-> {"jsonrpc":"2.0","id":3,"method":"session/new","params":{"cwd":"/repo","mcpServers":[],"systemPrompt":7}}
-< {"jsonrpc":"2.0","id":3,"error":{"code":-32602,"message":"invalid params: *"}}
-> {"jsonrpc":"2.0","id":4,"method":"session/list","params":{}}
-< {"jsonrpc":"2.0","id":4,"result":{"sessions":[{"sessionId":"old","cwd":"/repo"},{"sessionId":"new","cwd":"/repo"}],"nextCursor":"more"}}
-> {"jsonrpc":"2.0","id":5,"method":"session/list","params":{"archived":"include"}}
-< {"jsonrpc":"2.0","id":5,"result":{"sessions":[{"sessionId":"old","cwd":"/repo","archived":true},{"sessionId":"new","cwd":"/repo","archived":false}],"nextCursor":"more"}}
-> {"jsonrpc":"2.0","id":6,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"usage"}]}}
-< {"jsonrpc":"2.0","id":6,"result":{"stopReason":"end_turn","usage":{"totalTokens":7,"inputTokens":3,"outputTokens":4}}}
-> {"jsonrpc":"2.0","id":7,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"status"}]}}
-< {"jsonrpc":"2.0","method":"session/update","params":{"...":0}}
-< {"jsonrpc":"2.0","id":7,"result":{"stopReason":"end_turn"}}"#,
-    );
+    let script = Script::read(lines.as_bytes()).unwrap();
+    check(&script, async |wire| serve(Drafted, wire).await).unwrap();
 }

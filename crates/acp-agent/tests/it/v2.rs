@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 
 use crate::scripted::Scripted;
 use crate::scripted_v2::ScriptedV2;
-use crate::transcripts::{check_all, in_schema};
+use crate::scripts::{check_all, in_schema};
 
 #[test]
-fn transcripts() {
-    check_all("transcripts-v2", async |_, wire| v2::serve(ScriptedV2::default(), in_schema(wire)).await);
+fn scripts() {
+    check_all("acp-agent-v2", async |wire| v2::serve(ScriptedV2::default(), in_schema(wire)).await);
 }
 
 const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":2,"info":{"name":"e","version":"1"}}}"#;

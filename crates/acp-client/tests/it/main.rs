@@ -1,14 +1,15 @@
-//! A client of this crate against an agent that speaks raw lines, and against an agent of our own.
+//! A client of this crate against agents that play scripts, and against an agent of our own.
 
+mod damaged;
 mod ends;
 mod handshake;
 mod races;
-#[path = "../../../acp-agent/tests/it/raw_peer.rs"]
-mod raw_peer;
 mod recorder;
 mod requests;
 mod rows;
 mod rules;
+#[path = "../../../acp-agent/tests/it/script.rs"]
+mod script;
 mod spawn;
 mod streams;
 mod turns;

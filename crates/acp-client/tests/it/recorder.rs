@@ -1,4 +1,4 @@
-//! A client that writes down what it hears and asks, and the one function that plays transcripts to it.
+//! A client that writes down what it hears and asks, and the one function that plays scripts to it.
 
 use std::sync::Arc;
 
@@ -13,41 +13,41 @@ use serde_json::json;
 use tokio::sync::Notify;
 use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
 
-use crate::raw_peer::play;
+use crate::script::{folder, play, read};
 
-/// Runs `main` against an agent that plays the transcript `tests/transcripts/NAME.jsonl`.
+/// Runs `main` against an agent that plays the script `acp-client/NAME.jsonl`.
 #[macro_export]
 macro_rules! check {
     ($name:literal, $client:expr, $main:expr) => {
-        $crate::recorder::check(include_str!(concat!("../transcripts/", $name, ".jsonl")), $client, $main)
-            .await
+        $crate::recorder::check($name, $client, $main).await
     };
 }
 
 pub(crate) async fn check<R>(
-    transcript: &str,
+    name: &str,
     client: &Recorder,
     main: impl AsyncFnOnce(AgentHandle) -> Result<R, BoxError>,
 ) -> Result<R, BoxError> {
-    converse(transcript, client, true, main).await
+    converse(name, client, true, main).await
 }
 
 /// The same for what drafts add, which the schema of the version does not know.
 #[cfg(feature = "unstable")]
 pub(crate) async fn check_drafts<R>(
-    transcript: &str,
+    name: &str,
     client: &Recorder,
     main: impl AsyncFnOnce(AgentHandle) -> Result<R, BoxError>,
 ) -> Result<R, BoxError> {
-    converse(transcript, client, false, main).await
+    converse(name, client, false, main).await
 }
 
 async fn converse<R>(
-    transcript: &str,
+    name: &str,
     client: &Recorder,
     by_schema: bool,
     main: impl AsyncFnOnce(AgentHandle) -> Result<R, BoxError>,
 ) -> Result<R, BoxError> {
+    let script = read(&folder("acp-client").join(name).with_extension("jsonl"));
     let (near, far) = tokio::io::duplex(1 << 20);
     let (read, write) = tokio::io::split(near);
     let wire = lines(read.compat(), write.compat_write());
@@ -56,7 +56,7 @@ async fn converse<R>(
         false => Either::Right(wire),
     };
     let connected = connect(client.clone(), wire, async |agent| main(agent).await);
-    let (result, played) = futures::join!(connected, play(transcript, far));
+    let (result, played) = futures::join!(connected, play(&script, far));
     if let Err(why) = played {
         panic!("{why}\n  main gave {:?}\n  heard {:#?}", result.err(), client.heard());
     }

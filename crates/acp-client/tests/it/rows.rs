@@ -5,11 +5,13 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use crate::script::{folder, read};
+
 /// Rows, and where they are shown: a function of this program as `file::function`; a file of another crate's tests as
 /// `crate/file`, where the row is that crate's to keep; a sentence, where it is up to the program that uses this crate.
 const ROWS: &[(&str, &str)] = &[
-    // Transport and JSON-RPC. What every transcript and every conversation is checked for has no test of its own: each
-    // message of ours is held to the schema, and nothing but what the transcript says may come.
+    // Transport and JSON-RPC. What every script and every conversation is checked for has no test of its own: each
+    // message of ours is held to the schema, and nothing but what the script says may come.
     ("TR-01", "jsonrpc/line"),
     ("TR-02", "jsonrpc/frame"),
     ("TR-04", "requests::rpc_odd_messages_from_the_agent"),
@@ -120,7 +122,7 @@ const ROWS: &[(&str, &str)] = &[
 ];
 
 /// A table that lies would be worse than none: every test that it names is there, and bears the row's id in its name, its
-/// explanation or its transcript.
+/// explanation or its script.
 #[test]
 fn every_row_is_where_the_table_says() {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
@@ -131,13 +133,12 @@ fn every_row_is_where_the_table_says() {
             let source = fs::read_to_string(tests.join(format!("it/{file}.rs"))).unwrap();
             let test = test_named(&source, function);
             let test = test.unwrap_or_else(|| panic!("{row}: there is no test {place}"));
-            let transcripts = test
-                .split('"')
-                .filter_map(|name| fs::read_to_string(tests.join(format!("transcripts/{name}.jsonl"))).ok());
+            let paths = test.split('"').map(|name| folder("acp-client").join(format!("{name}.jsonl")));
+            let mut scripts = paths.filter(|path| path.exists()).map(|path| read(&path));
             let name = row.to_lowercase().replace('-', "_");
             let bears = test.contains(row)
                 || test.contains(&name)
-                || transcripts.into_iter().any(|text| text.contains(row));
+                || scripts.any(|script| script.requirements.iter().any(|named| named == row));
             assert!(bears, "{row}: {place} does not bear its id");
         } else if let Some((crate_name, file)) = place.split_once('/').filter(|_| !place.contains(' ')) {
             let path = tests.join(format!("../../{crate_name}/tests/it/{file}.rs"));

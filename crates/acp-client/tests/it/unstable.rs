@@ -28,8 +28,7 @@ fn said() -> MessageMcpNotification {
 
 #[tokio::test(start_paused = true)]
 async fn what_the_agent_lacks_is_refused_here() {
-    let transcript = include_str!("../transcripts/UNSTABLE-what-the-agent-lacks.jsonl");
-    check_drafts(transcript, &Recorder::default(), async |agent| {
+    check_drafts("UNSTABLE-what-the-agent-lacks", &Recorder::default(), async |agent| {
         let drafts = agent.drafts();
         let error = refused(drafts.auth_status(AuthStatusRequest::new())).await;
         assert!(error.contains("initialize must be called"), "{error}");
@@ -73,8 +72,7 @@ async fn what_the_agent_lacks_is_refused_here() {
 
 #[tokio::test(start_paused = true)]
 async fn what_the_agent_offers_is_sent() {
-    let transcript = include_str!("../transcripts/UNSTABLE-what-the-agent-offers.jsonl");
-    check_drafts(transcript, &Recorder::default(), async |agent| {
+    check_drafts("UNSTABLE-what-the-agent-offers", &Recorder::default(), async |agent| {
         agent.initialize(greeting()).await?;
         let drafts = agent.drafts();
         let status = drafts.auth_status(AuthStatusRequest::new()).await?;

@@ -27,6 +27,9 @@ pub(crate) struct Check {
     /// What the program's tools, prompts and commands are good for: a file, or the name of a profile that is built in
     #[arg(long, value_name = "FILE|NAME")]
     pub(crate) profile: Option<String>,
+    /// Play a script in place of the suite's own checks, or each script of a folder; may be given again
+    #[arg(long = "script", value_name = "FILE|FOLDER", requires = "subject", conflicts_with = "mutants")]
+    pub(crate) scripts: Vec<PathBuf>,
     /// Judge this requirement alone, as in mcp/RPC-06; may be given again
     #[arg(long, value_name = "ID")]
     pub(crate) only: Vec<String>,

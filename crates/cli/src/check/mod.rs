@@ -9,8 +9,8 @@ use std::env;
 use std::fs;
 
 use agentwire_conformance::{
-    Baseline, CommandLine, Config, Coverage, Level, Profile, Registry, Report, SubjectKind, Target,
-    Transport, coverage, run_stand_in, sums,
+    Baseline, CommandLine, Config, Coverage, Level, Profile, Registry, Report, ScriptFile, SubjectKind,
+    Target, Transport, coverage, run_stand_in, sums,
 };
 use anyhow::{Context as _, Result};
 
@@ -119,6 +119,9 @@ fn given(check: &Check, kind: SubjectKind) -> Result<Config> {
     if let (Some(url), Transport::Stdio) = (&check.url, config.transport) {
         let is_websocket = url.starts_with("ws:") || url.starts_with("wss:");
         config.transport = if is_websocket { Transport::Ws } else { Transport::Http };
+    }
+    for path in &check.scripts {
+        config.scripts.extend(ScriptFile::read_all(path).map_err(|error| Usage(error.to_string()))?);
     }
     if let Some(profile) = &check.profile {
         config.profile = self::profile(profile)?;

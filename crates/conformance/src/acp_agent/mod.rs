@@ -44,6 +44,8 @@ use crate::link::received::QUEUE;
 use crate::link::websocket::WebSocket;
 use crate::location::Location;
 use crate::revision::Revision;
+use crate::script_file::ScriptFile;
+use crate::script_play::play_script;
 use crate::setting::Setting;
 use crate::subject::{CommandLine, Transport};
 use crate::verdict::{Outcome, Stop};
@@ -237,6 +239,11 @@ const PLAIN_ROLES: [&str; 13] = [
 /// Ends with nothing if the agent speaks the version.
 pub(crate) fn speaks(agent: Agent) -> Running {
     Box::pin(async move { agent.open().await.map(drop) })
+}
+
+/// Plays a script to an agent that was just started.
+pub(crate) fn play(agent: Agent, file: ScriptFile) -> Running {
+    Box::pin(async move { play_script(agent.start().await?, &agent.setting, &file, START_TIME).await })
 }
 
 /// A plain conversation, for audits and their mutants.

@@ -33,6 +33,8 @@ use self::script::Script;
 use crate::check::Running;
 use crate::played::Played;
 use crate::revision::Revision;
+use crate::script_file::ScriptFile;
+use crate::script_play::play_script;
 use crate::setting::Setting;
 use crate::stand_in::StandIns;
 use crate::subject::CommandLine;
@@ -84,5 +86,15 @@ pub(crate) fn speaks(client: AcpClient) -> Running {
             return Ok(());
         }
         Err(Stop::not_applicable(format!("the client does not speak version {spoken}: it offers {offered}")))
+    })
+}
+
+/// Plays a script to a client that was made to send a prompt.
+pub(crate) fn play(client: AcpClient, file: ScriptFile) -> Running {
+    Box::pin(async move {
+        let mut played = client.play().await?;
+        let _step = played.driver.start("prompt", json!({"text": "hello"})).await?;
+        let agent = played.accept().await?;
+        play_script(agent, &client.setting, &file, client.setting.wait).await
     })
 }

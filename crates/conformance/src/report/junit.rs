@@ -34,7 +34,7 @@ fn case(xml: &mut String, report: &Report, result: &CheckResult) {
         "    <testcase classname=\"{}\" name=\"{} {}\" time=\"{:.3}\">",
         escape(&class),
         result.requirement,
-        result.check,
+        escape(&result.check),
         result.time.as_secs_f64()
     );
     let _ = match (&result.verdict, &result.known) {

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::json_text::{Step, pointer};
+use crate::pieces::occur_in_order;
 use crate::replay::values::Values;
 use crate::replay::volatile::{VolatileKind, VolatileTable};
 
@@ -143,32 +144,20 @@ fn matches_masked(recorded: &Value, seen: &Value) -> bool {
     if is_whole_mask(recorded) {
         return true;
     }
-    let Some(mut rest) = seen.as_str() else { return false };
-    let mut is_first = true;
-    let mut pattern = recorded;
-    loop {
-        let (fixed, after) = match pattern
-            .split_once('«')
-            .and_then(|(fixed, mask)| mask.split_once('»').map(|(_, after)| (fixed, after)))
-        {
-            Some((fixed, after)) => (fixed, Some(after)),
-            None => (pattern, None),
-        };
-        match (is_first, after) {
-            (true, Some(_)) => match rest.strip_prefix(fixed) {
-                Some(after) => rest = after,
-                None => return false,
-            },
-            (true, None) => return rest == fixed,
-            (false, None) => return rest.ends_with(fixed),
-            (false, Some(_)) => match rest.find(fixed) {
-                Some(at) => rest = &rest[at + fixed.len()..],
-                None => return false,
-            },
-        }
-        is_first = false;
-        pattern = after.unwrap_or_default();
+    let Some(seen) = seen.as_str() else { return false };
+    let (mut pieces, mut rest) = (Vec::new(), recorded);
+    while let Some((fixed, after)) = split_at_mask(rest) {
+        pieces.push(fixed);
+        rest = after;
     }
+    pieces.push(rest);
+    occur_in_order(&pieces, seen)
+}
+
+/// What stands before the first mask of a text, and what stands behind it.
+fn split_at_mask(text: &str) -> Option<(&str, &str)> {
+    let (fixed, mask) = text.split_once('«')?;
+    mask.split_once('»').map(|(_, after)| (fixed, after))
 }
 
 #[cfg(test)]

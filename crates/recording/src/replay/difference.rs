@@ -6,6 +6,8 @@ use agentwire_jsonrpc::Printable;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::shown::Shown;
+
 /// How a message differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -49,9 +51,6 @@ impl Difference {
     }
 }
 
-/// How much of a value is shown, in characters.
-const SHOWN: usize = 500;
-
 impl fmt::Display for Difference {
     /// A line for a terminal: text of the peer is escaped, and long values are cut.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -64,28 +63,26 @@ impl fmt::Display for Difference {
             if method.is_plain() && self.method.is_empty() { "a message".into() } else { method.to_string() };
         match kind {
             DifferenceKind::Changed if pointer.is_empty() => {
-                write!(f, "{method}: recorded {}, seen {}", Shown(recorded), Shown(seen))
+                write!(f, "{method}: recorded {}, seen {}", ShownValue(recorded), ShownValue(seen))
             }
             DifferenceKind::Changed => {
                 let pointer = Printable::one_line(pointer);
-                write!(f, "{method} {pointer}: recorded {}, seen {}", Shown(recorded), Shown(seen))
+                write!(f, "{method} {pointer}: recorded {}, seen {}", ShownValue(recorded), ShownValue(seen))
             }
-            DifferenceKind::Missing => write!(f, "{method} is missing: recorded {}", Shown(recorded)),
-            DifferenceKind::Unexpected => write!(f, "{method} is not recorded: seen {}", Shown(seen)),
+            DifferenceKind::Missing => write!(f, "{method} is missing: recorded {}", ShownValue(recorded)),
+            DifferenceKind::Unexpected => write!(f, "{method} is not recorded: seen {}", ShownValue(seen)),
             DifferenceKind::Order => write!(f, "{method} comes later than recorded"),
         }
     }
 }
 
-struct Shown<'a>(&'a Option<Value>);
+struct ShownValue<'a>(&'a Option<Value>);
 
-impl fmt::Display for Shown<'_> {
+impl fmt::Display for ShownValue<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some(value) = self.0 else { return f.write_str("nothing") };
-        let text = value.to_string();
-        match text.char_indices().nth(SHOWN) {
-            Some((end, _)) => write!(f, "{}…", Printable::one_line(&text[..end])),
-            None => write!(f, "{}", Printable::one_line(&text)),
+        match self.0 {
+            Some(value) => Shown(&value.to_string()).fmt(f),
+            None => f.write_str("nothing"),
         }
     }
 }

@@ -3,7 +3,7 @@
 mod compare;
 mod difference;
 mod drive;
-mod script;
+mod entries;
 mod values;
 mod volatile;
 mod wire;
@@ -19,7 +19,7 @@ pub use self::volatile::{VOLATILE_MEMBERS, VolatileKind, VolatileMember};
 pub use self::wire::{Incoming, LineWire, PacketWire, Wire};
 
 use self::compare::{Comparison, Place};
-use self::script::{Entry, Progress, entries};
+use self::entries::{Entry, Progress, entries};
 use self::values::Values;
 use self::volatile::VolatileTable;
 use crate::event::Side;

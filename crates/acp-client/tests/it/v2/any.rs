@@ -6,16 +6,17 @@ use agentwire_transport::lines;
 use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
 
 use super::recorder::Recorder as Two;
-use crate::raw_peer::play;
 use crate::recorder::Recorder as One;
+use crate::script::{folder, play, read};
 
-/// Runs `main` against an agent that plays a transcript.
+/// Runs `main` against an agent that plays a script.
 async fn check<R>(
-    transcript: &str,
+    name: &str,
     one: &One,
     two: &Two,
     main: impl AsyncFnOnce(AnyAgent) -> Result<R, BoxError>,
 ) -> Result<R, BoxError> {
+    let script = read(&folder("acp-client-v2").join(name).with_extension("jsonl"));
     let (near, far) = tokio::io::duplex(1 << 20);
     let (read, write) = tokio::io::split(near);
     let fs = v1::FileSystemCapabilities::new().read_text_file(true);
@@ -25,7 +26,7 @@ async fn check<R>(
         .timeout(std::time::Duration::from_secs(10));
     let connected =
         connect_any(client, lines(read.compat(), write.compat_write()), async |agent| main(agent).await);
-    let (result, played) = futures::join!(connected, play(transcript, far));
+    let (result, played) = futures::join!(connected, play(&script, far));
     if let Err(why) = played {
         panic!("{why}\n  main gave {:?}", result.err());
     }
@@ -36,8 +37,7 @@ async fn check<R>(
 #[tokio::test(start_paused = true)]
 async fn an_agent_of_version_2() {
     let (one, two) = (One::default(), Two::default());
-    let transcript = include_str!("../../transcripts/v2/ANY-2.jsonl");
-    check(transcript, &one, &two, async |agent| {
+    check("ANY-2", &one, &two, async |agent| {
         let AnyAgent::V2(agent) = agent else { panic!("another version") };
         assert_eq!(agent.info().unwrap().name, "raw");
         let session = agent.new_session(v2::NewSessionRequest::new("/repo")).await?.session_id;
@@ -56,8 +56,7 @@ async fn an_agent_of_version_2() {
 #[tokio::test(start_paused = true)]
 async fn an_agent_of_version_1() {
     let (one, two) = (One::default(), Two::default());
-    let transcript = include_str!("../../transcripts/v2/ANY-1.jsonl");
-    check(transcript, &one, &two, async |agent| {
+    check("ANY-1", &one, &two, async |agent| {
         let AnyAgent::V1(agent) = agent else { panic!("another version") };
         let session = agent.new_session(v1::NewSessionRequest::new("/repo")).await?.session_id;
         let turn = agent.prompt(v1::PromptRequest::new(session, "go")).await?;
@@ -74,11 +73,8 @@ async fn an_agent_of_version_1() {
 /// again, in version 1.
 #[tokio::test(start_paused = true)]
 async fn agents_that_are_asked_again() {
-    for transcript in [
-        include_str!("../../transcripts/v2/ANY-echo.jsonl"),
-        include_str!("../../transcripts/v2/ANY-strict.jsonl"),
-    ] {
-        check(transcript, &One::default(), &Two::default(), async |agent| {
+    for name in ["ANY-echo", "ANY-strict"] {
+        check(name, &One::default(), &Two::default(), async |agent| {
             let AnyAgent::V1(agent) = agent else { panic!("another version") };
             agent.new_session(v1::NewSessionRequest::new("/repo")).await?;
             Ok(())
@@ -92,14 +88,14 @@ async fn agents_that_are_asked_again() {
 /// no answer.
 #[tokio::test(start_paused = true)]
 async fn init_08_agents_of_neither_version() {
-    for (transcript, why) in [
-        (include_str!("../../transcripts/v2/ANY-none.jsonl"), "other versions of the protocol (3, 4)"),
-        (include_str!("../../transcripts/v2/ANY-99.jsonl"), "other versions of the protocol (99)"),
-        (include_str!("../../transcripts/v2/ANY-no.jsonl"), "no key"),
-        (include_str!("../../transcripts/v2/ANY-silent.jsonl"), "initialize: no answer within 10s"),
+    for (name, why) in [
+        ("ANY-none", "other versions of the protocol (3, 4)"),
+        ("ANY-99", "other versions of the protocol (99)"),
+        ("ANY-no", "no key"),
+        ("ANY-silent", "initialize: no answer within 10s"),
     ] {
         let main = async |_| panic!("there is no agent");
-        let error = check::<()>(transcript, &One::default(), &Two::default(), main).await.unwrap_err();
+        let error = check::<()>(name, &One::default(), &Two::default(), main).await.unwrap_err();
         assert!(error.to_string().contains(why), "{error}");
     }
 }

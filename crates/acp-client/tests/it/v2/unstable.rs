@@ -11,8 +11,7 @@ use crate::recorder::refused;
 
 #[tokio::test(start_paused = true)]
 async fn drafts_are_asked_for_where_they_are_offered() {
-    let transcript = include_str!("../../transcripts/v2/UNSTABLE-drafts.jsonl");
-    check_drafts(transcript, &Recorder::default(), async |agent| {
+    check_drafts("UNSTABLE-drafts", &Recorder::default(), async |agent| {
         agent.initialize(greeting()).await?;
         let drafts = agent.drafts();
         for (error, capability) in [

@@ -1,0 +1,20 @@
+//! Text of a peer, for a terminal.
+
+use std::fmt;
+
+use agentwire_jsonrpc::Printable;
+
+/// How much of a text is shown, in characters.
+const LENGTH: usize = 500;
+
+/// The beginning of a text, escaped so that it cannot control a terminal.
+pub(crate) struct Shown<'a>(pub(crate) &'a str);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.char_indices().nth(LENGTH) {
+            Some((end, _)) => write!(f, "{}…", Printable::one_line(&self.0[..end])),
+            None => write!(f, "{}", Printable::one_line(self.0)),
+        }
+    }
+}
