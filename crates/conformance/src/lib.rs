@@ -15,6 +15,7 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 // circle: link/http/http2.rs, link/http/mod.rs, link/http/response.rs, link/tcp.rs: a target sends requests, and its responses say more of it.
+// circle: link/mod.rs, played_http/served.rs: the connection of a client under test is a link, and a listener hands out links.
 // circle: played_http/exchange.rs, played_http/mod.rs: a server hands out exchanges, which answer through it.
 
 mod acp_agent;

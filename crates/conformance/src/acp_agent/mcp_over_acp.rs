@@ -170,7 +170,10 @@ async fn turn(agent: &Agent, answer: ToolAnswer) -> Outcome<Turn> {
 }
 
 async fn results_come_before_errors(agent: Agent) -> Outcome {
-    let shown = |turn: &Turn| json!(turn.messages).to_string().contains(MARK);
+    let shown = |turn: &Turn| {
+        let messages = json!(turn.messages).to_string();
+        messages.contains(MARK)
+    };
     let plain = turn(&agent, ToolAnswer::Result).await.map_err(Stop::while_preparing)?;
     if !shown(&plain) {
         return Err(Stop::not_applicable("the agent does not show what MCP tools return"));

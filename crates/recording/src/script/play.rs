@@ -8,9 +8,9 @@ use std::time::Duration;
 use futures_util::future::{Either, select};
 use serde_json::Value;
 
+use crate::script::format::{Script, ScriptEvent};
 use crate::script::pattern::Bindings;
 use crate::script::wire::ScriptWire;
-use crate::script::{Script, ScriptEvent};
 use crate::shown::Shown;
 
 /// How long a player waits.

@@ -11,6 +11,7 @@ use futures_util::io::Cursor;
 use tokio_util::compat::{TokioAsyncReadCompatExt as _, TokioAsyncWriteCompatExt as _};
 
 use super::*;
+use crate::{Protocol, ReadError, Side};
 
 const HEADER: &str =
     r#"{"recording":1,"protocol":"acp","script":"agent","revision":"1","requirements":["RPC-01"]}"#;
