@@ -9,21 +9,17 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::link::Link;
-use crate::link::received::{QUEUE, Received};
+pub(crate) use crate::link::received::Arrived;
+use crate::link::received::{QUEUE, Received, response_to, unreadable};
 use crate::setting::Setting;
 use crate::subject::CommandLine;
 use crate::verdict::{Outcome, Stop};
 
+/// How many messages may wait for a check.
+const MAX_WAITING: usize = 100_000;
+
 /// How the suite answers a request of the subject: a result or an error object; nothing leaves the request open.
 pub(crate) type Answers = Box<dyn FnMut(&Value) -> Option<Result<Value, Value>> + Send>;
-
-/// A message with the HTTP request that brought it.
-#[derive(Debug, Clone)]
-pub(crate) struct Arrived {
-    pub(crate) message: Value,
-    /// The number of the HTTP request; 0 elsewhere.
-    pub(crate) stream: u32,
-}
 
 /// A conversation. Messages wait in a queue until a check takes them; requests of the subject are answered at once.
 pub(crate) struct Conversation {
@@ -42,6 +38,8 @@ pub(crate) struct Conversation {
     /// How long the first message may take, while none has arrived: a program has to start.
     start: Option<Duration>,
     closed: bool,
+    /// How many messages were received after the time for them.
+    late: usize,
 }
 
 impl Conversation {
@@ -58,6 +56,7 @@ impl Conversation {
             wait,
             start: None,
             closed: false,
+            late: 0,
         }
     }
 
@@ -202,7 +201,8 @@ impl Conversation {
             }
             from = self.queue.len();
             if self.closed {
-                return Err(Stop::failed(what, "the conversation has ended"));
+                let lines = unreadable(&self.texts);
+                return Err(Stop::failed(what, format!("the conversation has ended{lines}")));
             }
             let wait = self.start.map_or(self.wait, |start| start.max(self.wait));
             match self.pump(begun + wait).await? {
@@ -215,7 +215,11 @@ impl Conversation {
                     return Err(Stop::inconclusive(why));
                 }
                 Pumped::Silence => {
-                    return Err(Stop::failed(what, format!("none came within {} ms", wait.as_millis())));
+                    let lines = unreadable(&self.texts);
+                    return Err(Stop::failed(
+                        what,
+                        format!("none came within {} ms{lines}", wait.as_millis()),
+                    ));
                 }
             }
         }
@@ -228,12 +232,7 @@ impl Conversation {
 
     /// Receives for a while; returns the messages that arrived before or meanwhile, and takes them out of the queue.
     pub(crate) async fn listen(&mut self, time: Duration) -> Outcome<Vec<Arrived>> {
-        let until = Instant::now() + time;
-        while !self.closed {
-            if let Pumped::Silence = self.pump(until).await? {
-                break;
-            }
-        }
+        self.serve(time).await?;
         Ok(self.queue.drain(..).collect())
     }
 
@@ -270,14 +269,12 @@ impl Conversation {
 
     /// Waits for the end of the conversation.
     pub(crate) async fn end(&mut self, within: Duration) -> Outcome {
-        let until = Instant::now() + within;
-        while !self.closed {
-            if let Pumped::Silence = self.pump(until).await? {
-                let seen = format!("it is open {} ms later", within.as_millis());
-                return Err(Stop::failed("the end of the conversation", seen));
-            }
+        self.serve(within).await?;
+        if self.closed {
+            return Ok(());
         }
-        Ok(())
+        let seen = format!("it is open {} ms later", within.as_millis());
+        Err(Stop::failed("the end of the conversation", seen))
     }
 
     /// Goes on with the conversation, and answers, until something else has ended.
@@ -305,14 +302,12 @@ impl Conversation {
 
     /// Sends a result as the response to a request of the subject.
     pub(crate) async fn reply(&mut self, request: &Value, result: Value) -> Outcome {
-        let id = request.get("id").cloned().unwrap_or_default();
-        self.send(&json!({"jsonrpc": "2.0", "id": id, "result": result})).await
+        self.send(&response_to(request, Ok(result))).await
     }
 
     /// Sends an error as the response to a request of the subject.
     pub(crate) async fn refuse(&mut self, request: &Value, code: i64, message: &str) -> Outcome {
-        let id = request.get("id").cloned().unwrap_or_default();
-        self.send(&json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})).await
+        self.send(&response_to(request, Err(json!({"code": code, "message": message})))).await
     }
 
     /// The next line that the subject wrote; none at the end. Nothing is answered.
@@ -327,6 +322,17 @@ impl Conversation {
 
     /// Receives one thing.
     async fn pump(&mut self, until: Instant) -> Outcome<Pumped> {
+        if Instant::now() >= until {
+            // What waits already is received as well, but not what a program that never stops adds meanwhile.
+            return match self.received.try_recv() {
+                Ok(received) if self.late < QUEUE => {
+                    self.late += 1;
+                    self.receive(Some(received)).await?;
+                    Ok(Pumped::Something)
+                }
+                _ => Ok(Pumped::Silence),
+            };
+        }
         let Ok(received) = tokio::time::timeout_at(until, self.received.recv()).await else {
             return Ok(Pumped::Silence);
         };
@@ -359,13 +365,13 @@ impl Conversation {
         if message.get("method").is_some() && message.get("id").is_some() {
             self.asked.push(message.clone());
             if let Some(answer) = (self.answers)(&message) {
-                let id = message.get("id").cloned().unwrap_or_default();
-                let response = match answer {
-                    Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
-                    Err(error) => json!({"jsonrpc": "2.0", "id": id, "error": error}),
-                };
-                return self.send(&response).await;
+                return self.send(&response_to(&message, answer)).await;
             }
+        }
+        if self.queue.len() + self.asked.len() + self.texts.len() > MAX_WAITING {
+            let why =
+                format!("the program sent over {MAX_WAITING} messages that the check does not wait for");
+            return Err(Stop::inconclusive(why));
         }
         self.queue.push_back(Arrived { message, stream });
         Ok(())

@@ -16,7 +16,8 @@ const START_TIME: Duration = Duration::from_secs(60);
 pub(crate) struct Location {
     target: Target,
     headers: Vec<(String, String)>,
-    listening: OnceCell<(Process, String)>,
+    /// Started once, also if that failed: a program that does not say its URL takes a minute to find out.
+    listening: OnceCell<Outcome<(Process, String)>>,
 }
 
 impl Location {
@@ -47,8 +48,8 @@ impl Location {
         match &self.target {
             Target::Url(url) => Ok(url.clone()),
             Target::Command(command) => {
-                let started = self.listening.get_or_try_init(|| start_listening(command, schemes)).await?;
-                Ok(started.1.clone())
+                let started = self.listening.get_or_init(|| start_listening(command, schemes)).await;
+                started.as_ref().map(|(_, url)| url.clone()).map_err(Clone::clone)
             }
         }
     }

@@ -2,14 +2,15 @@
 //! the suite, which is where the server or agent is played.
 
 use std::io;
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::tcp::OwnedWriteHalf;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::mpsc;
+use tokio::sync::{Mutex, mpsc};
+use tokio::task::JoinSet;
 
 use crate::fault::Faults;
 use crate::link::process::read_lines;
@@ -20,6 +21,10 @@ use crate::verdict::{Outcome, Stop};
 
 /// The most bytes of the line with which a stand-in introduces itself.
 const MAX_INTRODUCTION: u64 = 4096;
+/// How many connections may be about to introduce themselves. Further ones wait.
+const MAX_CONNECTIONS: usize = 256;
+/// How long a connection may take to introduce itself.
+const INTRODUCTION_TIME: Duration = Duration::from_secs(60);
 
 /// Runs the stand-in: connects to the suite, introduces itself, and passes bytes on until either side ends.
 ///
@@ -78,15 +83,23 @@ fn surroundings(token: &str) -> Value {
     json!({"arguments": arguments, "env": env})
 }
 
-/// Where stand-ins connect.
+/// Where stand-ins connect. Dropping it closes the port.
 pub(crate) struct StandIns {
-    listener: TcpListener,
+    introduced: Mutex<mpsc::Receiver<Introduced>>,
+    /// Accepts connections, and ends with this.
+    _listening: JoinSet<()>,
     address: String,
     token: String,
     /// What a stand-in reads beside the secret.
     argument: String,
     /// The arguments and variables of the stand-in that connected last.
-    surroundings: Mutex<Value>,
+    surroundings: std::sync::Mutex<Value>,
+}
+
+/// A connection whose first line had the secret, and what that line said of the stand-in's arguments and variables.
+struct Introduced {
+    stream: TcpStream,
+    surroundings: Value,
 }
 
 /// A conversation with a client through a stand-in: what the suite sends, the client reads from its server or agent.
@@ -108,7 +121,17 @@ impl StandIns {
         });
         let (listener, address) = bound.map_err(|error| Stop::inconclusive(format!("no port: {error}")))?;
         let token = format!("{token:016x}");
-        Ok(Self { listener, address, argument: token.clone(), token, surroundings: Mutex::default() })
+        let (sender, introduced) = mpsc::channel(QUEUE);
+        let mut listening = JoinSet::new();
+        listening.spawn(introduce(listener, token.clone(), sender));
+        Ok(Self {
+            introduced: Mutex::new(introduced),
+            _listening: listening,
+            address,
+            argument: token.clone(),
+            token,
+            surroundings: std::sync::Mutex::default(),
+        })
     }
 
     /// Makes each stand-in write so many bytes to its standard error before it connects.
@@ -143,39 +166,52 @@ impl StandIns {
         trace: &Trace,
         faults: &Faults,
     ) -> Outcome<(Socket, mpsc::Receiver<Received>)> {
-        let accepted = tokio::time::timeout(within, self.introduced()).await;
-        let stream = accepted.map_err(|_| {
-            Stop::failed(
-                "the client starts its server or agent",
-                format!("it did not within {} s", within.as_secs()),
-            )
-        })?;
-        let (read, write) = stream.into_inner().into_split();
+        let next = async { self.introduced.lock().await.recv().await };
+        let Ok(Some(Introduced { stream, surroundings })) = tokio::time::timeout(within, next).await else {
+            let seen = format!("it did not within {} s", within.as_secs());
+            return Err(Stop::failed("the client starts its server or agent", seen));
+        };
+        *self.surroundings.lock().unwrap_or_else(PoisonError::into_inner) = surroundings;
+        let (read, write) = stream.into_split();
         let (sender, received) = mpsc::channel(QUEUE);
         tokio::spawn(read_lines(read, trace.clone(), faults.clone(), sender.clone()));
         let socket =
             Socket { write: Some(write), trace: trace.clone(), faults: faults.clone(), injected: sender };
         Ok((socket, received))
     }
+}
 
-    async fn introduced(&self) -> BufReader<TcpStream> {
-        loop {
-            let Ok((stream, _)) = self.listener.accept().await else {
-                continue;
-            };
-            // Small messages are not to wait for each other.
-            let _set = stream.set_nodelay(true);
-            let mut reader = BufReader::with_capacity(1, stream);
-            let mut line = String::new();
-            let read = (&mut reader).take(MAX_INTRODUCTION).read_line(&mut line).await;
-            let (secret, surroundings) = line.trim_end().split_once(' ').unwrap_or((line.trim_end(), ""));
-            if read.is_ok() && secret == self.token {
-                let surroundings = serde_json::from_str(surroundings).unwrap_or_default();
-                *self.surroundings.lock().unwrap_or_else(PoisonError::into_inner) = surroundings;
-                return reader;
+/// Accepts connections and passes on those that introduce themselves, in any order, so that none holds up another.
+async fn introduce(listener: TcpListener, token: String, introduced: mpsc::Sender<Introduced>) {
+    let mut connections = JoinSet::new();
+    loop {
+        tokio::select! {
+            accepted = listener.accept(), if connections.len() < MAX_CONNECTIONS => {
+                if let Ok((stream, _)) = accepted {
+                    connections.spawn(tokio::time::timeout(INTRODUCTION_TIME, introduction(stream, token.clone())));
+                }
+            }
+            Some(connection) = connections.join_next() => {
+                let Ok(Ok(Some(connection))) = connection else { continue };
+                if introduced.send(connection).await.is_err() {
+                    return;
+                }
             }
         }
     }
+}
+
+/// Reads the first line of a connection. Nothing is known of one that does not have the secret.
+async fn introduction(stream: TcpStream, token: String) -> Option<Introduced> {
+    // Small messages are not to wait for each other.
+    let _set = stream.set_nodelay(true);
+    // One byte at a time, so that nothing behind the line is read.
+    let mut reader = BufReader::with_capacity(1, stream);
+    let mut line = String::new();
+    (&mut reader).take(MAX_INTRODUCTION).read_line(&mut line).await.ok()?;
+    let (secret, surroundings) = line.trim_end().split_once(' ').unwrap_or((line.trim_end(), ""));
+    let surroundings = serde_json::from_str(surroundings).unwrap_or_default();
+    (secret == token).then(|| Introduced { stream: reader.into_inner(), surroundings })
 }
 
 impl Socket {

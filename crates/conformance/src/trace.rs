@@ -66,6 +66,8 @@ struct Inner {
     events: Vec<TraceEvent>,
     bytes: usize,
     omitted: usize,
+    /// The bytes of the subject, kept or not.
+    received: usize,
 }
 
 impl Trace {
@@ -82,6 +84,9 @@ impl Trace {
         let at = self.begun.elapsed();
         let mut inner = self.lock();
         for (what, bytes) in steps {
+            if from == Sender::Subject {
+                inner.received += bytes.len();
+            }
             if inner.bytes + bytes.len() > MAX_BYTES {
                 inner.omitted += 1;
                 continue;
@@ -94,6 +99,11 @@ impl Trace {
     /// What was written down so far.
     pub(crate) fn events(&self) -> Vec<TraceEvent> {
         self.lock().events.clone()
+    }
+
+    /// How many bytes the subject has sent.
+    pub(crate) fn received(&self) -> usize {
+        self.lock().received
     }
 
     /// How many steps were left out because they were too long.

@@ -1,7 +1,7 @@
 //! Server-sent events as bytes: everything that stands in them, also what a browser would drop.
 
 /// The most bytes of one event.
-const MAX_EVENT: usize = 64 << 20;
+const MAX_EVENT: usize = 16 << 20;
 /// U+FEFF in UTF-8.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 

@@ -26,7 +26,7 @@ impl HttpSse {
     pub(crate) async fn open(target: &HttpTarget, received: mpsc::Sender<Received>) -> Outcome<Self> {
         let mut stream = target.request("GET").header("accept", "text/event-stream").send().await?;
         let reference = endpoint_of(&mut stream).await?;
-        let endpoint = target.at(&reference)?;
+        let endpoint = target.endpoint(&reference)?;
         let mut tasks = JoinSet::new();
         tasks.spawn(read(stream, received.clone()));
         Ok(Self { endpoint, received, _tasks: tasks })

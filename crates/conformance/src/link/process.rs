@@ -14,7 +14,7 @@ use crate::trace::{Part, Sender, Trace};
 use crate::verdict::{Outcome, Stop};
 
 /// The most bytes of a line that the suite reads.
-pub(crate) const MAX_LINE: u64 = 64 << 20;
+pub(crate) const MAX_LINE: u64 = 16 << 20;
 /// The most bytes of a program's standard error that are kept.
 const MAX_STDERR_LINE: u64 = 16 << 10;
 

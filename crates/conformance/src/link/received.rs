@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use super::http::HttpResponse;
@@ -12,8 +12,20 @@ use crate::verdict::Stop;
 
 /// How many messages of a subject wait for a check before the suite reads no further.
 pub(crate) const QUEUE: usize = 4096;
+/// The most bytes that a subject may send in the conversations of one check. Checks need a few MiB.
+const MAX_RECEIVED: usize = 64 << 20;
+/// The most bytes of a line that is no JSON which a verdict shows.
+const SHOWN: usize = 200;
 /// How long an event stream may be silent: a check ends long before.
 const SILENCE: Duration = Duration::from_secs(600);
+
+/// A message with the HTTP request that brought it.
+#[derive(Debug, Clone)]
+pub(crate) struct Arrived {
+    pub(crate) message: Value,
+    /// The number of the HTTP request; 0 elsewhere.
+    pub(crate) stream: u32,
+}
 
 /// Something that a check receives.
 #[derive(Debug, Clone)]
@@ -43,6 +55,22 @@ impl Received {
     }
 }
 
+/// What is to be said of lines that are no JSON, behind what did not come instead.
+pub(crate) fn unreadable(lines: &[Vec<u8>]) -> String {
+    let Some(first) = lines.first() else { return String::new() };
+    let shown = String::from_utf8_lossy(first.get(..SHOWN).unwrap_or(first));
+    format!("; {} lines are no JSON, the first: `{shown}`", lines.len())
+}
+
+/// The response to a request: a result or an error object.
+pub(crate) fn response_to(request: &Value, answer: Result<Value, Value>) -> Value {
+    let id = request.get("id").cloned().unwrap_or_default();
+    match answer {
+        Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
+        Err(error) => json!({"jsonrpc": "2.0", "id": id, "error": error}),
+    }
+}
+
 /// Lets messages that a fault forges arrive.
 pub(crate) async fn forge(forged: Vec<Value>, trace: &Trace, received: &mpsc::Sender<Received>) {
     for message in forged {
@@ -63,7 +91,7 @@ pub(super) async fn forward(forged: Vec<Value>, received: &mpsc::Sender<Received
 /// Passes on the messages of an event stream, up to its end.
 pub(super) async fn forward_events(response: &mut HttpResponse, received: &mpsc::Sender<Received>) {
     while let Some(arrived) = next_in(response).await {
-        if received.send(arrived).await.is_err() {
+        if received.send(arrived).await.is_err() || !within_limit(response.trace(), received).await {
             return;
         }
     }
@@ -137,5 +165,16 @@ pub(super) async fn deliver(
             return false;
         }
     }
-    true
+    within_limit(trace, received).await
+}
+
+/// Whether more may be received. If not, the check ends, and its subject is read no further.
+async fn within_limit(trace: &Trace, received: &mpsc::Sender<Received>) -> bool {
+    if trace.received() <= MAX_RECEIVED {
+        return true;
+    }
+    let why = format!("the program sent over {} MiB to one check", MAX_RECEIVED >> 20);
+    // The check may have ended.
+    let _received = received.send(Received::Broken(Stop::inconclusive(why))).await;
+    false
 }

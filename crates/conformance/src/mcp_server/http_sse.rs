@@ -99,7 +99,7 @@ pub(super) async fn opened(server: &Server) -> Outcome<(HttpResponse, HttpTarget
 
 async fn open_at(target: &HttpTarget) -> Outcome<(HttpResponse, HttpTarget)> {
     let mut stream = target.request("GET").header("accept", "text/event-stream").send().await?;
-    let endpoint = target.at(&endpoint_of(&mut stream).await?)?;
+    let endpoint = target.endpoint(&endpoint_of(&mut stream).await?)?;
     Ok((stream, endpoint))
 }
 
@@ -312,7 +312,7 @@ async fn both_transports_are_served(server: Server) -> Outcome {
     let Ok(reference) = endpoint_of(&mut stream).await else {
         return Err(Stop::not_applicable("the server offers no endpoint for clients of 2024-11-05"));
     };
-    let endpoint = older.at(&reference)?;
+    let endpoint = older.endpoint(&reference)?;
     post(&endpoint, &initialize(&server, "older")).await?;
     let response = stream.response(&json!("older")).await?;
     let version = response.pointer("/result/protocolVersion");

@@ -96,6 +96,26 @@ impl HttpTarget {
         Ok(Self { url: parsed, ..self.clone() })
     }
 
+    /// The address to which a server sends its clients. It has to be of the same origin: every request carries the headers that
+    /// the user gave, such as a token.
+    pub(crate) fn endpoint(&self, reference: &str) -> Outcome<Self> {
+        let endpoint = self.at(reference)?;
+        if endpoint.origin() == self.origin() {
+            return Ok(endpoint);
+        }
+        let why = format!(
+            "the server sends its clients to another origin, `{}`, which gets no request",
+            endpoint.url
+        );
+        Err(Stop::inconclusive(why))
+    }
+
+    fn origin(&self) -> (Option<&str>, Option<String>, Option<u16>) {
+        let scheme = self.url.scheme_str();
+        let port = if scheme == Some("https") { 443 } else { 80 };
+        (scheme, self.url.host().map(str::to_ascii_lowercase), self.url.port_u16().or(Some(port)))
+    }
+
     /// A connection on which the check writes bytes of its own.
     pub(crate) async fn tcp(&self) -> Outcome<Tcp> {
         let connection = connect(&self.url, Version::HTTP_11).await.map_err(Stop::inconclusive)?;

@@ -12,11 +12,11 @@ use tokio::task::{AbortHandle, JoinHandle};
 use super::HttpTarget;
 use crate::fault::{Head, Incoming};
 use crate::link::events::{Event, EventDecoder};
-use crate::trace::{Part, Sender};
+use crate::trace::{Part, Sender, Trace};
 use crate::verdict::{Outcome, Stop};
 
 /// The most bytes of a body that the suite reads.
-const MAX_BODY: usize = 64 << 20;
+const MAX_BODY: usize = 16 << 20;
 
 /// A response, of which the body is still to be read.
 pub(crate) struct HttpResponse {
@@ -70,6 +70,11 @@ impl Body {
 }
 
 impl HttpResponse {
+    /// Where its conversation is written down.
+    pub(crate) fn trace(&self) -> &Trace {
+        &self.target.trace
+    }
+
     pub(super) fn new(head: Head, body: Body, target: HttpTarget, forged: Vec<Value>) -> Self {
         let (decoder, events) = Default::default();
         let mut response =
