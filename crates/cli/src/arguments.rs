@@ -9,7 +9,7 @@ use agentwire_mcp_client::ProtocolMode;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::check::{Check, StandIn};
-use crate::headers::Secret;
+use crate::headers::{HeaderArguments, Secret};
 use crate::values::{
     NamedTarget, NamedValue, address, command, directory, json_object, json_pointer, seconds, target,
 };
@@ -307,16 +307,8 @@ pub(crate) struct Connect {
     /// A URL, or a command line
     #[arg(value_parser = target)]
     pub(crate) target: String,
-    /// A header to send to a URL with every request, as in 'Authorization: Bearer …'; may be given again. Other users of
-    /// this machine can read it
-    #[arg(long = "header", value_name = "NAME: VALUE")]
-    pub(crate) headers: Vec<Secret>,
-    /// A file with headers to send, one a line; may be given again
-    #[arg(long = "header-file", value_name = "FILE")]
-    pub(crate) header_files: Vec<PathBuf>,
-    /// An access token to send to a URL, in place of the one from `login`. Other users of this machine can read it
-    #[arg(long, value_name = "TOKEN")]
-    pub(crate) token: Option<Secret>,
+    #[command(flatten)]
+    pub(crate) headers: HeaderArguments,
     /// The revisions of the protocol to use
     #[arg(long, value_enum, default_value_t = Era::Auto)]
     pub(crate) era: Era,

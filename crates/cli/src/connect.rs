@@ -14,7 +14,7 @@ use anyhow::Result;
 
 use crate::arguments::Connect;
 use crate::failure::{Usage, to_anyhow};
-use crate::headers::{Header, Secret, add_headers};
+use crate::headers::add_headers;
 use crate::login::{authorization, is_person_there, with_tokens};
 use crate::recording::{RecordingClient, record_stderr};
 use crate::signals::Signals;
@@ -127,14 +127,8 @@ async fn add_tokens(
 
 /// The target with the headers for it, and whether one of them is `Authorization`.
 fn with_headers(connect: &Connect, notes: &Notes) -> Result<(Target, bool)> {
-    let Connect { target: text, headers, header_files: files, token, .. } = connect;
-    let mut all = headers.iter().map(Header::read).collect::<Result<Vec<_>>>()?;
-    for file in files {
-        all.extend(Header::read_file(file)?);
-    }
-    if let Some(Secret(token)) = token {
-        all.push(Header { name: "Authorization".into(), value: format!("Bearer {token}") });
-    }
+    let Connect { target: text, headers, .. } = connect;
+    let all = headers.read()?;
     let is_authorized = all.iter().any(|header| header.name.eq_ignore_ascii_case("authorization"));
     match Target::parse(text)? {
         Target::Http(target) => Ok((add_headers(target, text, &all, notes)?.into(), is_authorized)),

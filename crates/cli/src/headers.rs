@@ -3,20 +3,50 @@
 
 use std::convert::Infallible;
 use std::fmt;
-use std::fs::File;
-use std::io::Read as _;
 use std::net::{Ipv4Addr, Ipv6Addr};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use agentwire_mcp_hub::HttpTarget;
 use anyhow::Result;
+use clap::Args;
 
 use crate::failure::Usage;
+use crate::files::read_text;
 use crate::text::Notes;
 
 /// The longest file of headers: 64 KiB.
 const FILE_LIMIT: u64 = 64 << 10;
+
+/// What is sent to a URL with every request.
+#[derive(Debug, Args)]
+pub(crate) struct HeaderArguments {
+    /// A header to send to a URL with every request, as in 'Authorization: Bearer …'; may be given again. Other users of
+    /// this machine can read it
+    #[arg(long = "header", value_name = "NAME: VALUE")]
+    headers: Vec<Secret>,
+    /// A file with headers to send, one a line, which other users cannot read; may be given again
+    #[arg(long = "header-file", value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// An access token to send to a URL, in place of one from `login`. Other users of this machine can read it
+    // `check` called it `--auth`.
+    #[arg(long, alias = "auth", value_name = "TOKEN")]
+    token: Option<Secret>,
+}
+
+impl HeaderArguments {
+    /// The headers, with those of the files and of the token.
+    pub(crate) fn read(&self) -> Result<Vec<Header>> {
+        let mut all = self.headers.iter().map(Header::read).collect::<Result<Vec<_>>>()?;
+        for file in &self.files {
+            all.extend(Header::read_file(file)?);
+        }
+        if let Some(Secret(token)) = &self.token {
+            all.push(Header { name: "Authorization".into(), value: format!("Bearer {token}") });
+        }
+        Ok(all)
+    }
+}
 
 /// The argument of `--header`, not parsed yet.
 #[derive(Clone)]
@@ -60,12 +90,7 @@ impl Header {
     /// Reads a file with a header on each line. Empty lines and those that begin with `#` are skipped.
     pub(crate) fn read_file(path: &Path) -> Result<Vec<Self>> {
         let named = || format!("--header-file {}", path.display());
-        let mut text = String::new();
-        let read = File::open(path).and_then(|file| file.take(FILE_LIMIT + 1).read_to_string(&mut text));
-        read.map_err(|why| Usage(format!("{}: {why}", named())))?;
-        if text.len() as u64 > FILE_LIMIT {
-            return Err(Usage(format!("{}: it is longer than {FILE_LIMIT} bytes", named())).into());
-        }
+        let text = read_text(path, FILE_LIMIT).map_err(|why| Usage(format!("{}: {why}", named())))?;
         let lines = text.lines().enumerate().map(|(index, line)| (index + 1, line.trim()));
         let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
         let header = |(number, line)| {
@@ -169,5 +194,26 @@ mod tests {
         assert!(wrong.ends_with("line 2 is not NAME: VALUE") && !wrong.contains("hunter2"), "{wrong}");
         let wrong = Header::read(&Secret("Bearer hunter2".into())).unwrap_err().to_string();
         assert!(!wrong.contains("hunter2"), "{wrong}");
+    }
+
+    #[test]
+    fn a_token_and_a_file_become_headers_and_an_older_name_of_the_token_stays() {
+        #[derive(clap::Parser)]
+        struct Line {
+            #[command(flatten)]
+            headers: HeaderArguments,
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("headers");
+        std::fs::write(&path, "Authorization: Bearer from-a-file\n").unwrap();
+        let read = |words: &[&str]| {
+            let line = <Line as clap::Parser>::try_parse_from([&["check"], words].concat()).unwrap();
+            let headers = line.headers.read().unwrap();
+            headers.into_iter().map(|header| format!("{}: {}", header.name, header.value)).collect::<Vec<_>>()
+        };
+        let file = path.to_str().unwrap();
+        assert_eq!(read(&["--header-file", file]), ["Authorization: Bearer from-a-file"]);
+        assert_eq!(read(&["--auth", "a", "--header", "B: c"]), ["B: c", "Authorization: Bearer a"]);
+        assert_eq!(read(&["--token", "a"]), ["Authorization: Bearer a"]);
     }
 }

@@ -9,6 +9,7 @@ mod chat;
 mod check;
 mod connect;
 mod failure;
+mod files;
 mod headers;
 mod login;
 mod output;

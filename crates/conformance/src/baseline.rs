@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use crate::registry::{Registry, RegistryError};
 use crate::report::Report;
 use crate::revision::Revision;
 use crate::subject::{SubjectKind, Transport};
@@ -37,6 +38,17 @@ pub enum BaselineError {
     /// It is no TOML, or has members that a baseline does not have.
     #[error("the baseline is malformed: {0}")]
     Malformed(#[from] toml::de::Error),
+    /// The requirements cannot be read.
+    #[error(transparent)]
+    Registry(#[from] RegistryError),
+    /// A name that no requirement has.
+    #[error("the baseline names {name}, which is no requirement; the nearest one is {nearest}")]
+    UnknownRequirement {
+        /// The name.
+        name: String,
+        /// The requirement whose name is nearest.
+        nearest: String,
+    },
     /// A failure without a reason.
     #[error("the baseline gives no reason for {0}")]
     NoReason(String),
@@ -47,9 +59,15 @@ impl Baseline {
     ///
     /// # Errors
     ///
-    /// Fails if the text is no baseline, or if an entry has no reason.
+    /// Fails if the text is no baseline, or if an entry names no requirement or has no reason.
     pub fn parse(text: &str) -> Result<Self, BaselineError> {
         let baseline: Self = toml::from_str(text)?;
+        let registry = Registry::load()?;
+        for KnownFailure { requirement, .. } in &baseline.known {
+            if let Some(nearest) = registry.nearest_to(requirement) {
+                return Err(BaselineError::UnknownRequirement { name: requirement.clone(), nearest });
+            }
+        }
         match baseline.known.iter().find(|known| known.reason.trim().is_empty()) {
             Some(known) => Err(BaselineError::NoReason(known.requirement.clone())),
             None => Ok(baseline),
@@ -97,5 +115,22 @@ impl KnownFailure {
         } else {
             format!("{} ({})", self.requirement, parts.join(", "))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mistyped_requirement_or_member_is_named() {
+        let parse = |text: &str| Baseline::parse(text).unwrap_err().to_string();
+        let error = parse("[[known]]\nrequirement = \"mcp/RPC-6\"\nreason = \"x\"\n");
+        let expected = "the baseline names mcp/RPC-6, which is no requirement; the nearest one is mcp/RPC-06";
+        assert_eq!(error, expected);
+        let error = parse("[[known]]\nrequirement = \"mcp/RPC-06\"\nrevison = \"1\"\nreason = \"x\"\n");
+        assert!(error.contains("unknown field `revison`") && error.contains("`revision`"), "{error}");
+        let error = parse("[[knwon]]\nrequirement = \"mcp/RPC-06\"\nreason = \"x\"\n");
+        assert!(error.contains("unknown field `knwon`") && error.contains("`known`"), "{error}");
     }
 }

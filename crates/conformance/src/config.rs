@@ -70,9 +70,24 @@ pub enum SuiteError {
         /// What is wrong.
         why: String,
     },
-    /// A name in `only` that no check has.
-    #[error("no check covers {0}")]
-    UnknownRequirement(String),
+    /// A name in `only` that no requirement has.
+    #[error("no requirement is called {name}; the nearest one is {nearest}")]
+    UnknownRequirement {
+        /// The name.
+        name: String,
+        /// The requirement whose name is nearest.
+        nearest: String,
+    },
+    /// A requirement in `only` that no check covers for this program.
+    #[error("no check of an {kind} over {transport} covers {name}")]
+    NoCheck {
+        /// The requirement.
+        name: String,
+        /// The kind of program.
+        kind: SubjectKind,
+        /// The transport.
+        transport: Transport,
+    },
 }
 
 impl Config {

@@ -217,20 +217,31 @@ impl Engine {
         let mut unknown: Vec<&String> = only.iter().collect();
         for check in &kind.checks {
             let Some(requirement) = self.registry.get(subject.protocol(), check.id) else {
-                return Err(SuiteError::UnknownRequirement(check.id.to_owned()));
+                return Err(self.not_checked(check.id));
             };
             let is_named = |name: &String| *name == requirement.id || *name == requirement.name();
-            unknown.retain(|name| !is_named(name));
             if !only.is_empty() && !only.iter().any(is_named) || !check.on.contains(transport) {
                 continue;
             }
+            unknown.retain(|name| !is_named(name));
             let held = revisions.iter().copied().filter(|revision| requirement.holds_in(*revision));
             let spoken = held.filter(|revision| transport_of(*transport, *revision));
             planned.extend(spoken.map(|revision| Planned { check, requirement, revision }));
         }
         match unknown.first() {
-            Some(name) => Err(SuiteError::UnknownRequirement((*name).clone())),
+            Some(name) => Err(self.not_checked(name)),
             None => Ok(planned),
+        }
+    }
+
+    /// The error for a requirement, named with its protocol or without, that no check of the program covers.
+    fn not_checked(&self, name: &str) -> SuiteError {
+        let Config { kind, transport, .. } = self.config;
+        let is_full = name.contains('/');
+        let name = if is_full { name.to_owned() } else { format!("{}/{name}", kind.protocol()) };
+        match self.registry.nearest_to(&name) {
+            Some(nearest) => SuiteError::UnknownRequirement { name, nearest },
+            None => SuiteError::NoCheck { name, kind, transport },
         }
     }
 
@@ -324,7 +335,21 @@ fn transport_of(transport: Transport, revision: Revision) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::shuffle;
+    use super::*;
+    use crate::subject::{SubjectKind, Target};
+
+    #[tokio::test]
+    async fn a_requirement_that_is_not_checked_is_named_with_the_reason() {
+        let error = async |only: &str| {
+            let mut config = Config::new(SubjectKind::McpServer, Target::Url("http://127.0.0.1:1/".into()));
+            config.only = vec![only.to_owned()];
+            config.run(&()).await.unwrap_err().to_string()
+        };
+        let expected = "no check of an mcp-server over stdio covers mcp/HTP-03";
+        assert_eq!([error("HTP-03").await, error("mcp/HTP-03").await], [expected; 2]);
+        let expected = "no requirement is called mcp/RPC-6; the nearest one is mcp/RPC-06";
+        assert_eq!(error("RPC-6").await, expected);
+    }
 
     #[test]
     fn a_seed_stands_for_an_order() {

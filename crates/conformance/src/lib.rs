@@ -36,6 +36,8 @@ mod link;
 mod location;
 mod mcp_client;
 mod mcp_server;
+mod nearest;
+mod page;
 mod played;
 mod played_http;
 mod profile;
@@ -45,6 +47,7 @@ mod registry;
 mod report;
 mod requirement;
 mod revision;
+mod roles;
 mod script_file;
 mod script_play;
 mod script_run;
@@ -62,7 +65,10 @@ pub use profile::{Profile, ProfileError};
 pub use progress::Progress;
 pub use protocol::Protocol;
 pub use registry::{Registry, RegistryError};
-pub use report::{CheckResult, Counts, Format, MutantResult, Report, result_lines, sums};
+pub use report::{
+    CheckResult, Counts, Finding, Format, MutantResult, Report, broken_requirements, finding_lines,
+    result_lines, sums,
+};
 pub use requirement::{Level, Requirement, Role, Wire};
 pub use revision::{Revision, UnknownRevision};
 pub use script_file::{ScriptError, ScriptFile};

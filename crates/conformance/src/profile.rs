@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::nearest::nearest;
+use crate::roles::roles;
 use crate::subject::SubjectKind;
 
 /// What a subject's own tools, prompts and commands are good for, by role. An empty profile is valid: checks that need a role
@@ -29,8 +31,22 @@ pub struct Profile {
 
 /// A profile that cannot be read.
 #[derive(Debug, thiserror::Error)]
-#[error("the profile is malformed: {0}")]
-pub struct ProfileError(#[from] toml::de::Error);
+#[non_exhaustive]
+pub enum ProfileError {
+    /// It is no TOML, or has a table that no kind of subject has.
+    #[error("the profile is malformed: {0}")]
+    Malformed(#[from] toml::de::Error),
+    /// A role that no check needs.
+    #[error("the profile's `{role}` is no role of an {kind}; the nearest one is `{nearest}`")]
+    UnknownRole {
+        /// The kind of subject.
+        kind: SubjectKind,
+        /// The role.
+        role: String,
+        /// The known role whose name is nearest.
+        nearest: &'static str,
+    },
+}
 
 /// The profiles that are built in.
 const BUILT_IN: &[(&str, &str)] = &[
@@ -51,20 +67,54 @@ impl Profile {
     ///
     /// # Errors
     ///
-    /// Fails if the text is no TOML or has a table that no kind of subject has.
+    /// Fails if the text is no TOML, has a table that no kind of subject has, or names a role that no check needs.
     pub fn parse(text: &str) -> Result<Self, ProfileError> {
-        Ok(toml::from_str(text)?)
+        let profile: Self = toml::from_str(text)?;
+        for kind in SubjectKind::ALL.iter().copied() {
+            let known = roles(kind);
+            let mut named = profile.table(kind).into_iter().flat_map(BTreeMap::keys);
+            if let Some(role) = named.find(|role| !known.contains(&role.as_str())) {
+                let nearest = nearest(role, known.iter().copied()).unwrap_or_default();
+                return Err(ProfileError::UnknownRole { kind, role: role.clone(), nearest });
+            }
+        }
+        Ok(profile)
     }
 
     /// What plays a role for subjects of a kind. Proxies and conductors need none.
     pub fn get(&self, kind: SubjectKind, role: &str) -> Option<&Value> {
+        self.table(kind)?.get(role)
+    }
+
+    fn table(&self, kind: SubjectKind) -> Option<&BTreeMap<String, Value>> {
         match kind {
-            SubjectKind::AcpAgent => &self.acp_agent,
-            SubjectKind::AcpClient => &self.acp_client,
-            SubjectKind::AcpProxy | SubjectKind::AcpConductor => return None,
-            SubjectKind::McpServer => &self.mcp_server,
-            SubjectKind::McpClient => &self.mcp_client,
+            SubjectKind::AcpAgent => Some(&self.acp_agent),
+            SubjectKind::AcpClient => Some(&self.acp_client),
+            SubjectKind::AcpProxy | SubjectKind::AcpConductor => None,
+            SubjectKind::McpServer => Some(&self.mcp_server),
+            SubjectKind::McpClient => Some(&self.mcp_client),
         }
-        .get(role)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_built_in_profiles_can_be_read() {
+        for name in Profile::NAMES {
+            Profile::built_in(name).unwrap().unwrap();
+        }
+    }
+
+    #[test]
+    fn a_mistyped_role_is_named_with_the_nearest_one() {
+        let error = Profile::parse("[acp-agent]\npermision = \"x\"\n").unwrap_err();
+        let expected =
+            "the profile's `permision` is no role of an acp-agent; the nearest one is `permission`";
+        assert_eq!(error.to_string(), expected);
+        let error = Profile::parse("[mcp-sever]\necho = \"x\"\n").unwrap_err().to_string();
+        assert!(error.contains("unknown field `mcp-sever`") && error.contains("`mcp-server`"), "{error}");
     }
 }

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use crate::nearest::nearest;
 use crate::protocol::Protocol;
 use crate::requirement::Requirement;
 
@@ -70,6 +71,14 @@ impl Registry {
         &self.requirements
     }
 
+    /// The name that is nearest to one that no requirement has. Nothing for one that a requirement has.
+    pub(crate) fn nearest_to(&self, name: &str) -> Option<String> {
+        let names: Vec<String> = self.requirements.iter().map(Requirement::name).collect();
+        let is_known = names.iter().any(|known| known == name);
+        let nearest = || nearest(name, names.iter().map(String::as_str)).map(str::to_owned);
+        if is_known { None } else { nearest() }
+    }
+
     /// The one with an id in a protocol.
     pub fn get(&self, protocol: Protocol, id: &str) -> Option<&Requirement> {
         self.requirements.iter().find(|known| known.protocol() == protocol && known.id == id)
@@ -92,15 +101,6 @@ mod tests {
         let count = |protocol| registry.all().iter().filter(|known| known.protocol() == protocol).count();
         assert!(count(Protocol::Acp) >= 234, "{}", count(Protocol::Acp));
         assert!(count(Protocol::Mcp) >= 307, "{}", count(Protocol::Mcp));
-    }
-
-    #[test]
-    fn pages_have_addresses() {
-        let registry = Registry::load().unwrap();
-        let url = |protocol, id| registry.get(protocol, id).unwrap().url();
-        let proposal = "https://agentclientprotocol.com/rfds/streamable-http-websocket-transport";
-        assert_eq!(url(Protocol::Acp, "HT-02"), proposal);
-        assert_eq!(url(Protocol::Acp, "TR-01"), "https://agentclientprotocol.com/protocol/transports");
     }
 
     #[test]

@@ -128,20 +128,9 @@ impl Requirement {
         Revision::all(self.protocol()).iter().rev().copied().find(|revision| self.holds_in(*revision))
     }
 
-    /// The address of its page, in the newest revision in which it holds.
-    pub fn url(&self) -> String {
-        let page = self.page.split([' ', '#']).next().unwrap_or_default();
-        match (self.protocol(), self.newest()) {
-            (Protocol::Mcp, Some(revision)) => {
-                format!("https://modelcontextprotocol.io/specification/{revision}/{page}")
-            }
-            (Protocol::Mcp, None) => "https://modelcontextprotocol.io/specification".to_owned(),
-            // Proposals are beside the protocol.
-            (Protocol::Acp, _) if page.starts_with("rfds/") => {
-                format!("https://agentclientprotocol.com/{page}")
-            }
-            (Protocol::Acp, _) => format!("https://agentclientprotocol.com/protocol/{page}"),
-        }
+    /// The address of its page in a revision, or in the nearest one that has the page.
+    pub fn url(&self, revision: Revision) -> String {
+        crate::page::url(&self.page, revision)
     }
 
     /// The id with its protocol, such as `mcp/RPC-06`.

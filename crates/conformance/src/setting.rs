@@ -28,8 +28,7 @@ pub(crate) struct Setting {
 impl Setting {
     /// What plays a role in the subject's profile.
     pub(crate) fn role(&self, role: &str) -> Outcome<&Value> {
-        let found = self.profile.get(self.kind, role);
-        found.ok_or_else(|| Stop::not_applicable(format!("the profile has no `{role}`")))
+        self.profile.get(self.kind, role).ok_or_else(|| Stop::missing_role(role))
     }
 
     /// A text that plays a role.

@@ -20,6 +20,8 @@ pub struct TraceEvent {
     pub what: Part,
     /// Its bytes.
     pub bytes: Vec<u8>,
+    /// How many bytes more it had; reports keep the first ones of each step.
+    pub cut: usize,
 }
 
 /// Who sent something.
@@ -92,7 +94,7 @@ impl Trace {
                 continue;
             }
             inner.bytes += bytes.len();
-            inner.events.push(TraceEvent { at, from, what: *what, bytes: bytes.to_vec() });
+            inner.events.push(TraceEvent { at, from, what: *what, bytes: bytes.to_vec(), cut: 0 });
         }
     }
 

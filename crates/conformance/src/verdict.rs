@@ -15,6 +15,9 @@ pub enum Verdict {
     NotApplicable {
         /// Why.
         why: String,
+        /// The role that the profile lacks, if it would let the requirement apply.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        role: Option<String>,
     },
     /// The check could not find out.
     Inconclusive {
@@ -37,8 +40,16 @@ pub struct Failure {
 #[derive(Debug, Clone)]
 pub(crate) enum Stop {
     Failed(Failure),
-    NotApplicable(String),
+    NotApplicable(Absence),
     Inconclusive(String),
+}
+
+/// What a requirement is about and the subject does not offer.
+#[derive(Debug, Clone)]
+pub(crate) struct Absence {
+    pub(crate) why: String,
+    /// The role that the profile lacks, if it is that.
+    role: Option<String>,
 }
 
 /// What a check returns: nothing if the subject passes.
@@ -52,7 +63,13 @@ impl Stop {
 
     /// The subject does not offer what the requirement is about.
     pub(crate) fn not_applicable(why: impl Into<String>) -> Self {
-        Self::NotApplicable(why.into())
+        Self::NotApplicable(Absence { why: why.into(), role: None })
+    }
+
+    /// The profile names nothing that plays a role.
+    pub(crate) fn missing_role(role: &str) -> Self {
+        let why = format!("the profile has no `{role}`");
+        Self::NotApplicable(Absence { why, role: Some(role.to_owned()) })
     }
 
     /// Nothing can be said, because something else went wrong.
@@ -76,7 +93,7 @@ impl From<Outcome> for Verdict {
         match outcome {
             Ok(()) => Self::Pass,
             Err(Stop::Failed(failure)) => Self::Fail(failure),
-            Err(Stop::NotApplicable(why)) => Self::NotApplicable { why },
+            Err(Stop::NotApplicable(Absence { why, role })) => Self::NotApplicable { why, role },
             Err(Stop::Inconclusive(why)) => Self::Inconclusive { why },
         }
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use agentwire_conformance::{Level, Revision, SubjectKind, Transport};
 use clap::{Args, ValueEnum};
 
-use crate::headers::Secret;
+use crate::headers::HeaderArguments;
 use crate::values::seconds;
 
 #[derive(Debug, Args)]
@@ -48,12 +48,8 @@ pub(crate) struct Check {
     /// A file of known failures, each with a reason; one that no longer fails is an error
     #[arg(long, value_name = "FILE")]
     pub(crate) baseline: Option<PathBuf>,
-    /// A header to send to a URL with every request; may be given again. Other users of this machine can read it
-    #[arg(long = "header", value_name = "NAME: VALUE")]
-    pub(crate) headers: Vec<Secret>,
-    /// An access token to send to a URL. Other users of this machine can read it
-    #[arg(long, value_name = "TOKEN")]
-    pub(crate) auth: Option<Secret>,
+    #[command(flatten)]
+    pub(crate) headers: HeaderArguments,
     #[command(flatten)]
     pub(crate) reports: ReportFiles,
     /// Show the checks that pass as well

@@ -1,25 +1,32 @@
 //! `check`: judges programs that speak ACP or MCP.
 
 mod arguments;
+mod findings;
 mod ours;
 mod progress;
 mod reports;
 
-use std::env;
-use std::fs;
+use std::fmt::Display;
+use std::path::Path;
+use std::{env, io};
 
 use agentwire_conformance::{
     Baseline, CommandLine, Config, Coverage, Level, Profile, Registry, Report, ScriptFile, SubjectKind,
-    Target, Transport, coverage, run_stand_in, sums,
+    Target, Transport, coverage, run_stand_in,
 };
 use anyhow::{Context as _, Result};
+use http::Uri;
 
 pub(crate) use self::arguments::{Check, StandIn};
 use self::progress::TerminalProgress;
 use crate::failure::{AlreadyPrinted, Usage};
-use crate::headers::{Header, Secret};
+use crate::files::{ReadError, read_regular_text};
+use crate::headers::Header;
 use crate::output::print_json;
 use crate::text;
+
+/// The longest profile and the longest baseline: 1 MiB.
+const FILE_LIMIT: u64 = 1 << 20;
 
 /// At least one requirement is broken.
 #[derive(Debug, thiserror::Error)]
@@ -46,8 +53,7 @@ pub(crate) async fn run(check: Check, json: bool) -> Result<()> {
     let stale = baseline.apply(&mut reports);
     reports::write(&check.reports, &reports)?;
     if !json {
-        progress::print_findings(&reports, check.verbose)?;
-        text::print_line(&sums(&reports))?;
+        findings::print_findings(&reports, check.level.into(), check.verbose)?;
     }
     verdict(&reports, &stale, check.level.into(), json)
 }
@@ -110,7 +116,7 @@ fn given(check: &Check, kind: SubjectKind) -> Result<Config> {
         None => check.command.clone(),
     };
     let target = match (&check.url, CommandLine::new(words)) {
-        (Some(url), _) => Target::Url(url.clone()),
+        (Some(url), _) => Target::Url(self::url(url)?),
         (None, Some(command)) => Target::Command(command),
         (None, None) => return Err(Usage(format!("say which {kind}, as in `check {kind} -- CMD`")).into()),
     };
@@ -126,14 +132,22 @@ fn given(check: &Check, kind: SubjectKind) -> Result<Config> {
     if let Some(profile) = &check.profile {
         config.profile = self::profile(profile)?;
     }
-    for header in &check.headers {
-        let Header { name, value } = Header::read(header)?;
-        config.headers.push((name, value));
-    }
-    if let Some(Secret(token)) = &check.auth {
-        config.headers.push(("Authorization".into(), format!("Bearer {token}")));
-    }
+    let headers = check.headers.read()?;
+    config.headers = headers.into_iter().map(|Header { name, value }| (name, value)).collect();
     Ok(config)
+}
+
+/// The URL of the command line, if it has a scheme of one of the transports and a host.
+fn url(text: &str) -> Result<String> {
+    let url: Option<Uri> = text.parse().ok();
+    let is_known = |url: Uri| {
+        let scheme = url.scheme_str().is_some_and(|scheme| ["http", "https", "ws", "wss"].contains(&scheme));
+        scheme && url.host().is_some_and(|host| !host.is_empty())
+    };
+    if url.is_some_and(is_known) {
+        return Ok(text.to_owned());
+    }
+    Err(Usage(format!("--url: `{text}` is no URL of http, https, ws or wss")).into())
 }
 
 /// A profile by its name or from a file.
@@ -144,7 +158,10 @@ fn profile(name: &str) -> Result<Profile> {
     let known = || {
         format!("{name}: no such file, and the profiles that are built in are {}", Profile::NAMES.join(", "))
     };
-    let text = fs::read_to_string(name).map_err(|_| Usage(known()))?;
+    let text = read_regular_text(Path::new(name), FILE_LIMIT).map_err(|error| match error {
+        ReadError::Io(why) if why.kind() == io::ErrorKind::NotFound => Usage(known()),
+        why => Usage(format!("{name}: {why}")),
+    })?;
     Ok(Profile::parse(&text).map_err(|error| Usage(format!("{name}: {error}")))?)
 }
 
@@ -152,8 +169,9 @@ fn baseline(check: &Check) -> Result<Baseline> {
     let Some(path) = &check.baseline else {
         return Ok(Baseline::default());
     };
-    let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
-    Ok(Baseline::parse(&text).map_err(|error| Usage(format!("{}: {error}", path.display())))?)
+    let named = |why: &dyn Display| Usage(format!("{}: {why}", path.display()));
+    let text = read_regular_text(path, FILE_LIMIT).map_err(|why| named(&why))?;
+    Ok(Baseline::parse(&text).map_err(|why| named(&why))?)
 }
 
 /// This program as a stand-in.

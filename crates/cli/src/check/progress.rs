@@ -1,18 +1,24 @@
-//! What `check` shows while it runs, and the findings afterwards.
+//! What `check` shows while it runs.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-use agentwire_conformance::{CheckResult, Config, Progress, Report, Verdict, result_lines};
-use anyhow::Result;
+use agentwire_conformance::{CheckResult, Config, Progress, Verdict};
 
 use crate::output::print_json;
 use crate::text;
 
-/// Counts at a terminal; with `--json` a line for each result.
+/// The time between two lines of progress where no terminal is: 30 s.
+const LINE_INTERVAL: Duration = Duration::from_secs(30);
+
+/// Counts at a terminal, and in a line from time to time elsewhere; with `--json` a line for each result instead.
 pub(super) struct TerminalProgress {
     title: String,
     counted: bool,
+    /// When the last line was written, where no terminal is.
+    last_line: Option<Mutex<Instant>>,
     json: bool,
     planned: AtomicUsize,
     finished: AtomicUsize,
@@ -22,13 +28,15 @@ pub(super) struct TerminalProgress {
 impl TerminalProgress {
     pub(super) fn new(config: &Config, verbose: bool, json: bool) -> Self {
         let title = text::one_line(&format!("{} over {}: {}", config.kind, config.transport, config.target));
-        let counted = io::stderr().is_terminal() && !verbose && !json;
+        let is_terminal = io::stderr().is_terminal();
+        let counted = is_terminal && !verbose && !json;
         if !json && !counted {
             eprintln!("{title}");
         }
         Self {
             title,
             counted,
+            last_line: (!is_terminal && !json).then(|| Mutex::new(Instant::now())),
             json,
             planned: AtomicUsize::new(0),
             finished: AtomicUsize::new(0),
@@ -57,25 +65,39 @@ impl Progress for TerminalProgress {
             // A closed stdout shows when the run ends.
             let _printed = print_json(result);
         }
-        if self.counted {
-            let planned = self.planned.load(Ordering::Relaxed);
+        let planned = self.planned.load(Ordering::Relaxed);
+        let counts = || {
             let title: String = self.title.chars().take(40).collect();
-            eprint!("\r\x1b[K{title}: {finished} of {planned}, {failed} failed");
+            format!("{title}: {finished} of {planned}, {failed} failed")
+        };
+        if self.counted {
+            eprint!("\r\x1b[K{}", counts());
             let _flushed = io::stderr().flush();
+        } else if self.last_line.as_ref().is_some_and(|last| is_due(last, Instant::now())) {
+            eprintln!("{}", counts());
         }
     }
 }
 
-/// Prints what is to be said about each program: failures, known failures, checks without a finding; with `verbose` the rest.
-pub(super) fn print_findings(reports: &[Report], verbose: bool) -> Result<()> {
-    for report in reports {
-        for result in &report.results {
-            let quiet = matches!(result.verdict, Verdict::Pass | Verdict::NotApplicable { .. });
-            if verbose || !quiet {
-                text::print(&format!("{} {} ", report.kind, report.transport))?;
-                text::print(&result_lines(result))?;
-            }
-        }
+/// Whether a line is due at a moment, which then becomes that of the last line.
+fn is_due(last_line: &Mutex<Instant>, now: Instant) -> bool {
+    let mut last_line = last_line.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_due = now.saturating_duration_since(*last_line) >= LINE_INTERVAL;
+    if is_due {
+        *last_line = now;
     }
-    Ok(())
+    is_due
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_due_after_the_interval_and_once() {
+        let begun = Instant::now();
+        let last = Mutex::new(begun);
+        let due = |seconds| is_due(&last, begun + Duration::from_secs(seconds));
+        assert_eq!([1, 29, 31, 32, 60, 61, 200].map(due), [false, false, true, false, false, true, true]);
+    }
 }

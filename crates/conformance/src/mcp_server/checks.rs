@@ -9,7 +9,7 @@ use super::{
 use serde_json::{Value, json};
 
 use crate::check::{Check, Running};
-use crate::verdict::Stop;
+use crate::verdict::{Absence, Stop};
 
 /// All checks.
 pub(crate) const CHECKS: &[&[Check<Server>]] = &[
@@ -61,7 +61,9 @@ pub(crate) fn speaks(server: Server) -> Running {
             Err(Stop::Failed(failure)) => {
                 return Err(silent(format!("{}: {}", failure.expected, failure.seen)));
             }
-            Err(Stop::Inconclusive(why) | Stop::NotApplicable(why)) => return Err(silent(why)),
+            Err(Stop::Inconclusive(why) | Stop::NotApplicable(Absence { why, .. })) => {
+                return Err(silent(why));
+            }
         };
         let spoken = if revision.has_sessions() {
             offer["protocolVersion"] == revision.as_str()

@@ -2,15 +2,9 @@
 
 use agentwire_jsonrpc::Printable;
 
+use super::limit::{FIRST_STEPS, more};
 use super::results::CheckResult;
 use crate::trace::{Part, Sender, TraceEvent};
-
-/// How many bytes of one step are shown.
-const MAX_STEP: usize = 2000;
-/// How many steps are shown; the first few and the last ones say most.
-const MAX_STEPS: usize = 60;
-/// How many of them are the first.
-const FIRST_STEPS: usize = 10;
 
 /// One step of a conversation, for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,14 +21,10 @@ pub(super) struct Step {
 
 /// The steps of a result's conversation. A step in the middle says how many are left out.
 pub(super) fn steps(result: &CheckResult) -> Vec<Step> {
-    let all = &result.trace;
-    let mut steps: Vec<Step> = Vec::new();
-    if all.len() <= MAX_STEPS {
-        steps.extend(all.iter().map(step));
-    } else {
-        steps.extend(all.iter().take(FIRST_STEPS).map(step));
-        steps.push(note(format!("({} steps left out)", all.len() - MAX_STEPS)));
-        steps.extend(all.iter().skip(all.len() - (MAX_STEPS - FIRST_STEPS)).map(step));
+    let mut steps: Vec<Step> = result.trace.iter().map(step).collect();
+    if result.left_out > 0 {
+        let at = FIRST_STEPS.min(steps.len());
+        steps.insert(at, note(format!("({} steps left out)", result.left_out)));
     }
     if result.omitted > 0 {
         steps.push(note(format!("({} steps were too long to keep)", result.omitted)));
@@ -61,14 +51,15 @@ fn step(event: &TraceEvent) -> Step {
         Sender::Suite => "→",
         Sender::Subject => "←",
     };
-    Step { at: event.at.as_millis(), arrow, kind, text: shown(&event.bytes) }
+    Step { at: event.at.as_millis(), arrow, kind, text: shown(event) }
 }
 
-/// Bytes as text: what is no UTF-8 and what would control a terminal is escaped; what is too long is cut.
-pub(super) fn shown(bytes: &[u8]) -> String {
-    let cut = bytes.len().saturating_sub(MAX_STEP);
-    let kept = &bytes[..bytes.len() - cut];
-    let text = String::from_utf8_lossy(kept);
-    let text = Printable::new(text.trim_end_matches(['\n', '\r'])).to_string();
-    if cut > 0 { format!("{text}… ({cut} more bytes)") } else { text }
+/// Bytes as text: what is no UTF-8 and what would control a terminal is escaped.
+fn shown(event: &TraceEvent) -> String {
+    let text = String::from_utf8_lossy(&event.bytes);
+    let mut text = Printable::new(text.trim_end_matches(['\n', '\r'])).to_string();
+    if event.cut > 0 {
+        text.push_str(&more(event.cut));
+    }
+    text
 }

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use super::conversation::steps;
 use super::escape::escape;
+use super::findings::Finding;
 use super::results::{CheckResult, Counts, Report};
 use crate::verdict::Verdict;
 
@@ -51,6 +52,9 @@ fn section(page: &mut String, report: &Report) {
         escape(report.subject.as_deref().unwrap_or("a program without a name")),
         escape(&report.target)
     );
+    if let Some(why) = report.unjudged() {
+        let _ = write!(page, "<p class=\"unjudged\">Nothing could be judged: {}</p>", escape(why));
+    }
     bar(page, report);
     let mut areas: BTreeMap<&str, Vec<&CheckResult>> = BTreeMap::new();
     for result in &report.results {
@@ -64,10 +68,32 @@ fn section(page: &mut String, report: &Report) {
         }
         page.push_str("</div></div>\n");
     }
-    let shown =
-        |result: &&CheckResult| !matches!(result.verdict, Verdict::Pass | Verdict::NotApplicable { .. });
-    report.results.iter().filter(shown).for_each(|result| finding(page, result));
+    report.findings().iter().for_each(|found| finding(page, found));
+    absences(page, report);
     page.push_str("</section>\n");
+}
+
+/// Why checks did not apply, and which roles of a profile would change that.
+fn absences(page: &mut String, report: &Report) {
+    let reasons = report.reasons();
+    if reasons.is_empty() {
+        return;
+    }
+    let sum: usize = reasons.iter().map(|(_, count)| count).sum();
+    let _ = write!(
+        page,
+        "<details><summary><span class=\"tag na\">not applicable</span><b>{sum}</b><span>and why</span></summary><dl>"
+    );
+    for (why, count) in reasons {
+        let _ = write!(page, "<dt>{count}</dt><dd>{}</dd>", escape(why));
+    }
+    page.push_str("</dl></details>\n");
+    if let Some(roles) = report.missing_roles_text(|role| format!("<code>{}</code>", escape(role))) {
+        let _ = writeln!(
+            page,
+            "<p class=\"roles\">Roles of the profile that would enable more checks: {roles}</p>"
+        );
+    }
 }
 
 fn bar(page: &mut String, report: &Report) {
@@ -80,7 +106,8 @@ fn bar(page: &mut String, report: &Report) {
     page.push_str("</div>\n");
 }
 
-fn finding(page: &mut String, result: &CheckResult) {
+fn finding(page: &mut String, finding: &Finding<'_>) {
+    let result = finding.result;
     let label = LEGEND.iter().find(|(name, _)| *name == class(result)).map_or("", |(_, label)| label);
     let _ = write!(
         page,
@@ -88,7 +115,7 @@ fn finding(page: &mut String, result: &CheckResult) {
         class(result),
         result.requirement,
         result.level_text(),
-        result.revision,
+        finding.revisions_text(),
         escape(&result.text)
     );
     let mut row = |name: &str, value: &str| {
@@ -99,7 +126,7 @@ fn finding(page: &mut String, result: &CheckResult) {
             row("expected", &failure.expected);
             row("seen", &failure.seen);
         }
-        Verdict::Inconclusive { why } | Verdict::NotApplicable { why } => row("why", why),
+        Verdict::Inconclusive { why } | Verdict::NotApplicable { why, .. } => row("why", why),
         Verdict::Pass => {}
     }
     if let Some(reason) = &result.known {

@@ -49,7 +49,7 @@ fn case(xml: &mut String, report: &Report, result: &CheckResult) {
         (Verdict::Fail(_), Some(reason)) => {
             write!(xml, "<skipped message=\"known failure: {}\"/>", escape(reason))
         }
-        (Verdict::NotApplicable { why }, _) => {
+        (Verdict::NotApplicable { why, .. }, _) => {
             write!(xml, "<skipped message=\"not applicable: {}\"/>", escape(why))
         }
         (Verdict::Inconclusive { why }, _) => {

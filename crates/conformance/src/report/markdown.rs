@@ -2,13 +2,10 @@
 
 use std::fmt::Write as _;
 
-use agentwire_jsonrpc::Printable;
-
-use super::results::{CheckResult, Counts, Report};
+use super::escape::cell;
+use super::findings::Finding;
+use super::results::{Counts, Report};
 use crate::verdict::Verdict;
-
-/// How many characters of a subject's text a cell shows.
-const MAX_CELL: usize = 300;
 
 /// A table of all reports, and below it the failures of each.
 pub(super) fn render(reports: &[Report]) -> String {
@@ -26,49 +23,53 @@ pub(super) fn render(reports: &[Report]) -> String {
             report.transport
         );
     }
-    for report in reports {
-        let failures: Vec<&CheckResult> =
-            report.results.iter().filter(|result| matches!(result.verdict, Verdict::Fail(_))).collect();
-        if failures.is_empty() {
-            continue;
-        }
-        let _ = writeln!(text, "\n### {}\n", cell(&report.title()));
-        text.push_str("| requirement | level | revision | expected | seen |\n|---|---|---|---|---|\n");
-        for result in failures {
-            let Verdict::Fail(failure) = &result.verdict else { continue };
-            let known = if result.known.is_some() { " (known)" } else { "" };
-            let _ = writeln!(
-                text,
-                "| [{}]({}){known} | {} | {} | {} | {} |",
-                result.requirement,
-                result.url,
-                result.level_text(),
-                result.revision,
-                cell(&failure.expected),
-                cell(&failure.seen)
-            );
-        }
-    }
+    reports.iter().for_each(|report| section(&mut text, report));
     text
 }
 
-/// Text within a cell of a table: one line, no markup of the subject's choice, and not too long.
-fn cell(text: &str) -> String {
-    let shown = Printable::one_line(text).to_string();
-    let mut escaped = String::new();
-    for character in shown.chars().take(MAX_CELL) {
-        match character {
-            '<' => escaped.push_str("&lt;"),
-            '&' => escaped.push_str("&amp;"),
-            '|' | '*' | '_' | '[' | ']' | '>' | '#' | '\\' | '`' => {
-                escaped.push('\\');
-                escaped.push(character);
-            }
-            other => escaped.push(other),
+/// What is to be said about one report: why nothing was judged, or its failures and what did not apply.
+fn section(text: &mut String, report: &Report) {
+    let failures: Vec<Finding<'_>> = report.findings().into_iter().filter(is_failure).collect();
+    let (reasons, unjudged) = (report.reasons(), report.unjudged());
+    if failures.is_empty() && reasons.is_empty() && unjudged.is_none() {
+        return;
+    }
+    let _ = writeln!(text, "\n### {} over {}: {}", report.kind, report.transport, cell(report.name()));
+    if let Some(why) = unjudged {
+        let _ = writeln!(text, "\nNothing could be judged: {}", cell(why));
+        return;
+    }
+    if !failures.is_empty() {
+        text.push_str("\n| requirement | level | revision | expected | seen |\n|---|---|---|---|---|\n");
+        failures.iter().for_each(|finding| row(text, finding));
+    }
+    if !reasons.is_empty() {
+        text.push_str("\n| not applicable, because | results |\n|---|--:|\n");
+        for (why, count) in reasons {
+            let _ = writeln!(text, "| {} | {count} |", cell(why));
         }
     }
-    if shown.chars().count() > MAX_CELL {
-        escaped.push('…');
+    if let Some(roles) = report.missing_roles_text(|role| format!("`{role}`")) {
+        let _ = writeln!(text, "\nRoles of the profile that would enable more checks: {roles}");
     }
-    escaped
+}
+
+fn is_failure(finding: &Finding<'_>) -> bool {
+    matches!(finding.result.verdict, Verdict::Fail(_))
+}
+
+fn row(text: &mut String, finding: &Finding<'_>) {
+    let result = finding.result;
+    let Verdict::Fail(failure) = &result.verdict else { return };
+    let known = if result.known.is_some() { " (known)" } else { "" };
+    let _ = writeln!(
+        text,
+        "| [{}]({}){known} | {} | {} | {} | {} |",
+        result.requirement,
+        result.url,
+        result.level_text(),
+        finding.revisions_text(),
+        cell(&failure.expected),
+        cell(&failure.seen)
+    );
 }

@@ -1,9 +1,13 @@
 //! What a run found, and the forms in which it is written.
 
+mod absences;
 mod conversation;
 mod escape;
+mod file;
+mod findings;
 mod html;
 mod junit;
+mod limit;
 mod markdown;
 mod results;
 mod sarif;
@@ -11,8 +15,9 @@ mod sarif;
 mod tests;
 mod text;
 
+pub use self::findings::Finding;
 pub use self::results::{CheckResult, Counts, MutantResult, Report};
-pub use self::text::{result_lines, sums};
+pub use self::text::{broken_requirements, finding_lines, result_lines, sums};
 
 /// A form of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,5 +49,5 @@ impl Format {
 }
 
 fn pretty(value: &serde_json::Value) -> String {
-    format!("{value:#}\n")
+    escape::escape_json(&format!("{value:#}\n"))
 }

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use super::file::file_of;
+use super::limit::{MAX_NAME, cut, cut_trace, cut_verdict};
 use crate::config::Config;
 use crate::requirement::{Level, Requirement};
 use crate::revision::Revision;
@@ -31,6 +33,9 @@ pub struct Report {
     pub spoken: Vec<Revision>,
     /// One result for each check in each revision.
     pub results: Vec<CheckResult>,
+    /// The file of the command that stays where it is, as a relative URI.
+    #[serde(skip)]
+    pub(super) file: Option<String>,
 }
 
 /// What one check found in one revision.
@@ -72,6 +77,9 @@ pub struct CheckResult {
     /// How many of its steps were too long to keep.
     #[serde(skip)]
     pub omitted: usize,
+    /// How many of its steps were left out after the first few.
+    #[serde(skip)]
+    pub(super) left_out: usize,
 }
 
 /// What a check says of one of its mutants.
@@ -102,6 +110,7 @@ impl Report {
             seed: config.seed,
             spoken,
             results,
+            file: file_of(&config.target),
         }
     }
 
@@ -112,7 +121,7 @@ impl Report {
             return None;
         }
         self.results.iter().find_map(|result| match &result.verdict {
-            Verdict::NotApplicable { why } | Verdict::Inconclusive { why } => Some(why.as_str()),
+            Verdict::NotApplicable { why, .. } | Verdict::Inconclusive { why } => Some(why.as_str()),
             _ => None,
         })
     }
@@ -124,19 +133,14 @@ impl Report {
         self.results.iter().filter(move |result| result.level >= level).filter(failed)
     }
 
-    /// What the report is about, in a line.
-    pub(super) fn title(&self) -> String {
-        let name = self.subject.as_deref().unwrap_or(&self.target);
-        format!("{} over {}: {name}", self.kind, self.transport)
+    /// The subject's own name, or else its command or URL.
+    pub(super) fn name(&self) -> &str {
+        self.subject.as_deref().unwrap_or(&self.target)
     }
 
-    /// A path for tools that want one: the program's, as it was given.
-    pub(super) fn artifact(&self) -> &str {
-        self.target
-            .split(' ')
-            .next()
-            .filter(|path| !path.is_empty() && !path.contains("://"))
-            .unwrap_or("subject")
+    /// What the report is about, in a line.
+    pub(super) fn title(&self) -> String {
+        format!("{} over {}: {}", self.kind, self.transport, self.name())
     }
 }
 
@@ -151,6 +155,7 @@ impl CheckResult {
         time: Duration,
     ) -> Self {
         let keep = matches!(verdict, Verdict::Fail(_) | Verdict::Inconclusive { .. });
+        let (kept, left_out) = if keep { cut_trace(trace) } else { (Vec::new(), 0) };
         Self {
             requirement: requirement.name(),
             check,
@@ -158,15 +163,16 @@ impl CheckResult {
             level: requirement.level,
             implied: requirement.implied,
             text: requirement.text.clone(),
-            url: requirement.url(),
+            url: requirement.url(revision),
             revision,
             transport,
-            verdict,
+            verdict: cut_verdict(verdict),
             known: None,
-            subject: subject_in(trace),
+            subject: subject_in(trace).map(|name| cut(name, MAX_NAME)),
             time,
-            trace: if keep { trace.events() } else { Vec::new() },
+            trace: kept,
             omitted: trace.omitted(),
+            left_out,
         }
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use super::escape::without_links;
 use super::results::{CheckResult, Report};
 use crate::requirement::Level;
 use crate::verdict::Verdict;
@@ -53,14 +54,16 @@ fn finding(report: &Report, result: &CheckResult) -> Option<Value> {
         "ruleId": result.requirement,
         "kind": kind,
         "level": level,
-        "message": {"text": format!("{place}: {text}")},
+        "message": {"text": without_links(&format!("{place}: {text}"))},
         "locations": [{
-            "physicalLocation": {"artifactLocation": {"uri": report.artifact()}},
             "logicalLocations": [{"fullyQualifiedName": format!("{place}: {}", result.requirement)}],
         }],
     });
+    if let Some(file) = &report.file {
+        found["locations"][0]["physicalLocation"] = json!({"artifactLocation": {"uri": file}});
+    }
     if let Some(reason) = &result.known {
-        found["suppressions"] = json!([{"kind": "external", "justification": reason}]);
+        found["suppressions"] = json!([{"kind": "external", "justification": without_links(reason)}]);
     }
     Some(found)
 }

@@ -6,7 +6,7 @@ use super::*;
 use crate::config::Config;
 use crate::protocol::Protocol;
 use crate::registry::Registry;
-use crate::requirement::Level;
+use crate::requirement::{Level, Requirement};
 use crate::revision::Revision;
 use crate::subject::{SubjectKind, Transport};
 use crate::trace::Trace;
@@ -15,6 +15,9 @@ use crate::verdict::Failure;
 use crate::verdict::Verdict;
 use crate::{Baseline, Target};
 
+mod findings;
+
+/// What could hurt a terminal, a page, or a reader who trusts a link.
 const HOSTILE: &str = "\u{1b}[2J</script><img src=x onerror=alert(1)>|\"'&`\u{0}\u{202e}";
 
 /// A report with a pass and a failure, of a subject that sends what could hurt a terminal or a page.
@@ -46,6 +49,22 @@ fn report() -> Report {
     )
 }
 
+/// Markdown without its code spans.
+fn without_code(text: &str) -> String {
+    let (mut kept, mut rest) = (String::new(), text);
+    while let Some(begin) = rest.find('`') {
+        kept.push_str(&rest[..begin]);
+        let fence: String = rest[begin..].chars().take_while(|letter| *letter == '`').collect();
+        rest = &rest[begin + fence.len()..];
+        let is_end = |(at, _): &(usize, &str)| {
+            !rest[at + fence.len()..].starts_with('`') && !rest[..*at].ends_with('`')
+        };
+        let end = rest.match_indices(&fence).find(is_end).expect("each code span ends").0;
+        rest = &rest[end + fence.len()..];
+    }
+    kept + rest
+}
+
 #[test]
 fn no_form_shows_what_a_subject_sends_as_it_is() {
     let report = report();
@@ -53,6 +72,7 @@ fn no_form_shows_what_a_subject_sends_as_it_is() {
     for format in [Format::Json, Format::Junit, Format::Sarif, Format::Markdown, Format::Html] {
         let text = format.render(std::slice::from_ref(&report));
         assert!(!text.contains('\u{1b}') && !text.contains('\u{0}'), "{format:?} has control characters");
+        assert!(!text.contains('\u{202e}'), "{format:?} has marks that reorder text");
         if matches!(format, Format::Html | Format::Junit) {
             assert!(
                 !text.contains("<img") && !text.contains("</script>"),
@@ -60,7 +80,10 @@ fn no_form_shows_what_a_subject_sends_as_it_is() {
             );
         }
         if format == Format::Markdown {
-            assert!(!text.contains("<img"), "Markdown has the subject's markup: {text}");
+            let text = without_code(&text);
+            for part in ["<img", "onerror", "U+202E"] {
+                assert!(!text.contains(part), "Markdown has the subject's markup: {text}");
+            }
         }
     }
     let lines = result_lines(&report.results[1]);
@@ -91,6 +114,10 @@ fn json_and_sarif_are_json() {
     assert_eq!(sarif.pointer("/runs/0/results/0/ruleId"), Some(&"mcp/RPC-06".into()));
     assert_eq!(sarif.pointer("/runs/0/results/0/level"), Some(&"error".into()));
     assert_eq!(sarif.pointer("/runs/0/results/1"), None);
+    // A program at a URL is no file of the repository.
+    assert_eq!(sarif.pointer("/runs/0/results/0/locations/0/physicalLocation"), None);
+    let place = "/runs/0/results/0/locations/0/logicalLocations/0/fullyQualifiedName";
+    assert!(sarif.pointer(place).is_some_and(|name| name.as_str().unwrap().ends_with("mcp/RPC-06")));
 }
 
 #[test]

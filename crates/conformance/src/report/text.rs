@@ -1,48 +1,82 @@
 //! The report for a terminal. Text of a subject is escaped.
 
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use agentwire_jsonrpc::Printable;
 
 use super::conversation::steps;
+use super::findings::{Finding, broken};
 use super::results::{CheckResult, Counts, Report};
+use crate::requirement::Level;
 use crate::verdict::Verdict;
 
 /// A result as lines: one for a pass, more where something is to be said.
 pub fn result_lines(result: &CheckResult) -> String {
-    let mut text = format!(
-        "{} {} {} ({}, {} ms)",
-        word(result),
-        result.revision,
-        result.requirement,
-        result.level_text(),
-        result.time.as_millis()
-    );
+    let CheckResult { revision, requirement, transport, time, .. } = result;
+    let head =
+        format!("{} {requirement} ({}) in {revision} over {transport}", word(result), result.level_text());
+    lines(&format!("{head}, {} ms", time.as_millis()), result)
+}
+
+/// A finding as lines: the requirement and its revisions, what was expected and seen, and the bytes of the newest revision.
+pub fn finding_lines(finding: &Finding<'_>) -> String {
+    let Finding { kind, result, .. } = finding;
+    let place = format!("{kind} over {}", result.transport);
+    let requirement = &result.requirement;
+    let head = format!("{} {requirement} ({}): {place}", word(result), result.level_text());
+    lines(&format!("{head} in {}", finding.revisions_text()), result)
+}
+
+/// A first line, and below it what is to be said about a result.
+fn lines(head: &str, result: &CheckResult) -> String {
+    let mut text = head.to_owned();
     let one_line = |text: &str| Printable::one_line(text).to_string();
-    match &result.verdict {
-        Verdict::Pass => text.push('\n'),
-        Verdict::NotApplicable { why } | Verdict::Inconclusive { why } => {
+    let failure = match &result.verdict {
+        Verdict::Pass => return text + "\n",
+        Verdict::NotApplicable { why, .. } | Verdict::Inconclusive { why } => {
             let _ = writeln!(text, ": {}", one_line(why));
+            return text;
         }
-        Verdict::Fail(failure) => {
-            let _ = writeln!(text, "\n    {}", result.text);
-            let _ = writeln!(text, "    expected: {}", one_line(&failure.expected));
-            let _ = writeln!(text, "    seen:     {}", one_line(&failure.seen));
-            let _ = writeln!(text, "    page:     {}", result.url);
-            if let Some(reason) = &result.known {
-                let _ = writeln!(text, "    known:    {}", one_line(reason));
+        Verdict::Fail(failure) => failure,
+    };
+    let _ = writeln!(text, "\n    {}", result.text);
+    let _ = writeln!(text, "    expected: {}", one_line(&failure.expected));
+    let _ = writeln!(text, "    seen:     {}", one_line(&failure.seen));
+    let _ = writeln!(text, "    page:     {}", result.url);
+    if let Some(reason) = &result.known {
+        let _ = writeln!(text, "    known:    {}", one_line(reason));
+    }
+    for step in steps(result) {
+        let indented = step.text.replace('\n', "\n                    ");
+        let shown = [step.kind, &indented].join(" ");
+        let _ = writeln!(text, "    {:>7} ms {} {}", step.at, step.arrow, shown.trim_start());
+    }
+    text
+}
+
+/// The broken requirements by level, a line for each level. Levels below `level` have a note that they do not fail the run.
+pub fn broken_requirements(reports: &[Report], level: Level) -> String {
+    let protocols: BTreeSet<_> = reports.iter().map(|report| report.kind.protocol()).collect();
+    let mut text = String::new();
+    for (Reverse(of_level), requirements) in broken(reports) {
+        let names = requirements.iter().map(|(name, revisions)| {
+            // Where one protocol is judged, its name says nothing.
+            let short = name.split_once('/').map_or(*name, |(_, id)| id);
+            let name = if protocols.len() > 1 { name } else { short };
+            match revisions.len() {
+                1 => name.to_owned(),
+                count => format!("{name} ({count} revisions)"),
             }
-            for step in steps(result) {
-                let indented = step.text.replace('\n', "\n                    ");
-                let _ = writeln!(
-                    text,
-                    "    {:>7} ms {} {}",
-                    step.at,
-                    step.arrow,
-                    [step.kind, &indented].join(" ").trim_start()
-                );
-            }
-        }
+        });
+        let names = names.collect::<Vec<_>>().join(", ");
+        let passes = if of_level < level {
+            format!(" (--level {level}: these do not fail the run)")
+        } else {
+            String::new()
+        };
+        let _ = writeln!(text, "{of_level}: {names}{passes}");
     }
     text
 }
@@ -57,7 +91,7 @@ pub fn sums(reports: &[Report]) -> String {
 }
 
 /// The verdict in a word.
-pub(super) fn word(result: &CheckResult) -> &'static str {
+fn word(result: &CheckResult) -> &'static str {
     match (&result.verdict, &result.known) {
         (Verdict::Pass, _) => "pass",
         (Verdict::Fail(_), Some(_)) => "known",

@@ -1,0 +1,30 @@
+//! What `check` prints when it has ended.
+
+use agentwire_conformance::{Level, Report, Verdict, broken_requirements, finding_lines, result_lines, sums};
+use anyhow::Result;
+
+use crate::text;
+
+/// Prints each program's findings, a list of the broken requirements, and the sums; with `verbose` first what passes and what does
+/// not apply.
+pub(super) fn print_findings(reports: &[Report], level: Level, verbose: bool) -> Result<()> {
+    for report in reports {
+        let is_quiet = |verdict: &Verdict| matches!(verdict, Verdict::Pass | Verdict::NotApplicable { .. });
+        for result in report.results.iter().filter(|result| verbose && is_quiet(&result.verdict)) {
+            text::print_line(&format!("{} {}", report.kind, result_lines(result).trim_end()))?;
+        }
+        for finding in report.findings() {
+            match &finding.result.verdict {
+                // A blank line ends what has several lines.
+                Verdict::Fail(_) => text::print(&finding_lines(&finding))?,
+                _ => text::print_line(finding_lines(&finding).trim_end())?,
+            }
+        }
+    }
+    let broken = broken_requirements(reports, level);
+    if !broken.is_empty() {
+        text::print(broken.trim_end())?;
+    }
+    text::print_line(&sums(reports))?;
+    Ok(())
+}
