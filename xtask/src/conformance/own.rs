@@ -33,11 +33,11 @@ const FIXTURES: &[Fixture] = &[
 /// The folders of scripts in `crates/conformance/scripts`, each with the fixture that they are played to. The other scripts of
 /// clients also depend on what the client's code does, so `acp-client`'s tests play them.
 const SCRIPTS: &[(&str, Fixture)] = &[
-    ("acp-agent", ("acp-agent", "stdio", "scripted-agent", &["v1"])),
-    ("acp-agent-v2", ("acp-agent", "stdio", "scripted-agent", &["v2"])),
-    ("acp-agent-router/v1", ("acp-agent", "stdio", "scripted-agent", &["router-v1"])),
-    ("acp-agent-router/v2", ("acp-agent", "stdio", "scripted-agent", &["router-v2"])),
-    ("acp-agent-router/both", ("acp-agent", "stdio", "scripted-agent", &["router-both"])),
+    ("acp-agent", ("acp-agent", "stdio", "script-agent", &["v1"])),
+    ("acp-agent-v2", ("acp-agent", "stdio", "script-agent", &["v2"])),
+    ("acp-agent-router/v1", ("acp-agent", "stdio", "script-agent", &["router-v1"])),
+    ("acp-agent-router/v2", ("acp-agent", "stdio", "script-agent", &["router-v2"])),
+    ("acp-agent-router/both", ("acp-agent", "stdio", "script-agent", &["router-both"])),
     (
         "acp-client-prompted",
         (
