@@ -22,6 +22,9 @@ use crate::verdict::{Outcome, Stop, Verdict};
 /// How long a mutant may be silent before the suite says that a message is missing.
 const MUTANT_WAIT: Duration = Duration::from_secs(3);
 
+/// How long the last words of a program that has ended may take to arrive.
+const STDERR_TIME: Duration = Duration::from_millis(100);
+
 /// The checks for one kind of subject, and how a check reaches it.
 pub(crate) struct Kind<C: 'static> {
     checks: Vec<&'static Check<C>>,
@@ -133,7 +136,10 @@ impl Engine {
             let outcome = self.limited((kind.speaks)((kind.context)(setting.clone()))).await;
             (revision, outcome, setting.trace)
         });
-        let probed: Vec<_> = stream::iter(probes).buffered(self.config.jobs.get()).collect().await;
+        let mut probed: Vec<_> = stream::iter(probes).buffered(self.config.jobs.get()).collect().await;
+        if probed.iter().all(|(_, outcome, _)| outcome.is_err()) {
+            explain(&mut probed).await;
+        }
         let (mut spoken, mut rest) = (Vec::new(), Vec::new());
         for planned in plan {
             match probed
@@ -289,6 +295,18 @@ fn revisions_of<C>(plan: &[Planned<'_, C>]) -> Vec<Revision> {
     revisions.sort_unstable();
     revisions.dedup();
     revisions
+}
+
+/// Adds the last line of the program's standard error to what was found out in each revision: a program that cannot start says
+/// why there.
+async fn explain(probed: &mut [(Revision, Outcome, Trace)]) {
+    // The line may come after the end of its standard output.
+    tokio::time::sleep(STDERR_TIME).await;
+    for (_, outcome, trace) in probed {
+        if let (Err(stop), Some(line)) = (outcome, trace.last_error_line()) {
+            stop.remark(&format!("; the last line on its standard error is `{line}`"));
+        }
+    }
 }
 
 /// How much one conversation's finding says of all: a failure everything, and one that had nothing to look at nothing.

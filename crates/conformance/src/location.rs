@@ -58,11 +58,13 @@ impl Location {
 /// Starts a program that says on one of its outputs which URL it listens at.
 async fn start_listening(command: &CommandLine, schemes: &[&str]) -> Outcome<(Process, String)> {
     let (process, mut lines) = Process::start_aside(command, &Trace::new())?;
+    let mut last = String::new();
     let told = async {
         while let Some(line) = lines.recv().await {
             if let Some(url) = url_in(&line, schemes) {
                 return Some(url);
             }
+            last = line;
         }
         None
     };
@@ -71,7 +73,11 @@ async fn start_listening(command: &CommandLine, schemes: &[&str]) -> Outcome<(Pr
             tokio::spawn(async move { while lines.recv().await.is_some() {} });
             Ok((process, url))
         }
-        _ => Err(Stop::inconclusive(format!("`{command}` did not say a URL that it listens at"))),
+        _ => {
+            let printed =
+                if last.is_empty() { String::new() } else { format!("; its last line is `{last}`") };
+            Err(Stop::inconclusive(format!("`{command}` did not say a URL that it listens at{printed}")))
+        }
     }
 }
 

@@ -103,6 +103,14 @@ impl Trace {
         self.lock().events.clone()
     }
 
+    /// The last line on standard error, if there is any: it often says why a program ended.
+    pub(crate) fn last_error_line(&self) -> Option<String> {
+        let inner = self.lock();
+        let mut lines = inner.events.iter().rev().filter(|event| event.what == Part::Stderr);
+        let line = |event: &TraceEvent| String::from_utf8_lossy(&event.bytes).trim().to_owned();
+        lines.find_map(|event| Some(line(event)).filter(|line| !line.is_empty()))
+    }
+
     /// How many bytes the subject has sent.
     pub(crate) fn received(&self) -> usize {
         self.lock().received

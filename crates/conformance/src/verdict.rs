@@ -77,6 +77,15 @@ impl Stop {
         Self::Inconclusive(why.into())
     }
 
+    /// Adds to what is said.
+    pub(crate) fn remark(&mut self, remark: &str) {
+        let said = match self {
+            Self::Failed(Failure { seen, .. }) => seen,
+            Self::NotApplicable(Absence { why, .. }) | Self::Inconclusive(why) => why,
+        };
+        said.push_str(remark);
+    }
+
     /// What fails while a check still prepares its conversation says nothing of its requirement.
     pub(crate) fn while_preparing(self) -> Self {
         match self {

@@ -17,6 +17,7 @@ mod chat;
 mod chat_at_terminal;
 mod chat_costs;
 mod chat_v2;
+mod check_hostile;
 mod check_reports;
 mod clients_that_fail;
 mod command_line;

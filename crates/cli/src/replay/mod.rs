@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use agentwire_recording::{LineWire, Protocol, Recording, Replay, ReplayConfig, Side, Wire};
 use agentwire_transport_stdio::{Input, Output};
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 
 pub(crate) use self::program::Program;
 
@@ -87,7 +87,9 @@ fn report(replay: &Replay, json: bool, is_on_stdout: bool, notes: &Notes) -> Res
 pub(crate) fn read(path: &Path) -> Result<Recording> {
     let named = || path.display().to_string();
     let file = File::open(path).map_err(|why| Usage(format!("{}: {why}", named())))?;
-    Recording::read(BufReader::new(file)).with_context(named)
+    let recording = Recording::read(BufReader::new(file)).with_context(named)?;
+    ensure!(!recording.events.is_empty(), "{}: the recording has no events", named());
+    Ok(recording)
 }
 
 /// What is sent in the place of masks.

@@ -15,9 +15,9 @@ use crate::replay::{Action, Replay};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReplayConfig {
-    /// How long the live side may say nothing while it is waited for (default 10 s).
+    /// How long a recorded message may take once it is waited for, whatever else comes meanwhile (default 10 s).
     pub timeout: Duration,
-    /// How long the live side may say nothing once all has happened (default 10 s).
+    /// How long the live side is listened to once all has happened (default 10 s).
     pub linger: Duration,
     /// Whether recorded pauses are kept (default: no).
     pub realtime: bool,
@@ -32,14 +32,14 @@ impl ReplayConfig {
         Self { timeout, linger: timeout, realtime: false, stop_at_first: false }
     }
 
-    /// Sets how long the live side may say nothing, while it is waited for and once all has happened.
+    /// Sets how long a recorded message may take, and how long the live side is listened to once all has happened.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         (self.timeout, self.linger) = (timeout, timeout);
         self
     }
 
-    /// Sets how long the live side may say nothing once all has happened.
+    /// Sets how long the live side is listened to once all has happened.
     #[must_use]
     pub fn linger(mut self, linger: Duration) -> Self {
         self.linger = linger;
@@ -67,7 +67,8 @@ impl Default for ReplayConfig {
     }
 }
 
-/// Plays `side` of a recording over a wire, until all has happened and the live side has closed or is silent. `sleep` waits.
+/// Plays `side` of a recording over a wire, until all has happened and the live side has closed or the time is over. `sleep`
+/// waits.
 ///
 /// A client closes the wire when all has happened, as clients do. An agent or server waits for the client to close it.
 ///
@@ -86,8 +87,18 @@ where
     S: Future<Output = ()>,
 {
     let mut driver = Driver { wire, is_closing: false };
+    let mut timer = pin!(sleep(config.timeout));
+    // What the timer runs for. A live side that sends other messages without end does not start it again.
+    let mut timed = None;
     while !config.stop_at_first || replay.differences().0.is_empty() {
-        let happened = match replay.next_action() {
+        let action = replay.next_action();
+        let is_done = matches!(action, Action::Done);
+        let phase = Some((replay.happened(), is_done));
+        if timed != phase {
+            timer.set(sleep(if is_done { config.linger } else { config.timeout }));
+            timed = phase;
+        }
+        let happened = match action {
             Action::Send(outgoing) => {
                 if config.realtime && !outgoing.pause.is_zero() {
                     let mut timer = pin!(sleep(outgoing.pause));
@@ -96,10 +107,10 @@ where
                 driver.wire.send(outgoing);
                 driver.flush(replay, pin!(sleep(config.timeout))).await?
             }
-            Action::Wait => driver.receive(replay, pin!(sleep(config.timeout))).await?,
+            Action::Wait => driver.receive(replay, timer.as_mut()).await?,
             Action::Done => {
                 driver.is_closing = side.is_client();
-                let happened = driver.receive(replay, pin!(sleep(config.linger))).await;
+                let happened = driver.receive(replay, timer.as_mut()).await;
                 match happened {
                     Ok(Happened::Received | Happened::Flushed) => continue,
                     // Nothing more is expected, so however it ends is an end.
@@ -111,6 +122,7 @@ where
             Happened::Received | Happened::Flushed => {}
             Happened::TimedOut => {
                 replay.give_up();
+                timed = None;
             }
             Happened::Ended => {
                 replay.end();
@@ -184,8 +196,11 @@ impl<W: Wire> Driver<W> {
             let written = if self.is_closing { self.wire.poll_close(cx) } else { self.wire.poll_flush(cx) };
             match self.wire.poll_receive(cx) {
                 Poll::Ready(Some(Ok(incoming))) => {
+                    let before = replay.happened();
                     self.take(replay, incoming);
-                    return Poll::Ready(Ok(Happened::Received));
+                    // A live side may always have more to say, and none of it recorded.
+                    let is_over = replay.happened() == before && timer.as_mut().poll(cx).is_ready();
+                    return Poll::Ready(Ok(if is_over { Happened::TimedOut } else { Happened::Received }));
                 }
                 Poll::Ready(Some(Err(error))) => return Poll::Ready(Err(error)),
                 Poll::Ready(None) => return Poll::Ready(Ok(Happened::Ended)),

@@ -44,6 +44,8 @@ pub struct Replay {
     values: Values,
     differences: Vec<Difference>,
     more: usize,
+    /// How many of the recorded messages were sent, have come, or were given up.
+    happened: usize,
 }
 
 /// What the driven side does next.
@@ -86,6 +88,7 @@ impl Replay {
             values: Values::new(masks),
             differences: Vec::new(),
             more: 0,
+            happened: 0,
         }
     }
 
@@ -98,6 +101,7 @@ impl Replay {
                     return Action::Send(outgoing);
                 }
                 self.entries[self.next].progress = Progress::Skipped;
+                self.happened += 1;
             } else if entry.is_pending() {
                 return Action::Wait;
             }
@@ -126,6 +130,7 @@ impl Replay {
         let is_answer = |entry: &Entry| !entry.is_driven && entry.is_pending() && entry.is_of_kind(&kind);
         let Some(index) = self.entries.iter().position(is_answer) else { return self.receive_text(why) };
         self.entries[index].progress = Progress::Skipped;
+        self.happened += 1;
         let recorded = Some(tree(&self.entries[index].message));
         let place = Place { pointer: String::new(), recorded, seen: Some(Value::from(why)) };
         self.add(DifferenceKind::Changed, Some(index), place);
@@ -141,6 +146,11 @@ impl Replay {
     pub fn end(&mut self) {
         self.give_up_until(self.entries.len());
         self.next = self.entries.len();
+    }
+
+    /// How many of the recorded messages were sent, have come, or were given up.
+    pub(crate) fn happened(&self) -> usize {
+        self.happened
     }
 
     /// The differences so far, up to 1,000, and how many more there are.
@@ -162,6 +172,7 @@ impl Replay {
         let pause = entry.at.zip(before).map_or(Duration::ZERO, |(at, before)| at.saturating_sub(before));
         let in_reply_to = answers.clone().or_else(|| self.stream_of(index));
         self.entries[index].progress = Progress::Done { live_id: None };
+        self.happened += 1;
         Some(Outgoing { text, answers, in_reply_to, pause })
     }
 
@@ -229,6 +240,7 @@ impl Replay {
             self.values.set(id.clone(), live.clone());
         }
         self.entries[index].progress = Progress::Done { live_id };
+        self.happened += 1;
         for place in places {
             self.add(DifferenceKind::Changed, Some(index), place);
         }
@@ -282,6 +294,7 @@ impl Replay {
                 continue;
             }
             entry.progress = Progress::Skipped;
+            self.happened += 1;
             if !entry.is_driven {
                 has_given_up = true;
                 let recorded = Some(tree(&entry.message));

@@ -1,6 +1,7 @@
 //! Replays against scripted pipes, without a clock.
 
-use std::future::{pending, ready};
+use std::future::{Future, pending, poll_fn, ready};
+use std::task::Poll;
 
 use agentwire_transport::{Packet, duplex};
 use bytestring::ByteString;
@@ -199,6 +200,31 @@ fn pauses_are_those_of_the_recording() {
     assert_eq!(pauses, [0, 250_500]);
 }
 
+/// Waits until it has been polled 20 times, however long that takes.
+fn polls(_: std::time::Duration) -> impl Future<Output = ()> {
+    let mut count = 0;
+    poll_fn(move |cx| {
+        count += 1;
+        cx.waker().wake_by_ref();
+        if count < 20 { Poll::Pending } else { Poll::Ready(()) }
+    })
+}
+
+#[test]
+fn a_live_side_that_never_stops_is_not_listened_to_for_ever() {
+    let text = r#"{"from":"client","message":{"method":"a"}}
+{"from":"server","message":{"method":"b"}}"#;
+    for recorded in [text, text.lines().next().unwrap()] {
+        let mut replay = new(&Recording::read(recorded.as_bytes()).unwrap(), Side::Client);
+        let line = || Ok::<_, std::io::Error>(b"{\"method\":\"noise\"}\n".to_vec());
+        let wire = LineWire::new(stream::repeat_with(line).into_async_read(), Vec::new());
+        block_on(super::replay(wire, &mut replay, Side::Client, ReplayConfig::new(), polls)).unwrap();
+        let kinds: Vec<_> = replay.differences().0.iter().map(|difference| difference.kind).collect();
+        assert!(kinds.contains(&DifferenceKind::Unexpected), "{kinds:?}");
+        assert_eq!(kinds.contains(&DifferenceKind::Missing), recorded == text, "{kinds:?}");
+    }
+}
+
 #[test]
 fn lines_that_are_no_messages_are_sent_as_they_were() {
     let text = r#"{"from":"client","text":"no \u001b json"}
@@ -210,7 +236,7 @@ fn lines_that_are_no_messages_are_sent_as_they_were() {
     let mut output = Vec::new();
     let wire = LineWire::new(input, &mut output);
     let config = ReplayConfig::new();
-    block_on(super::replay(wire, &mut replay, Side::Client, config, |_| ready(()))).unwrap();
+    block_on(super::replay(wire, &mut replay, Side::Client, config, polls)).unwrap();
     assert_eq!(String::from_utf8(output).unwrap(), "no \u{1b} json\n{\"method\":\"a\"}\n");
     let differences = shown(&replay);
     assert_eq!(differences.len(), 2, "{differences:?}");
