@@ -131,7 +131,7 @@ fn a_server_and_an_agent_that_conform_pass_and_leave_all_reports() {
         ended.exits(0).prints(" passed, 0 failed, ");
         job.has_reports();
         assert_eq!(job.revisions(), judged);
-        assert!(job.text("summary.md").contains(&format!("| {subject} {command} | agentwire ")), "{ended}");
+        assert!(job.text("summary.md").contains(&format!("| {subject} {command} | `agentwire ")), "{ended}");
     }
 }
 
@@ -153,10 +153,13 @@ fn a_program_that_does_not_exist_fails_the_step() {
     let ended = job.run(&inputs);
     ended
         .exits(1)
-        .tells("nothing of ./no-such-program --stdio could be judged")
+        .tells("nothing of `./no-such-program --stdio` could be judged")
         .tells("could not be started");
     job.has_reports();
-    assert!(job.text("summary.md").contains("| mcp-server ./no-such-program --stdio | unknown |"), "{ended}");
+    assert!(
+        job.text("summary.md").contains("| mcp-server `./no-such-program --stdio` | unknown |"),
+        "{ended}"
+    );
 }
 
 #[test]
