@@ -21,7 +21,13 @@ arguments=("--transport=$CHECK_TRANSPORT" "--level=$CHECK_LEVEL" "--timeout=$CHE
 for revision in $CHECK_REVISION; do arguments+=("--revision=$revision"); done
 [ -z "$CHECK_PROFILE" ] || arguments+=("--profile=$CHECK_PROFILE")
 [ -z "$CHECK_BASELINE" ] || arguments+=("--baseline=$CHECK_BASELINE")
-[ -z "$CHECK_TOKEN" ] || arguments+=("--auth=$CHECK_TOKEN")
+if [ -n "$CHECK_TOKEN" ]; then
+    # Every process of the machine can read arguments; only this user can read the file.
+    headers=$(mktemp)
+    trap 'rm -f -- "$headers"' EXIT
+    printf 'Authorization: Bearer %s\n' "$CHECK_TOKEN" > "$headers"
+    arguments+=("--header-file=$headers")
+fi
 arguments+=("--html=$CHECK_REPORT/report.html" "--junit=$CHECK_REPORT/report.xml")
 arguments+=("--sarif=$CHECK_REPORT/report.sarif" "--json-file=$CHECK_REPORT/report.json")
 arguments+=("--markdown=$CHECK_REPORT/report.md" "$CHECK_SUBJECT")

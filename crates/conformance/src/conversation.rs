@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use crate::link::Link;
 pub(crate) use crate::link::received::Arrived;
-use crate::link::received::{QUEUE, Received, response_to, unreadable};
+use crate::link::received::{QUEUE, Received, reply_to, unreadable};
 use crate::setting::Setting;
 use crate::subject::CommandLine;
 use crate::verdict::{Outcome, Stop};
@@ -302,12 +302,12 @@ impl Conversation {
 
     /// Sends a result as the response to a request of the subject.
     pub(crate) async fn reply(&mut self, request: &Value, result: Value) -> Outcome {
-        self.send(&response_to(request, Ok(result))).await
+        self.send(&reply_to(request, Ok(result))).await
     }
 
     /// Sends an error as the response to a request of the subject.
     pub(crate) async fn refuse(&mut self, request: &Value, code: i64, message: &str) -> Outcome {
-        self.send(&response_to(request, Err(json!({"code": code, "message": message})))).await
+        self.send(&reply_to(request, Err(json!({"code": code, "message": message})))).await
     }
 
     /// The next line that the subject wrote; none at the end. Nothing is answered.
@@ -365,7 +365,7 @@ impl Conversation {
         if message.get("method").is_some() && message.get("id").is_some() {
             self.asked.push(message.clone());
             if let Some(answer) = (self.answers)(&message) {
-                return self.send(&response_to(&message, answer)).await;
+                return self.send(&reply_to(&message, answer)).await;
             }
         }
         if self.queue.len() + self.asked.len() + self.texts.len() > MAX_WAITING {

@@ -77,7 +77,7 @@ impl Stop {
         Self::Inconclusive(why.into())
     }
 
-    /// Adds to what is said.
+    /// Appends a remark to the reason.
     pub(crate) fn remark(&mut self, remark: &str) {
         let said = match self {
             Self::Failed(Failure { seen, .. }) => seen,

@@ -57,7 +57,7 @@ const REQUEST_ID: &str = "request-1";
 /// MCP's revision without a handshake.
 const MCP_REVISION: &str = "2026-07-28";
 
-/// The server that the client is told to provide.
+/// The MCP server in the params of the step that opens the session.
 fn entry() -> Value {
     json!({"type": "acp", "name": "conformance", "serverId": SERVER_ID})
 }

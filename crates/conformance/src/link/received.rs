@@ -63,7 +63,7 @@ pub(crate) fn unreadable(lines: &[Vec<u8>]) -> String {
 }
 
 /// The response to a request: a result or an error object.
-pub(crate) fn response_to(request: &Value, answer: Result<Value, Value>) -> Value {
+pub(crate) fn reply_to(request: &Value, answer: Result<Value, Value>) -> Value {
     let id = request.get("id").cloned().unwrap_or_default();
     match answer {
         Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),

@@ -139,9 +139,9 @@ impl Agent {
             posted: HashMap::new(),
         };
         for early in std::mem::take(&mut self.early) {
-            live.deliver(&early).await;
+            early.deliver(&live.received).await;
         }
-        live.deliver(&exchange).await;
+        exchange.deliver(&live.received).await;
         live.initialize = Some(exchange);
         self.live.insert(number, live);
         let served = Served::new(number, self.commands.clone());
@@ -186,7 +186,7 @@ impl Live {
             self.posted.insert(id.to_string(), header.or_else(|| session_of(&message)));
         }
         exchange.status(202)?;
-        self.deliver(&exchange).await;
+        exchange.deliver(&self.received).await;
         Ok(())
     }
 
@@ -202,15 +202,6 @@ impl Live {
         }
         self.streams.insert(session, stream);
         Ok(())
-    }
-
-    async fn deliver(&self, exchange: &Exchange) {
-        let arrived = match exchange.request.message() {
-            Some(message) => Received::Message { message, stream: exchange.number },
-            None => Received::Text(exchange.request.body.clone()),
-        };
-        // The check may have ended.
-        let _ended = self.received.send(arrived).await;
     }
 
     /// Sends a message on the stream that it belongs to.

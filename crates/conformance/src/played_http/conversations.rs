@@ -133,7 +133,7 @@ impl Server {
                     return exchange.status(404);
                 };
                 exchange.status(202)?;
-                live.deliver(&exchange).await;
+                exchange.deliver(&live.received).await;
                 Ok(())
             }
             _ => exchange.respond(405, &[("allow", "GET")], b""),
@@ -232,10 +232,10 @@ impl Live {
         let ids: Vec<Value> = requests_of(&body).filter_map(|request| request.get("id")).cloned().collect();
         if ids.is_empty() {
             exchange.status(202)?;
-            self.deliver(&exchange).await;
+            exchange.deliver(&self.received).await;
             return Ok(());
         }
-        self.deliver(&exchange).await;
+        exchange.deliver(&self.received).await;
         let session = self.session.clone().filter(|_| body["method"] == "initialize");
         let mut pending = Pending { body, ids, exchange, stream: None, session };
         if pending.body["method"] != "initialize" {
@@ -245,15 +245,6 @@ impl Live {
         }
         self.pending.push(pending);
         Ok(())
-    }
-
-    async fn deliver(&self, exchange: &Exchange) {
-        let arrived = match exchange.request.message() {
-            Some(message) => Received::Message { message, stream: exchange.number },
-            None => Received::Text(exchange.request.body.clone()),
-        };
-        // The check may have ended.
-        let _ended = self.received.send(arrived).await;
     }
 
     /// Sends a message or a batch.

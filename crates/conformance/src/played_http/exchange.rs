@@ -16,6 +16,7 @@ use super::Shared;
 use crate::fault::{Answer, ClientRequest, Incoming};
 use crate::link::events::Event;
 use crate::link::http::masked;
+use crate::link::received::Received;
 use crate::trace::{Part, Sender, Trace};
 use crate::verdict::{Outcome, Stop};
 
@@ -55,6 +56,16 @@ impl Exchange {
         shared: &Shared,
     ) -> Self {
         Self { request, number, reply, upgrade, shared: shared.clone() }
+    }
+
+    /// Passes its message, or a body that is none, to a check.
+    pub(super) async fn deliver(&self, received: &mpsc::Sender<Received>) {
+        let arrived = match self.request.message() {
+            Some(message) => Received::Message { message, stream: self.number },
+            None => Received::Text(self.request.body.clone()),
+        };
+        // The check may have ended.
+        let _ended = received.send(arrived).await;
     }
 
     /// Whether a fault forged it.

@@ -49,7 +49,7 @@ pub(super) struct Connection {
 pub(super) type FromAgent = SplitStream<Duplex>;
 
 /// A connection that was begun by `initialize`, or not.
-pub(super) enum Begun {
+pub(super) enum InitializeOutcome {
     /// The agent has accepted.
     Open { connection: Arc<Connection>, from_agent: FromAgent, answer: Response },
     /// The agent has refused.
@@ -81,7 +81,11 @@ pub(super) enum NotTaken {
 
 impl Connection {
     /// Runs the agent, and waits for its response to `initialize`.
-    pub(super) async fn begin(run: &RunAgent, initialize: Request, slot: OwnedSemaphorePermit) -> Begun {
+    pub(super) async fn begin(
+        run: &RunAgent,
+        initialize: Request,
+        slot: OwnedSemaphorePermit,
+    ) -> InitializeOutcome {
         let (ours, theirs) = duplex(CAPACITY);
         tokio::spawn(run(theirs));
         let (mut to_agent, mut from_agent) = ours.split();
@@ -99,9 +103,9 @@ impl Connection {
             None
         };
         let answer = match timeout(AGENT_TIME, answered).await {
-            Err(_) => return Begun::Silent,
-            Ok(None) => return Begun::Ended,
-            Ok(Some(answer)) if answer.outcome.is_err() => return Begun::Refused(answer),
+            Err(_) => return InitializeOutcome::Silent,
+            Ok(None) => return InitializeOutcome::Ended,
+            Ok(Some(answer)) if answer.outcome.is_err() => return InitializeOutcome::Refused(answer),
             Ok(Some(answer)) => answer,
         };
         let connection = Self {
@@ -112,7 +116,7 @@ impl Connection {
             is_cut: Notify::new(),
             _slot: slot,
         };
-        Begun::Open { connection: Arc::new(connection), from_agent, answer }
+        InitializeOutcome::Open { connection: Arc::new(connection), from_agent, answer }
     }
 
     fn routes(&self) -> MutexGuard<'_, Routes> {

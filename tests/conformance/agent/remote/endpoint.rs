@@ -11,7 +11,7 @@ use http_body_util::{BodyExt as _, Limited};
 use hyper::body::Incoming;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::connection::{Begun, Connection, FromAgent, NoStream, NotTaken, RunAgent, new_id};
+use super::connection::{Connection, FromAgent, InitializeOutcome, NoStream, NotTaken, RunAgent, new_id};
 use super::responses::{self, Body, CONNECTION_ID, SESSION_ID, refusal, status};
 use super::routes::Refusal;
 use super::{guard, websocket};
@@ -107,7 +107,7 @@ impl Endpoint {
             )
         };
         match Connection::begin(&self.run, request, slot).await {
-            Begun::Open { connection, from_agent, answer } => match new_id() {
+            InitializeOutcome::Open { connection, from_agent, answer } => match new_id() {
                 Some(id) => {
                     self.keep(&id, connection, from_agent);
                     let mut response = responses::json(StatusCode::OK, &answer.into());
@@ -118,9 +118,9 @@ impl Endpoint {
                 }
                 None => failed(StatusCode::INTERNAL_SERVER_ERROR, "there is no randomness"),
             },
-            Begun::Refused(answer) => responses::json(StatusCode::OK, &answer.into()),
-            Begun::Silent => failed(StatusCode::GATEWAY_TIMEOUT, "the agent does not answer"),
-            Begun::Ended => failed(StatusCode::INTERNAL_SERVER_ERROR, "the agent has ended"),
+            InitializeOutcome::Refused(answer) => responses::json(StatusCode::OK, &answer.into()),
+            InitializeOutcome::Silent => failed(StatusCode::GATEWAY_TIMEOUT, "the agent does not answer"),
+            InitializeOutcome::Ended => failed(StatusCode::INTERNAL_SERVER_ERROR, "the agent has ended"),
         }
     }
 

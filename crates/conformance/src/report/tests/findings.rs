@@ -1,4 +1,4 @@
-//! How results become findings, what is said of those that did not apply, and what the forms do not show.
+//! Findings, the reasons of results that do not apply, and the limits of reports.
 
 use super::*;
 use crate::report::escape::{cell, without_links};
