@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -144,6 +144,25 @@ fn the_program_sees_the_variables_of_the_job_and_not_those_of_the_action() {
     job.run(&inputs).exits(0);
     let seen = job.text("seen");
     assert!(seen.contains(&format!("{VARIABLE}=of the job")) && !seen.contains("CHECK_"), "{seen}");
+}
+
+#[test]
+fn the_token_is_in_a_file_for_the_time_of_the_run_and_in_no_argument() {
+    let job = Job::new();
+    let program = job.path("bin/agentwire");
+    fs::remove_file(&program).expect("it is there");
+    let script = r#"#!/bin/sh
+for argument; do
+    echo "$argument" >> arguments
+    case $argument in --header-file=*) cat "${argument#*=}" > headers; echo "${argument#*=}" > file;; esac
+done
+"#;
+    fs::write(&program, script).expect("there is room");
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    job.run(&[("subject", "mcp-server"), ("url", "http://127.0.0.1:9/mcp"), ("token", "s3cret")]).exits(0);
+    assert!(!job.text("arguments").contains("s3cret"), "{}", job.text("arguments"));
+    assert_eq!(job.text("headers"), "Authorization: Bearer s3cret\n");
+    assert!(!Path::new(job.text("file").trim()).exists(), "the file is left behind");
 }
 
 #[test]
