@@ -169,11 +169,9 @@ async fn connect(
         Err(error) => return drop(state.send(Connection::Ended(json!({"error": described(&error)})))),
     };
     let mode = match options.revision {
-        None => ProtocolMode::Auto,
-        // Over standard input and output a host asks first whether the server does without sessions.
-        Some(revision) if revision.is_stateless() && matches!(target, Target::Stdio(_)) => ProtocolMode::Auto,
-        Some(revision) if revision.is_stateless() => ProtocolMode::Stateless,
-        Some(_) => ProtocolMode::Stateful,
+        // A host of the newest revision asks first whether the server does without sessions, and falls back.
+        Some(revision) if !revision.is_stateless() => ProtocolMode::Stateful,
+        _ => ProtocolMode::Auto,
     };
     let ended = loop {
         let client = client(options.revision, changes.clone());
