@@ -13,6 +13,10 @@ import { createServer } from "node:http";
 
 const sentence = "a voice from loopback, grüß dich 👋";
 
+/** How many answers were begun. An answer is written at once, so its ids are those of the last one. */
+let answers = 0;
+const id = (kind) => `${kind}_${answers}`;
+
 /** The texts inside anything that a provider allows as content. */
 function texts(content) {
   if (typeof content === "string") return content;
@@ -39,7 +43,7 @@ const dialects = {
       return decide(tools?.length, texts(last?.content), last?.role === "tool" ? texts(last.content) : undefined);
     },
     chunk: (delta, finish_reason = null, more = {}) => ({
-      id: "chat-1", object: "chat.completion.chunk", created: 0, model: "loopback",
+      id: id("chat"), object: "chat.completion.chunk", created: 0, model: "loopback",
       choices: [{ index: 0, delta, finish_reason }], ...more,
     }),
     begin() { return [this.chunk({ role: "assistant", content: "" })]; },
@@ -53,7 +57,7 @@ const dialects = {
       return [this.chunk({}, said.name ? "tool_calls" : "stop", { usage }), "[DONE]"];
     },
     whole: (said) => ({
-      id: "chat-1", object: "chat.completion", created: 0, model: "loopback",
+      id: id("chat"), object: "chat.completion", created: 0, model: "loopback",
       choices: [{ index: 0, message: { role: "assistant", content: said.text }, finish_reason: "stop" }],
       usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
     }),
@@ -66,7 +70,7 @@ const dialects = {
       return decide(tools?.length, texts(last.content), result ? texts(result.content) : undefined);
     },
     message: (content, stop_reason) => ({
-      id: "msg_1", type: "message", role: "assistant", model: "loopback", content, stop_reason,
+      id: id("msg"), type: "message", role: "assistant", model: "loopback", content, stop_reason,
       stop_sequence: null, usage: { input_tokens: 10, output_tokens: 5 },
     }),
     begin() { return [{ type: "message_start", message: this.message([], null) }]; },
@@ -99,11 +103,11 @@ const dialects = {
       return decide(tools?.length, texts(last.content), last.role ? undefined : texts(last.output));
     },
     response: (status, output = []) => ({
-      id: "resp_1", object: "response", created_at: 0, model: "loopback", status, output,
+      id: id("resp"), object: "response", created_at: 0, model: "loopback", status, output,
       usage: { input_tokens: 10, output_tokens: 5, total_tokens: 15 },
     }),
     message: (text) => ({
-      type: "message", id: "item_1", role: "assistant", status: "completed",
+      type: "message", id: id("item"), role: "assistant", status: "completed",
       content: [{ type: "output_text", text, annotations: [] }],
     }),
     begin() { return [{ type: "response.created", response: this.response("in_progress") }]; },
@@ -113,7 +117,7 @@ const dialects = {
       return first ? [{ type: "response.output_item.added", output_index: 0, item }, delta] : [delta];
     },
     call(call_id, name, input) {
-      const item = { type: "function_call", id: "item_1", call_id, name, arguments: JSON.stringify(input), status: "completed" };
+      const item = { type: "function_call", id: id("item"), call_id, name, arguments: JSON.stringify(input), status: "completed" };
       return [{ type: "response.output_item.done", output_index: 0, item }];
     },
     end(said) {
@@ -155,7 +159,7 @@ function stream(dialect, said, response) {
   };
   send(dialect.begin());
   if (said.name) {
-    send(dialect.call(`call_${Date.now()}`, said.name, said.input));
+    send(dialect.call(id("call"), said.name, said.input));
   } else {
     const pieces = said.text.match(/.{1,7}/gsu) ?? [];
     pieces.forEach((piece, place) => send(dialect.text(piece, place === 0)));
@@ -175,6 +179,7 @@ async function answer(request, response) {
   }
   const body = JSON.parse(Buffer.concat(chunks));
   const said = dialects[kind].read(body);
+  answers += 1;
   const tools = (body.tools ?? []).flatMap((tool) => tool.functionDeclarations ?? tool);
   const names = tools.map((tool) => tool.function?.name ?? tool.name ?? tool.type);
   console.log(`asked at ${path}: ${JSON.stringify(said)}; tools: ${names.join(" ") || "none"}`);

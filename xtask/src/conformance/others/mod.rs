@@ -33,7 +33,7 @@ pub(super) fn judge(root: &Path, names: &[String]) -> Result<()> {
     fs::create_dir_all(&folder)?;
     for program in programs.iter().filter(is_named) {
         let begun = Instant::now();
-        let row = Row::of(program, &run(&peers, &places, program, &folder)?);
+        let row = Row::of(program, program.version(root)?, &run(&peers, &places, program, &folder)?);
         println!("{}, {:.0} s", row.line(), begun.elapsed().as_secs_f64());
         if !row.is_judged() {
             // It was not reached, so this is no report of it.
@@ -47,8 +47,9 @@ pub(super) fn judge(root: &Path, names: &[String]) -> Result<()> {
             println!("no page, since {} over {} was not judged", program.name, program.transport);
             return Ok(());
         };
-        rows.push(Row::of(program, &serde_json::from_str(&report)?));
+        rows.push(Row::of(program, program.version(root)?, &serde_json::from_str(&report)?));
     }
+    page::expect_bytes(&rows)?;
     Ok(fs::write(root.join("docs/conformance/results.md"), page::render(&rows))?)
 }
 
@@ -82,6 +83,7 @@ fn run(peers: &Peers, places: &Places, program: &Program, folder: &Path) -> Resu
         check.env("TMPDIR", scratch.project());
     }
     let output = check.output().context("agentwire check")?;
+    drop(launch.model);
     let text: PathBuf = json.with_extension("txt");
     fs::write(&text, [output.stdout, output.stderr].concat())?;
     if let Err(error) = scratch.expect_no_processes() {

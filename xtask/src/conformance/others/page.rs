@@ -1,11 +1,15 @@
 //! The page with the results of all programs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use anyhow::{Result, ensure};
 use serde_json::Value;
 
 use super::program::Program;
+
+/// The requirements with a *must* that somebody broke, with what was sent. Its headings name them.
+const BYTES: &str = include_str!("bytes.md");
 
 /// A program's line in the page.
 pub(super) struct Row {
@@ -19,12 +23,12 @@ pub(super) struct Row {
 }
 
 impl Row {
-    pub(super) fn of(program: &Program, report: &Value) -> Self {
+    pub(super) fn of(program: &Program, version: String, report: &Value) -> Self {
         let report = &report["reports"][0];
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let mut row = Self {
             name: program.name.clone(),
-            version: text(&report["subject"]),
+            version,
             subject: program.subject.clone(),
             transport: program.transport.clone(),
             counts: BTreeMap::new(),
@@ -50,10 +54,14 @@ impl Row {
         self.counts.get(verdict).copied().unwrap_or_default()
     }
 
-    fn failures(&self, level: &str) -> String {
+    /// The ids of the requirements of a level that failed.
+    fn ids(&self, level: &str) -> Vec<&str> {
         let ids = self.failed.get(level).into_iter().flatten();
-        let ids: Vec<String> =
-            ids.map(|(id, _)| id.split('/').next_back().unwrap_or(id).to_owned()).collect();
+        ids.map(|(id, _)| id.split('/').next_back().unwrap_or(id)).collect()
+    }
+
+    fn failures(&self, level: &str) -> String {
+        let ids = self.ids(level);
         if ids.is_empty() { "none".to_owned() } else { ids.join(", ") }
     }
 
@@ -68,29 +76,40 @@ impl Row {
     }
 }
 
+/// Fails unless `bytes.md` has an entry for each *must* that is broken, and for no other.
+pub(super) fn expect_bytes(rows: &[Row]) -> Result<()> {
+    let broken: BTreeSet<&str> = rows.iter().flat_map(|row| row.ids("must")).collect();
+    let headings = BYTES.lines().filter(|line| line.starts_with("### "));
+    let shown: BTreeSet<&str> = headings.flat_map(|line| line.split('`').skip(1).step_by(2)).collect();
+    let [missing, stale] = [broken.difference(&shown), shown.difference(&broken)]
+        .map(|ids| ids.copied().collect::<Vec<_>>().join(" "));
+    ensure!(missing.is_empty() && stale.is_empty(), "bytes.md: not there: {missing}; not broken: {stale}");
+    Ok(())
+}
+
 /// The page with all results.
 pub(super) fn render(rows: &[Row]) -> String {
     let mut page = String::from(include_str!("head.md"));
     for subject in ["acp-agent", "acp-client", "mcp-server", "mcp-client"] {
         let _ = write!(
             page,
-            "\n## {subject}\n\n| program | says of itself | transport | passed | failed | not applicable | inconclusive | broken: must | broken: should |\n\
+            "\n## {subject}\n\n| program | version | transport | passed | failed | not applicable | inconclusive | broken: must | broken: should |\n\
              |---|---|---|--:|--:|--:|--:|---|---|\n"
         );
         for row in rows.iter().filter(|row| row.subject == subject) {
             let [passed, failed, not, unclear] =
                 ["pass", "fail", "not-applicable", "inconclusive"].map(|verdict| row.count(verdict));
-            let version = if row.version.is_empty() { "nothing" } else { &row.version };
             let _ = writeln!(
                 page,
-                "| {} | {version} | {} | {passed} | {failed} | {not} | {unclear} | {} | {} |",
+                "| {} | {} | {} | {passed} | {failed} | {not} | {unclear} | {} | {} |",
                 row.name,
+                row.version,
                 row.transport,
                 row.failures("must"),
                 row.failures("should")
             );
         }
     }
-    page.push_str(include_str!("bytes.md"));
+    page.push_str(BYTES);
     page
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use serde::Deserialize;
 
 use crate::interop::products::launch::{fill, offline};
@@ -21,6 +21,8 @@ use crate::interop::service::Service;
 #[serde(deny_unknown_fields)]
 pub(super) struct Program {
     pub(super) name: String,
+    /// The file that pins its version, or that of the library below it, and the package's name there.
+    package: [String; 2],
     pub(super) subject: String,
     #[serde(default = "stdio")]
     pub(super) transport: String,
@@ -49,13 +51,21 @@ pub(super) struct Places {
 /// A command line, and the model behind it.
 pub(super) struct Launch<'a> {
     pub(super) words: Vec<String>,
-    _model: Option<Service<'a>>,
+    pub(super) model: Option<Service<'a>>,
 }
 
 impl Program {
     /// The product of that name.
     pub(super) fn product(&self) -> Option<&'static Product> {
         PRODUCTS.iter().find(|product| product.id == self.name)
+    }
+
+    /// The version that is pinned.
+    pub(super) fn version(&self, root: &Path) -> Result<String> {
+        let [file, package] = &self.package;
+        let pins = fs::read_to_string(root.join(file))?;
+        let version = pinned(&pins, package).with_context(|| format!("{file} does not pin {package}"))?;
+        Ok(version.to_owned())
     }
 
     /// Where the report of its last run is.
@@ -71,7 +81,7 @@ impl Program {
             words.extend(
                 self.environment.iter().chain(&self.command).map(|word| place(word, scratch, places)),
             );
-            return Ok(Launch { words, _model: None });
+            return Ok(Launch { words, model: None });
         };
         let model = product.model.as_ref();
         let service =
@@ -80,7 +90,7 @@ impl Program {
         if let Some(before) = model.and_then(|model| model.before.as_ref()) {
             fs::write(scratch.file("note.txt"), before)?;
         }
-        Ok(Launch { words: product.command(scratch, url.as_deref())?, _model: service })
+        Ok(Launch { words: product.command(scratch, url.as_deref())?, model: service })
     }
 
     /// The options of its check.
@@ -107,6 +117,17 @@ impl Program {
         }
         Ok(options)
     }
+}
+
+/// The version of a package in a `package.json`, a `requirements.txt` or a `Cargo.lock`.
+fn pinned<'a>(pins: &'a str, package: &str) -> Option<&'a str> {
+    let starts = [
+        format!("\"{package}\": \""),
+        format!("\n{package}=="),
+        format!("name = \"{package}\"\nversion = \""),
+    ];
+    let (_, version) = starts.iter().find_map(|start| pins.split_once(start.as_str()))?;
+    version.split(['"', ' ', '\n']).next()
 }
 
 /// The profile of a product: prompts that make its model do something.
