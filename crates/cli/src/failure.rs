@@ -31,6 +31,11 @@ pub(crate) struct ToolFailed;
 #[error("the program ended with code {0}")]
 pub(crate) struct ProgramEnded(pub(crate) u8);
 
+/// A signal has ended the command. It has the exit code that a shell reports for a program which that signal kills.
+#[derive(Debug, thiserror::Error)]
+#[error("interrupted")]
+pub(crate) struct Interrupted(pub(crate) u8);
+
 /// A failed call, with a hint on what to do about it.
 #[derive(Debug)]
 pub(crate) struct ErrorWithHint {

@@ -34,7 +34,7 @@ use anyhow::Result;
 use clap::Parser;
 
 use self::arguments::{Arguments, Command};
-use self::failure::{AlreadyPrinted, ProgramEnded, ToolFailed, Usage};
+use self::failure::{AlreadyPrinted, Interrupted, ProgramEnded, ToolFailed, Usage};
 use self::output::print_json;
 use self::text::Notes;
 
@@ -56,7 +56,7 @@ fn main() -> ExitCode {
                 let _printed = print_json(&failure::to_json(&error));
             }
             text::print_error(&format!("error: {}", failure::sentence(&error)));
-            1
+            error.downcast_ref().map_or(1, |Interrupted(code)| *code)
         }
     };
     ExitCode::from(code)

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use crate::failure::Interrupted;
+
 /// Handles SIGXFSZ, so that a write beyond the limit of a file's size (`RLIMIT_FSIZE`) fails and does not end the process.
 ///
 /// The signal is not ignored: child processes would inherit that.
@@ -50,6 +52,12 @@ impl Signals {
 
     /// Completes at the next signal.
     pub(crate) async fn next(&mut self) {
+        self.interrupted().await;
+    }
+
+    /// Completes at the next signal, with the error for a command that it ends.
+    pub(crate) async fn interrupted(&mut self) -> Interrupted {
+        use rustix::process::Signal;
         let Self { interrupt, terminate, hang_up, checks } = self;
         let gone = async {
             match checks {
@@ -62,12 +70,13 @@ impl Signals {
                 None => std::future::pending().await,
             }
         };
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-            _ = hang_up.recv() => {}
-            () = gone => {}
-        }
+        let signal = tokio::select! {
+            _ = interrupt.recv() => Signal::INT,
+            _ = terminate.recv() => Signal::TERM,
+            _ = hang_up.recv() => Signal::HUP,
+            () = gone => Signal::HUP,
+        };
+        Interrupted(u8::try_from(128 + signal.as_raw()).unwrap_or(1))
     }
 }
 
@@ -101,8 +110,14 @@ impl Signals {
     }
 
     pub(crate) async fn next(&mut self) {
+        self.interrupted().await;
+    }
+
+    pub(crate) async fn interrupted(&mut self) -> Interrupted {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }
+        // What a shell reports for an interrupted program elsewhere.
+        Interrupted(130)
     }
 }

@@ -11,19 +11,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinSet;
 
 use crate::fault::Incoming;
-use crate::link::process::{MAX_LINE, Process};
+use crate::link::process::Process;
 use crate::setting::Setting;
 use crate::subject::CommandLine;
 use crate::verdict::{Outcome, Stop};
 
 /// How long a step may take at least that is a command.
 const COMMAND_TIME: Duration = Duration::from_secs(30);
-/// The most bytes of a command's output that are kept.
-const MAX_OUTPUT: u64 = 4 << 20;
 
 /// A client that is being driven. Dropping it ends the client.
 pub(crate) struct Driver {
@@ -35,7 +33,8 @@ pub(crate) struct Driver {
     replies: Option<mpsc::Receiver<String>>,
     waiting: HashMap<u64, Value>,
     /// The processes of steps that are commands.
-    commands: HashMap<u64, oneshot::Receiver<Value>>,
+    commands: HashMap<u64, oneshot::Receiver<Outcome<Value>>>,
+    running_commands: JoinSet<()>,
     next: u64,
 }
 
@@ -61,6 +60,7 @@ impl Driver {
             replies: None,
             waiting: HashMap::new(),
             commands: HashMap::new(),
+            running_commands: JoinSet::new(),
             next: 0,
         }
     }
@@ -94,7 +94,8 @@ impl Driver {
         if let Some(command) = self.commands.get_mut(&step.0) {
             let ended = tokio::time::timeout(within, command).await.map_err(|_| late())?;
             self.commands.remove(&step.0);
-            let outcome = ended.map_err(|_| Stop::inconclusive("the client's process could not be read"))?;
+            let outcome =
+                ended.map_err(|_| Stop::inconclusive("the client's process could not be read"))??;
             return self.through_fault(outcome).ok_or_else(late);
         }
         let until = tokio::time::Instant::now() + within;
@@ -191,33 +192,19 @@ impl Driver {
         let mut values: Vec<(&str, &str)> =
             given.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         values.extend([("target", self.target.as_str()), ("revision", self.setting.revision.as_str())]);
+        let command = command.filled(&values);
         let (done, outcome) = oneshot::channel();
-        let mut child = crate::link::process::spawn(&command.filled(&values))?;
-        tokio::spawn(async move {
-            drop(child.stdin.take());
-            let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-            let (stdout, stderr) = tokio::join!(whole(stdout), whole(stderr));
-            let code = child.wait().await.ok().and_then(|status| status.code());
-            let outcome = if code == Some(0) {
-                json!({"result": serde_json::from_str::<Value>(&stdout).unwrap_or(Value::String(stdout))})
-            } else {
-                json!({"error": {"message": stderr, "exit": code, "stdout": stdout}})
-            };
+        self.running_commands.spawn(async move {
+            let outcome = Process::output(&command).await.map(|(code, stdout, stderr)| match code {
+                Some(0) => {
+                    json!({"result": serde_json::from_str::<Value>(&stdout).unwrap_or(Value::String(stdout))})
+                }
+                _ => json!({"error": {"message": stderr, "exit": code, "stdout": stdout}}),
+            });
             // The check may have ended.
             let _heard = done.send(outcome);
         });
         self.commands.insert(id, outcome);
         Ok(())
     }
-}
-
-async fn whole(output: Option<impl AsyncRead + Unpin>) -> String {
-    let mut bytes = Vec::new();
-    if let Some(mut output) = output {
-        // What was read before an error is all there is.
-        let _read = (&mut output).take(MAX_OUTPUT.min(MAX_LINE)).read_to_end(&mut bytes).await;
-        // The rest is read and dropped, so that the program is not blocked.
-        let _rest = tokio::io::copy(&mut output, &mut tokio::io::sink()).await;
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }

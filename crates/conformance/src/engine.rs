@@ -14,6 +14,7 @@ use crate::registry::Registry;
 use crate::report::{CheckResult, MutantResult};
 use crate::requirement::Requirement;
 use crate::revision::Revision;
+use crate::secrets::Secrets;
 use crate::setting::Setting;
 use crate::subject::Transport;
 use crate::trace::{Sender, Trace};
@@ -48,6 +49,7 @@ impl<C> Kind<C> {
 pub(crate) struct Engine {
     pub(crate) config: Config,
     profile: Arc<crate::profile::Profile>,
+    secrets: Secrets,
     pub(crate) registry: Registry,
 }
 
@@ -60,7 +62,8 @@ struct Planned<'p, C: 'static> {
 
 impl Engine {
     pub(crate) fn new(config: &Config, registry: Registry) -> Self {
-        Self { config: config.clone(), profile: Arc::new(config.profile.clone()), registry }
+        let (profile, secrets) = (Arc::new(config.profile.clone()), Secrets::of(config));
+        Self { config: config.clone(), profile, secrets, registry }
     }
 
     /// Runs every check that applies, and every audit over all conversations of its revision. Returns the revisions that the
@@ -147,7 +150,8 @@ impl Engine {
                 .find(|(revision, outcome, _)| *revision == planned.revision && outcome.is_err())
             {
                 Some((_, outcome, trace)) => {
-                    rest.push(self.result(&planned, outcome.clone(), trace, Duration::ZERO))
+                    let outcome = outcome.clone().map_err(Stop::while_preparing);
+                    rest.push(self.result(&planned, outcome, trace, Duration::ZERO))
                 }
                 None => spoken.push(planned),
             }
@@ -256,7 +260,7 @@ impl Engine {
             kind: self.config.kind,
             revision,
             transport: self.config.transport,
-            trace: Trace::new(),
+            trace: Trace::new().hiding(&self.secrets),
             faults: Faults::of(mutant),
             wait,
             profile: Arc::clone(&self.profile),

@@ -51,6 +51,7 @@ mod roles;
 mod script_file;
 mod script_play;
 mod script_run;
+mod secrets;
 mod setting;
 mod stand_in;
 mod subject;

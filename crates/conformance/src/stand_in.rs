@@ -110,17 +110,22 @@ pub(crate) struct Socket {
     injected: mpsc::Sender<Received>,
 }
 
+/// A word that keeps other programs of the machine out.
+pub(crate) fn secret() -> Outcome<String> {
+    let number =
+        getrandom::u64().map_err(|error| Stop::inconclusive(format!("no random number: {error}")))?;
+    Ok(format!("{number:016x}"))
+}
+
 impl StandIns {
     /// Listens on a port of its own. The token keeps other programs of the machine out.
     pub(crate) async fn listen() -> Outcome<Self> {
-        let token =
-            getrandom::u64().map_err(|error| Stop::inconclusive(format!("no random number: {error}")))?;
+        let token = secret()?;
         let bound = TcpListener::bind("127.0.0.1:0").await.and_then(|listener| {
             let address = listener.local_addr()?.to_string();
             Ok((listener, address))
         });
         let (listener, address) = bound.map_err(|error| Stop::inconclusive(format!("no port: {error}")))?;
-        let token = format!("{token:016x}");
         let (sender, introduced) = mpsc::channel(QUEUE);
         let mut listening = JoinSet::new();
         listening.spawn(introduce(listener, token.clone(), sender));

@@ -5,8 +5,17 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::secrets::Secrets;
+use crate::verdict::{Outcome, Stop};
+
 /// The most bytes of one check that are kept. What comes later is counted.
 const MAX_BYTES: usize = 4 << 20;
+/// How much a subject may send in the conversations of one check, by [`weight`]. Checks need a few MiB.
+const MAX_RECEIVED: usize = 128 << 20;
+/// What a step weighs beyond its bytes.
+const STEP_WEIGHT: usize = 64;
+/// What a value of JSON weighs: the memory that it may take when it is read.
+const VALUE_WEIGHT: usize = 128;
 
 /// One step of a conversation.
 #[derive(Debug, Clone)]
@@ -61,6 +70,8 @@ pub enum Part {
 pub(crate) struct Trace {
     inner: Arc<Mutex<Inner>>,
     begun: Instant,
+    /// What reports of it do not show.
+    secrets: Secrets,
 }
 
 #[derive(Debug, Default)]
@@ -68,13 +79,22 @@ struct Inner {
     events: Vec<TraceEvent>,
     bytes: usize,
     omitted: usize,
-    /// The bytes of the subject, kept or not.
+    /// The weight of what the subject sent, kept or not.
     received: usize,
 }
 
 impl Trace {
     pub(crate) fn new() -> Self {
-        Self { inner: Arc::default(), begun: Instant::now() }
+        Self { inner: Arc::default(), begun: Instant::now(), secrets: Secrets::default() }
+    }
+
+    /// The same, and reports of it do not show the secrets.
+    pub(crate) fn hiding(self, secrets: &Secrets) -> Self {
+        Self { secrets: secrets.clone(), ..self }
+    }
+
+    pub(crate) fn secrets(&self) -> &Secrets {
+        &self.secrets
     }
 
     pub(crate) fn add(&self, from: Sender, what: Part, bytes: &[u8]) {
@@ -87,13 +107,14 @@ impl Trace {
         let mut inner = self.lock();
         for (what, bytes) in steps {
             if from == Sender::Subject {
-                inner.received += bytes.len();
+                inner.received += weight(*what, bytes);
             }
-            if inner.bytes + bytes.len() > MAX_BYTES {
+            let size = bytes.len() + STEP_WEIGHT;
+            if inner.bytes + size > MAX_BYTES {
                 inner.omitted += 1;
                 continue;
             }
-            inner.bytes += bytes.len();
+            inner.bytes += size;
             inner.events.push(TraceEvent { at, from, what: *what, bytes: bytes.to_vec(), cut: 0 });
         }
     }
@@ -111,9 +132,15 @@ impl Trace {
         lines.find_map(|event| Some(line(event)).filter(|line| !line.is_empty()))
     }
 
-    /// How many bytes the subject has sent.
-    pub(crate) fn received(&self) -> usize {
-        self.lock().received
+    /// Fails when the subject has sent so much that the suite reads no further. What was written down last is not read either.
+    pub(crate) fn expect_within_limit(&self) -> Outcome {
+        if self.lock().received <= MAX_RECEIVED {
+            return Ok(());
+        }
+        let most = MAX_RECEIVED >> 20;
+        Err(Stop::inconclusive(format!(
+            "the program sent more than one check reads, which is {most} MiB in memory"
+        )))
     }
 
     /// How many steps were left out because they were too long.
@@ -142,10 +169,61 @@ impl Trace {
     }
 }
 
+/// What a step takes in memory at most, with its JSON.
+fn weight(what: Part, bytes: &[u8]) -> usize {
+    let values = if matches!(what, Part::Stderr | Part::Head | Part::End) { 0 } else { values_in(bytes) };
+    bytes.len() + STEP_WEIGHT + values * VALUE_WEIGHT
+}
+
+/// How many values a text has at most if it is JSON: each follows one of three characters outside strings, but the first.
+fn values_in(text: &[u8]) -> usize {
+    let (mut count, mut in_string, mut is_escaped) = (1, false, false);
+    for byte in text {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = in_string,
+            b'"' => in_string = !in_string,
+            b'[' | b'{' | b',' if !in_string => count += 1,
+            _ => {}
+        }
+    }
+    count
+}
+
 /// The JSON of a line, a body, an event or a frame.
 pub(crate) fn message_of(event: &TraceEvent) -> Option<Value> {
     if event.what == Part::Event {
         return serde_json::from_str(&crate::link::events::Event::parse(&event.bytes).data).ok();
     }
     serde_json::from_slice(&event.bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_counted_outside_strings() {
+        let counts = [r#"{"a":[1,2],"b":"x,y[{"}"#, r#""\",[""#, "7", "[[0],[0]]"]
+            .map(|text| values_in(text.as_bytes()));
+        assert_eq!(counts, [5, 1, 1, 5]);
+    }
+
+    #[test]
+    fn empty_lines_and_small_values_have_a_limit() {
+        let lines = Trace::new();
+        let mut count = 0;
+        while lines.expect_within_limit().is_ok() {
+            lines.add_all(Sender::Subject, &[(Part::Line, b"".as_slice()); 1000]);
+            count += 1000;
+        }
+        assert!(count <= MAX_RECEIVED / STEP_WEIGHT + 1000, "{count}");
+        assert!(lines.events().len() <= MAX_BYTES / STEP_WEIGHT, "{}", lines.events().len());
+
+        let values = Trace::new();
+        values.add(Sender::Subject, Part::Line, "[0],".repeat(1 << 18).as_bytes());
+        assert!(values.expect_within_limit().is_ok());
+        values.add(Sender::Subject, Part::Line, "[0],".repeat(1 << 19).as_bytes());
+        assert!(values.expect_within_limit().is_err());
+    }
 }

@@ -36,6 +36,20 @@ pub struct Failure {
     pub seen: String,
 }
 
+impl Verdict {
+    /// The same with other texts.
+    pub(crate) fn map_texts(self, map: impl Fn(String) -> String) -> Self {
+        match self {
+            Self::Pass => Self::Pass,
+            Self::Fail(Failure { expected, seen }) => {
+                Self::Fail(Failure { expected: map(expected), seen: map(seen) })
+            }
+            Self::NotApplicable { why, role } => Self::NotApplicable { why: map(why), role },
+            Self::Inconclusive { why } => Self::Inconclusive { why: map(why) },
+        }
+    }
+}
+
 /// Why a check ends before its last line.
 #[derive(Debug, Clone)]
 pub(crate) enum Stop {

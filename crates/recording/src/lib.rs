@@ -69,7 +69,7 @@ pub use event::{Event, EventKind, Exit, FORMAT, Header, HttpHead, Line, Protocol
 pub use line_tap::LineTap;
 pub use mask::{
     Certainty, InvalidPattern, Masker, PATTERNS, PUBLIC_MEMBERS, SECRET_HEADERS, SECRET_MEMBERS,
-    SECRET_PLACES, SHORTEST_SOUGHT, SecretPattern,
+    SECRET_PLACES, SHORTEST_SOUGHT, SecretPattern, Secrets,
 };
 pub use reader::{ReadError, Recording};
 pub use recorder::{Recorder, RecorderConfig};

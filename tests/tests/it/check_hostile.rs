@@ -1,11 +1,14 @@
 //! `check` with programs that are broken or hostile: it ends, says why, and gives nothing away.
 
+use std::fs;
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use crate::program::{Ended, Program};
+use rustix::process::Signal;
+
+use crate::program::{Ended, PROMPT, Program, SOON};
 
 /// Some of these programs are waited for in vain, more than once.
 const RUN: Duration = Duration::from_secs(60);
@@ -39,6 +42,17 @@ fn a_program_that_never_stops_sending_does_not_hold_up_the_run() {
 }
 
 #[test]
+fn a_revision_in_which_the_program_ends_fails_the_run() {
+    let result = r#"{"jsonrpc":"2.0","id":1001,"result":{"protocolVersion":1,"agentCapabilities":{}}}"#;
+    let script = format!(
+        r#"while read -r line; do case "$line" in *'Version":1'*) echo '{result}';; *) exit 3;; esac; done"#
+    );
+    let only = ["--only", "acp/RPC-04", "--timeout", "1"];
+    let ended = judge(&[&["acp-agent"], &only[..], &["--", "sh", "-c", &script]].concat());
+    assert!(ended.stderr.contains("could be judged in 2: "), "{}", ended.stderr);
+}
+
+#[test]
 fn lines_that_are_no_json_are_shown_where_a_message_is_missing() {
     let script = r#"echo 'Hello, I am your agent'; while read -r line; do :; done"#;
     let ended = judge(&["acp-agent", "--timeout", "1", "--revision", "1", "--", "sh", "-c", script]);
@@ -47,6 +61,66 @@ fn lines_that_are_no_json_are_shown_where_a_message_is_missing() {
         "{}",
         ended.stderr
     );
+}
+
+#[test]
+fn a_signal_ends_the_run_and_the_programs_under_test() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let started = folder.path().join("started");
+    let script = format!("sleep 1000 & touch {}; wait", started.display());
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        let mut program =
+            Program::start(&["check", "acp-agent", "--timeout", "60", "--", "sh", "-c", &script]);
+        program.close_stdin();
+        let deadline = Instant::now() + SOON;
+        while !started.exists() {
+            assert!(Instant::now() < deadline, "the program under test is not started");
+            thread::sleep(Duration::from_millis(20));
+        }
+        program.signal(signal);
+        program.end(PROMPT).exits(code).tells("interrupted");
+        fs::remove_file(&started).expect("it was made");
+    }
+}
+
+/// Answers every request with its own head as the text of an error.
+fn echo_server() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("it has an address");
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.expect("a connection");
+            let mut said = [0; 4096];
+            let count = stream.read(&mut said).expect("a request");
+            let head = format!("HTTP/1.1 500 No\r\nconnection: close\r\ncontent-length: {count}\r\n\r\n");
+            // The client may have heard enough.
+            let _written = stream.write_all(&[head.as_bytes(), &said[..count]].concat());
+        }
+    });
+    address
+}
+
+#[test]
+fn no_report_shows_what_the_user_gave_to_reach_the_server() {
+    let url = format!("http://{}/mcp?key=SECRET-query", echo_server());
+    let folder = tempfile::tempdir().expect("there is room");
+    let file = |name: &str| folder.path().join(name).display().to_string();
+    let reports = ["--json-file", "--junit", "--sarif", "--markdown", "--html"];
+    let mut arguments =
+        vec!["mcp-server".to_owned(), "--url".into(), url, "--timeout".into(), "1".into(), "-v".into()];
+    for (name, value) in [("--token", "SECRET-token"), ("--header", "X-Custom: SECRET-custom")] {
+        arguments.extend([name.to_owned(), value.to_owned()]);
+    }
+    arguments.extend(reports.iter().flat_map(|name| [(*name).to_owned(), file(&name[2..])]));
+    let ended = judge(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+    assert!(ended.stdout.contains("«secret "), "{}", ended.stdout);
+    for (name, text) in [("stdout", ended.stdout), ("stderr", ended.stderr)] {
+        assert!(!text.contains("SECRET"), "{name}: {text}");
+    }
+    for name in reports {
+        let text = fs::read_to_string(file(&name[2..])).expect("it was written");
+        assert!(!text.contains("SECRET"), "{name}: {text}");
+    }
 }
 
 /// Answers every request with an event that sends the client to `other`, and holds the stream open.

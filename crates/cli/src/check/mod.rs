@@ -23,6 +23,7 @@ use crate::failure::{AlreadyPrinted, Usage};
 use crate::files::{ReadError, read_regular_text};
 use crate::headers::Header;
 use crate::output::print_json;
+use crate::signals::Signals;
 use crate::text;
 
 /// The longest profile and the longest baseline: 1 MiB.
@@ -39,12 +40,21 @@ pub(crate) async fn run(check: Check, json: bool) -> Result<()> {
         return print_coverage(json);
     }
     let configs = configs(&check)?;
-    if check.mutants {
-        return judge_mutants(&configs, json).await;
+    let mut signals = Signals::listen()?;
+    tokio::select! {
+        judged = judge(&check, &configs, json) => judged,
+        // The programs that run lead process groups of their own. They are killed as the run is dropped.
+        interrupted = signals.interrupted() => Err(interrupted.into()),
     }
-    let baseline = baseline(&check)?;
+}
+
+async fn judge(check: &Check, configs: &[Config], json: bool) -> Result<()> {
+    if check.mutants {
+        return judge_mutants(configs, json).await;
+    }
+    let baseline = baseline(check)?;
     let mut reports = Vec::new();
-    for config in &configs {
+    for config in configs {
         let progress = TerminalProgress::new(config, check.verbose, json);
         let report = config.run(&progress).await.map_err(|error| Usage(error.to_string()))?;
         progress.end();
@@ -67,10 +77,11 @@ pub(crate) async fn stand_in(stand_in: StandIn) -> Result<()> {
 /// The error of a run in which something failed.
 fn verdict(reports: &[Report], stale: &[String], level: Level, json: bool) -> Result<()> {
     let failed: usize = reports.iter().map(|report| report.failures(level).count()).sum();
-    // A program that does not start, or speaks none of the revisions, has fulfilled nothing.
+    // A program that does not start, or speaks none of the revisions, has fulfilled nothing. In a revision that it begins with wrong
+    // messages nobody knows.
     let unjudged = |report: &Report| {
-        let why = report.unjudged()?;
-        Some(format!("nothing of `{}` could be judged: {why}", report.target))
+        let nothing = format!("nothing of `{}`", report.target);
+        Some(text::one_line(&report.unjudged(&nothing)?))
     };
     let mut parts: Vec<String> = reports.iter().filter_map(unjudged).collect();
     if reports.iter().all(|report| report.results.is_empty()) {
@@ -144,6 +155,10 @@ fn url(text: &str) -> Result<String> {
         let scheme = url.scheme_str().is_some_and(|scheme| ["http", "https", "ws", "wss"].contains(&scheme));
         scheme && url.host().is_some_and(|host| !host.is_empty())
     };
+    if url.as_ref().and_then(Uri::authority).is_some_and(|authority| authority.as_str().contains('@')) {
+        let why = "--url: a user and a password are not sent; write --header 'Authorization: Basic …'";
+        return Err(Usage(why.into()).into());
+    }
     if url.is_some_and(is_known) {
         return Ok(text.to_owned());
     }

@@ -17,12 +17,24 @@ use crate::verdict::{Outcome, Stop};
 pub(crate) const MAX_LINE: u64 = 16 << 20;
 /// The most bytes of a program's standard error that are kept.
 const MAX_STDERR_LINE: u64 = 16 << 10;
+/// The most bytes of a command's output that are kept.
+const MAX_OUTPUT: u64 = 4 << 20;
+/// How long what a command has printed is read after its end.
+const LAST_OUTPUT: Duration = Duration::from_secs(1);
 
-/// A running program. Dropping it kills it and what it started.
+/// A running program. Dropping it kills it and what it started, and so does its own end once it was waited for.
 #[derive(Debug)]
 pub(crate) struct Process {
     child: Child,
     stdin: Option<ChildStdin>,
+    group: Group,
+}
+
+/// The process group that a program leads.
+#[derive(Debug)]
+struct Group {
+    #[cfg(unix)]
+    leader: Option<rustix::process::Pid>,
 }
 
 impl Process {
@@ -33,15 +45,14 @@ impl Process {
         faults: &Faults,
         received: mpsc::Sender<Received>,
     ) -> Outcome<Self> {
-        let mut child = spawn(command)?;
-        let stdin = child.stdin.take();
-        if let Some(stdout) = child.stdout.take() {
+        let mut process = Self::spawn(command)?;
+        if let Some(stdout) = process.child.stdout.take() {
             tokio::spawn(read_lines(stdout, trace.clone(), faults.clone(), received));
         }
-        if let Some(stderr) = child.stderr.take() {
+        if let Some(stderr) = process.child.stderr.take() {
             tokio::spawn(read_stderr(stderr, trace.clone(), None));
         }
-        Ok(Self { child, stdin })
+        Ok(process)
     }
 
     /// Starts a program that is spoken to by other means; returns the lines of its standard output and error as well.
@@ -49,16 +60,57 @@ impl Process {
         command: &CommandLine,
         trace: &Trace,
     ) -> Outcome<(Self, mpsc::Receiver<String>)> {
-        let mut child = spawn(command)?;
-        let stdin = child.stdin.take();
+        let mut process = Self::spawn(command)?;
         let (lines, received) = mpsc::channel(256);
-        if let Some(stdout) = child.stdout.take() {
+        if let Some(stdout) = process.child.stdout.take() {
             tokio::spawn(read_stderr(stdout, trace.clone(), Some(lines.clone())));
         }
-        if let Some(stderr) = child.stderr.take() {
+        if let Some(stderr) = process.child.stderr.take() {
             tokio::spawn(read_stderr(stderr, trace.clone(), Some(lines)));
         }
-        Ok((Self { child, stdin }, received))
+        Ok((process, received))
+    }
+
+    fn spawn(command: &CommandLine) -> Outcome<Self> {
+        let mut process = Command::new(&command.program);
+        process.args(&command.arguments).envs(command.env.iter().map(|(name, value)| (name, value)));
+        if let Some(folder) = &command.folder {
+            process.current_dir(folder);
+        }
+        process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+        #[cfg(unix)]
+        process.process_group(0);
+        let mut child = process
+            .spawn()
+            .map_err(|error| Stop::inconclusive(format!("`{command}` could not be started: {error}")))?;
+        Ok(Self { stdin: child.stdin.take(), group: Group::of(&child), child })
+    }
+
+    /// Runs a command to its end, without standard input: its exit code, and what it printed on standard output and error.
+    pub(crate) async fn output(command: &CommandLine) -> Outcome<(Option<i32>, String, String)> {
+        let mut process = Self::spawn(command)?;
+        process.close_stdin();
+        let (stdout, stderr) = (process.child.stdout.take(), process.child.stderr.take());
+        let (mut printed, mut errors) = (Vec::new(), Vec::new());
+        let code = {
+            let reading =
+                async { tokio::join!(read_all(stdout, &mut printed), read_all(stderr, &mut errors)) };
+            let mut reading = std::pin::pin!(reading);
+            let mut is_read = false;
+            let code = loop {
+                tokio::select! {
+                    _ = &mut reading, if !is_read => is_read = true,
+                    code = process.ended() => break code,
+                }
+            };
+            if !is_read {
+                // A program in another group may still have the pipes.
+                let _read = tokio::time::timeout(LAST_OUTPUT, reading).await;
+            }
+            code
+        };
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        Ok((code, text(printed), text(errors)))
     }
 
     /// Writes bytes to its standard input.
@@ -87,34 +139,54 @@ impl Process {
 
     /// Waits for its end: the exit code, none if a signal ended it.
     pub(crate) async fn wait(&mut self, within: Duration) -> Option<Option<i32>> {
-        match tokio::time::timeout(within, self.child.wait()).await {
-            Ok(Ok(status)) => Some(status.code()),
-            Ok(Err(_)) => Some(None),
-            Err(_) => None,
-        }
+        tokio::time::timeout(within, self.ended()).await.ok()
+    }
+
+    async fn ended(&mut self) -> Option<i32> {
+        let status = self.child.wait().await;
+        // Its id is the group's as long as the group has a process, so nothing else may come between.
+        self.group.kill();
+        status.ok().and_then(|status| status.code())
     }
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
-        #[cfg(unix)]
-        if let Some(id) = self.child.id().and_then(|id| rustix::process::Pid::from_raw(id.cast_signed())) {
-            // The program leads a process group of its own, so what it started ends as well.
-            let _ended = rustix::process::kill_process_group(id, rustix::process::Signal::KILL);
+        self.group.kill();
+    }
+}
+
+#[cfg(unix)]
+impl Group {
+    fn of(child: &Child) -> Self {
+        Self { leader: child.id().and_then(|id| rustix::process::Pid::from_raw(id.cast_signed())) }
+    }
+
+    /// Kills what is left of it, once.
+    fn kill(&mut self) {
+        if let Some(leader) = self.leader.take() {
+            let _ended = rustix::process::kill_process_group(leader, rustix::process::Signal::KILL);
         }
     }
 }
 
-pub(crate) fn spawn(command: &CommandLine) -> Outcome<Child> {
-    let mut process = Command::new(&command.program);
-    process.args(&command.arguments).envs(command.env.iter().map(|(name, value)| (name, value)));
-    if let Some(folder) = &command.folder {
-        process.current_dir(folder);
+#[cfg(not(unix))]
+impl Group {
+    fn of(_child: &Child) -> Self {
+        Self {}
     }
-    process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
-    #[cfg(unix)]
-    process.process_group(0);
-    process.spawn().map_err(|error| Stop::inconclusive(format!("`{command}` could not be started: {error}")))
+
+    fn kill(&mut self) {}
+}
+
+/// Reads all, and keeps the first [`MAX_OUTPUT`] bytes.
+async fn read_all(output: Option<impl AsyncRead + Unpin>, kept: &mut Vec<u8>) {
+    if let Some(mut output) = output {
+        // What was read before an error is all there is.
+        let _read = (&mut output).take(MAX_OUTPUT).read_to_end(kept).await;
+        // The rest is read and dropped, so that the program is not blocked.
+        let _rest = tokio::io::copy(&mut output, &mut tokio::io::sink()).await;
+    }
 }
 
 /// Reads lines up to the end, and passes each through the fault to the trace and to the check.
@@ -158,5 +230,51 @@ async fn read_stderr(output: impl AsyncRead + Unpin, trace: Trace, lines: Option
                 }
             }
         }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+
+    fn shell(script: &str) -> CommandLine {
+        CommandLine::new(["sh", "-c", script]).unwrap()
+    }
+
+    /// Waits until no process has this id.
+    async fn gone(id: &str) {
+        let id = rustix::process::Pid::from_raw(id.trim().parse().unwrap()).unwrap();
+        for _ in 0..500 {
+            if rustix::process::test_kill_process(id).is_err() {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        panic!("{id:?} lives on");
+    }
+
+    #[tokio::test]
+    async fn a_command_that_leaves_a_helper_behind_has_ended() {
+        let begun = Instant::now();
+        let (code, stdout, stderr) =
+            Process::output(&shell("sleep 1000 & echo $!; echo no >&2; exit 3")).await.unwrap();
+        assert!(begun.elapsed() < Duration::from_secs(60), "the helper has its output, and was waited for");
+        assert_eq!((code, stderr.as_str()), (Some(3), "no\n"));
+        gone(&stdout).await;
+    }
+
+    #[tokio::test]
+    async fn what_a_program_started_ends_with_it() {
+        let (sender, mut received) = mpsc::channel(8);
+        let command = shell("sleep 1000 >/dev/null 2>&1 & echo $!; read -r line");
+        let mut process = Process::start(&command, &Trace::new(), &Faults::default(), sender).unwrap();
+        let Some(Received::Message { message, .. }) = received.recv().await else {
+            panic!("it prints an id")
+        };
+        process.close_stdin();
+        assert!(process.wait(Duration::from_secs(60)).await.is_some());
+        gone(&message.to_string()).await;
     }
 }

@@ -12,8 +12,6 @@ use crate::verdict::Stop;
 
 /// How many messages of a subject wait for a check before the suite reads no further.
 pub(crate) const QUEUE: usize = 4096;
-/// The most bytes that a subject may send in the conversations of one check. Checks need a few MiB.
-const MAX_RECEIVED: usize = 64 << 20;
 /// The most bytes of a line that is no JSON which a verdict shows.
 const SHOWN: usize = 200;
 /// How long an event stream may be silent: a check ends long before.
@@ -91,24 +89,28 @@ pub(super) async fn forward(forged: Vec<Value>, received: &mpsc::Sender<Received
 /// Passes on the messages of an event stream, up to its end.
 pub(super) async fn forward_events(response: &mut HttpResponse, received: &mpsc::Sender<Received>) {
     while let Some(arrived) = next_in(response).await {
-        if received.send(arrived).await.is_err() || !within_limit(response.trace(), received).await {
+        if received.send(arrived).await.is_err() {
             return;
         }
     }
 }
 
-/// The next message of an event stream; nothing at its end.
+/// The next message of an event stream, or why it is read no further; nothing at its end.
 pub(super) async fn next_in(response: &mut HttpResponse) -> Option<Received> {
     let stream = response.head.exchange;
-    while let Ok(Some(Some(event))) = response.event_or_silence(SILENCE).await {
-        if event.is_message() {
-            return Some(match serde_json::from_str(&event.data) {
-                Ok(message) => Received::Message { message, stream },
-                Err(_) => Received::Text(event.data.into_bytes()),
-            });
+    loop {
+        match response.event_or_silence(SILENCE).await {
+            Ok(Some(Some(event))) if event.is_message() => {
+                return Some(match serde_json::from_str(&event.data) {
+                    Ok(message) => Received::Message { message, stream },
+                    Err(_) => Received::Text(event.data.into_bytes()),
+                });
+            }
+            Ok(Some(Some(_))) => {}
+            Ok(_) => return None,
+            Err(stop) => return Some(Received::Broken(stop)),
         }
     }
-    None
 }
 
 /// Reads the body of a response that is no event stream. Nothing is received of an empty one whose status is a success.
@@ -128,7 +130,8 @@ pub(super) async fn read_body(response: &mut HttpResponse) -> Option<Received> {
     }
 }
 
-/// Passes something that arrived by itself through the fault to the trace and to the check. Returns whether the check goes on.
+/// Passes something that arrived by itself through the fault to the trace and to the check. Returns whether the check goes on
+/// and more may be received.
 pub(super) async fn deliver(
     arrived: Incoming,
     end: &str,
@@ -140,11 +143,11 @@ pub(super) async fn deliver(
         let message = match incoming {
             Incoming::Line(line) => {
                 trace.add(Sender::Subject, Part::Line, &line);
-                Received::of_line(line)
+                within_limit(trace, line)
             }
             Incoming::Frame { is_text: true, bytes } => {
                 trace.add(Sender::Subject, Part::TextFrame, &bytes);
-                Received::of_line(bytes)
+                within_limit(trace, bytes)
             }
             Incoming::Frame { is_text: false, bytes } => {
                 // It is no message.
@@ -161,20 +164,18 @@ pub(super) async fn deliver(
             }
             _ => continue,
         };
-        if received.send(message).await.is_err() {
+        let is_last = matches!(message, Received::Broken(_));
+        if received.send(message).await.is_err() || is_last {
             return false;
         }
     }
-    within_limit(trace, received).await
+    true
 }
 
-/// Whether more may be received. If not, the check ends, and its subject is read no further.
-async fn within_limit(trace: &Trace, received: &mpsc::Sender<Received>) -> bool {
-    if trace.received() <= MAX_RECEIVED {
-        return true;
+/// What a line is, unless the subject has sent too much.
+fn within_limit(trace: &Trace, line: Vec<u8>) -> Received {
+    match trace.expect_within_limit() {
+        Ok(()) => Received::of_line(line),
+        Err(stop) => Received::Broken(stop),
     }
-    let why = format!("the program sent over {} MiB to one check", MAX_RECEIVED >> 20);
-    // The check may have ended.
-    let _received = received.send(Received::Broken(Stop::inconclusive(why))).await;
-    false
 }

@@ -72,6 +72,7 @@ impl McpClient {
         };
         let driver =
             Driver::new(&self.command, &self.setting, &server.url(if is_sse { "/sse" } else { "/mcp" }));
+        let endpoint = server.path("/messages?session=1");
         let host = Host {
             server,
             kind,
@@ -79,7 +80,7 @@ impl McpClient {
             listen_refusal: None,
             delete_status: 200,
             refusal: (405, ""),
-            endpoint: "/messages?session=1".into(),
+            endpoint,
             accepted: 202,
             streams: Vec::new(),
             seen: Vec::new(),

@@ -20,6 +20,8 @@ use crate::verdict::Outcome;
 /// The server's side.
 struct Server {
     setting: Setting,
+    /// Where clients of HTTP+SSE send their messages.
+    messages: String,
     live: HashMap<u64, Live>,
     next: u64,
     wanted: usize,
@@ -55,9 +57,11 @@ struct Pending {
 pub(crate) async fn listen(setting: &Setting) -> Outcome<Conversations> {
     let server = HttpServer::listen(setting, HeaderCase::Lower).await?;
     let url = server.url(if setting.transport == Transport::Sse { "/sse" } else { "/mcp" });
+    let messages = server.path("/messages");
     Ok(Conversations::run(url, |accepted, commands, received| {
         let state = Server {
             setting: setting.clone(),
+            messages,
             live: HashMap::new(),
             next: 1,
             wanted: 0,
@@ -117,7 +121,7 @@ impl Server {
                 let number = self.begin(None).await;
                 let endpoint = Event {
                     name: Some("endpoint".into()),
-                    data: format!("/messages?session={number}"),
+                    data: format!("{}?session={number}", self.messages),
                     has_data: true,
                     ..Event::default()
                 };

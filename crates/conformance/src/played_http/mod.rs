@@ -31,13 +31,14 @@ pub(crate) use self::messages::{error, is_stateless, status_of};
 pub(crate) use self::served::{Conversations, Served};
 use crate::fault::{ClientRequest, Faults, Incoming};
 use crate::setting::Setting;
+use crate::stand_in::secret;
 use crate::trace::Trace;
 use crate::verdict::{Outcome, Stop};
 
 /// How many requests of a client wait for a check.
 const QUEUE: usize = 256;
 /// The most bytes of a request's body.
-const MAX_BODY: usize = 64 << 20;
+const MAX_BODY: usize = 16 << 20;
 
 /// How the server writes the names of headers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,8 +48,12 @@ pub(crate) enum HeaderCase {
 }
 
 /// A server on 127.0.0.1. Dropping it cuts its connections.
+///
+/// Its paths begin with a random one, which the requests of a check do not show: other programs of the machine, and web pages in
+/// a browser, find no more than status 404.
 pub(crate) struct HttpServer {
     address: SocketAddr,
+    prefix: Arc<str>,
     requests: mpsc::Receiver<Exchange>,
     accepting: AbortHandle,
 }
@@ -60,6 +65,7 @@ struct Shared {
     faults: Faults,
     next: Arc<AtomicU32>,
     requests: mpsc::Sender<Exchange>,
+    prefix: Arc<str>,
     case: HeaderCase,
     /// Streams whose end a fault hides from the client.
     held: Arc<Mutex<Vec<mpsc::Sender<io::Result<Bytes>>>>>,
@@ -75,23 +81,30 @@ impl HttpServer {
             Ok((listener, address))
         });
         let (listener, address) = bound.map_err(|error| Stop::inconclusive(format!("no port: {error}")))?;
+        let prefix: Arc<str> = format!("/{}", secret()?).into();
         let (sender, requests) = mpsc::channel(QUEUE);
         let shared = Shared {
             trace: setting.trace.clone(),
             faults: setting.faults.clone(),
             next: Arc::new(AtomicU32::new(1)),
             requests: sender,
+            prefix: Arc::clone(&prefix),
             case,
             held: Arc::default(),
             posts_to: Arc::new(Mutex::new("/mcp".into())),
         };
         let accepting = tokio::spawn(accept(listener, shared)).abort_handle();
-        Ok(Self { address, requests, accepting })
+        Ok(Self { address, prefix, requests, accepting })
     }
 
     /// The URL of a path.
     pub(crate) fn url(&self, path: &str) -> String {
-        format!("http://{}{path}", self.address)
+        format!("http://{}{}", self.address, self.path(path))
+    }
+
+    /// A path as the client has to write it.
+    pub(crate) fn path(&self, path: &str) -> String {
+        format!("{}{path}", self.prefix)
     }
 
     /// The next request; nothing if none comes in time.
@@ -136,7 +149,12 @@ async fn answer(
 ) -> Result<http::Response<ResponseBody>, io::Error> {
     let mut upgrade: Option<OnUpgrade> =
         request.headers().contains_key(http::header::UPGRADE).then(|| hyper::upgrade::on(&mut request));
-    let request = whole(request).await?;
+    let path = request.uri().path_and_query().map_or("", |path| path.as_str());
+    let Some(target) = path.strip_prefix(&*shared.prefix).map(str::to_owned) else {
+        let response = http::Response::builder().status(404).body(ResponseBody::whole(Vec::new()));
+        return response.map_err(io::Error::other);
+    };
+    let request = whole(request, target).await?;
     if request.method == "POST" {
         shared.posts_to.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&request.target);
     }
@@ -153,6 +171,7 @@ async fn answer(
         let number = shared.next.fetch_add(1, Ordering::Relaxed);
         shared.faults.exchange(number, &format!("{} {}", request.method, request.target));
         write_down(&shared.trace, &request);
+        shared.trace.expect_within_limit().map_err(|_| cut())?;
         let exchange = Exchange::new(request, number, (reply, upgrade.take()), &shared);
         shared.requests.send(exchange).await.map_err(|_| cut())?;
     }
@@ -183,20 +202,64 @@ fn cut() -> io::Error {
     io::Error::from(io::ErrorKind::ConnectionAborted)
 }
 
-async fn whole(request: http::Request<HyperBody>) -> Result<ClientRequest, io::Error> {
+async fn whole(request: http::Request<HyperBody>, target: String) -> Result<ClientRequest, io::Error> {
     let (parts, body) = request.into_parts();
     let body = Limited::new(body, MAX_BODY).collect().await.map_err(io::Error::other)?.to_bytes();
     let text = |value: &http::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
     let headers = parts.headers.iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect();
-    Ok(ClientRequest {
-        method: parts.method.as_str().to_owned(),
-        target: parts.uri.path_and_query().map_or_else(String::new, ToString::to_string),
-        headers,
-        body: body.to_vec(),
-    })
+    Ok(ClientRequest { method: parts.method.as_str().to_owned(), target, headers, body: body.to_vec() })
 }
 
 /// The requests of a client that a trace has, in order.
 pub(crate) fn requests_in(trace: &Trace) -> Vec<ClientRequest> {
     exchange::requests_in(trace)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::profile::Profile;
+    use crate::revision::Revision;
+    use crate::subject::{SubjectKind, Transport};
+
+    fn setting() -> Setting {
+        Setting {
+            kind: SubjectKind::McpClient,
+            revision: Revision::Mcp20251125,
+            transport: Transport::Http,
+            trace: Trace::new(),
+            faults: Faults::default(),
+            wait: Duration::from_secs(20),
+            profile: Arc::new(Profile::default()),
+        }
+    }
+
+    async fn status_of_post(address: SocketAddr, path: &str) -> String {
+        use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let request = format!("POST {path} HTTP/1.1\r\nhost: evil.example\r\ncontent-length: 1\r\n\r\n{{");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut line = [0; 12];
+        stream.read_exact(&mut line).await.unwrap();
+        String::from_utf8_lossy(&line).into_owned()
+    }
+
+    #[tokio::test]
+    async fn a_request_of_a_program_that_was_not_told_the_url_reaches_no_check() {
+        let setting = setting();
+        let mut server = HttpServer::listen(&setting, HeaderCase::Lower).await.unwrap();
+        for path in ["/", "/mcp", "/0000000000000000/mcp"] {
+            assert_eq!(status_of_post(server.address, path).await, "HTTP/1.1 404");
+        }
+        assert!(setting.trace.events().is_empty(), "{:?}", setting.trace.events());
+        let path = server.path("/mcp");
+        let (answer, exchange) = tokio::join!(status_of_post(server.address, &path), async {
+            let mut exchange = server.next(setting.wait).await.unwrap();
+            exchange.status(202).unwrap();
+            exchange.request.target
+        });
+        assert_eq!((answer.as_str(), exchange.as_str()), ("HTTP/1.1 202", "/mcp"));
+    }
 }

@@ -52,8 +52,8 @@ fn section(page: &mut String, report: &Report) {
         escape(report.subject.as_deref().unwrap_or("a program without a name")),
         escape(&report.target)
     );
-    if let Some(why) = report.unjudged() {
-        let _ = write!(page, "<p class=\"unjudged\">Nothing could be judged: {}</p>", escape(why));
+    if let Some(unjudged) = report.unjudged("Nothing") {
+        let _ = write!(page, "<p class=\"unjudged\">{}</p>", escape(&unjudged));
     }
     bar(page, report);
     let mut areas: BTreeMap<&str, Vec<&CheckResult>> = BTreeMap::new();

@@ -1,7 +1,6 @@
 //! How much of a subject's text and bytes a report keeps.
 
 use crate::trace::{Trace, TraceEvent};
-use crate::verdict::{Failure, Verdict};
 
 /// How many bytes of a verdict's text, and of one step of a conversation, are kept: 4 KiB.
 pub(super) const MAX_TEXT: usize = 4 << 10;
@@ -28,20 +27,7 @@ pub(super) fn more(bytes: usize) -> String {
     format!("… ({bytes} bytes more)")
 }
 
-/// A verdict whose texts are cut.
-pub(super) fn cut_verdict(verdict: Verdict) -> Verdict {
-    let cut = |text| cut(text, MAX_TEXT);
-    match verdict {
-        Verdict::Pass => Verdict::Pass,
-        Verdict::Fail(Failure { expected, seen }) => {
-            Verdict::Fail(Failure { expected: cut(expected), seen: cut(seen) })
-        }
-        Verdict::NotApplicable { why, role } => Verdict::NotApplicable { why: cut(why), role },
-        Verdict::Inconclusive { why } => Verdict::Inconclusive { why: cut(why) },
-    }
-}
-
-/// The steps of a conversation that are kept, each cut, and how many after the first few are left out.
+/// The steps of a conversation that are kept, each without secrets and cut, and how many after the first few are left out.
 pub(super) fn cut_trace(trace: &Trace) -> (Vec<TraceEvent>, usize) {
     let mut events = trace.events();
     let left_out = events.len().saturating_sub(MAX_STEPS);
@@ -49,6 +35,8 @@ pub(super) fn cut_trace(trace: &Trace) -> (Vec<TraceEvent>, usize) {
         events.drain(FIRST_STEPS..FIRST_STEPS + left_out);
     }
     for event in &mut events {
+        // A secret that is cut would not be found.
+        trace.secrets().hide_in(&mut event.bytes);
         event.cut = event.bytes.len().saturating_sub(MAX_TEXT);
         event.bytes.truncate(MAX_TEXT);
         event.bytes.shrink_to_fit();

@@ -30,14 +30,16 @@ pub(super) fn render(reports: &[Report]) -> String {
 /// What is to be said about one report: why nothing was judged, or its failures and what did not apply.
 fn section(text: &mut String, report: &Report) {
     let failures: Vec<Finding<'_>> = report.findings().into_iter().filter(is_failure).collect();
-    let (reasons, unjudged) = (report.reasons(), report.unjudged());
+    let (reasons, unjudged) = (report.reasons(), report.unjudged("Nothing"));
     if failures.is_empty() && reasons.is_empty() && unjudged.is_none() {
         return;
     }
     let _ = writeln!(text, "\n### {} over {}: {}", report.kind, report.transport, cell(report.name()));
-    if let Some(why) = unjudged {
-        let _ = writeln!(text, "\nNothing could be judged: {}", cell(why));
-        return;
+    if let Some(unjudged) = unjudged {
+        let _ = writeln!(text, "\n{}", cell(&unjudged));
+        if report.spoken.is_empty() {
+            return;
+        }
     }
     if !failures.is_empty() {
         text.push_str("\n| requirement | level | revision | expected | seen |\n|---|---|---|---|---|\n");

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::file::file_of;
-use super::limit::{MAX_NAME, cut, cut_trace, cut_verdict};
+use super::limit::{MAX_NAME, MAX_TEXT, cut, cut_trace};
 use crate::config::Config;
 use crate::requirement::{Level, Requirement};
 use crate::revision::Revision;
@@ -103,7 +103,7 @@ impl Report {
     pub(crate) fn new(config: &Config, spoken: Vec<Revision>, results: Vec<CheckResult>) -> Self {
         Self {
             kind: config.kind,
-            target: config.target.to_string(),
+            target: config.shown_target(),
             transport: config.transport,
             subject: subject_of(&results),
             profile: config.profile.name.clone(),
@@ -114,14 +114,18 @@ impl Report {
         }
     }
 
-    /// Why nothing was judged: the subject was not reached, or speaks none of the revisions. `None` if it speaks one, and if no
-    /// check was to run.
-    pub fn unjudged(&self) -> Option<&str> {
-        if !self.spoken.is_empty() {
-            return None;
-        }
-        self.results.iter().find_map(|result| match &result.verdict {
-            Verdict::NotApplicable { why, .. } | Verdict::Inconclusive { why } => Some(why.as_str()),
+    /// A sentence about `nothing`, which may name the program: where nothing could be judged, and why. `None` if the subject was
+    /// reached, and began each revision as it should or says that it does not speak it, and speaks one.
+    pub fn unjudged(&self, nothing: &str) -> Option<String> {
+        let is_reached = !self.spoken.is_empty();
+        let mut others = self.results.iter().filter(|result| !self.spoken.contains(&result.revision));
+        others.find_map(|result| match &result.verdict {
+            Verdict::NotApplicable { why, .. } | Verdict::Inconclusive { why } if !is_reached => {
+                Some(format!("{nothing} could be judged: {why}"))
+            }
+            Verdict::Inconclusive { why } => {
+                Some(format!("{nothing} could be judged in {}: {why}", result.revision))
+            }
             _ => None,
         })
     }
@@ -154,6 +158,7 @@ impl CheckResult {
         trace: &Trace,
         time: Duration,
     ) -> Self {
+        let secrets = trace.secrets();
         let keep = matches!(verdict, Verdict::Fail(_) | Verdict::Inconclusive { .. });
         let (kept, left_out) = if keep { cut_trace(trace) } else { (Vec::new(), 0) };
         Self {
@@ -166,9 +171,9 @@ impl CheckResult {
             url: requirement.url(revision),
             revision,
             transport,
-            verdict: cut_verdict(verdict),
+            verdict: verdict.map_texts(|text| cut(secrets.hide(text), MAX_TEXT)),
             known: None,
-            subject: subject_in(trace).map(|name| cut(name, MAX_NAME)),
+            subject: subject_in(trace).map(|name| cut(secrets.hide(name), MAX_NAME)),
             time,
             trace: kept,
             omitted: trace.omitted(),

@@ -49,7 +49,8 @@ fn lines(head: &str, result: &CheckResult) -> String {
         let _ = writeln!(text, "    known:    {}", one_line(reason));
     }
     for step in steps(result) {
-        let indented = step.text.replace('\n', "\n                    ");
+        // A mark begins each further line, so that none can be read as a command of a build service's log.
+        let indented = step.text.replace('\n', "\n                  | ");
         let shown = [step.kind, &indented].join(" ");
         let _ = writeln!(text, "    {:>7} ms {} {}", step.at, step.arrow, shown.trim_start());
     }

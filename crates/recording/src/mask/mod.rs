@@ -15,11 +15,10 @@ use regex_lite::Regex;
 pub use self::rules::{
     Certainty, PATTERNS, PUBLIC_MEMBERS, SECRET_HEADERS, SECRET_MEMBERS, SECRET_PLACES, SecretPattern,
 };
-pub use self::secrets::SHORTEST_SOUGHT;
+pub use self::secrets::{SHORTEST_SOUGHT, Secrets};
 
 use self::paths::Names;
 use self::rules::{Pattern, is_secret_header, is_secret_member, patterns};
-use self::secrets::Secrets;
 use crate::json_text::{Replacement, Step, Token, rewrite};
 
 /// Replaces secrets by masks. Equal secrets have equal masks, such as `«secret 1»`.

@@ -17,9 +17,9 @@ const SECRET_LIMIT: usize = 1000;
 /// The longest secret that is looked for, in bytes.
 const LONGEST_SOUGHT: usize = 64 << 10;
 
-/// Secrets and their masks.
+/// Secrets that are known, and their masks.
 #[derive(Debug, Default)]
-pub(super) struct Secrets {
+pub struct Secrets {
     numbers: HashMap<String, usize>,
     /// What is looked for, with the mask of each. The longest come first, so that no secret is masked as a part of another.
     sought: Vec<(String, String)>,
@@ -41,8 +41,9 @@ impl Secrets {
         }
     }
 
-    /// Looks for a secret, and for its forms in JSON, in URLs and in base64, from now on.
-    pub(super) fn seek(&mut self, secret: &str) {
+    /// Looks for a secret, and for its forms in JSON, in URLs and in base64, from now on. One of less than [`SHORTEST_SOUGHT`]
+    /// bytes is not looked for.
+    pub fn seek(&mut self, secret: &str) {
         let is_sought = (SHORTEST_SOUGHT..=LONGEST_SOUGHT).contains(&secret.len());
         if !is_sought
             || self.numbers.contains_key(secret) && self.sought.iter().any(|(known, _)| known == secret)
@@ -77,7 +78,7 @@ impl Secrets {
     }
 
     /// The text with masks in the places of the secrets. None if it has none.
-    pub(super) fn replace(&self, text: &str) -> Option<String> {
+    pub fn replace(&self, text: &str) -> Option<String> {
         let mut replaced: Option<String> = None;
         for (secret, mask) in &self.sought {
             let current = replaced.as_deref().unwrap_or(text);

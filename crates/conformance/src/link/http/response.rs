@@ -12,7 +12,7 @@ use tokio::task::{AbortHandle, JoinHandle};
 use super::HttpTarget;
 use crate::fault::{Head, Incoming};
 use crate::link::events::{Event, EventDecoder};
-use crate::trace::{Part, Sender, Trace};
+use crate::trace::{Part, Sender};
 use crate::verdict::{Outcome, Stop};
 
 /// The most bytes of a body that the suite reads.
@@ -70,11 +70,6 @@ impl Body {
 }
 
 impl HttpResponse {
-    /// Where its conversation is written down.
-    pub(crate) fn trace(&self) -> &Trace {
-        &self.target.trace
-    }
-
     pub(super) fn new(head: Head, body: Body, target: HttpTarget, forged: Vec<Value>) -> Self {
         let (decoder, events) = Default::default();
         let mut response =
@@ -109,7 +104,9 @@ impl HttpResponse {
                 return Err(Stop::failed("a body", format!("it has more than {MAX_BODY} bytes")));
             }
         }
-        Ok(self.target.take_body(self.head.exchange, bytes, &mut self.forged))
+        let bytes = self.target.take_body(self.head.exchange, bytes, &mut self.forged);
+        self.target.trace.expect_within_limit()?;
+        Ok(bytes)
     }
 
     /// The whole body as JSON.
@@ -161,6 +158,7 @@ impl HttpResponse {
                 return Ok(None);
             };
             self.take(part);
+            self.target.trace.expect_within_limit()?;
         }
     }
 

@@ -67,7 +67,7 @@ async fn messages_go_to_the_endpoint(client: McpClient) -> Outcome {
         let (mut driver, mut host) = client.host().await?;
         let (endpoint, target) = match variant {
             "http" => (host.server.url("/messages/3?session=3"), "/messages/3?session=3".to_owned()),
-            path if path.starts_with('/') => (path.to_owned(), path.to_owned()),
+            path if path.starts_with('/') => (host.server.path(path), path.to_owned()),
             relative => (relative.to_owned(), format!("/{relative}")),
         };
         host.endpoint.clone_from(&endpoint);

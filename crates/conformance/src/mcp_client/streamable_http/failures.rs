@@ -26,7 +26,7 @@ pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[
         "follows a redirect with its session id" => faults::misreads(|answer| Some(match answer {
             Answer::Head { status: 307, mut headers } => {
                 headers.retain(|(name, _)| name != "location");
-                headers.push(("location".into(), "/elsewhere".into()));
+                headers.push(("location".into(), "elsewhere".into()));
                 Answer::Head { status: 307, headers }
             }
             other => other,
