@@ -84,9 +84,7 @@ impl Driver {
 
     /// Waits for the outcome of a step: `{"result": …}` or `{"error": {"message": …}}`.
     pub(crate) async fn outcome(&mut self, step: StepId, within: Duration) -> Outcome<Value> {
-        // A command has to start and to end as well, which takes some programs long.
-        let is_command = self.commands.contains_key(&step.0) && self.setting.faults.is_none();
-        let within = if is_command { within.max(COMMAND_TIME) } else { within };
+        let within = self.patience(within);
         let late = || {
             Stop::failed("the client's step ends", format!("it did not end within {} ms", within.as_millis()))
         };
@@ -140,6 +138,12 @@ impl Driver {
             Some(error) => Ok(error.take()),
             None => Err(Stop::failed("the client's step fails", format!("`{outcome}`"))),
         }
+    }
+
+    /// How long to wait for what may take so long: a command has to start and to end as well, which takes some programs long.
+    pub(crate) fn patience(&self, within: Duration) -> Duration {
+        let are_commands = !self.takes_steps() && self.setting.faults.is_none();
+        if are_commands { within.max(COMMAND_TIME) } else { within }
     }
 
     /// Whether one process takes all steps.

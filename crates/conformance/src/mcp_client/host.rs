@@ -85,7 +85,7 @@ impl McpClient {
             streams: Vec::new(),
             seen: Vec::new(),
             answers: Box::new(self.script().answers()),
-            wait: self.setting.wait,
+            wait: driver.patience(self.setting.wait),
         };
         Ok((driver, host))
     }

@@ -1,5 +1,7 @@
 //! Checks of clients: stdio.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use super::McpClient;
@@ -86,6 +88,8 @@ pub(super) const CHECKS: &[Check<McpClient>] = &[
     ]),
 ];
 
+/// How long a client may wait in vain for the answer to `server/discover`.
+const UNANSWERED: Duration = Duration::from_secs(60);
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 
 fn initialize() -> Value {
@@ -313,8 +317,14 @@ async fn any_other_answer_begins_a_session(client: McpClient) -> Outcome {
                 response[name] = value.clone();
             }
             opened.server.send(&response).await?;
+        } else if client.setting.faults.is_none() {
+            // The client chooses how long it waits.
+            opened.server.allow_start(UNANSWERED);
         }
-        let what = format!("initialize after the answer `{answer}` to server/discover");
+        let what = match &answer {
+            Value::Null => "initialize when server/discover has no answer".to_owned(),
+            answer => format!("initialize after the answer `{answer}` to server/discover"),
+        };
         let next = opened
             .server
             .wanted(&what, |message| message.get("id").is_some() && message["method"] != "server/discover");

@@ -42,6 +42,9 @@ pub(super) const CHECKS: &[Check<Server>] = &[
             json!({"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged"}),
         ]),
     ]),
+    audit!("LIF-12b", only_what_the_revision_defines, ANY, [
+        "lists its tools as an object" => faults::result_of("tools/list", |result| result["tools"] = json!({})),
+    ]),
     check!("LIF-13", only_declared_capabilities, ANY, [
         "asks a client that cannot answer" => asks_anyway(),
         "says that its tools have changed without a word before" => changes_undeclared(),

@@ -96,11 +96,13 @@ async fn notifications_get_no_answer(client: McpClient) -> Outcome {
         // The client has read the notifications before it reads the ping.
         let id = opened.server.start("ping", json!({})).await?;
         let first =
-            opened.server.wanted("a response to ping", |message| message.get("method").is_none()).await?;
+            opened.server.wanted("a response to ping", |message| message.get("method").is_none()).await;
+        // A client that ends instead breaks something else.
+        let first = first.map_err(Stop::while_preparing)?;
         ensure!(first["id"] == id, what, "`{first}` arrived");
     }
     opened.server.silence(QUIET, what, |message| message.get("method").is_some()).await?;
-    opened.release(&request).await.map(drop)
+    opened.release(&request).await.map(drop).map_err(Stop::while_preparing)
 }
 
 async fn unknown_methods_are_refused(client: McpClient) -> Outcome {

@@ -29,6 +29,9 @@ pub(in crate::mcp_client) const CHECKS: &[Check<McpClient>] = &[
         "uses a method of a later revision" => faults::each_call("tools/list", |m| m["method"] = json!("subscriptions/listen")),
         "sends a member of a later revision" => faults::each_call("tools/call", |m| m["params"]["requestState"] = json!("s")),
     ]),
+    audit!("LIF-12b", only_what_the_revision_defines, ANY, [
+        "uses a method of a later revision" => faults::each_call("tools/list", |m| m["method"] = json!("subscriptions/listen")),
+    ]),
     check!("LIF-14", only_declared_features_are_used, ANY, [
         "lists prompts anyway" => faults::says_before_call("tools/list", |_| vec![asks("prompts/list")]),
         "sets the log level anyway" => faults::says_before_call("tools/list", |_| vec![asks("logging/setLevel")]),
