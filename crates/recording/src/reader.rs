@@ -127,13 +127,7 @@ impl Recording {
             self.header = Header { protocol, transport, started };
             return Ok(());
         }
-        let at = line.at.and_then(|at| Duration::try_from_secs_f64(at / 1000.0).ok());
-        let (from, exchange) = (line.from, line.exchange);
-        let kind = line.kind();
-        match (from, kind) {
-            (Some(from), Some(kind)) => self.events.push(Event { at, from, exchange, kind }),
-            _ => return Err(ReadError::NoEvent { line: number }),
-        }
+        self.events.push(line.event().ok_or(ReadError::NoEvent { line: number })?);
         Ok(())
     }
 
@@ -196,6 +190,11 @@ pub(crate) fn read_lines(
     }
 }
 
+/// The event of a line. None if the line has another meaning.
+pub(crate) fn event_of(line: &str) -> Result<Option<Event>, serde_json::Error> {
+    read::<AnyLine>(line).map(AnyLine::event)
+}
+
 impl AnyLine {
     /// Whether it is a header, of the version that is read here.
     pub(crate) fn is_header(&self) -> Result<bool, ReadError> {
@@ -204,6 +203,12 @@ impl AnyLine {
             Some(other) => Err(ReadError::Version(other)),
             None => Ok(false),
         }
+    }
+
+    fn event(self) -> Option<Event> {
+        let at = self.at.and_then(|at| Duration::try_from_secs_f64(at / 1000.0).ok());
+        let (from, exchange) = (self.from?, self.exchange);
+        Some(Event { at, from, exchange, kind: self.kind()? })
     }
 
     pub(crate) fn kind(self) -> Option<EventKind> {

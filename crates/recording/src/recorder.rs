@@ -12,8 +12,9 @@ use agentwire_jsonrpc::DEFAULT_LINE_LIMIT;
 
 use crate::date::rfc3339;
 use crate::event::{Event, EventKind, Header, Protocol, Side, TransportKind};
+use crate::file::create_private;
 use crate::mask::Masker;
-use crate::writer::{OnStop, Order, Progress, RecordingError, Writer, create};
+use crate::writer::{OnStop, Order, Progress, RecordingError, Writer};
 
 /// How many events may wait to be written.
 const QUEUED_EVENTS: usize = 1 << 16;
@@ -101,7 +102,7 @@ impl RecorderConfig {
     /// When the file cannot be created, or no thread can be started.
     pub fn create(self, path: impl AsRef<Path>) -> io::Result<Recorder> {
         let path = path.as_ref();
-        let file = create(path)?;
+        let file = create_private(path)?;
         let mut header = self.header;
         let clock = match self.clock {
             Some(clock) => clock,
@@ -118,7 +119,8 @@ impl RecorderConfig {
             header,
             masker: self.masker,
             file: BufWriter::new(file),
-            path: path.to_owned(),
+            // The file itself stays where it is when links change.
+            path: path.canonicalize()?,
             written: 0,
             limit: self.size_limit,
             held: Some(Vec::new()),
