@@ -53,6 +53,7 @@ mod file;
 #[cfg(feature = "http")]
 pub mod http;
 mod json_text;
+mod line_buffer;
 mod line_tap;
 mod mask;
 mod message;

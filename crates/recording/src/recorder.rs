@@ -13,6 +13,7 @@ use agentwire_jsonrpc::DEFAULT_LINE_LIMIT;
 use crate::date::rfc3339;
 use crate::event::{Event, EventKind, Header, Protocol, Side, TransportKind};
 use crate::file::create_private;
+use crate::line_buffer::{Budget, LineBuffer};
 use crate::mask::Masker;
 use crate::writer::{OnStop, Order, Progress, RecordingError, Writer};
 
@@ -28,6 +29,7 @@ pub struct RecorderConfig {
     line_limit: usize,
     size_limit: u64,
     queue_limit: usize,
+    open_limit: usize,
     on_stop: OnStop,
     clock: Option<Clock>,
 }
@@ -41,6 +43,7 @@ impl RecorderConfig {
             line_limit: DEFAULT_LINE_LIMIT,
             size_limit: 1 << 30,
             queue_limit: 128 << 20,
+            open_limit: 128 << 20,
             on_stop: Box::new(|_| {}),
             clock: None,
         }
@@ -78,6 +81,14 @@ impl RecorderConfig {
     #[must_use]
     pub fn queue_limit(mut self, bytes: usize) -> Self {
         self.queue_limit = bytes;
+        self
+    }
+
+    /// Sets how many bytes the lines and bodies may take together that have not ended (default 128 MiB). Of those that would take
+    /// more, the first 4 KiB are recorded.
+    #[must_use]
+    pub fn open_limit(mut self, bytes: usize) -> Self {
+        self.open_limit = bytes;
         self
     }
 
@@ -135,6 +146,7 @@ impl RecorderConfig {
             clock,
             line_limit: self.line_limit,
             queue_limit: self.queue_limit,
+            open: Budget::new(self.open_limit),
             exchanges: AtomicU64::new(0),
             on_stop,
         };
@@ -160,6 +172,7 @@ struct Inner {
     clock: Clock,
     line_limit: usize,
     queue_limit: usize,
+    open: Arc<Budget>,
     exchanges: AtomicU64,
     on_stop: Arc<OnStop>,
 }
@@ -198,8 +211,9 @@ impl Recorder {
         self.inner.progress.stopped.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn line_limit(&self) -> usize {
-        self.inner.line_limit
+    /// A buffer for a line or a body.
+    pub(crate) fn line_buffer(&self) -> LineBuffer {
+        LineBuffer::new(self.inner.line_limit, &self.inner.open)
     }
 
     fn now(&self) -> Duration {
