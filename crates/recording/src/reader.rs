@@ -8,7 +8,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 
-use crate::event::{Event, EventKind, Exit, FORMAT, Header, HttpHead, Line, Protocol, Side, TransportKind};
+use crate::event::{
+    EVENT_LIMIT, Event, EventKind, Exit, FORMAT, Header, HttpHead, Line, Protocol, Side, TransportKind,
+};
 
 /// The longest line that is read: the longest message, its masks and its envelope.
 const LINE_LIMIT: u64 = 4 * DEFAULT_LINE_LIMIT as u64;
@@ -61,6 +63,9 @@ pub enum ReadError {
     /// The file is larger than 1 GiB, or a line longer than 128 MiB.
     #[error("the recording is longer than the limit of {0} bytes")]
     TooLong(u64),
+    /// The file has more than 2,000,000 events.
+    #[error("the recording has more than {0} events")]
+    TooManyEvents(usize),
 }
 
 /// A line of a recording or of a script.
@@ -113,8 +118,18 @@ impl Recording {
     ///
     /// When reading fails, or a line is not one of a recording.
     pub fn read(from: impl BufRead) -> Result<Self, ReadError> {
+        Self::read_up_to(from, EVENT_LIMIT)
+    }
+
+    fn read_up_to(from: impl BufRead, event_limit: usize) -> Result<Self, ReadError> {
         let mut recording = Self::default();
-        read_lines(from, |number, line| recording.add(number, line))?;
+        read_lines(from, |number, line| {
+            recording.add(number, line)?;
+            if recording.events.len() > event_limit {
+                return Err(ReadError::TooManyEvents(event_limit));
+            }
+            Ok(())
+        })?;
         Ok(recording)
     }
 
@@ -260,5 +275,13 @@ mod tests {
         assert!(matches!(error("{\"recording\":1,\"script\":\"agent\"}"), ReadError::IsScript));
         assert!(matches!(error("{\"note\":\"only scripts have notes\"}"), ReadError::NoEvent { line: 1 }));
         assert!(matches!(error("{\"at\":-1,\"from\":\"nobody\"}"), ReadError::Line { .. }));
+    }
+
+    #[test]
+    fn the_number_of_events_is_limited() {
+        let text = "{\"from\":\"client\",\"closed\":true}\n".repeat(4);
+        assert_eq!(Recording::read_up_to(text.as_bytes(), 4).unwrap().events.len(), 4);
+        let error = Recording::read_up_to(text.as_bytes(), 3).unwrap_err();
+        assert_eq!(error.to_string(), "the recording has more than 3 events");
     }
 }

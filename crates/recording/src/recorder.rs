@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime};
 use agentwire_jsonrpc::DEFAULT_LINE_LIMIT;
 
 use crate::date::rfc3339;
-use crate::event::{Event, EventKind, Header, Protocol, Side, TransportKind};
+use crate::event::{EVENT_LIMIT, Event, EventKind, Header, Protocol, Side, TransportKind};
 use crate::file::create_private;
 use crate::line_buffer::{Budget, LineBuffer};
 use crate::mask::Masker;
@@ -28,6 +28,7 @@ pub struct RecorderConfig {
     masker: Option<Masker>,
     line_limit: usize,
     size_limit: u64,
+    event_limit: usize,
     queue_limit: usize,
     open_limit: usize,
     on_stop: OnStop,
@@ -42,6 +43,7 @@ impl RecorderConfig {
             masker: Some(Masker::from_env()),
             line_limit: DEFAULT_LINE_LIMIT,
             size_limit: 1 << 30,
+            event_limit: EVENT_LIMIT,
             queue_limit: 128 << 20,
             open_limit: 128 << 20,
             on_stop: Box::new(|_| {}),
@@ -74,6 +76,14 @@ impl RecorderConfig {
     #[must_use]
     pub fn size_limit(mut self, bytes: u64) -> Self {
         self.size_limit = bytes;
+        self
+    }
+
+    /// Sets how many events the file may have (default 2,000,000, which is what [`Recording::read`](crate::Recording::read) takes).
+    /// There the recording stops.
+    #[must_use]
+    pub fn event_limit(mut self, events: usize) -> Self {
+        self.event_limit = events;
         self
     }
 
@@ -134,6 +144,8 @@ impl RecorderConfig {
             path: path.canonicalize()?,
             written: 0,
             limit: self.size_limit,
+            events: 0,
+            event_limit: self.event_limit,
             held: Some(Vec::new()),
             progress: progress.clone(),
             on_stop: on_stop.clone(),

@@ -29,6 +29,9 @@ pub enum RecordingError {
     /// The file has reached its limit.
     #[error("the recording stops: it has reached its limit of {0} bytes")]
     FileLimit(u64),
+    /// The file has as many events as a reader takes.
+    #[error("the recording stops: it has reached its limit of {0} events")]
+    EventLimit(usize),
     /// The lines from before a secret was known cannot be masked again.
     #[error(
         "the recording may have secrets in lines from before they were known, and cannot be written again: {0}"
@@ -65,6 +68,8 @@ pub(crate) struct Writer {
     pub(crate) path: PathBuf,
     pub(crate) written: u64,
     pub(crate) limit: u64,
+    pub(crate) events: usize,
+    pub(crate) event_limit: usize,
     /// Events from before the protocol is known. None once the header is written.
     pub(crate) held: Option<Vec<Event>>,
     pub(crate) progress: Arc<Progress>,
@@ -157,6 +162,11 @@ impl Writer {
         if let Some(masker) = &mut self.masker {
             masker.event(&mut event);
         }
+        if self.events >= self.event_limit {
+            self.file.flush()?;
+            return Err(RecordingError::EventLimit(self.event_limit));
+        }
+        self.events += 1;
         let line = event.to_line(self.header.protocol);
         self.write_line(&line)
     }

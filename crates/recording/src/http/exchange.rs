@@ -79,7 +79,7 @@ impl ExchangeTap {
 
     /// Records the beginning of a request's body of `length` bytes, which was not passed on.
     pub(super) fn request_refused(&self, beginning: &[u8], length: u64) {
-        self.record(Side::Client, Line::cut(beginning.to_vec(), length));
+        self.record(Side::Client, Line { bytes: beginning.to_vec(), length });
     }
 
     /// Records the head of the response.

@@ -142,6 +142,10 @@ fn a_recording_stops_at_its_limits_and_says_so_once() {
     assert_eq!(error, "the recording stops: it has reached its limit of 4096 bytes");
     let text = fs::read_to_string(&path).unwrap();
     assert!(text.len() <= 4096 && Recording::read(text.as_bytes()).unwrap().events.len() > 40);
+    let error = traffic(config().event_limit(50), &path);
+    assert_eq!(error, "the recording stops: it has reached its limit of 50 events");
+    let text = fs::read_to_string(&path).unwrap();
+    assert_eq!(Recording::read(text.as_bytes()).unwrap().events.len(), 50);
     let error = traffic(config().queue_limit(0), &path);
     assert!(error.ends_with("bytes wait to be written"), "{error}");
     if cfg!(target_os = "linux") {
