@@ -110,12 +110,7 @@ impl Proxy {
         let local = listener.local_addr()?;
         let mut connections: FuturesUnordered<LocalBoxFuture<'_, ()>> = FuturesUnordered::new();
         loop {
-            let accepted = if connections.len() >= CONNECTION_LIMIT {
-                None
-            } else {
-                accept(&listener, &mut connections).await
-            };
-            match accepted {
+            match accept(&listener, &mut connections).await {
                 Some(Ok((stream, _))) => {
                     let service =
                         service_fn(move |request| self.answer(request, local).map(Ok::<_, Infallible>));
@@ -130,7 +125,7 @@ impl Proxy {
                     let pause = pin!(tokio::time::sleep(ACCEPT_PAUSE));
                     let _either = select(pause, connections.next()).await;
                 }
-                None => drop(connections.next().await),
+                None => {}
             }
         }
     }
@@ -214,11 +209,15 @@ impl Proxy {
     }
 }
 
-/// The next connection. None if a connection has ended meanwhile.
+/// The next connection. None if a connection has ended meanwhile, which has to happen first where there are too many.
 async fn accept(
     listener: &TcpListener,
     connections: &mut FuturesUnordered<LocalBoxFuture<'_, ()>>,
 ) -> Option<io::Result<(tokio::net::TcpStream, SocketAddr)>> {
+    if connections.len() >= CONNECTION_LIMIT {
+        connections.next().await;
+        return None;
+    }
     let accepted = pin!(listener.accept());
     if connections.is_empty() {
         return Some(accepted.await);

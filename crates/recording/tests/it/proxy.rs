@@ -146,3 +146,17 @@ async fn the_bodies_of_all_requests_have_one_limit() {
     assert!(text.starts_with("HTTP/1.1 503 "), "{text}");
     assert!(recorded.contains("\"length\":8000") && recorded.contains("yyyy"), "{}", &recorded[..1000]);
 }
+
+#[tokio::test]
+async fn a_connection_that_stays_open_holds_up_no_others() {
+    let answer = server("application/json", vec!["{}"], true);
+    let clients = async |address| {
+        let _open = connected(address, GET).await;
+        for _ in 0..4 {
+            // Each leaves before the next one comes.
+            until(&mut connected(address, GET).await, "{}").await;
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    run(answer, |proxy| proxy, clients).await;
+}
