@@ -89,17 +89,17 @@ fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
     options.read(true).write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, OWNER_ONLY);
-    for attempt in 1.. {
+    let mut attempt = 1;
+    loop {
         let number = RandomState::new().hash_one(attempt);
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(format!(".{number:016x}.tmp"));
         let new_path = path.with_file_name(name);
         match options.open(&new_path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempt < ATTEMPTS => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempt < ATTEMPTS => attempt += 1,
             opened => return opened.map(|file| (new_path, file)),
         }
     }
-    unreachable!("the last attempt returns")
 }
 
 #[cfg(test)]

@@ -51,7 +51,7 @@ impl Masker {
 
     fn known(&mut self, text: &str) -> Option<String> {
         let spans = self.secrets.spans_outside_masks(text);
-        masked(text, spans, &mut self.secrets)
+        masked(text, spans, |user| self.secrets.mask("user", user))
     }
 
     fn known_in_json(&mut self, json: &str) -> Option<String> {

@@ -176,7 +176,7 @@ impl Masker {
                 Token::Text(text) => self.masked_text(text, depth),
                 Token::Name(text) | Token::Plain(text) => {
                     let spans = self.secrets.spans(text);
-                    masked(text, spans, &mut self.secrets)
+                    masked(text, spans, |user| self.secrets.mask("user", user))
                 }
             };
             has_changed |= masked.is_some();
@@ -201,7 +201,7 @@ impl Masker {
         let mut spans = self.found(text);
         spans.extend(self.names.spans(text));
         spans.extend(self.secrets.spans(text));
-        masked(text, spans, &mut self.secrets)
+        masked(text, spans, |user| self.secrets.mask("user", user))
     }
 
     /// The places where the rules find secrets in a text. The secrets are remembered.

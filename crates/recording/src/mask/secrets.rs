@@ -1,8 +1,8 @@
 //! The secrets of a recording, each with its mask.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::ops::{Bound, Range};
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
 
@@ -17,8 +17,11 @@ pub const SHORTEST_SOUGHT: usize = 6;
 /// How many secrets have masks of their own. Further ones have the mask `«secret»`, and are not looked for elsewhere.
 const SECRET_LIMIT: usize = 1000;
 
-/// The longest secret that is looked for: 16 KiB. A longer one has the mask `«secret»`.
-pub(super) const LONGEST_SOUGHT: usize = 16 << 10;
+/// The longest secret that is looked for: 8 KiB. A longer one has the mask `«secret»`.
+pub(super) const LONGEST_SOUGHT: usize = 8 << 10;
+
+/// The longest form of a secret: each byte escaped twice takes up to 7.
+const LONGEST_FORM: usize = 8 * LONGEST_SOUGHT;
 
 /// How many bytes the forms of all secrets may have that are looked for: 1 MiB.
 const SOUGHT_LIMIT: usize = 1 << 20;
@@ -26,43 +29,87 @@ const SOUGHT_LIMIT: usize = 1 << 20;
 /// Secrets and their masks.
 #[derive(Debug, Default)]
 pub(super) struct Secrets {
-    /// The numbers of secrets and of their forms.
-    numbers: HashMap<String, Number>,
-    count: usize,
-    /// Forms that are looked for from the next text on.
-    new: Vec<Form>,
-    /// Each has more forms than all behind it together, so that a form is built into few of them.
-    searches: Vec<Search>,
+    /// The numbers of secrets that have masks of their own.
+    numbers: HashMap<String, usize>,
+    sought: Sought,
+}
+
+/// The forms of secrets that are looked for, each with the number of its secret. A text is searched for all of them in one pass.
+#[derive(Debug)]
+struct Sought {
+    forms: BTreeMap<Vec<u8>, usize>,
+    /// Whether a form begins with two bytes. Most places of a text are passed over by it.
+    beginnings: Vec<bool>,
     /// The bytes of all forms.
     size: usize,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Number {
-    number: usize,
-    is_sought: bool,
-}
-
-/// A form of a secret, and the secret's number.
-type Form = (String, usize);
-
-/// Finds some of the forms in one pass.
-#[derive(Debug)]
-struct Search {
-    automaton: AhoCorasick,
-    forms: Vec<Form>,
-}
-
-impl Search {
-    fn new(forms: Vec<Form>) -> Self {
-        let automaton = AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostLongest)
-            // The default takes 100 times as much memory for a long secret.
-            .kind(Some(AhoCorasickKind::ContiguousNFA))
-            .build(forms.iter().map(|(form, _)| form))
-            .expect("an automaton has room for 1 MiB of forms");
-        Self { automaton, forms }
+impl Default for Sought {
+    fn default() -> Self {
+        Self { forms: BTreeMap::new(), beginnings: vec![false; 1 << 16], size: 0 }
     }
+}
+
+impl Sought {
+    /// Adds a form, unless there is no room left.
+    fn add(&mut self, form: String, number: usize) {
+        let form = form.into_bytes();
+        if self.size + form.len() <= SOUGHT_LIMIT && !self.forms.contains_key(&form) {
+            self.size += form.len();
+            self.beginnings[beginning(&form)] = true;
+            self.forms.insert(form, number);
+        }
+    }
+
+    /// The places of forms in a text, with their numbers, from the left. The longest form counts where several begin.
+    fn find<'a>(&'a self, text: &'a str) -> impl Iterator<Item = (Range<usize>, usize)> + 'a {
+        let bytes = text.as_bytes();
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            while at + SHORTEST_SOUGHT <= bytes.len() {
+                let start = at;
+                at += 1;
+                if self.beginnings[beginning(&bytes[start..])]
+                    && let Some((length, number)) = self.longest_at(&bytes[start..])
+                {
+                    at = start + length;
+                    return Some((start..at, number));
+                }
+            }
+            None
+        })
+    }
+
+    /// The longest form that a text begins with.
+    fn longest_at(&self, text: &[u8]) -> Option<(usize, usize)> {
+        let mut text = &text[..text.len().min(LONGEST_FORM)];
+        loop {
+            let not_behind = (Bound::Unbounded, Bound::Included(text));
+            let (form, number) = self.forms.range::<[u8], _>(not_behind).next_back()?;
+            let common = common_length(form, text);
+            if common == form.len() {
+                return Some((common, *number));
+            }
+            if common < SHORTEST_SOUGHT {
+                return None;
+            }
+            // A form that the text begins with is a beginning of this one, too.
+            text = &text[..common];
+        }
+    }
+}
+
+/// The length of what two texts have in common at their beginnings. Blocks are compared first, which is ten times as fast.
+fn common_length(one: &[u8], other: &[u8]) -> usize {
+    const BLOCK: usize = 32;
+    let blocks = one.chunks_exact(BLOCK).zip(other.chunks_exact(BLOCK));
+    let start = BLOCK * blocks.take_while(|(one, other)| one == other).count();
+    start + one[start..].iter().zip(&other[start..]).take_while(|(one, other)| one == other).count()
+}
+
+/// The first two bytes as a number.
+fn beginning(bytes: &[u8]) -> usize {
+    usize::from(bytes[0]) << 8 | usize::from(bytes[1])
 }
 
 impl Secrets {
@@ -76,81 +123,49 @@ impl Secrets {
 
     /// The number of a secret. None if it is too long, or there are too many.
     fn number(&mut self, secret: &str) -> Option<usize> {
-        if let Some(known) = self.numbers.get(secret) {
-            return Some(known.number);
+        let known = self.numbers.get(secret).or_else(|| self.sought.forms.get(secret.as_bytes()));
+        if let Some(number) = known {
+            return Some(*number);
         }
-        if self.count >= SECRET_LIMIT || secret.len() > LONGEST_SOUGHT {
+        let next = self.numbers.len() + 1;
+        if next > SECRET_LIMIT || secret.len() > LONGEST_SOUGHT {
             return None;
         }
-        self.count += 1;
-        self.numbers.insert(secret.to_owned(), Number { number: self.count, is_sought: false });
-        Some(self.count)
+        self.numbers.insert(secret.to_owned(), next);
+        Some(next)
     }
 
     /// Looks for a secret, and for its forms in JSON, in URLs and in base64, from now on. A word of the protocols is not looked
     /// for: a peer could name one as a secret so that no message of the recording can be read.
     pub(super) fn seek(&mut self, secret: &str) {
         let is_sought = (SHORTEST_SOUGHT..=LONGEST_SOUGHT).contains(&secret.len());
-        if !is_sought
-            || self.numbers.get(secret).is_some_and(|known| known.is_sought)
-            || is_protocol_word(secret)
-        {
+        if !is_sought || self.sought.forms.contains_key(secret.as_bytes()) || is_protocol_word(secret) {
             return;
         }
         let Some(number) = self.number(secret) else { return };
         for form in forms(secret) {
-            let known = self.numbers.get(&form).is_some_and(|known| known.is_sought);
-            if known || self.size + form.len() > SOUGHT_LIMIT {
-                continue;
-            }
-            self.size += form.len();
-            self.numbers.entry(form.clone()).or_insert(Number { number, is_sought: true }).is_sought = true;
-            self.new.push((form, number));
+            self.sought.add(form, number);
         }
     }
 
     /// The bytes of what is looked for. They grow with each secret.
     pub(super) fn generation(&self) -> usize {
-        self.size
-    }
-
-    /// Builds the search for new forms, together with earlier searches that are no larger.
-    fn build(&mut self) {
-        if self.new.is_empty() {
-            return;
-        }
-        let mut forms = std::mem::take(&mut self.new);
-        while let Some(last) = self.searches.pop() {
-            if last.forms.len() > forms.len() {
-                self.searches.push(last);
-                break;
-            }
-            forms.extend(last.forms);
-        }
-        self.searches.push(Search::new(forms));
+        self.sought.size
     }
 
     /// Whether a text has a secret.
-    pub(super) fn occur_in(&mut self, text: &str) -> bool {
-        self.build();
-        self.searches.iter().any(|search| search.automaton.is_match(text))
+    pub(super) fn occur_in(&self, text: &str) -> bool {
+        self.sought.find(text).next().is_some()
     }
 
     /// The places of secrets in a text.
-    pub(super) fn spans(&mut self, text: &str) -> Vec<Span> {
-        self.build();
-        let mut spans = Vec::new();
-        for search in &self.searches {
-            spans.extend(search.automaton.find_iter(text).map(|found| {
-                let (_, number) = &search.forms[found.pattern().as_usize()];
-                Span { range: found.range(), mask: Mask::Text(format!("«secret {number}»")) }
-            }));
-        }
-        spans
+    pub(super) fn spans(&self, text: &str) -> Vec<Span> {
+        let found = self.sought.find(text);
+        found.map(|(range, number)| Span { range, mask: Mask::Text(format!("«secret {number}»")) }).collect()
     }
 
     /// The places of secrets in a text that has masks. The masks stay.
-    pub(super) fn spans_outside_masks(&mut self, text: &str) -> Vec<Span> {
+    pub(super) fn spans_outside_masks(&self, text: &str) -> Vec<Span> {
         let mut spans = self.spans(text);
         if !spans.is_empty() {
             let masks = masks(text);

@@ -3,8 +3,6 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use super::secrets::Secrets;
-
 /// A place, and what stands there afterwards.
 #[derive(Debug)]
 pub(super) struct Span {
@@ -21,8 +19,13 @@ pub(super) enum Mask {
     User,
 }
 
-/// The text with its masks. Places that overlap become one, with the mask of the first and longest. None if there are no places.
-pub(super) fn masked(text: &str, mut spans: Vec<Span>, secrets: &mut Secrets) -> Option<String> {
+/// The text with its masks. Places that overlap become one, with the mask of the first and longest. `user` gives the mask of a user.
+/// None if there are no places.
+pub(super) fn masked(
+    text: &str,
+    mut spans: Vec<Span>,
+    mut user: impl FnMut(&str) -> String,
+) -> Option<String> {
     if spans.is_empty() {
         return None;
     }
@@ -34,7 +37,7 @@ pub(super) fn masked(text: &str, mut spans: Vec<Span>, secrets: &mut Secrets) ->
             out.push_str(&text[end..span.range.start]);
             match span.mask {
                 Mask::Text(mask) => out.push_str(&mask),
-                Mask::User => out.push_str(&secrets.mask("user", &text[span.range.clone()])),
+                Mask::User => out.push_str(&user(&text[span.range.clone()])),
             }
         }
         end = end.max(span.range.end);

@@ -255,10 +255,28 @@ fn a_thousand_secrets_are_looked_for_in_one_pass() {
 }
 
 #[test]
+fn the_longest_of_secrets_with_the_same_beginning_is_found() {
+    let mut masker = Masker::new();
+    let long = "ab".repeat(2000);
+    for secret in
+        ["secret-9", "secret-9-long", "secret-9-long-more", "secret-9-lz", &*(long.clone() + "c"), &long]
+    {
+        masker.message(&format!("{{\"password\":\"{secret}\"}}"));
+    }
+    let text = "secret-9-longer secret-9-long-more secret-9-lo secret-9-lz secret- secret-9";
+    let expected = "«secret 2»er «secret 3» «secret 1»-lo «secret 4» secret- «secret 1»";
+    assert_eq!(masker.text(text), expected);
+    assert_eq!(
+        masker.text(&format!("{long}d {long}c {}", &long[1..])),
+        format!("«secret 6»d «secret 5» {}", &long[1..])
+    );
+}
+
+#[test]
 fn what_is_looked_for_has_a_limit() {
     let mut masker = Masker::new();
     for number in 0..200 {
-        masker.message(&format!("{{\"password\":\"{number}{}\"}}", "long".repeat(2000)));
+        masker.message(&format!("{{\"password\":\"{number}{}\"}}", "long".repeat(1900)));
     }
     assert!(masker.generation() <= 1 << 20);
     let long = "x1".repeat(100_000);
