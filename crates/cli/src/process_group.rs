@@ -1,6 +1,7 @@
 //! A program whose raw bytes we pass on: it leads a process group, and what it started ends with it.
 
 use std::ffi::OsString;
+use std::io;
 use std::process::{ExitStatus, Stdio};
 
 use anyhow::{Context as _, Result};
@@ -37,8 +38,31 @@ impl ProcessGroup {
         Ok((Self { child }, Pipes { stdin, stdout, stderr }))
     }
 
-    /// Waits for the end of the program itself.
-    pub(crate) async fn wait(&mut self) -> std::io::Result<ExitStatus> {
+    /// Waits for the end of the program itself. What it started may run on.
+    pub(crate) async fn ended(&mut self) -> io::Result<()> {
+        #[cfg(unix)]
+        {
+            use rustix::process::{WaitId, WaitIdOptions, waitid};
+            use tokio::signal::unix::{SignalKind, signal};
+            // From before the check, so that no end is missed.
+            let mut ends = signal(SignalKind::child())?;
+            let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+            while let Some(id) = self.id()
+                && waitid(WaitId::Pid(id), options)?.is_none()
+            {
+                ends.recv().await;
+            }
+            Ok(())
+        }
+        #[cfg(not(unix))]
+        self.child.wait().await.map(drop)
+    }
+
+    /// Waits for the end of the program itself, and then kills what it has left behind.
+    pub(crate) async fn wait(&mut self) -> io::Result<ExitStatus> {
+        self.ended().await?;
+        // The program is still a process, without which the id could be that of another group.
+        self.kill();
         self.child.wait().await
     }
 
@@ -60,11 +84,15 @@ impl ProcessGroup {
 
     #[cfg(unix)]
     fn signal(&self, signal: rustix::process::Signal) {
-        let id = self.child.id().and_then(|id| i32::try_from(id).ok());
-        if let Some(id) = id.and_then(rustix::process::Pid::from_raw) {
-            // The leader has not been waited for, so the id is still that of its group.
+        if let Some(id) = self.id() {
             let _ended = rustix::process::kill_process_group(id, signal);
         }
+    }
+
+    /// The id of the program and of its group. None once the system may give it to another.
+    #[cfg(unix)]
+    fn id(&self) -> Option<rustix::process::Pid> {
+        rustix::process::Pid::from_raw(i32::try_from(self.child.id()?).ok()?)
     }
 }
 

@@ -2,61 +2,94 @@
 
 use std::fs;
 use std::io;
+use std::ops::ControlFlow;
+use std::path::Path;
 
 use agentwire_jsonrpc::RawJson;
-use agentwire_recording::{EventKind, Recording, Replay, ReplayConfig, Side, reduce};
+use agentwire_recording::{EventKind, Recording, Replay, ReplayConfig, Side, reduce, write_private};
 use anyhow::{Context as _, Result};
 use bytestring::ByteString;
 
 use crate::arguments::Reduce;
+use crate::failure::Usage;
 use crate::output::print_json;
 use crate::replay::{Program, masks, read};
 use crate::signals::Signals;
 use crate::text::Notes;
 
-/// Prints or writes the smaller recording, and fails if nothing differs.
+/// Prints or writes the smaller recording, and fails if nothing differs. A signal ends the search, and what was found so far counts.
 pub(crate) async fn run(arguments: Reduce, json: bool, notes: &Notes) -> Result<()> {
     let recording = read(&arguments.file)?;
+    if let Some(out) = &arguments.out
+        && is_same_file(out, &arguments.file)
+    {
+        return Err(Usage("--out: it is the file that is read, which would be lost".into()).into());
+    }
     let config = ReplayConfig::new().timeout(arguments.comparison.timeout).stop_at_first(true);
     let mut failure = None;
+    let mut is_interrupted = false;
+    let mut signals = Signals::listen()?;
     let run = async |candidate: &Recording| {
         let (mut program, wire) = match Program::start(&arguments.command, None) {
             Ok(started) => started,
             Err(error) => {
                 failure = Some(error);
-                return None;
+                return ControlFlow::Break(());
             }
         };
         let mut replay = Replay::new(candidate, Side::Client, &arguments.comparison.ignored, masks());
-        // How the program ends is no difference.
-        let _ended =
-            agentwire_recording::replay(wire, &mut replay, Side::Client, config, tokio::time::sleep).await;
-        program.end().await;
-        replay.differences().0.first().cloned()
+        let played = async {
+            // How the program ends is no difference.
+            let _ended =
+                agentwire_recording::replay(wire, &mut replay, Side::Client, config, tokio::time::sleep)
+                    .await;
+            program.end().await;
+        };
+        tokio::select! {
+            () = played => ControlFlow::Continue(replay.differences().0.first().cloned()),
+            () = signals.next() => {
+                is_interrupted = true;
+                ControlFlow::Break(())
+            }
+        }
     };
-    let mut signals = Signals::listen()?;
-    let reduction = tokio::select! {
-        reduction = reduce(&recording, Side::Client, arguments.runs, run) => reduction,
-        () = signals.next() => anyhow::bail!("interrupted"),
-    };
+    let reduction = reduce(&recording, Side::Client, arguments.runs, run).await;
     if let Some(error) = failure {
         return Err(error);
     }
-    let reduction = reduction.context("the replay has no difference")?;
+    let reduction =
+        reduction.context(if is_interrupted { "interrupted" } else { "the replay has no difference" })?;
     match &arguments.out {
         Some(path) => {
-            fs::write(path, reduction.recording.to_text()).with_context(|| path.display().to_string())?;
+            let text = reduction.recording.to_text();
+            write_private(path, &text).with_context(|| path.display().to_string())?;
         }
         None => print(&reduction.recording)?,
     }
     let (before, after) = (messages(&recording), messages(&reduction.recording));
-    let limited = if reduction.is_limited { ", which is the limit" } else { "" };
-    notes.add(&format!("{before} messages became {after} in {} runs{limited}", reduction.runs));
+    let end = match (is_interrupted, reduction.is_limited) {
+        (true, _) => ", and then it was interrupted",
+        (false, true) => ", which is the limit",
+        (false, false) => "",
+    };
+    notes.add(&format!("{before} messages became {after} in {} runs{end}", reduction.runs));
     match json {
         true if arguments.out.is_some() => print_json(&reduction.difference)?,
         _ => notes.add(&reduction.difference.to_string()),
     }
     Ok(())
+}
+
+/// Whether two paths lead to the same file.
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        let id = |path: &Path| fs::metadata(path).ok().map(|file| (file.dev(), file.ino()));
+        id(one).is_some_and(|one| Some(one) == id(other))
+    }
+    #[cfg(not(unix))]
+    fs::canonicalize(one).is_ok_and(|one| fs::canonicalize(other).is_ok_and(|other| one == other))
 }
 
 fn messages(recording: &Recording) -> usize {

@@ -12,6 +12,9 @@ use crate::json_text::encoded;
 /// The version of the format.
 pub const FORMAT: u32 = 1;
 
+/// How many events a recording has at most: each takes about 200 bytes of memory beside its texts.
+pub(crate) const EVENT_LIMIT: usize = 2_000_000;
+
 /// How many bytes of a line are kept that is longer than the limit: 4 KiB.
 pub(crate) const KEPT_OF_LONG_LINE: usize = 4 << 10;
 
@@ -133,12 +136,6 @@ impl Line {
     /// Whether nothing of it was cut.
     pub fn is_whole(&self) -> bool {
         self.length == self.bytes.len() as u64
-    }
-
-    /// The beginning of a line that has `length` bytes.
-    pub(crate) fn cut(mut bytes: Vec<u8>, length: u64) -> Self {
-        bytes.truncate(KEPT_OF_LONG_LINE);
-        Self { bytes, length }
     }
 }
 

@@ -49,9 +49,11 @@
 
 mod date;
 mod event;
+mod file;
 #[cfg(feature = "http")]
 pub mod http;
 mod json_text;
+mod line_buffer;
 mod line_tap;
 mod mask;
 mod message;
@@ -66,10 +68,11 @@ mod tap;
 mod writer;
 
 pub use event::{Event, EventKind, Exit, FORMAT, Header, HttpHead, Line, Protocol, Side, TransportKind};
+pub use file::write_private;
 pub use line_tap::LineTap;
 pub use mask::{
-    Certainty, InvalidPattern, Masker, PATTERNS, PUBLIC_MEMBERS, SECRET_HEADERS, SECRET_MEMBERS,
-    SECRET_PLACES, SHORTEST_SOUGHT, SecretPattern, Secrets,
+    Certainty, InvalidPattern, Masker, PATTERNS, PUBLIC_MEMBERS, SCHEMES, SECRET_HEADERS, SECRET_MEMBERS,
+    SECRET_PLACES, SECRET_QUERY, SHORTEST_SOUGHT, SecretPattern, Secrets,
 };
 pub use reader::{ReadError, Recording};
 pub use recorder::{Recorder, RecorderConfig};

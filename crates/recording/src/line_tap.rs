@@ -3,24 +3,26 @@
 use agentwire_jsonrpc::RawJson;
 use bytestring::ByteString;
 
-use crate::event::{EventKind, KEPT_OF_LONG_LINE, Line, Side};
+use crate::event::{EventKind, Line, Side};
+use crate::line_buffer::LineBuffer;
 use crate::recorder::Recorder;
 
 /// Records the lines of a stream: messages and other text, or stderr. It takes the bytes as they come, in any pieces.
 #[derive(Debug)]
 pub struct LineTap {
-    recorder: Option<Recorder>,
+    open: Option<(Recorder, LineBuffer)>,
     from: Side,
     is_stderr: bool,
-    line: Vec<u8>,
-    /// How long the line is so far. Beyond the limit, only its beginning is kept.
-    length: u64,
 }
 
 impl LineTap {
     /// Records the messages of a side. Without a recorder it does nothing.
     pub fn messages(recorder: Option<Recorder>, from: Side) -> Self {
-        Self { recorder, from, is_stderr: false, line: Vec::new(), length: 0 }
+        let open = recorder.map(|recorder| {
+            let line = recorder.line_buffer();
+            (recorder, line)
+        });
+        Self { open, from, is_stderr: false }
     }
 
     /// Records the lines of a side's stderr.
@@ -30,22 +32,11 @@ impl LineTap {
 
     /// Takes bytes.
     pub fn push(&mut self, bytes: &[u8]) {
-        let Some(limit) = self.recorder.as_ref().map(Recorder::line_limit) else { return };
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
-            let (content, is_whole) = match piece.strip_suffix(b"\n") {
-                Some(content) => (content, true),
-                None => (piece, false),
-            };
-            self.length += content.len() as u64;
-            if self.length <= limit as u64 {
-                self.line.extend_from_slice(content);
-            } else {
-                let room = KEPT_OF_LONG_LINE.saturating_sub(self.line.len());
-                self.line.extend_from_slice(&content[..room.min(content.len())]);
-                self.line.truncate(KEPT_OF_LONG_LINE);
-                self.line.shrink_to(KEPT_OF_LONG_LINE);
-            }
-            if is_whole {
+            let Some((_, line)) = &mut self.open else { return };
+            let content = piece.strip_suffix(b"\n");
+            line.push(content.unwrap_or(piece));
+            if content.is_some() {
                 self.end_line();
             }
         }
@@ -54,7 +45,7 @@ impl LineTap {
     /// Records the last line, which has no end, and that the side has closed its stream.
     pub fn end(&mut self) {
         self.end_line();
-        if let Some(recorder) = self.recorder.take()
+        if let Some((recorder, _)) = self.open.take()
             && !self.is_stderr
         {
             recorder.record(self.from, EventKind::Closed);
@@ -62,37 +53,40 @@ impl LineTap {
     }
 
     fn end_line(&mut self) {
-        let (line, length) = (std::mem::take(&mut self.line), std::mem::take(&mut self.length));
-        let Some(recorder) = &self.recorder else { return };
-        let is_cut = length > line.len() as u64;
-        let line = match line.strip_suffix(b"\r") {
-            Some(content) if !is_cut => content.to_vec(),
-            _ => line,
-        };
-        if line.is_empty() {
-            return;
+        let Some((recorder, line)) = &mut self.open else { return };
+        let mut line = line.take();
+        if line.is_whole() && line.bytes.ends_with(b"\r") {
+            line.bytes.pop();
+            line.length -= 1;
         }
-        let kind = match (is_cut, self.is_stderr) {
-            (true, true) => EventKind::Stderr(Line::cut(line, length)),
-            (true, false) => EventKind::Text(Line::cut(line, length)),
-            (false, true) => EventKind::Stderr(Line::new(line)),
-            (false, false) => message_or_text(line),
+        let kind = match self.is_stderr {
+            true if line.bytes.is_empty() => None,
+            true => Some(EventKind::Stderr(line)),
+            false => message_or_text(line),
         };
-        recorder.record(self.from, kind);
+        if let Some(kind) = kind {
+            recorder.record(self.from, kind);
+        }
     }
 }
 
-/// A message if the bytes are a JSON object or array, else text.
-pub(crate) fn message_or_text(bytes: Vec<u8>) -> EventKind {
-    let is_message =
-        bytes.iter().find(|byte| !byte.is_ascii_whitespace()).is_some_and(|byte| b"{[".contains(byte));
-    if is_message
-        && let Ok(text) = String::from_utf8(bytes.clone())
-        && let Ok(json) = RawJson::parse(ByteString::from(text))
-    {
-        return EventKind::Message(one_line(json));
+/// A message if a whole line or body is a JSON object or array, else text. None if it is empty.
+pub(crate) fn message_or_text(line: Line) -> Option<EventKind> {
+    if line.length == 0 {
+        return None;
     }
-    EventKind::Text(Line::new(bytes))
+    let first = line.bytes.iter().find(|byte| !byte.is_ascii_whitespace());
+    if !line.is_whole() || first.is_none_or(|byte| !b"{[".contains(byte)) {
+        return Some(EventKind::Text(line));
+    }
+    let text = match String::from_utf8(line.bytes) {
+        Ok(text) => ByteString::from(text),
+        Err(error) => return Some(EventKind::Text(Line::new(error.into_bytes()))),
+    };
+    Some(match RawJson::parse(text.clone()) {
+        Ok(json) => EventKind::Message(one_line(json)),
+        Err(_) => EventKind::Text(Line::new(text.into_bytes())),
+    })
 }
 
 /// The same JSON without line breaks.

@@ -8,7 +8,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 
-use crate::event::{Event, EventKind, Exit, FORMAT, Header, HttpHead, Line, Protocol, Side, TransportKind};
+use crate::event::{
+    EVENT_LIMIT, Event, EventKind, Exit, FORMAT, Header, HttpHead, Line, Protocol, Side, TransportKind,
+};
 
 /// The longest line that is read: the longest message, its masks and its envelope.
 const LINE_LIMIT: u64 = 4 * DEFAULT_LINE_LIMIT as u64;
@@ -61,6 +63,9 @@ pub enum ReadError {
     /// The file is larger than 1 GiB, or a line longer than 128 MiB.
     #[error("the recording is longer than the limit of {0} bytes")]
     TooLong(u64),
+    /// The file has more than 2,000,000 events.
+    #[error("the recording has more than {0} events")]
+    TooManyEvents(usize),
 }
 
 /// A line of a recording or of a script.
@@ -113,8 +118,18 @@ impl Recording {
     ///
     /// When reading fails, or a line is not one of a recording.
     pub fn read(from: impl BufRead) -> Result<Self, ReadError> {
+        Self::read_up_to(from, EVENT_LIMIT)
+    }
+
+    fn read_up_to(from: impl BufRead, event_limit: usize) -> Result<Self, ReadError> {
         let mut recording = Self::default();
-        read_lines(from, |number, line| recording.add(number, line))?;
+        read_lines(from, |number, line| {
+            recording.add(number, line)?;
+            if recording.events.len() > event_limit {
+                return Err(ReadError::TooManyEvents(event_limit));
+            }
+            Ok(())
+        })?;
         Ok(recording)
     }
 
@@ -127,13 +142,7 @@ impl Recording {
             self.header = Header { protocol, transport, started };
             return Ok(());
         }
-        let at = line.at.and_then(|at| Duration::try_from_secs_f64(at / 1000.0).ok());
-        let (from, exchange) = (line.from, line.exchange);
-        let kind = line.kind();
-        match (from, kind) {
-            (Some(from), Some(kind)) => self.events.push(Event { at, from, exchange, kind }),
-            _ => return Err(ReadError::NoEvent { line: number }),
-        }
+        self.events.push(line.event().ok_or(ReadError::NoEvent { line: number })?);
         Ok(())
     }
 
@@ -196,6 +205,11 @@ pub(crate) fn read_lines(
     }
 }
 
+/// The event of a line. None if the line has another meaning.
+pub(crate) fn event_of(line: &str) -> Result<Option<Event>, serde_json::Error> {
+    read::<AnyLine>(line).map(AnyLine::event)
+}
+
 impl AnyLine {
     /// Whether it is a header, of the version that is read here.
     pub(crate) fn is_header(&self) -> Result<bool, ReadError> {
@@ -204,6 +218,12 @@ impl AnyLine {
             Some(other) => Err(ReadError::Version(other)),
             None => Ok(false),
         }
+    }
+
+    fn event(self) -> Option<Event> {
+        let at = self.at.and_then(|at| Duration::try_from_secs_f64(at / 1000.0).ok());
+        let (from, exchange) = (self.from?, self.exchange);
+        Some(Event { at, from, exchange, kind: self.kind()? })
     }
 
     pub(crate) fn kind(self) -> Option<EventKind> {
@@ -255,5 +275,13 @@ mod tests {
         assert!(matches!(error("{\"recording\":1,\"script\":\"agent\"}"), ReadError::IsScript));
         assert!(matches!(error("{\"note\":\"only scripts have notes\"}"), ReadError::NoEvent { line: 1 }));
         assert!(matches!(error("{\"at\":-1,\"from\":\"nobody\"}"), ReadError::Line { .. }));
+    }
+
+    #[test]
+    fn the_number_of_events_is_limited() {
+        let text = "{\"from\":\"client\",\"closed\":true}\n".repeat(4);
+        assert_eq!(Recording::read_up_to(text.as_bytes(), 4).unwrap().events.len(), 4);
+        let error = Recording::read_up_to(text.as_bytes(), 3).unwrap_err();
+        assert_eq!(error.to_string(), "the recording has more than 3 events");
     }
 }

@@ -11,9 +11,11 @@ use std::time::{Duration, Instant, SystemTime};
 use agentwire_jsonrpc::DEFAULT_LINE_LIMIT;
 
 use crate::date::rfc3339;
-use crate::event::{Event, EventKind, Header, Protocol, Side, TransportKind};
+use crate::event::{EVENT_LIMIT, Event, EventKind, Header, Protocol, Side, TransportKind};
+use crate::file::create_private;
+use crate::line_buffer::{Budget, LineBuffer};
 use crate::mask::Masker;
-use crate::writer::{OnStop, Order, Progress, RecordingError, Writer, create};
+use crate::writer::{OnStop, Order, Progress, RecordingError, Writer};
 
 /// How many events may wait to be written.
 const QUEUED_EVENTS: usize = 1 << 16;
@@ -26,7 +28,9 @@ pub struct RecorderConfig {
     masker: Option<Masker>,
     line_limit: usize,
     size_limit: u64,
+    event_limit: usize,
     queue_limit: usize,
+    open_limit: usize,
     on_stop: OnStop,
     clock: Option<Clock>,
 }
@@ -39,7 +43,9 @@ impl RecorderConfig {
             masker: Some(Masker::from_env()),
             line_limit: DEFAULT_LINE_LIMIT,
             size_limit: 1 << 30,
+            event_limit: EVENT_LIMIT,
             queue_limit: 128 << 20,
+            open_limit: 128 << 20,
             on_stop: Box::new(|_| {}),
             clock: None,
         }
@@ -73,10 +79,26 @@ impl RecorderConfig {
         self
     }
 
+    /// Sets how many events the file may have (default 2,000,000, which is what [`Recording::read`](crate::Recording::read) takes).
+    /// There the recording stops.
+    #[must_use]
+    pub fn event_limit(mut self, events: usize) -> Self {
+        self.event_limit = events;
+        self
+    }
+
     /// Sets how many bytes may wait to be written (default 128 MiB). With more, the recording stops.
     #[must_use]
     pub fn queue_limit(mut self, bytes: usize) -> Self {
         self.queue_limit = bytes;
+        self
+    }
+
+    /// Sets how many bytes the lines and bodies may take together that have not ended (default 128 MiB). Of those that would take
+    /// more, the first 4 KiB are recorded.
+    #[must_use]
+    pub fn open_limit(mut self, bytes: usize) -> Self {
+        self.open_limit = bytes;
         self
     }
 
@@ -101,7 +123,7 @@ impl RecorderConfig {
     /// When the file cannot be created, or no thread can be started.
     pub fn create(self, path: impl AsRef<Path>) -> io::Result<Recorder> {
         let path = path.as_ref();
-        let file = create(path)?;
+        let file = create_private(path)?;
         let mut header = self.header;
         let clock = match self.clock {
             Some(clock) => clock,
@@ -118,9 +140,12 @@ impl RecorderConfig {
             header,
             masker: self.masker,
             file: BufWriter::new(file),
-            path: path.to_owned(),
+            // The file itself stays where it is when links change.
+            path: path.canonicalize()?,
             written: 0,
             limit: self.size_limit,
+            events: 0,
+            event_limit: self.event_limit,
             held: Some(Vec::new()),
             progress: progress.clone(),
             on_stop: on_stop.clone(),
@@ -133,6 +158,7 @@ impl RecorderConfig {
             clock,
             line_limit: self.line_limit,
             queue_limit: self.queue_limit,
+            open: Budget::new(self.open_limit),
             exchanges: AtomicU64::new(0),
             on_stop,
         };
@@ -158,6 +184,7 @@ struct Inner {
     clock: Clock,
     line_limit: usize,
     queue_limit: usize,
+    open: Arc<Budget>,
     exchanges: AtomicU64,
     on_stop: Arc<OnStop>,
 }
@@ -196,8 +223,9 @@ impl Recorder {
         self.inner.progress.stopped.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn line_limit(&self) -> usize {
-        self.inner.line_limit
+    /// A buffer for a line or a body.
+    pub(crate) fn line_buffer(&self) -> LineBuffer {
+        LineBuffer::new(self.inner.line_limit, &self.inner.open)
     }
 
     fn now(&self) -> Duration {

@@ -1,6 +1,6 @@
 //! Writes the events of a recording to its file, on a thread of its own.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, BufWriter, Seek as _, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,11 +8,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::time::Duration;
 
-use agentwire_jsonrpc::RawJson;
-use bytestring::ByteString;
-
-use crate::event::{Event, EventKind, Header, TransportKind, protocol_of};
+use crate::event::{Event, EventKind, Header, Protocol, TransportKind, protocol_of};
+use crate::file::replace_private;
 use crate::mask::Masker;
+use crate::reader::event_of;
 
 /// How many events wait for one that shows the protocol.
 const HELD_EVENTS: usize = 64;
@@ -30,6 +29,14 @@ pub enum RecordingError {
     /// The file has reached its limit.
     #[error("the recording stops: it has reached its limit of {0} bytes")]
     FileLimit(u64),
+    /// The file has as many events as a reader takes.
+    #[error("the recording stops: it has reached its limit of {0} events")]
+    EventLimit(usize),
+    /// The lines from before a secret was known cannot be masked again.
+    #[error(
+        "the recording may have secrets in lines from before they were known, and cannot be written again: {0}"
+    )]
+    MaskAgain(#[source] io::Error),
     /// Events arrive faster than they are written.
     #[error("the recording stops: {0} bytes wait to be written")]
     QueueLimit(usize),
@@ -61,26 +68,14 @@ pub(crate) struct Writer {
     pub(crate) path: PathBuf,
     pub(crate) written: u64,
     pub(crate) limit: u64,
+    pub(crate) events: usize,
+    pub(crate) event_limit: usize,
     /// Events from before the protocol is known. None once the header is written.
     pub(crate) held: Option<Vec<Event>>,
     pub(crate) progress: Arc<Progress>,
     pub(crate) on_stop: Arc<OnStop>,
     /// The generation of the masker's secrets that all lines so far have been masked by.
     pub(crate) generation: usize,
-}
-
-/// Opens a file for a recording. Only its owner can read it. A named pipe is refused, since opening one waits for a reader.
-pub(crate) fn create(path: &Path) -> io::Result<File> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
-        if fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_fifo()) {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a named pipe"));
-        }
-        OpenOptions::new().read(true).write(true).create(true).truncate(true).mode(0o600).open(path)
-    }
-    #[cfg(not(unix))]
-    OpenOptions::new().read(true).write(true).create(true).truncate(true).open(path)
 }
 
 impl Writer {
@@ -165,8 +160,13 @@ impl Writer {
 
     fn write(&mut self, mut event: Event) -> Result<(), RecordingError> {
         if let Some(masker) = &mut self.masker {
-            mask(masker, &mut event);
+            masker.event(&mut event);
         }
+        if self.events >= self.event_limit {
+            self.file.flush()?;
+            return Err(RecordingError::EventLimit(self.event_limit));
+        }
+        self.events += 1;
         let line = event.to_line(self.header.protocol);
         self.write_line(&line)
     }
@@ -189,11 +189,11 @@ impl Writer {
             self.write_held()?;
         }
         self.file.flush()?;
-        if let Some(masker) = &self.masker
+        if let Some(masker) = &mut self.masker
             && masker.generation() > self.generation
         {
             self.generation = masker.generation();
-            mask_again(masker, &self.path)?;
+            mask_again(masker, &self.path, self.header.protocol).map_err(RecordingError::MaskAgain)?;
             let mut file = OpenOptions::new().read(true).write(true).open(&self.path)?;
             file.seek(io::SeekFrom::End(0))?;
             self.file = BufWriter::new(file);
@@ -208,53 +208,26 @@ impl std::fmt::Debug for Writer {
     }
 }
 
-fn mask(masker: &mut Masker, event: &mut Event) {
-    match &mut event.kind {
-        EventKind::Message(message) => {
-            // A mask is JSON wherever it stands, so this parses.
-            if let Ok(masked) = RawJson::parse(ByteString::from(masker.message(message.as_str()))) {
-                *message = masked;
-            } else {
-                event.kind = EventKind::Unreadable("the message cannot be masked".into());
-            }
-        }
-        EventKind::Text(line) | EventKind::Stderr(line) => {
-            let whole = line.length == line.bytes.len() as u64;
-            line.bytes = masker.bytes(&line.bytes);
-            if whole {
-                line.length = line.bytes.len() as u64;
-            }
-        }
-        EventKind::Unreadable(why) => *why = masker.text(why),
-        EventKind::Http(head) => {
-            if let Some(path) = &mut head.path {
-                *path = masker.text(path);
-            }
-            for (name, value) in &mut head.headers {
-                *value = masker.header(name, value);
-            }
-        }
-        EventKind::Closed | EventKind::Exit(_) => {}
-    }
-}
-
 /// Masks a file's lines once more. The file is replaced only if it changes, by one that is complete. What is no regular file stays.
-fn mask_again(masker: &Masker, path: &Path) -> io::Result<()> {
+fn mask_again(masker: &mut Masker, path: &Path, protocol: Option<Protocol>) -> io::Result<()> {
     let file = File::open(path)?;
     if !file.metadata()?.is_file() {
         return Ok(());
     }
-    let mut has_changed = false;
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".masking");
-    let new_path = path.with_file_name(name);
-    let mut new = BufWriter::new(create(&new_path)?);
-    for line in BufReader::new(file).lines() {
-        let line = line?;
-        let masked = masker.line_again(&line);
-        has_changed |= masked.is_some();
-        writeln!(new, "{}", masked.unwrap_or(line))?;
-    }
-    new.flush()?;
-    if has_changed { fs::rename(&new_path, path) } else { fs::remove_file(&new_path) }
+    let mut lines = BufReader::new(file).lines();
+    replace_private(path, |new| {
+        let mut has_changed = false;
+        for line in &mut lines {
+            let mut line = line?;
+            if masker.may_have_known(&line)
+                && let Ok(Some(mut event)) = event_of(&line)
+                && masker.event_again(&mut event)
+            {
+                line = event.to_line(protocol);
+                has_changed = true;
+            }
+            writeln!(new, "{line}")?;
+        }
+        Ok(has_changed)
+    })
 }

@@ -174,6 +174,35 @@ fn a_recording_of_thirty_messages_shrinks_to_the_one_that_differs() {
         .tells("in 2 runs, which is the limit");
     let ended = run(&["reduce", &recorded_tools(&folder), "--", &ours, "server"]);
     ended.exits(1).tells("the replay has no difference");
+
+    // A signal keeps what was found; the recording itself is never the result's file.
+    run(&["reduce", &file, "--out", &file, "--", &ours, "server"]).exits(2).tells("would be lost");
+    let slow = format!("sleep 0.3; exec '{ours}' server");
+    let program = Program::start(&["reduce", &file, "--out", &out, "--", "/bin/sh", "-c", &slow]);
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    program.signal(Signal::INT);
+    program.end(SOON).exits(0).tells("and then it was interrupted");
+    let small = events(Path::new(&out)).len();
+    assert!(small > 2 && small < events(Path::new(&file)).len(), "{small}");
+}
+
+#[test]
+fn what_a_program_leaves_behind_ends_with_it() {
+    let folder = Folder::new();
+    let file = recorded_tools(&folder);
+    let left = folder.text("left");
+    let script =
+        format!("sleep 600 </dev/null >/dev/null 2>&1 & echo $! >>'{left}'; exec '{}' server", ours());
+    let start = ["/bin/sh", "-c", &script];
+    run(&[&["replay", &file, "--"], &start[..]].concat()).exits(0);
+    run(&[&["record", "--record", &folder.text("x"), "--"], &start[..]].concat()).exits(0);
+    let ids = fs::read_to_string(left).expect("the ids");
+    assert_eq!(ids.lines().count(), 2, "{ids}");
+    for id in ids.lines() {
+        // A process that nobody has waited for yet counts as ended.
+        let state = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+        assert!(state.is_empty() || state.contains(") Z "), "{state}");
+    }
 }
 
 /// Starts a program that says where it listens, and gives the URL.

@@ -14,7 +14,7 @@ use crate::failure::ProgramEnded;
 use crate::process_group::{Pipes, ProcessGroup};
 use crate::signals::Signals;
 
-/// How long output may come after the program has ended: from processes that it has left behind.
+/// How long output may come after the program has ended: from processes that it has left behind, which are killed then.
 const DRAIN: Duration = Duration::from_secs(1);
 
 /// Runs the program, and fails with its exit code unless that is 0.
@@ -30,13 +30,15 @@ pub(super) async fn run(command: &[OsString], recorder: Recorder) -> Result<()> 
     );
     let output = async {
         let mut output = std::pin::pin!(output);
-        let status = tokio::select! {
+        tokio::select! {
             // The program may run on after it has closed its output.
-            _ = &mut output => return wait(&mut program, &mut signals).await,
-            status = wait(&mut program, &mut signals) => status,
-        };
-        let _drained = tokio::time::timeout(DRAIN, output).await;
-        status
+            _ = &mut output => ended(&mut program, &mut signals).await,
+            ended = ended(&mut program, &mut signals) => {
+                let _drained = tokio::time::timeout(DRAIN, output).await;
+                ended
+            }
+        }?;
+        program.wait().await
     };
     let mut output = std::pin::pin!(output);
     let status = tokio::select! {
@@ -52,18 +54,18 @@ pub(super) async fn run(command: &[OsString], recorder: Recorder) -> Result<()> 
 }
 
 /// Waits for the end of the program. The first signal is passed on to it, the second kills it.
-async fn wait(program: &mut ProcessGroup, signals: &mut Signals) -> std::io::Result<ExitStatus> {
+async fn ended(program: &mut ProcessGroup, signals: &mut Signals) -> std::io::Result<()> {
     tokio::select! {
-        status = program.wait() => return status,
+        ended = program.ended() => return ended,
         () = signals.next() => {}
     }
     program.terminate();
     tokio::select! {
-        status = program.wait() => return status,
+        ended = program.ended() => return ended,
         () = signals.next() => {}
     }
     program.kill();
-    program.wait().await
+    program.ended().await
 }
 
 /// The exit code of a program: its own, or 128 and the signal that ended it.

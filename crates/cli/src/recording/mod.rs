@@ -71,7 +71,9 @@ pub(crate) fn start(arguments: &Arguments, notes: &Notes) -> Result<Option<Recor
 pub(crate) fn finish(recorder: &Recorder, notes: &Notes) {
     let had_stopped = recorder.has_stopped();
     if !recorder.finish(FINISH_LIMIT) && !had_stopped && !recorder.has_stopped() {
-        notes.add("warning: the end of the recording is not written");
+        notes.add(
+            "warning: the recording was not finished in 30 s: it may lack its end, and may have secrets from before they were known",
+        );
     }
 }
 

@@ -1,110 +1,208 @@
 //! Finds the events of a Server-Sent Events stream, for a recording.
 
-/// An event.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+use crate::event::Line;
+use crate::line_buffer::LineBuffer;
+
+/// An event that has data.
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct StreamEvent {
     pub(super) name: String,
-    pub(super) data: Vec<u8>,
-    /// How long the data is. It is longer than `data` where it was cut.
-    pub(super) length: u64,
+    pub(super) data: Line,
 }
 
-/// Decodes a stream, in any pieces. Of data beyond the limit the rest is only counted.
+/// What a piece of a stream has brought.
+#[derive(Debug)]
+pub(super) enum Step {
+    /// The end of an event.
+    Event(StreamEvent),
+    /// An empty line that ends no event.
+    Blank,
+    /// Neither; all of the piece has been read.
+    More,
+}
+
+/// Decodes a stream, in any pieces. Each byte is looked at once. Of the fields, only data takes as much memory as it is long, within
+/// the limits of its buffer.
 #[derive(Debug)]
 pub(super) struct EventDecoder {
-    limit: usize,
-    line: Vec<u8>,
-    event: StreamEvent,
+    field: Field,
+    name: Vec<u8>,
+    data: LineBuffer,
     has_data: bool,
     after_return: bool,
+    is_first_line: bool,
+    /// Whether nothing of the field's value has come, so that a space may come that does not belong to it.
+    is_at_value: bool,
 }
 
-/// The longest line beyond data that is kept: a field's name and the name of an event.
-const FIELD_ROOM: usize = 1024;
+/// The field whose line is being read.
+#[derive(Debug)]
+enum Field {
+    /// Its name has not ended.
+    Name(Vec<u8>),
+    Event,
+    Data,
+    Other,
+}
+
+/// How much of a field's name is kept: more than any name that has a meaning, with a byte order mark.
+const FIELD_ROOM: usize = 16;
+
+/// How much of an event's name is kept.
+const NAME_ROOM: usize = 1024;
 
 impl EventDecoder {
-    pub(super) fn new(limit: usize) -> Self {
-        Self { limit, line: Vec::new(), event: StreamEvent::default(), has_data: false, after_return: false }
+    /// A decoder that collects data in a buffer.
+    pub(super) fn new(data: LineBuffer) -> Self {
+        Self {
+            field: Field::Name(Vec::new()),
+            name: Vec::new(),
+            data,
+            has_data: false,
+            after_return: false,
+            is_first_line: true,
+            is_at_value: false,
+        }
     }
 
     /// Takes bytes, and gives the events that they complete.
-    pub(super) fn push(&mut self, bytes: &[u8]) -> Vec<StreamEvent> {
+    pub(super) fn push(&mut self, mut bytes: &[u8]) -> Vec<StreamEvent> {
         let mut events = Vec::new();
-        for byte in bytes {
-            match byte {
-                b'\n' if std::mem::take(&mut self.after_return) => {}
-                b'\n' | b'\r' => {
-                    self.after_return = *byte == b'\r';
-                    events.extend(self.end_line());
-                }
-                byte => {
-                    self.after_return = false;
-                    if self.line.len() < self.limit.saturating_add(FIELD_ROOM) {
-                        self.line.push(*byte);
-                    } else {
-                        self.event.length += 1;
-                    }
-                }
+        loop {
+            match self.step(&mut bytes) {
+                Step::Event(event) => events.push(event),
+                Step::Blank => {}
+                Step::More => return events,
             }
         }
-        events
     }
 
-    fn end_line(&mut self) -> Option<StreamEvent> {
-        let line = std::mem::take(&mut self.line);
-        if line.is_empty() {
-            let event = std::mem::take(&mut self.event);
-            return std::mem::take(&mut self.has_data).then_some(event);
+    /// Takes bytes up to the end of an event or an empty line, and leaves the others.
+    pub(super) fn step(&mut self, bytes: &mut &[u8]) -> Step {
+        loop {
+            if !bytes.is_empty() && std::mem::take(&mut self.after_return) {
+                *bytes = bytes.strip_prefix(b"\n").unwrap_or(bytes);
+            }
+            let Some(end) = bytes.iter().position(|byte| b"\r\n".contains(byte)) else {
+                self.content(bytes);
+                *bytes = &[];
+                return Step::More;
+            };
+            self.content(&bytes[..end]);
+            self.after_return = bytes[end] == b'\r';
+            *bytes = &bytes[end + 1..];
+            if let Some(step) = self.end_line() {
+                return step;
+            }
         }
-        let (field, value) = match line.iter().position(|byte| *byte == b':') {
-            Some(colon) => (&line[..colon], &line[colon + 1..]),
-            None => (&line[..], &[][..]),
-        };
-        let value = value.strip_prefix(b" ").unwrap_or(value);
-        match field {
-            b"event" => self.event.name = String::from_utf8_lossy(value).into_owned(),
+    }
+
+    /// Takes a piece of a line.
+    fn content(&mut self, mut piece: &[u8]) {
+        if let Field::Name(name) = &mut self.field {
+            let colon = piece.iter().position(|byte| *byte == b':');
+            let length = colon.unwrap_or(piece.len()).min(FIELD_ROOM.saturating_sub(name.len()));
+            name.extend_from_slice(&piece[..length]);
+            let Some(colon) = colon else { return };
+            self.end_name();
+            piece = &piece[colon + 1..];
+        }
+        if !piece.is_empty() && std::mem::take(&mut self.is_at_value) {
+            piece = piece.strip_prefix(b" ").unwrap_or(piece);
+        }
+        match self.field {
+            Field::Event => {
+                let room = NAME_ROOM.saturating_sub(self.name.len());
+                self.name.extend_from_slice(&piece[..room.min(piece.len())]);
+            }
+            Field::Data => self.data.push(piece),
+            Field::Name(_) | Field::Other => {}
+        }
+    }
+
+    /// Ends the name of a field. Returns whether there is one.
+    fn end_name(&mut self) -> bool {
+        let Field::Name(name) = &self.field else { return true };
+        let mark: &[u8] = if std::mem::take(&mut self.is_first_line) { "\u{feff}".as_bytes() } else { b"" };
+        let name = name.strip_prefix(mark).unwrap_or(name);
+        let has_name = !name.is_empty();
+        self.field = match name {
+            b"event" => {
+                self.name.clear();
+                Field::Event
+            }
             b"data" => {
                 if std::mem::replace(&mut self.has_data, true) {
-                    self.add(b"\n");
+                    self.data.push(b"\n");
                 }
-                self.add(value);
+                Field::Data
             }
-            _ => {}
-        }
-        None
+            _ => Field::Other,
+        };
+        self.is_at_value = true;
+        has_name
     }
 
-    fn add(&mut self, bytes: &[u8]) {
-        self.event.length += bytes.len() as u64;
-        let room = self.limit.saturating_sub(self.event.data.len());
-        self.event.data.extend_from_slice(&bytes[..room.min(bytes.len())]);
+    fn end_line(&mut self) -> Option<Step> {
+        // A line without a colon is a name.
+        let is_blank = !self.end_name();
+        self.field = Field::Name(Vec::new());
+        if !is_blank {
+            return None;
+        }
+        let name = String::from_utf8_lossy(&std::mem::take(&mut self.name)).into_owned();
+        let data = self.data.take();
+        Some(match std::mem::take(&mut self.has_data) {
+            true => Step::Event(StreamEvent { name, data }),
+            false => Step::Blank,
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::line_buffer::Budget;
+
+    fn decoder(limit: usize) -> EventDecoder {
+        EventDecoder::new(LineBuffer::new(limit, &Budget::new(1 << 20)))
+    }
 
     #[test]
     fn events_are_found_in_any_pieces() {
-        let stream =
-            b": hi\r\nevent: endpoint\r\ndata: /m?a\r\n\r\nid: 7\ndata: {\ndata:}\n\n\n\rdata\r\rdata: x";
+        let stream = "\u{feff}event: endpoint\r\ndata: /m?a\r\n\r\n: hi\nid: 7\ndata: {\ndata:}\n\n\n\rdata\r\rdata:  y\rdatum: x\n\r\ndata: x";
         for size in [1, 3, stream.len()] {
-            let mut decoder = EventDecoder::new(100);
-            let events: Vec<_> = stream.chunks(size).flat_map(|piece| decoder.push(piece)).collect();
-            let found: Vec<_> = events.iter().map(|event| (&*event.name, &*event.data)).collect();
-            assert_eq!(found, [("endpoint", &b"/m?a"[..]), ("", b"{\n}"), ("", b"")]);
+            let mut decoder = decoder(100);
+            let events: Vec<_> =
+                stream.as_bytes().chunks(size).flat_map(|piece| decoder.push(piece)).collect();
+            let found: Vec<_> = events.iter().map(|event| (&*event.name, &*event.data.bytes)).collect();
+            assert_eq!(found, [("endpoint", &b"/m?a"[..]), ("", b"{\n}"), ("", b""), ("", b" y")]);
         }
     }
 
     #[test]
     fn a_long_event_is_cut_and_counted() {
-        let mut decoder = EventDecoder::new(10);
+        let mut decoder = decoder(10_000);
         decoder.push(b"data: ");
         for _ in 0..1000 {
             assert!(decoder.push(&[b'x'; 100]).is_empty());
         }
         let event = decoder.push(b"\n\n").remove(0);
-        assert_eq!((event.data.len(), event.length), (10, 100_000));
+        assert_eq!((event.data.bytes.len(), event.data.length), (4096, 100_000));
+    }
+
+    #[test]
+    fn only_data_counts_and_takes_memory() {
+        let mut decoder = decoder(1000);
+        for start in [&b":"[..], b"event:", b"id: ", b""] {
+            decoder.push(start);
+            for _ in 0..1000 {
+                decoder.push(&[b'x'; 100]);
+            }
+            decoder.push(b"\n");
+        }
+        assert!(decoder.name.capacity() <= 2 * NAME_ROOM);
+        let event = decoder.push(b"data: {\"a\":1}\n\n").remove(0);
+        assert_eq!(event.data, Line::new(&b"{\"a\":1}"[..]));
     }
 }

@@ -5,6 +5,7 @@ use http::{HeaderMap, Method, StatusCode, Uri};
 
 use super::event_stream::EventDecoder;
 use crate::event::{EventKind, HttpHead, Line, Side, TransportKind};
+use crate::line_buffer::LineBuffer;
 use crate::line_tap::message_or_text;
 use crate::recorder::Recorder;
 
@@ -33,19 +34,15 @@ const HEADER_LIMIT: usize = 64;
 pub struct ExchangeTap {
     recorder: Recorder,
     id: u64,
-    is_event_stream: bool,
-    request: Body,
+    is_get: bool,
+    request: LineBuffer,
     response: Body,
 }
 
 #[derive(Debug)]
 enum Body {
-    Whole { bytes: Vec<u8>, length: u64 },
+    Whole(LineBuffer),
     Events(EventDecoder),
-}
-
-impl Body {
-    const EMPTY: Self = Self::Whole { bytes: Vec::new(), length: 0 };
 }
 
 impl ExchangeTap {
@@ -60,8 +57,8 @@ impl ExchangeTap {
             headers: selected(headers),
         };
         recorder.record_in(Some(id), Side::Client, EventKind::Http(head));
-        let is_event_stream = *method == Method::GET;
-        Self { recorder: recorder.clone(), id, is_event_stream, request: Body::EMPTY, response: Body::EMPTY }
+        let (request, response) = (recorder.line_buffer(), Body::Whole(recorder.line_buffer()));
+        Self { recorder: recorder.clone(), id, is_get: *method == Method::GET, request, response }
     }
 
     /// The number of the exchange.
@@ -71,13 +68,18 @@ impl ExchangeTap {
 
     /// Takes a piece of the request's body.
     pub fn request_body(&mut self, bytes: &[u8]) {
-        self.push(true, bytes);
+        self.request.push(bytes);
     }
 
     /// Records the request's body, which is complete.
     pub fn request_end(&mut self) {
-        let body = std::mem::replace(&mut self.request, Body::EMPTY);
-        self.end(Side::Client, body);
+        let body = self.request.take();
+        self.record(Side::Client, body);
+    }
+
+    /// Records the beginning of a request's body of `length` bytes, which was not passed on.
+    pub(super) fn request_refused(&self, beginning: &[u8], length: u64) {
+        self.record(Side::Client, Line { bytes: beginning.to_vec(), length });
     }
 
     /// Records the head of the response.
@@ -85,62 +87,46 @@ impl ExchangeTap {
         let head =
             HttpHead { status: Some(status.as_u16()), headers: selected(headers), ..HttpHead::default() };
         self.recorder.record_in(Some(self.id), Side::Server, EventKind::Http(head));
-        let content_type = headers.get(CONTENT_TYPE).map_or(&b""[..], |value| value.as_bytes());
-        if content_type.to_ascii_lowercase().starts_with(b"text/event-stream") {
-            self.response = Body::Events(EventDecoder::new(self.recorder.line_limit()));
+        if is_event_stream(headers) {
+            self.response = Body::Events(EventDecoder::new(self.recorder.line_buffer()));
         }
     }
 
     /// Takes a piece of the response's body.
     pub fn response_body(&mut self, bytes: &[u8]) {
-        self.push(false, bytes);
-    }
-
-    fn push(&mut self, is_request: bool, piece: &[u8]) {
-        let limit = self.recorder.line_limit();
-        let body = if is_request { &mut self.request } else { &mut self.response };
-        match body {
-            Body::Whole { bytes, length } => {
-                *length += piece.len() as u64;
-                let room = limit.saturating_sub(bytes.len());
-                bytes.extend_from_slice(&piece[..room.min(piece.len())]);
+        let decoder = match &mut self.response {
+            Body::Whole(body) => return body.push(bytes),
+            Body::Events(decoder) => decoder,
+        };
+        for event in decoder.push(bytes) {
+            if event.name == "endpoint" && self.is_get {
+                self.recorder.set_transport(TransportKind::Sse);
             }
-            Body::Events(decoder) => {
-                for event in decoder.push(piece) {
-                    if event.name == "endpoint" && self.is_event_stream {
-                        self.recorder.set_transport(TransportKind::Sse);
-                    }
-                    let is_cut = event.length > event.data.len() as u64;
-                    let kind = match is_cut {
-                        true => EventKind::Text(Line::cut(event.data, event.length)),
-                        false if event.data.is_empty() => continue,
-                        false => message_or_text(event.data),
-                    };
-                    self.recorder.record_in(Some(self.id), Side::Server, kind);
-                }
-            }
+            self.record(Side::Server, event.data);
         }
     }
 
-    fn end(&self, from: Side, body: Body) {
-        let Body::Whole { bytes, length } = body else { return };
-        let kind = match length > bytes.len() as u64 {
-            true => EventKind::Text(Line::cut(bytes, length)),
-            false if bytes.is_empty() => return,
-            false => message_or_text(bytes),
-        };
-        self.recorder.record_in(Some(self.id), from, kind);
+    fn record(&self, from: Side, body: Line) {
+        if let Some(kind) = message_or_text(body) {
+            self.recorder.record_in(Some(self.id), from, kind);
+        }
     }
 }
 
 impl Drop for ExchangeTap {
     fn drop(&mut self) {
-        for (side, is_request) in [(Side::Client, true), (Side::Server, false)] {
-            let body = if is_request { &mut self.request } else { &mut self.response };
-            let body = std::mem::replace(body, Body::EMPTY);
-            self.end(side, body);
+        self.request_end();
+        if let Body::Whole(body) = &mut self.response {
+            let body = body.take();
+            self.record(Side::Server, body);
         }
     }
+}
+
+/// Whether a response is a stream of server-sent events.
+pub(super) fn is_event_stream(headers: &HeaderMap) -> bool {
+    let content_type = headers.get(CONTENT_TYPE).map_or(&b""[..], |value| value.as_bytes());
+    content_type.to_ascii_lowercase().starts_with(b"text/event-stream")
 }
 
 fn selected(headers: &HeaderMap) -> Vec<(String, String)> {

@@ -4,6 +4,7 @@ mod event_stream;
 mod exchange;
 mod proxy;
 mod proxy_body;
+mod request_body;
 
 pub use self::exchange::ExchangeTap;
 pub use self::proxy::{Proxy, ProxyError, Upstream, UpstreamBody};

@@ -5,6 +5,7 @@ use std::error::Error;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -14,19 +15,23 @@ use futures_util::{FutureExt, StreamExt};
 use http::header::{self, HOST, HeaderName, HeaderValue, ORIGIN};
 use http::uri::PathAndQuery;
 use http::{HeaderMap, Method, Request, Response, StatusCode, Uri};
-use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
+use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpListener;
 
-use super::exchange::ExchangeTap;
-use super::proxy_body::ProxyBody;
+use super::exchange::{ExchangeTap, is_event_stream};
+use super::proxy_body::{EndpointRewriter, ProxyBody};
+use super::request_body::read_body;
+use crate::line_buffer::Budget;
 use crate::recorder::Recorder;
 
-/// The longest body of a request that is passed on: 32 MiB.
-const REQUEST_LIMIT: usize = 32 << 20;
+/// How many bytes the bodies of requests may take together: 128 MiB.
+const DEFAULT_BODIES_LIMIT: usize = 128 << 20;
+
+/// How long the head of a request, and each piece of its body, may take.
+const DEFAULT_STALL_LIMIT: Duration = Duration::from_secs(30);
 
 /// How many connections are open at once. Further ones wait to be accepted.
 const CONNECTION_LIMIT: usize = 1024;
@@ -61,6 +66,8 @@ pub struct Proxy {
     server: Uri,
     upstream: Upstream,
     recorder: Recorder,
+    bodies: Arc<Budget>,
+    stall_limit: Duration,
 }
 
 impl std::fmt::Debug for Proxy {
@@ -72,7 +79,23 @@ impl std::fmt::Debug for Proxy {
 impl Proxy {
     /// A proxy for the server at a URL with a scheme and a host. Its paths are those of the server.
     pub fn new(server: Uri, upstream: Upstream, recorder: Recorder) -> Self {
-        Self { server, upstream, recorder }
+        let bodies = Budget::new(DEFAULT_BODIES_LIMIT);
+        Self { server, upstream, recorder, bodies, stall_limit: DEFAULT_STALL_LIMIT }
+    }
+
+    /// Sets how many bytes the bodies of requests may take together that are read or wait for their response (default 128 MiB).
+    /// Further requests are refused with status 503.
+    #[must_use]
+    pub fn bodies_limit(mut self, bytes: usize) -> Self {
+        self.bodies = Budget::new(bytes);
+        self
+    }
+
+    /// Sets how long the head of a request, and each piece of its body, may take (default 30 s). Then the connection is closed.
+    #[must_use]
+    pub fn stall_limit(mut self, limit: Duration) -> Self {
+        self.stall_limit = limit;
+        self
     }
 
     /// Serves connections until it is dropped.
@@ -87,16 +110,14 @@ impl Proxy {
         let local = listener.local_addr()?;
         let mut connections: FuturesUnordered<LocalBoxFuture<'_, ()>> = FuturesUnordered::new();
         loop {
-            let accepted = if connections.len() >= CONNECTION_LIMIT {
-                None
-            } else {
-                accept(&listener, &mut connections).await
-            };
-            match accepted {
+            match accept(&listener, &mut connections).await {
                 Some(Ok((stream, _))) => {
                     let service =
                         service_fn(move |request| self.answer(request, local).map(Ok::<_, Infallible>));
-                    let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+                    let connection = http1::Builder::new()
+                        .timer(TokioTimer::new())
+                        .header_read_timeout(self.stall_limit)
+                        .serve_connection(TokioIo::new(stream), service);
                     connections.push(connection.map(drop).boxed_local());
                 }
                 // Such as for want of descriptors. A connection that ends may free some.
@@ -104,7 +125,7 @@ impl Proxy {
                     let pause = pin!(tokio::time::sleep(ACCEPT_PAUSE));
                     let _either = select(pause, connections.next()).await;
                 }
-                None => drop(connections.next().await),
+                None => {}
             }
         }
     }
@@ -114,33 +135,48 @@ impl Proxy {
             return refusal(StatusCode::FORBIDDEN, "the host is another machine");
         }
         let (head, body) = request.into_parts();
-        let mut tap = ExchangeTap::new(&self.recorder, &head.method, &head.uri, &head.headers);
-        let Ok(body) = Limited::new(body, REQUEST_LIMIT).collect().await else {
-            return refusal(StatusCode::PAYLOAD_TOO_LARGE, "the body is too long, or was cut");
-        };
-        let body = body.to_bytes();
-        tap.request_body(&body);
-        tap.request_end();
         let is_get = head.method == Method::GET;
-        let Some(request) = self.request(head, body, local) else {
-            return refusal(StatusCode::BAD_REQUEST, "the path is none of the server");
-        };
-        match (self.upstream)(request).await {
+        let mut tap = ExchangeTap::new(&self.recorder, &head.method, &head.uri, &head.headers);
+        let response = self.pass_on(head, body, local, &mut tap).await;
+        let (status, why) = match response {
             Ok(response) => {
                 let (mut head, body) = response.into_parts();
                 tap.response(head.status, &head.headers);
+                // Only such a stream may begin with the URL of the endpoint.
+                let rewriting = (is_get && is_event_stream(&head.headers)).then(|| {
+                    EndpointRewriter::new(
+                        self.server.clone(),
+                        format!("http://{local}"),
+                        self.recorder.line_buffer(),
+                    )
+                });
                 remove_connection_headers(&mut head.headers);
-                let origins = is_get.then(|| (self.origin(), format!("http://{local}")));
-                Response::from_parts(head, ProxyBody::passing(body, tap, origins))
+                return Response::from_parts(head, ProxyBody::passing(body, tap, rewriting));
             }
-            Err(error) => {
-                let response =
-                    refusal(StatusCode::BAD_GATEWAY, &format!("the server cannot be reached: {error}"));
-                tap.response(response.status(), response.headers());
-                tap.response_body(error.to_string().as_bytes());
-                response
-            }
-        }
+            Err(refusal) => refusal,
+        };
+        let response = refusal(status, &why);
+        tap.response(response.status(), response.headers());
+        tap.response_body(why.as_bytes());
+        response
+    }
+
+    /// The response of the server, or the status and the text of a refusal.
+    async fn pass_on(
+        &self,
+        head: http::request::Parts,
+        body: Incoming,
+        local: SocketAddr,
+        tap: &mut ExchangeTap,
+    ) -> Result<Response<UpstreamBody>, (StatusCode, String)> {
+        let (body, _kept) = read_body(body, tap, &self.bodies, self.stall_limit)
+            .await
+            .map_err(|(status, why)| (status, why.to_owned()))?;
+        let request = self
+            .request(head, body, local)
+            .ok_or_else(|| (StatusCode::BAD_REQUEST, "the path is none of the server".to_owned()))?;
+        let sent = (self.upstream)(request).await;
+        sent.map_err(|error| (StatusCode::BAD_GATEWAY, format!("the server cannot be reached: {error}")))
     }
 
     /// The request as the server gets it.
@@ -173,11 +209,15 @@ impl Proxy {
     }
 }
 
-/// The next connection. None if a connection has ended meanwhile.
+/// The next connection. None if a connection has ended meanwhile, which has to happen first where there are too many.
 async fn accept(
     listener: &TcpListener,
     connections: &mut FuturesUnordered<LocalBoxFuture<'_, ()>>,
 ) -> Option<io::Result<(tokio::net::TcpStream, SocketAddr)>> {
+    if connections.len() >= CONNECTION_LIMIT {
+        connections.next().await;
+        return None;
+    }
     let accepted = pin!(listener.accept());
     if connections.is_empty() {
         return Some(accepted.await);

@@ -5,10 +5,13 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
+use http::Uri;
 use http_body::{Body, Frame};
 
+use super::event_stream::{EventDecoder, Step, StreamEvent};
 use super::exchange::ExchangeTap;
 use super::proxy::{ProxyError, UpstreamBody};
+use crate::line_buffer::LineBuffer;
 
 /// How long the first events of a stream may be that are looked at for the URL of the endpoint: 16 KiB.
 const ENDPOINT_LIMIT: usize = 16 << 10;
@@ -18,6 +21,8 @@ pub struct ProxyBody {
     stream: UpstreamBody,
     tap: Option<ExchangeTap>,
     rewriting: Option<EndpointRewriter>,
+    /// An error that comes behind what was held back.
+    error: Option<ProxyError>,
 }
 
 impl std::fmt::Debug for ProxyBody {
@@ -30,13 +35,16 @@ impl ProxyBody {
     /// A text of ours.
     pub(super) fn text(text: &str) -> Self {
         let bytes = Bytes::from(text.to_owned());
-        Self { stream: stream::iter([Ok(bytes)]).boxed(), tap: None, rewriting: None }
+        Self { stream: stream::iter([Ok(bytes)]).boxed(), tap: None, rewriting: None, error: None }
     }
 
-    /// A body of the server. `origins` are those of the server and of the proxy, where the body may have the event `endpoint`.
-    pub(super) fn passing(stream: UpstreamBody, tap: ExchangeTap, origins: Option<(String, String)>) -> Self {
-        let rewriting = origins.map(|(server, proxy)| EndpointRewriter { server, proxy, held: Vec::new() });
-        Self { stream, tap: Some(tap), rewriting }
+    /// A body of the server. `rewriting` changes its event `endpoint`.
+    pub(super) fn passing(
+        stream: UpstreamBody,
+        tap: ExchangeTap,
+        rewriting: Option<EndpointRewriter>,
+    ) -> Self {
+        Self { stream: stream.fuse().boxed(), tap: Some(tap), rewriting, error: None }
     }
 
     fn passed(&mut self, bytes: Bytes) -> Bytes {
@@ -62,13 +70,19 @@ impl Body for ProxyBody {
     ) -> Poll<Option<Result<Frame<Bytes>, ProxyError>>> {
         let this = self.get_mut();
         loop {
+            if let Some(error) = this.error.take() {
+                return Poll::Ready(Some(Err(error)));
+            }
             let bytes = match ready!(Pin::new(&mut this.stream).poll_next(cx)) {
                 Some(Ok(bytes)) => this.passed(bytes),
-                Some(Err(error)) => return Poll::Ready(Some(Err(error))),
-                None => {
+                ended => {
+                    this.error = ended.and_then(Result::err);
                     this.tap = None;
-                    let Some(rewriter) = this.rewriting.take() else { return Poll::Ready(None) };
-                    rewriter.held.into()
+                    match this.rewriting.take() {
+                        Some(rewriter) => rewriter.held.into(),
+                        None if this.error.is_some() => continue,
+                        None => return Poll::Ready(None),
+                    }
                 }
             };
             if !bytes.is_empty() {
@@ -78,112 +92,169 @@ impl Body for ProxyBody {
     }
 }
 
-/// Holds back the first event of a stream until it is whole, and changes the origin of the URL of `endpoint`.
-struct EndpointRewriter {
-    server: String,
+/// Holds back the first event of a stream until it is whole, and changes the origin of the URL of `endpoint`. Each byte is looked at
+/// once, and comments are passed on.
+pub(super) struct EndpointRewriter {
+    server: Uri,
+    /// The origin of the proxy.
     proxy: String,
+    decoder: EventDecoder,
     held: Vec<u8>,
+    /// How many bytes have come.
+    length: usize,
 }
 
 impl EndpointRewriter {
+    /// A rewriter of URLs of a server's origin.
+    pub(super) fn new(server: Uri, proxy: String, data: LineBuffer) -> Self {
+        Self { server, proxy, decoder: EventDecoder::new(data), held: Vec::new(), length: 0 }
+    }
+
     /// Takes bytes. Gives those that are passed on, and whether all further ones are passed on unchanged.
     fn push(&mut self, bytes: &[u8]) -> (Vec<u8>, bool) {
-        self.held.extend_from_slice(bytes);
+        self.length = self.length.saturating_add(bytes.len());
         let mut passed = Vec::new();
-        while let Some(end) = event_end(&self.held) {
-            let event: Vec<u8> = self.held.drain(..end).collect();
-            let is_comment = event.split(|byte| b"\r\n".contains(byte)).all(|line| {
-                line.is_empty() || [&b":"[..], b"id", b"retry"].iter().any(|start| line.starts_with(start))
-            });
-            passed.extend(self.rewritten(&event));
-            if !is_comment {
-                passed.append(&mut self.held);
-                return (passed, true);
+        let mut is_done = self.length > ENDPOINT_LIMIT;
+        let mut rest = bytes;
+        while !is_done {
+            let before = rest;
+            let step = self.decoder.step(&mut rest);
+            self.held.extend_from_slice(&before[..before.len() - rest.len()]);
+            match step {
+                Step::More => return (passed, false),
+                Step::Blank => passed.append(&mut self.held),
+                Step::Event(event) => {
+                    self.rewrite(&event);
+                    is_done = true;
+                }
             }
         }
-        if self.held.len() > ENDPOINT_LIMIT {
-            passed.append(&mut self.held);
-            return (passed, true);
-        }
-        (passed, false)
+        passed.append(&mut self.held);
+        passed.extend_from_slice(rest);
+        (passed, true)
     }
 
-    /// The event with the proxy's origin, if it is `endpoint` and its URL has the server's.
-    fn rewritten(&self, event: &[u8]) -> Vec<u8> {
-        let Ok(text) = str::from_utf8(event) else { return event.to_vec() };
-        let is_endpoint = text
-            .lines()
-            .any(|line| line.strip_prefix("event:").is_some_and(|name| name.trim() == "endpoint"));
-        if !is_endpoint {
-            return event.to_vec();
-        }
-        let line = |line: &str| {
-            let data = line.strip_prefix("data:").map(|data| data.strip_prefix(' ').unwrap_or(data));
-            match data.and_then(|url| strip_origin(url, &self.server)) {
-                Some(path) => format!("data: {}{path}", self.proxy),
-                None => line.to_owned(),
+    /// Changes the data of the event that is held, if it is `endpoint` and its URL has the server's origin.
+    fn rewrite(&mut self, event: &StreamEvent) {
+        let url = str::from_utf8(&event.data.bytes).ok().filter(|_| event.name == "endpoint");
+        let Some(path) = url.and_then(|url| path_at(url.trim(), &self.server)) else { return };
+        let mut has_data = false;
+        let mut lines = Vec::with_capacity(self.held.len());
+        for line in self.held.split_inclusive(|byte| b"\r\n".contains(byte)) {
+            let content = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
+            let is_data =
+                content.starts_with(b"data") && matches!(content.get(4), Some(b':' | b'\r' | b'\n'));
+            if !is_data {
+                lines.extend_from_slice(line);
+                continue;
             }
-        };
-        text.split_inclusive('\n').map(line).collect::<String>().into_bytes()
+            if !std::mem::replace(&mut has_data, true) {
+                lines.extend_from_slice(&line[..line.len() - content.len()]);
+                lines.extend_from_slice(format!("data: {}{path}", self.proxy).as_bytes());
+            }
+            lines.extend(line.last());
+        }
+        self.held = lines;
     }
 }
 
-/// The rest of a URL behind an origin, whose letters may have any case.
-fn strip_origin<'a>(url: &'a str, origin: &str) -> Option<&'a str> {
-    let start = url.get(..origin.len())?;
-    let rest = &url[origin.len()..];
-    let is_whole = rest.starts_with(['/', '?', '#', '\r', '\n']) || rest.is_empty();
-    (start.eq_ignore_ascii_case(origin) && is_whole).then_some(rest)
-}
-
-/// Where the first event of a stream ends.
-fn event_end(bytes: &[u8]) -> Option<usize> {
-    let ends = [&b"\n\n"[..], b"\r\n\r\n", b"\r\r"];
-    let found = ends.iter().filter_map(|end| {
-        bytes.windows(end.len()).position(|window| window == *end).map(|at| at + end.len())
-    });
-    found.min()
+/// The path and the query of a URL with the origin of another one. None for other origins, and for URLs without an origin, which are
+/// those of the proxy as they stand.
+fn path_at(url: &str, origin: &Uri) -> Option<String> {
+    let scheme = origin.scheme_str()?;
+    let absolute: Uri = match url.starts_with("//") {
+        true => format!("{scheme}:{url}").parse().ok()?,
+        false => url.parse().ok()?,
+    };
+    let port = |url: &Uri| url.port_u16().or(if url.scheme_str()? == "https" { Some(443) } else { Some(80) });
+    let is_same = absolute.scheme() == origin.scheme()
+        && absolute.host()?.eq_ignore_ascii_case(origin.host()?)
+        && port(&absolute) == port(origin);
+    is_same.then(|| absolute.path_and_query().map_or("/", |path| path.as_str()).to_owned())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::line_buffer::Budget;
+
+    fn rewriter() -> EndpointRewriter {
+        let data = LineBuffer::new(ENDPOINT_LIMIT, &Budget::new(ENDPOINT_LIMIT));
+        EndpointRewriter::new("http://server:80/sse".parse().unwrap(), "http://proxy".into(), data)
+    }
+
+    fn rewritten(stream: &[u8], size: usize) -> String {
+        let mut rewriter = rewriter();
+        let (mut passed, mut is_done) = (Vec::new(), false);
+        for piece in stream.chunks(size) {
+            if is_done {
+                passed.extend_from_slice(piece);
+            } else {
+                let (bytes, done) = rewriter.push(piece);
+                passed.extend(bytes);
+                is_done = done;
+            }
+        }
+        passed.append(&mut rewriter.held);
+        String::from_utf8(passed).unwrap()
+    }
 
     #[test]
     fn the_url_of_the_endpoint_stays_in_the_proxy() {
         for (stream, expected) in [
             (
-                "event: endpoint\ndata: http://Server:1/m?a=1\n\ndata: http://server:1/x\n\n",
-                "event: endpoint\ndata: http://proxy/m?a=1\n\ndata: http://server:1/x\n\n",
+                "event: endpoint\ndata: http://Server:80/m?a=1\n\ndata: http://server:80/x\n\n",
+                "event: endpoint\ndata: http://proxy/m?a=1\n\ndata: http://server:80/x\n\n",
+            ),
+            ("event: endpoint\rdata: http://server/m\r\r", "event: endpoint\rdata: http://proxy/m\r\r"),
+            (
+                "\u{feff}data: HTTP://server/m\nevent: endpoint\n\r\n",
+                "\u{feff}data: http://proxy/m\nevent: endpoint\n\r\n",
             ),
             (
-                ": hi\r\n\r\ndata:/m\r\nevent:endpoint\r\n\r\n",
-                ": hi\r\n\r\ndata:/m\r\nevent:endpoint\r\n\r\n",
+                ":\r\n\r\nevent: endpoint\r\ndata: //server/m\r\n\r\n",
+                ":\r\n\r\nevent: endpoint\r\ndata: http://proxy/m\r\n\r\n",
             ),
-            (
-                "event: endpoint\ndata: http://server:12/m\n\n",
-                "event: endpoint\ndata: http://server:12/m\n\n",
-            ),
-            ("data: http://server:1/m\n\n", "data: http://server:1/m\n\n"),
+            ("event: endpoint\ndata: http://server\n\n", "event: endpoint\ndata: http://proxy/\n\n"),
         ] {
             for size in [1, 5, 1000] {
-                let mut rewriter = EndpointRewriter {
-                    server: "http://server:1".into(),
-                    proxy: "http://proxy".into(),
-                    held: Vec::new(),
-                };
-                let (mut passed, mut is_done) = (Vec::new(), false);
-                for piece in stream.as_bytes().chunks(size) {
-                    if is_done {
-                        passed.extend_from_slice(piece);
-                    } else {
-                        let (bytes, done) = rewriter.push(piece);
-                        passed.extend(bytes);
-                        is_done = done;
-                    }
-                }
-                assert_eq!(String::from_utf8(passed).unwrap(), expected);
+                assert_eq!(rewritten(stream.as_bytes(), size), expected);
             }
         }
+        for stream in [
+            ": hi\r\n\r\ndata:/m\r\nevent:endpoint\r\n\r\n",
+            "event: endpoint\ndata: http://server:12/m\n\n",
+            "event: endpoint\ndata: https://server/m\n\n",
+            "event: endpoint\ndata: http://server.example/m\n\n",
+            "data: http://server/m\n\nevent: endpoint\ndata: http://server/m\n\n",
+            "event: endpoint\ndata: http://server/m",
+        ] {
+            assert_eq!(rewritten(stream.as_bytes(), 3), stream);
+        }
+    }
+
+    #[test]
+    fn comments_are_passed_on_and_counted() {
+        let mut rewriter = rewriter();
+        assert_eq!(rewriter.push(b":\n\n: x"), (b":\n\n".to_vec(), false));
+        assert_eq!(rewriter.push(b"\n\n"), (b": x\n\n".to_vec(), false));
+        // Many at once are not looked at one by one.
+        let many = b":\n\n".repeat(1 << 20);
+        assert_eq!(rewriter.push(&many), (many.clone(), true));
+    }
+
+    #[test]
+    fn what_is_held_back_comes_before_an_error() {
+        let recorder = crate::RecorderConfig::new(crate::TransportKind::Http);
+        let folder = tempfile::tempdir().unwrap();
+        let recorder = recorder.create(folder.path().join("x")).unwrap();
+        let tap =
+            ExchangeTap::new(&recorder, &http::Method::GET, &Uri::from_static("/"), &http::HeaderMap::new());
+        let pieces = [Ok(Bytes::from_static(b"data: begun")), Err("broken".into())];
+        let mut body = ProxyBody::passing(stream::iter(pieces).boxed(), tap, Some(rewriter()));
+        let mut next = || futures::executor::block_on(http_body_util::BodyExt::frame(&mut body));
+        assert_eq!(next().unwrap().unwrap().into_data().unwrap(), "data: begun");
+        assert!(next().unwrap().is_err());
+        assert!(next().is_none());
     }
 }

@@ -1,10 +1,14 @@
 //! Masks secrets, by the rules of a table, before anything is written.
 
+mod event;
+mod pairs;
 mod paths;
 mod rules;
 mod secrets;
+mod spans;
 
 use std::env;
+use std::ops::Range;
 
 use agentwire_jsonrpc::RawJson;
 use base64::Engine as _;
@@ -13,12 +17,16 @@ use bytestring::ByteString;
 use regex_lite::Regex;
 
 pub use self::rules::{
-    Certainty, PATTERNS, PUBLIC_MEMBERS, SECRET_HEADERS, SECRET_MEMBERS, SECRET_PLACES, SecretPattern,
+    Certainty, PATTERNS, PUBLIC_MEMBERS, SCHEMES, SECRET_HEADERS, SECRET_MEMBERS, SECRET_PLACES,
+    SECRET_QUERY, SecretPattern,
 };
 pub use self::secrets::{SHORTEST_SOUGHT, Secrets};
 
+use self::pairs::{decoded, secret_values, split_scheme};
 use self::paths::Names;
-use self::rules::{Pattern, is_secret_header, is_secret_member, patterns};
+use self::rules::{Pattern, is_secret_name, is_secret_text_name, patterns};
+use self::secrets::LONGEST_SOUGHT;
+use self::spans::{Mask, Span, masked};
 use crate::json_text::{Replacement, Step, Token, rewrite};
 
 /// Replaces secrets by masks. Equal secrets have equal masks, such as `«secret 1»`.
@@ -27,15 +35,19 @@ use crate::json_text::{Replacement, Step, Token, rewrite};
 #[derive(Debug)]
 pub struct Masker {
     patterns: Vec<Pattern>,
-    own: Vec<Regex>,
+    own: Vec<Pattern>,
     names: Names,
     secrets: Secrets,
-    /// How many strings that are JSON themselves are around the text.
-    depth: usize,
 }
 
 /// How deep JSON is looked into that stands in strings of JSON.
 const NESTED_LIMIT: usize = 3;
+
+/// The shortest text that is looked at, in bytes. A user's pattern may be short.
+const SHORTEST_FOUND: usize = 3;
+
+/// How many parts of credentials are looked for by themselves.
+const PART_LIMIT: usize = 32;
 
 /// A pattern of the user's that is no regular expression.
 #[derive(Debug, thiserror::Error)]
@@ -51,13 +63,7 @@ pub struct InvalidPattern {
 impl Masker {
     /// The rules of the tables.
     pub fn new() -> Self {
-        Self {
-            patterns: patterns(),
-            own: Vec::new(),
-            names: Names::default(),
-            secrets: Secrets::default(),
-            depth: 0,
-        }
+        Self { patterns: patterns(), own: Vec::new(), names: Names::default(), secrets: Secrets::default() }
     }
 
     /// The same, with the home folder, the user and the host that the environment names.
@@ -104,188 +110,175 @@ impl Masker {
     /// When it is no regular expression.
     pub fn pattern(mut self, pattern: &str) -> Result<Self, InvalidPattern> {
         let regex = Regex::new(pattern).map_err(|error| InvalidPattern { pattern: pattern.into(), error })?;
-        self.own.push(regex);
+        self.own.push(Pattern::own(regex));
         Ok(self)
     }
 
     /// Masks the secrets of JSON text.
     pub fn message(&mut self, json: &str) -> String {
-        self.masked_json(json).0
+        // First all of it is looked at: a secret may be named after a text that has it.
+        self.learn_json(json, 0);
+        self.masked_json(json, 0).0
     }
 
     /// Masks the secrets of a text, which may be JSON itself.
     pub fn text(&mut self, text: &str) -> String {
-        if self.depth < NESTED_LIMIT && text.trim_start().starts_with(['{', '[']) {
-            let json = RawJson::parse(ByteString::from(text));
-            if json.is_ok() {
-                self.depth += 1;
-                let (masked, has_changed) = self.masked_json(text);
-                self.depth -= 1;
-                return if has_changed { masked } else { text.to_owned() };
-            }
-        }
-        self.plain_text(text)
-    }
-
-    /// Masked JSON text, and whether anything of it changed.
-    fn masked_json(&mut self, json: &str) -> (String, bool) {
-        // First all of it is looked at: a secret may be named after a text that has it.
-        rewrite(json, &mut |path, token| {
-            self.learn(path, token);
-            None
-        });
-        let mut has_changed = false;
-        let masked = rewrite(json, &mut |path, token| {
-            let replacement = self.masked_token(path, token);
-            has_changed |= replacement.is_some();
-            replacement
-        });
-        (masked, has_changed)
-    }
-
-    fn plain_text(&mut self, text: &str) -> String {
-        let mut text = text.to_owned();
-        // The user's patterns see the text before anything of it is masked.
-        let own = std::mem::take(&mut self.own);
-        for regex in &own {
-            text = self.masked_matches(&text, regex, Certainty::Sure);
-        }
-        self.own = own;
-        if let Some(replaced) = self.secrets.replace(&text) {
-            text = replaced;
-        }
-        if let Some(replaced) = self.names.replace(&text) {
-            text = replaced;
-        }
-        let patterns = std::mem::take(&mut self.patterns);
-        // What a pattern masks adds no word of another's.
-        let lower_case = text.to_ascii_lowercase();
-        for pattern in patterns.iter().filter(|pattern| pattern.may_match(&lower_case)) {
-            text = self.masked_matches(&text, &pattern.regex, pattern.certainty);
-        }
-        self.patterns = patterns;
-        // What a later pattern has taught may stand before it.
-        self.secrets.replace(&text).unwrap_or(text)
+        self.learn_text(text, 0);
+        self.masked_text(text, 0).unwrap_or_else(|| text.to_owned())
     }
 
     /// Masks the secrets of bytes. Bytes that are no UTF-8 and have secrets become text.
     pub fn bytes(&mut self, bytes: &[u8]) -> Vec<u8> {
+        self.masked_bytes(bytes).map_or_else(|| bytes.to_vec(), String::into_bytes)
+    }
+
+    /// The text of bytes with masks. None if it has no secret.
+    fn masked_bytes(&mut self, bytes: &[u8]) -> Option<String> {
         let text = String::from_utf8_lossy(bytes);
-        let masked = self.text(&text);
-        if masked == text { bytes.to_vec() } else { masked.into_bytes() }
+        self.learn_text(&text, 0);
+        self.masked_text(&text, 0)
     }
 
     /// Masks the value of a header: all of a secret one, behind the name of its scheme.
     pub fn header(&mut self, name: &str, value: &str) -> String {
-        if is_secret_header(name) { self.credentials(value) } else { self.text(value) }
+        if is_secret_name(name) { self.credentials(value) } else { self.text(value) }
     }
 
-    /// How often a secret was found that has to be looked for in what was masked before.
+    /// How much is looked for. It grows with each secret that has to be looked for in what was masked before.
     pub(crate) fn generation(&self) -> usize {
         self.secrets.generation()
     }
 
-    /// Masks the known secrets of a line that was masked before. None if it has none.
-    pub(crate) fn line_again(&self, line: &str) -> Option<String> {
-        if !self.secrets.occurs_in(line) {
+    /// Remembers the secrets of JSON text, within `depth` strings of JSON.
+    fn learn_json(&mut self, json: &str, depth: usize) {
+        let mut places = SecretPlaces::default();
+        rewrite(json, &mut |path, token| {
+            match token {
+                Token::Text(text) | Token::Plain(text) if places.is_secret(path, token) => {
+                    self.credentials(text);
+                }
+                Token::Text(text) => self.learn_text(text, depth),
+                Token::Name(_) | Token::Plain(_) => {}
+            }
+            None
+        });
+    }
+
+    /// Masked JSON text, and whether anything of it changed.
+    fn masked_json(&mut self, json: &str, depth: usize) -> (String, bool) {
+        let mut places = SecretPlaces::default();
+        let mut has_changed = false;
+        let masked = rewrite(json, &mut |path, token| {
+            let masked = match token {
+                Token::Text(text) | Token::Plain(text) if places.is_secret(path, token) => {
+                    Some(self.credentials(text))
+                }
+                Token::Text(text) => self.masked_text(text, depth),
+                Token::Name(text) | Token::Plain(text) => {
+                    let spans = self.secrets.spans(text);
+                    masked(text, spans, |user| self.secrets.mask("user", user))
+                }
+            };
+            has_changed |= masked.is_some();
+            masked.map(Replacement::Text)
+        });
+        (masked, has_changed)
+    }
+
+    fn learn_text(&mut self, text: &str, depth: usize) {
+        match nested(text, depth) {
+            Some(json) => self.learn_json(json, depth + 1),
+            None => drop(self.found(text)),
+        }
+    }
+
+    /// The text with masks. None if it has no secret.
+    fn masked_text(&mut self, text: &str, depth: usize) -> Option<String> {
+        if let Some(json) = nested(text, depth) {
+            let (masked, has_changed) = self.masked_json(json, depth + 1);
+            return has_changed.then_some(masked);
+        }
+        let mut spans = self.found(text);
+        spans.extend(self.names.spans(text));
+        spans.extend(self.secrets.spans(text));
+        masked(text, spans, |user| self.secrets.mask("user", user))
+    }
+
+    /// The places where the rules find secrets in a text. The secrets are remembered.
+    fn found(&mut self, text: &str) -> Vec<Span> {
+        let mut spans = Vec::new();
+        if text.len() < SHORTEST_FOUND {
+            return spans;
+        }
+        let lower_case = text.to_ascii_lowercase();
+        let (own, patterns) = (std::mem::take(&mut self.own), std::mem::take(&mut self.patterns));
+        for pattern in own.iter().chain(&patterns).filter(|pattern| pattern.may_match(&lower_case)) {
+            for captures in pattern.regex.captures_iter(text) {
+                let group = captures.iter().skip(1).flatten().last().or_else(|| captures.get(0));
+                spans.extend(group.and_then(|group| self.span(text, group.range(), pattern.certainty)));
+            }
+        }
+        (self.own, self.patterns) = (own, patterns);
+        for value in secret_values(text) {
+            spans.extend(self.span(text, value.range, value.certainty));
+        }
+        spans
+    }
+
+    /// The place of what a rule has found. None if that is no secret.
+    fn span(&mut self, text: &str, range: Range<usize>, certainty: Certainty) -> Option<Span> {
+        let secret = &text[range.clone()];
+        let is_random = looks_random(secret);
+        if secret.is_empty() || certainty == Certainty::Random && !is_random {
             return None;
         }
-        Some(rewrite(line, &mut |_, token| match token {
-            Token::Name(text) | Token::Text(text) => self.secrets.replace(text).map(Replacement::Text),
-            Token::Plain(text) => self.secrets.replace(text).map(Replacement::Text),
-        }))
-    }
-
-    /// Remembers the secrets that a token shows.
-    fn learn(&mut self, path: &[Step], token: Token<'_>) {
-        match token {
-            Token::Text(text) if is_secret(path) => {
-                self.credentials(text);
+        let mask = match certainty {
+            Certainty::Name => Mask::User,
+            Certainty::Sure => {
+                let mask = self.credentials(secret);
+                // The password of a URL's user information.
+                if let Some((_, password)) = secret.split_once(':') {
+                    self.secrets.seek(password);
+                }
+                Mask::Text(mask)
             }
-            Token::Plain(number) if is_secret(path) && is_number(number) => self.secrets.seek(number),
-            Token::Text(text) if text.len() >= SHORTEST_SOUGHT => {
-                self.text(text);
-            }
-            Token::Text(_) | Token::Name(_) | Token::Plain(_) => {}
-        }
-    }
-
-    fn masked_token(&mut self, path: &[Step], token: Token<'_>) -> Option<Replacement> {
-        let masked = match token {
-            Token::Text(text) if is_secret(path) => self.credentials(text),
-            Token::Text(text) => self.text(text),
-            Token::Name(name) => self.secrets.replace(name)?,
-            Token::Plain(number) if is_secret(path) && is_number(number) => {
-                self.secrets.mask("secret", number)
-            }
-            Token::Plain(number) => self.secrets.replace(number)?,
+            Certainty::Perhaps | Certainty::Random if is_random => Mask::Text(self.credentials(secret)),
+            Certainty::Perhaps | Certainty::Random => Mask::Text(self.secrets.mask("secret", secret)),
         };
-        let (Token::Text(text) | Token::Name(text) | Token::Plain(text)) = token;
-        (masked != text).then_some(Replacement::Text(masked))
+        Some(Span { range, mask })
     }
 
     /// Masks credentials: all of them, or what follows the scheme.
     fn credentials(&mut self, text: &str) -> String {
-        if text.is_empty() || is_mask(text) {
+        let (scheme, secret) = split_scheme(text);
+        if secret.is_empty() {
             return text.to_owned();
         }
-        let scheme = text.split_once(' ').filter(|(scheme, rest)| {
-            ["basic", "bearer", "digest", "dpop", "token"].contains(&&*scheme.to_ascii_lowercase())
-                && !rest.trim().is_empty()
-        });
-        let Some((scheme, secret)) = scheme else {
-            self.secrets.seek(text);
-            return self.secrets.mask("secret", text);
-        };
-        let secret = secret.trim();
-        if is_mask(secret) {
-            return text.to_owned();
-        }
-        self.secrets.seek(secret);
-        if scheme.eq_ignore_ascii_case("basic") {
-            self.seek_password(secret);
-        }
-        format!("{scheme} {}", self.secrets.mask("secret", secret))
+        let secret = secret.trim_end();
+        self.seek(secret);
+        format!("{scheme}{}", self.secrets.mask("secret", secret))
     }
 
-    /// Looks for the password of Basic authentication as well.
-    fn seek_password(&mut self, credentials: &str) {
-        let decoded = STANDARD.decode(credentials).ok().and_then(|bytes| String::from_utf8(bytes).ok());
-        if let Some((_, password)) = decoded.as_deref().and_then(|text| text.split_once(':')) {
+    /// Looks for a secret from now on, and for its parts that are secrets by themselves.
+    fn seek(&mut self, secret: &str) {
+        if secret.len() > LONGEST_SOUGHT {
+            return;
+        }
+        let decoded = decoded(secret);
+        for secret in [&*decoded, secret] {
+            self.secrets.seek(secret);
+        }
+        // The password of Basic authentication.
+        let basic = STANDARD.decode(secret).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+        if let Some((_, password)) = basic.as_deref().and_then(|text| text.split_once(':')) {
             self.secrets.seek(password);
         }
-    }
-
-    /// The text with masks in the places of what a pattern's last group matches.
-    fn masked_matches(&mut self, text: &str, regex: &Regex, certainty: Certainty) -> String {
-        let mut out = String::new();
-        let mut start = 0;
-        for captures in regex.captures_iter(text) {
-            let group = captures.iter().skip(1).flatten().last().or_else(|| captures.get(0));
-            let Some(group) = group.filter(|group| !group.is_empty() && group.start() >= start) else {
-                continue;
-            };
-            let secret = group.as_str();
-            if secret.contains('«') || certainty == Certainty::Random && !looks_random(secret) {
-                continue;
-            }
-            out.push_str(&text[start..group.start()]);
-            out.push_str(&match certainty {
-                Certainty::Name => self.secrets.mask("user", secret),
-                Certainty::Sure | Certainty::Perhaps | Certainty::Random => {
-                    if certainty == Certainty::Sure || looks_random(secret) {
-                        self.secrets.seek(secret);
-                        // The password of a URL's user information.
-                        if let Some((_, password)) = secret.split_once(':') {
-                            self.secrets.seek(password);
-                        }
-                    }
-                    self.secrets.mask("secret", secret)
-                }
-            });
-            start = group.end();
+        // Credentials behind the name of a scheme, and cookies.
+        let parts = secret.split([' ', '\t', ';', ',']).take(PART_LIMIT);
+        let values = parts.flat_map(|part| [part, part.split_once('=').map_or("", |(_, value)| value)]);
+        for part in values.map(|part| part.trim_matches('"')).filter(|part| looks_random(part)) {
+            self.secrets.seek(part);
         }
-        if start == 0 { text.to_owned() } else { out + &text[start..] }
     }
 }
 
@@ -295,38 +288,64 @@ impl Default for Masker {
     }
 }
 
-/// Whether the value at a path is a secret: by the name of its member, or as a setting of an MCP server.
-fn is_secret(path: &[Step]) -> bool {
-    let mut names = path.iter().rev().filter_map(|step| match step {
-        Step::Member(name) => Some(name.as_str()),
-        Step::Index(_) => None,
-    });
-    let (name, parent) = (names.next().unwrap_or_default(), names.next().unwrap_or_default());
-    // The members of a list of secrets have no names of their own. The schema of a tool may have a property named `token`.
-    if is_secret_member(name) && !matches!(parent, "properties" | "$defs" | "definitions") {
-        return true;
+/// JSON that a text consists of, unless it stands in too many strings of JSON.
+fn nested(text: &str, depth: usize) -> Option<&str> {
+    let json = text.trim_start_matches('\u{feff}').trim_start();
+    let is_json = depth < NESTED_LIMIT
+        && json.starts_with(['{', '['])
+        && RawJson::parse(ByteString::from(json)).is_ok();
+    is_json.then_some(json)
+}
+
+/// Finds the secret values of JSON text by their places: by the name of a member, as a setting of an MCP server, or behind an option
+/// of a command line.
+#[derive(Debug, Default)]
+struct SecretPlaces {
+    /// Whether the last value was an option such as `--token`.
+    follows_option: bool,
+}
+
+impl SecretPlaces {
+    fn is_secret(&mut self, path: &[Step], token: Token<'_>) -> bool {
+        let is_element = matches!(path.last(), Some(Step::Index(_)));
+        let (text, follows_option) = match token {
+            Token::Text(text) => (text, std::mem::take(&mut self.follows_option) && is_element),
+            Token::Plain(text) if is_number(text) => ("", false),
+            Token::Name(_) | Token::Plain(_) => return false,
+        };
+        self.follows_option = is_element && text.strip_prefix("--").is_some_and(is_secret_name);
+        let is_name = if text.is_empty() { is_secret_name } else { is_secret_text_name };
+        let mut names = path.iter().rev().filter_map(|step| match step {
+            Step::Member(name) => Some(name.as_str()),
+            Step::Index(_) => None,
+        });
+        let (name, parent) = (names.next().unwrap_or_default(), names.next().unwrap_or_default());
+        follows_option
+            || is_name(name)
+            || name == "value" && is_name(parent)
+            || name != "name" && is_in_settings(path)
     }
+}
+
+/// Whether a path leads to a setting of an MCP server. An entry is `{"name":…,"value":…}` in ACP, and `NAME: value` in files of
+/// settings.
+fn is_in_settings(path: &[Step]) -> bool {
     let (list, settings) = SECRET_PLACES;
     let is_member = |step: &Step, wanted: &str| matches!(step, Step::Member(name) if name == wanted);
     let Some(list) = path.iter().position(|step| is_member(step, list)) else { return false };
-    let in_settings = path[list + 1..path.len() - 1]
-        .iter()
-        .any(|step| settings.iter().any(|settings| is_member(step, settings)));
-    // An entry is `{"name":…,"value":…}` in ACP, and `NAME: value` in files of settings.
-    in_settings && name != "name"
+    let Some(between) = path.get(list + 1..path.len() - 1) else { return false };
+    between.iter().any(|step| settings.iter().any(|settings| is_member(step, settings)))
 }
 
 fn is_number(text: &str) -> bool {
     !matches!(text, "true" | "false" | "null")
 }
 
-fn is_mask(text: &str) -> bool {
-    text.starts_with('«') && text.ends_with('»')
-}
-
 /// Whether a word is rather a secret than a word of a language.
 fn looks_random(text: &str) -> bool {
-    text.len() >= SHORTEST_SOUGHT && (text.len() >= 20 || text.bytes().any(|byte| byte.is_ascii_digit()))
+    let is_unlike_a_word =
+        |(at, byte): (usize, u8)| byte.is_ascii_digit() || at > 0 && byte.is_ascii_uppercase();
+    text.len() >= SHORTEST_SOUGHT && (text.len() >= 20 || text.bytes().enumerate().any(is_unlike_a_word))
 }
 
 #[cfg(test)]

@@ -1,5 +1,9 @@
 //! Names of the user and of the machine in paths.
 
+use std::ops::Range;
+
+use super::spans::{Mask, Span};
+
 /// Who and where we are, as paths show it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names {
@@ -30,43 +34,30 @@ impl Names {
         }
     }
 
-    /// The text with masks in the places of these. None if it has none.
-    pub(super) fn replace(&self, text: &str) -> Option<String> {
-        let mut replaced: Option<String> = None;
+    /// The places of these in a text.
+    pub(super) fn spans(&self, text: &str) -> Vec<Span> {
         let homes = self.homes.iter().map(|home| (home, "«home»", true));
         let users = self.users.iter().map(|user| (user, "«user»", false));
         let hosts = self.hosts.iter().map(|host| (host, "«host»", false));
-        for (name, mask, is_home) in homes.chain(users).chain(hosts) {
-            let current = replaced.as_deref().unwrap_or(text);
-            if let Some(new) = replace_whole(current, name, mask, is_home) {
-                replaced = Some(new);
-            }
-        }
-        replaced
+        let names = homes.chain(users).chain(hosts);
+        let spans = names.flat_map(|(name, mask, is_home)| {
+            let places = text.match_indices(name.as_str()).map(|(at, _)| at..at + name.len());
+            places
+                .filter(move |range| is_whole(text, range, is_home))
+                .map(move |range| Span { range, mask: Mask::Text(mask.to_owned()) })
+        });
+        spans.collect()
     }
 }
 
-/// Replaces a name where it is a whole part of a path. A home folder may begin anywhere; another name begins after `/`, `\` or `@`.
-fn replace_whole(text: &str, name: &str, mask: &str, is_home: bool) -> Option<String> {
-    let mut out = String::new();
-    let mut start = 0;
-    for (at, _) in text.match_indices(name) {
-        if at < start {
-            continue;
-        }
-        let before = text[..at].chars().next_back();
-        let after = text[at + name.len()..].chars().next();
-        let begins = match before {
-            None => is_home,
-            Some(before) if is_home => !(before.is_alphanumeric() || matches!(before, '_' | '-' | '.')),
-            Some(before) => matches!(before, '/' | '\\' | '@'),
-        };
-        let ends = after.is_none_or(|after| !(after.is_alphanumeric() || matches!(after, '_' | '-')));
-        if begins && ends {
-            out.push_str(&text[start..at]);
-            out.push_str(mask);
-            start = at + name.len();
-        }
-    }
-    (start > 0).then(|| out + &text[start..])
+/// Whether a name is a whole part of a path. A home folder may begin anywhere; another name begins after `/`, `\` or `@`.
+fn is_whole(text: &str, range: &Range<usize>, is_home: bool) -> bool {
+    let before = text[..range.start].chars().next_back();
+    let after = text[range.end..].chars().next();
+    let begins = match before {
+        None => is_home,
+        Some(before) if is_home => !(before.is_alphanumeric() || matches!(before, '_' | '-' | '.')),
+        Some(before) => matches!(before, '/' | '\\' | '@'),
+    };
+    begins && after.is_none_or(|after| !(after.is_alphanumeric() || matches!(after, '_' | '-')))
 }

@@ -2,7 +2,7 @@
 
 use regex_lite::Regex;
 
-/// Headers whose value is a secret. Those that end with `-token`, `-secret`, `-key` or `-session-id` are as well.
+/// Headers whose value is a secret. Those that end with `-auth`, `-key`, `-secret`, `-session-id` or `-token` are as well.
 pub const SECRET_HEADERS: &[&str] = &[
     "api-key",
     "authorization",
@@ -11,13 +11,16 @@ pub const SECRET_HEADERS: &[&str] = &[
     "set-cookie",
     "set-cookie2",
     "x-api-key",
-    "x-auth",
     "x-goog-api-key",
 ];
 
-const SECRET_HEADER_ENDS: &[&str] = &["-key", "-secret", "-session-id", "-token"];
+const SECRET_HEADER_ENDS: &[&str] = &["-auth", "-key", "-secret", "-session-id", "-token"];
 
-/// The ends of the names of members whose value is a secret, in lower case and without `_` and `-`.
+/// The headers that carry arguments of a tool. What follows is the name of the argument.
+const ARGUMENT_HEADER: &str = "mcp-param-";
+
+/// The ends of the names of members whose value is a secret, in lower case and without `_` and `-`. A string is also a secret if
+/// the name is in the plural; numbers are not, since `tokens` are counted.
 pub const SECRET_MEMBERS: &[&str] = &[
     "accesskey",
     "apikey",
@@ -48,10 +51,17 @@ pub const PUBLIC_MEMBERS: &[&str] = &[
     "cancellationtoken",
 ];
 
+/// Further names of secrets in the query of a URL, in the same form.
+pub const SECRET_QUERY: &[&str] =
+    &["auth", "code", "key", "sessionid", "sid", "sig", "signature", "state", "xamzsignature"];
+
+/// The names of credentials that follow one of these words and white space, in lower case.
+pub const SCHEMES: &[&str] = &["apikey", "basic", "bearer", "digest", "dpop", "negotiate", "token"];
+
 /// Lists of servers, and the members of their entries whose values are secrets.
 pub const SECRET_PLACES: (&str, &[&str]) = ("mcpServers", &["env", "headers"]);
 
-/// How sure it is that what a pattern finds is a secret.
+/// How sure it is that what a rule finds is a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "as sure as the table needs")]
 pub enum Certainty {
@@ -81,58 +91,52 @@ const fn row(pattern: &'static str, words: &'static [&'static str], certainty: C
     SecretPattern { pattern, words, certainty }
 }
 
-/// What the names of secrets end with.
-const NAMES: &[&str] =
-    &["token", "apikey", "api_key", "pass", "secret", "privatekey", "private_key", "code_verifier"];
+/// What the names of secrets have in them.
+const NAMES: &[&str] = &["token", "apikey", "api-key", "api_key", "pass", "secret"];
 
-/// Patterns of secrets within any text. None goes on behind its secret, so a search of a text takes time in proportion to its length.
+/// Patterns of secrets within any text, beside values behind a name. None goes on behind its secret, so a search of a text takes
+/// time in proportion to its length.
 pub const PATTERNS: &[SecretPattern] = &[
     // The credentials of a header that stands in text.
     row(r"(?i)\b(?:bearer|basic)\s+([A-Za-z0-9._~+/\-]{8,}=*)", &["bearer", "basic"], Certainty::Random),
-    // The user information of a URL.
-    row(r#"://([^/\s:@"'<>]*(?::[^/\s@"'<>]*)?)@"#, &["://"], Certainty::Sure),
-    // Sessions and codes in the query of a URL.
+    // The user information of a URL: up to the last `@` of the authority, or up to the next one where a password has a `/`. Digits
+    // before the `/` are a port.
+    row(r#"://([^/?#\s"<>]*|[^/?#@:\s"<>]*:[0-9]*[^0-9/@\s"<>][^@\s"<>]*)@"#, &["://"], Certainty::Sure),
+    // The argument behind an option of a command line.
     row(
-        r#"(?i)[?&](?:session_?id|code|state|sig|signature|x-amz-signature)=([^&\s"'#<>]+)"#,
-        &["id=", "code=", "state=", "sig=", "signature="],
+        r#"(?i)--[\w-]*(?:token|api[-_]?key|password|passwd|secret)\s+["']?([^\s"'-][^\s"']*)"#,
+        NAMES,
         Certainty::Perhaps,
     ),
-    // A name that says secret, and its value: in JSON within text, in forms, in environment files. In JSON it ends at the
-    // quotation mark.
+    // An element of XML.
+    row(r"(?i)<[\w.:\-]*(?:token|api[-_]?key|password|passwd|secret)>([^<]+)", NAMES, Certainty::Sure),
+    // A part of a form.
     row(
-        r#"(?i)(?:token|api_?key|password|passwd|passphrase|secret|secret_?key|private_?key|code_verifier)\\?["']\s*:\s*\\?["']([^"'\\]+)"#,
+        r#"(?i)name="[^"]*(?:token|api[-_]?key|password|passwd|secret)"\s*\n\s*([^\r\n]+)"#,
         NAMES,
         Certainty::Sure,
-    ),
-    row(
-        r#"(?i)(?:token|api_?key|password|passwd|passphrase|secret|secret_?key|private_?key|code_verifier)=["']?([^\s"'&,;<>\\]+)"#,
-        NAMES,
-        Certainty::Sure,
-    ),
-    row(
-        r#"(?i)(?:token|api_?key|password|passwd|passphrase|secret|secret_?key|private_?key|code_verifier):\s*["']?([^\s"'&,;<>\\{}\[\]]+)"#,
-        NAMES,
-        Certainty::Perhaps,
-    ),
-    // Headers in text.
-    row(
-        r"(?i)\b(?:mcp-session-id|x-api-key|cookie):\s*([^\r\n]+)",
-        &["mcp-session-id:", "x-api-key:", "cookie:"],
-        Certainty::Perhaps,
     ),
     // Secrets that their form shows.
-    row(r"\b(sk-[A-Za-z0-9_\-]{16,})", &["sk-"], Certainty::Sure),
+    row(r"(?:\b|_)(sk-[A-Za-z0-9_\-]{16,})", &["sk-"], Certainty::Sure),
     row(
-        r"\b(gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})",
+        r"(?:\b|_)(gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})",
         &["ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"],
         Certainty::Sure,
     ),
-    row(r"\b(xox[abeprs]-[A-Za-z0-9\-]{10,})", &["xox"], Certainty::Sure),
-    row(r"\b(AKIA[0-9A-Z]{16})\b", &["akia"], Certainty::Sure),
-    row(r"\b(eyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]+\.[A-Za-z0-9_\-]*)", &["eyj"], Certainty::Sure),
+    row(r"(?:\b|_)(xox[abeprs]-[A-Za-z0-9\-]{10,})", &["xox"], Certainty::Sure),
+    row(r"(?:\b|_)(AKIA[0-9A-Z]{16})", &["akia"], Certainty::Sure),
+    row(r"(?:\b|_)(eyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]+\.[A-Za-z0-9_\-]*)", &["eyj"], Certainty::Sure),
     // Home folders of any user.
     row(r#"(?:/home/|[\\/]Users[\\/]+)([^/\\\s"':«»]+)"#, &["/home/", "users"], Certainty::Name),
 ];
+
+/// What the messages of the protocols consist of.
+const PROTOCOL_WORDS: &str = include_str!("protocol_words.txt");
+
+/// Whether a text is a word of the protocols, or a part of one.
+pub(super) fn is_protocol_word(text: &str) -> bool {
+    PROTOCOL_WORDS.contains(text)
+}
 
 /// A compiled pattern.
 #[derive(Debug)]
@@ -143,9 +147,14 @@ pub(super) struct Pattern {
 }
 
 impl Pattern {
+    /// A pattern of the user's.
+    pub(super) fn own(regex: Regex) -> Self {
+        Self { regex, words: &[], certainty: Certainty::Sure }
+    }
+
     /// Whether a text, in lower case, may have a match.
     pub(super) fn may_match(&self, lower_case: &str) -> bool {
-        self.words.iter().any(|word| lower_case.contains(word))
+        self.words.is_empty() || self.words.iter().any(|word| lower_case.contains(word))
     }
 }
 
@@ -159,22 +168,39 @@ pub(super) fn patterns() -> Vec<Pattern> {
     compiled.collect()
 }
 
-/// Whether the values of a header are secret.
-pub(super) fn is_secret_header(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    SECRET_HEADERS.contains(&&*name) || SECRET_HEADER_ENDS.iter().any(|end| name.ends_with(end))
-}
+/// The longest name that is looked at, in bytes.
+const LONGEST_NAME: usize = 256;
 
-/// Whether the value of a member is secret.
-pub(super) fn is_secret_member(name: &str) -> bool {
-    // A name of a header may be that of a member.
-    if name.len() > 256 {
+/// Whether the value of a header, a member or a setting of this name is secret.
+pub(super) fn is_secret_name(name: &str) -> bool {
+    if name.len() > LONGEST_NAME {
         return false;
     }
-    let plain: String = name.chars().filter(|c| !matches!(c, '_' | '-' | '.' | ' ')).collect();
-    let plain = plain.to_ascii_lowercase();
-    let is_public = PUBLIC_MEMBERS.contains(&&*plain);
-    !is_public && (SECRET_MEMBERS.iter().any(|end| plain.ends_with(end)) || is_secret_header(name))
+    let lower_case = name.to_ascii_lowercase();
+    if let Some(argument) = lower_case.strip_prefix(ARGUMENT_HEADER) {
+        return is_secret_name(argument);
+    }
+    let plain = plain(&lower_case);
+    let is_member =
+        !PUBLIC_MEMBERS.contains(&&*plain) && SECRET_MEMBERS.iter().any(|end| plain.ends_with(end));
+    is_member
+        || SECRET_HEADERS.contains(&&*lower_case)
+        || SECRET_HEADER_ENDS.iter().any(|end| lower_case.ends_with(end))
+}
+
+/// Whether a string behind this name is secret: the name may be in the plural.
+pub(super) fn is_secret_text_name(name: &str) -> bool {
+    is_secret_name(name) || name.strip_suffix(['s', 'S']).is_some_and(is_secret_name)
+}
+
+/// Whether the value of this name in the query of a URL is secret.
+pub(super) fn is_secret_in_query(name: &str) -> bool {
+    name.len() <= LONGEST_NAME && SECRET_QUERY.contains(&&*plain(&name.to_ascii_lowercase()))
+}
+
+/// A name in lower case without the characters that part its words.
+fn plain(lower_case: &str) -> String {
+    lower_case.chars().filter(|c| !matches!(c, '_' | '-' | '.' | ' ')).collect()
 }
 
 #[cfg(test)]
@@ -183,16 +209,46 @@ mod tests {
 
     #[test]
     fn names_say_what_is_secret() {
-        for name in
-            ["token", "access_token", "GITHUB_TOKEN", "apiKey", "api_key", "clientSecret", "code_verifier"]
-        {
-            assert!(is_secret_member(name), "{name}");
+        for name in [
+            "token",
+            "access_token",
+            "GITHUB_TOKEN",
+            "apiKey",
+            "api_key",
+            "clientSecret",
+            "code_verifier",
+            "Mcp-Session-Id",
+            "X-Custom-Token",
+            "Mcp-Auth",
+            "Mcp-Param-Password",
+            "mcp-param-apikey",
+        ] {
+            assert!(is_secret_name(name), "{name}");
         }
-        for name in ["progressToken", "tokens", "maxTokens", "key", "passwordHint", "sessionId", "author"] {
-            assert!(!is_secret_member(name), "{name}");
+        for name in [
+            "progressToken",
+            "tokens",
+            "maxTokens",
+            "key",
+            "passwordHint",
+            "sessionId",
+            "author",
+            "Content-Type",
+            "mcp-protocol-version",
+            "mcp-param-name",
+        ] {
+            assert!(!is_secret_name(name), "{name}");
         }
-        assert!(is_secret_header("Mcp-Session-Id") && is_secret_header("X-Custom-Token"));
-        assert!(!is_secret_header("Content-Type") && !is_secret_header("mcp-protocol-version"));
+        assert!(is_secret_text_name("tokens") && !is_secret_text_name("maxTokens"));
+        assert!(is_secret_in_query("session_id") && !is_secret_in_query("page"));
         assert_eq!(patterns().len(), PATTERNS.len());
+    }
+
+    #[test]
+    fn words_of_the_protocols_are_in_the_table() {
+        for word in ["client", "message", "essage", "secret", "tools/call", "2025-06-18"] {
+            assert!(is_protocol_word(word), "{word}");
+        }
+        assert!(!is_protocol_word("swordfish"));
     }
 }

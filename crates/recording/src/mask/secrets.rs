@@ -1,10 +1,13 @@
 //! The secrets of a recording, each with its mask.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::ops::{Bound, Range};
 
 use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
 
+use super::rules::is_protocol_word;
+use super::spans::{Mask, Span, masked, masks};
 use crate::json_text::encoded;
 
 /// The shortest secret that is looked for in other places, in bytes. A shorter one, such as `1` or `true`, would be found in
@@ -14,80 +17,189 @@ pub const SHORTEST_SOUGHT: usize = 6;
 /// How many secrets have masks of their own. Further ones have the mask `«secret»`, and are not looked for elsewhere.
 const SECRET_LIMIT: usize = 1000;
 
-/// The longest secret that is looked for, in bytes.
-const LONGEST_SOUGHT: usize = 64 << 10;
+/// The longest secret that is looked for: 8 KiB. A longer one has the mask `«secret»`.
+pub(super) const LONGEST_SOUGHT: usize = 8 << 10;
+
+/// The longest form of a secret: each byte escaped twice takes up to 7.
+const LONGEST_FORM: usize = 8 * LONGEST_SOUGHT;
+
+/// How many bytes the forms of all secrets may have that are looked for: 1 MiB.
+const SOUGHT_LIMIT: usize = 1 << 20;
 
 /// Secrets that are known, and their masks.
 #[derive(Debug, Default)]
 pub struct Secrets {
+    /// The numbers of secrets that have masks of their own.
     numbers: HashMap<String, usize>,
-    /// What is looked for, with the mask of each. The longest come first, so that no secret is masked as a part of another.
-    sought: Vec<(String, String)>,
-    /// How many secrets were added to `sought`.
-    generation: usize,
+    sought: Sought,
+}
+
+/// The forms of secrets that are looked for, each with the number of its secret. A text is searched for all of them in one pass.
+#[derive(Debug)]
+struct Sought {
+    forms: BTreeMap<Vec<u8>, usize>,
+    /// Whether a form begins with two bytes. Most places of a text are passed over by it.
+    beginnings: Vec<bool>,
+    /// The bytes of all forms.
+    size: usize,
+}
+
+impl Default for Sought {
+    fn default() -> Self {
+        Self { forms: BTreeMap::new(), beginnings: vec![false; 1 << 16], size: 0 }
+    }
+}
+
+impl Sought {
+    /// Adds a form, unless there is no room left.
+    fn add(&mut self, form: String, number: usize) {
+        let form = form.into_bytes();
+        if self.size + form.len() <= SOUGHT_LIMIT && !self.forms.contains_key(&form) {
+            self.size += form.len();
+            self.beginnings[beginning(&form)] = true;
+            self.forms.insert(form, number);
+        }
+    }
+
+    /// The places of forms in a text, with their numbers, from the left. The longest form counts where several begin.
+    fn find<'a>(&'a self, text: &'a str) -> impl Iterator<Item = (Range<usize>, usize)> + 'a {
+        let bytes = text.as_bytes();
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            while at + SHORTEST_SOUGHT <= bytes.len() {
+                let start = at;
+                at += 1;
+                if self.beginnings[beginning(&bytes[start..])]
+                    && let Some((length, number)) = self.longest_at(&bytes[start..])
+                {
+                    at = start + length;
+                    return Some((start..at, number));
+                }
+            }
+            None
+        })
+    }
+
+    /// The longest form that a text begins with.
+    fn longest_at(&self, text: &[u8]) -> Option<(usize, usize)> {
+        let mut text = &text[..text.len().min(LONGEST_FORM)];
+        loop {
+            let not_behind = (Bound::Unbounded, Bound::Included(text));
+            let (form, number) = self.forms.range::<[u8], _>(not_behind).next_back()?;
+            let common = common_length(form, text);
+            if common == form.len() {
+                return Some((common, *number));
+            }
+            if common < SHORTEST_SOUGHT {
+                return None;
+            }
+            // A form that the text begins with is a beginning of this one, too.
+            text = &text[..common];
+        }
+    }
+}
+
+/// The length of what two texts have in common at their beginnings. Blocks are compared first, which is ten times as fast.
+fn common_length(one: &[u8], other: &[u8]) -> usize {
+    const BLOCK: usize = 32;
+    let blocks = one.chunks_exact(BLOCK).zip(other.chunks_exact(BLOCK));
+    let start = BLOCK * blocks.take_while(|(one, other)| one == other).count();
+    start + one[start..].iter().zip(&other[start..]).take_while(|(one, other)| one == other).count()
+}
+
+/// The first two bytes as a number.
+fn beginning(bytes: &[u8]) -> usize {
+    usize::from(bytes[0]) << 8 | usize::from(bytes[1])
 }
 
 impl Secrets {
     /// The mask of a secret, which `kind` names: `«secret 1»`.
     pub(super) fn mask(&mut self, kind: &str, secret: &str) -> String {
-        let next = self.numbers.len() + 1;
-        match self.numbers.get(secret) {
+        match self.number(secret) {
             Some(number) => format!("«{kind} {number}»"),
-            None if next > SECRET_LIMIT => format!("«{kind}»"),
-            None => {
-                self.numbers.insert(secret.to_owned(), next);
-                format!("«{kind} {next}»")
-            }
+            None => format!("«{kind}»"),
         }
     }
 
-    /// Looks for a secret, and for its forms in JSON, in URLs and in base64, from now on. One of less than [`SHORTEST_SOUGHT`]
-    /// bytes is not looked for.
+    /// The number of a secret. None if it is too long, or there are too many.
+    fn number(&mut self, secret: &str) -> Option<usize> {
+        let known = self.numbers.get(secret).or_else(|| self.sought.forms.get(secret.as_bytes()));
+        if let Some(number) = known {
+            return Some(*number);
+        }
+        let next = self.numbers.len() + 1;
+        if next > SECRET_LIMIT || secret.len() > LONGEST_SOUGHT {
+            return None;
+        }
+        self.numbers.insert(secret.to_owned(), next);
+        Some(next)
+    }
+
+    /// Looks for a secret, and for its forms in JSON, in URLs and in base64, from now on. A word of the protocols is not looked
+    /// for: a peer could name one as a secret so that no message of the recording can be read. Nor is one of less than
+    /// [`SHORTEST_SOUGHT`] bytes.
     pub fn seek(&mut self, secret: &str) {
         let is_sought = (SHORTEST_SOUGHT..=LONGEST_SOUGHT).contains(&secret.len());
-        if !is_sought
-            || self.numbers.contains_key(secret) && self.sought.iter().any(|(known, _)| known == secret)
-        {
+        if !is_sought || self.sought.forms.contains_key(secret.as_bytes()) || is_protocol_word(secret) {
             return;
         }
-        let mask = self.mask("secret", secret);
-        if !self.numbers.contains_key(secret) {
-            return;
+        let Some(number) = self.number(secret) else { return };
+        for form in forms(secret) {
+            self.sought.add(form, number);
         }
-        let mut forms =
-            vec![secret.to_owned(), escaped(secret), escaped(&escaped(secret)), percent_encoded(secret)];
-        forms.extend([STANDARD.encode(secret)]);
-        forms.dedup();
-        for form in forms {
-            if self.sought.iter().all(|(known, _)| *known != form) {
-                self.sought.push((form, mask.clone()));
-            }
-        }
-        self.sought.sort_by_key(|(secret, _)| std::cmp::Reverse(secret.len()));
-        self.generation += 1;
     }
 
-    /// How often something was added that is looked for.
+    /// The bytes of what is looked for. They grow with each secret.
     pub(super) fn generation(&self) -> usize {
-        self.generation
+        self.sought.size
     }
 
-    /// Whether the bytes have a secret.
-    pub(super) fn occurs_in(&self, text: &str) -> bool {
-        self.sought.iter().any(|(secret, _)| text.contains(secret.as_str()))
+    /// Whether a text has a secret.
+    pub(super) fn occur_in(&self, text: &str) -> bool {
+        self.sought.find(text).next().is_some()
     }
 
     /// The text with masks in the places of the secrets. None if it has none.
     pub fn replace(&self, text: &str) -> Option<String> {
-        let mut replaced: Option<String> = None;
-        for (secret, mask) in &self.sought {
-            let current = replaced.as_deref().unwrap_or(text);
-            if current.contains(secret.as_str()) {
-                replaced = Some(current.replace(secret.as_str(), mask));
-            }
-        }
-        replaced
+        masked(text, self.spans(text), str::to_owned)
     }
+
+    /// The places of secrets in a text.
+    pub(super) fn spans(&self, text: &str) -> Vec<Span> {
+        let found = self.sought.find(text);
+        found.map(|(range, number)| Span { range, mask: Mask::Text(format!("«secret {number}»")) }).collect()
+    }
+
+    /// The places of secrets in a text that has masks. The masks stay.
+    pub(super) fn spans_outside_masks(&self, text: &str) -> Vec<Span> {
+        let mut spans = self.spans(text);
+        if !spans.is_empty() {
+            let masks = masks(text);
+            spans.retain(|span| {
+                let before = masks.partition_point(|mask| mask.start <= span.range.start);
+                before.checked_sub(1).is_none_or(|at| span.range.end > masks[at].end)
+            });
+        }
+        spans
+    }
+}
+
+/// A secret as it may stand in other places.
+fn forms(secret: &str) -> [String; 10] {
+    let escaped = escaped(secret);
+    let in_url = percent_encoded(secret);
+    [
+        secret.to_owned(),
+        self::escaped(&escaped),
+        escaped,
+        in_url.replace("%20", "+"),
+        lower_case_digits(&in_url),
+        in_url,
+        STANDARD.encode(secret),
+        STANDARD_NO_PAD.encode(secret),
+        URL_SAFE.encode(secret),
+        URL_SAFE_NO_PAD.encode(secret),
+    ]
 }
 
 /// The secret as it stands in a string of JSON.
@@ -105,4 +217,14 @@ fn percent_encoded(secret: &str) -> String {
         }
     }
     text
+}
+
+/// The same percent-encoded text with hexadecimal digits in lower case.
+fn lower_case_digits(percent_encoded: &str) -> String {
+    let mut digits = 0;
+    let lower = percent_encoded.chars().map(|c| {
+        digits = if c == '%' { 3 } else { usize::saturating_sub(digits, 1) };
+        if digits > 0 { c.to_ascii_lowercase() } else { c }
+    });
+    lower.collect()
 }

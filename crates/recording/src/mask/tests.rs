@@ -168,3 +168,117 @@ fn a_long_text_without_secrets_is_not_searched() {
     let took = time_of(&"AbCd0+/x".repeat(250_000));
     assert!(took < Duration::from_secs(5), "{took:?}");
 }
+
+/// Each has `LEAK` in all that must not be seen.
+#[test]
+fn secrets_in_less_common_places_are_found() {
+    let messages = [
+        r#"{"arguments":{"properties":{"password":"LEAK-2"}}}"#,
+        r#"{"text":"log {\"password\":\"ab'LEAK\"}"}"#,
+        r#"{"text":"DB_PASSWORD=\"correct LEAK horse\" and DB_SECRET='two LEAK'"}"#,
+        r#"{"text":"http://user:p@LEAK@host/x http://user:it'LEAK@host http://user:pa/LEAK@host/x"}"#,
+        r#"{"text":"api-key=LEAK-8 --api-key=LEAK-8 --token LEAK-8x pwd=LEAK-8 credential=LEAK"}"#,
+        r#"{"password":"known-9","text":"password=known-9-LEAK"}"#,
+        r#"{"text":"log {\"password\":98765LEAK4321,\"n\":1}"}"#,
+        r#"{"text":"log {\\\"password\\\":\\\"LEAK-12\\\"}"}"#,
+        r#"{"text":"Bearer LeakWithoutDigLEAK"}"#,
+        r#"{"password":"«LEAK-25»","text":"password=a«LEAK-26"}"#,
+        r#"{"text":"password: S31\"quoted-LEAK"}"#,
+        r#"{"text":"_sk-LEAKabcdefghijklmnopqrstuv AKIALEAKBCDEFGHIJKLMx"}"#,
+        r#"{"secrets":["LEAK-1"],"passwords":"LEAK-2","tokens":"LEAK-3","apiKeys":"LEAK-4"}"#,
+        r#"{"token":{"value":"LEAK-obj"},"mcpServers":[{"args":["--token","LEAK-arg","--api-key=LEAK-arg2"]}]}"#,
+        r#"{"text":"<password>LEAK-xml</password> name=\"password\"\r\n\r\nLEAK-form\r\n--b--"}"#,
+        r#"{"text":"\ufeff{\"p\\u0061ssword\":\"LEAK-bom\"}"}"#,
+        r#"{"text":"{\"p\\u0061ssword\":\"LEAK-cut\",\"x\":"}"#,
+        r#"{"text":"/echo?acc%65ss_tok%65n=LEAK-13&key=LEAK-21&auth=LEAK&pwd=LEAK&sid=LEAK&access_key=LEAK"}"#,
+    ];
+    for message in messages {
+        let shown = masked(message);
+        assert!(!shown.contains("LEAK"), "{message}\n{shown}");
+    }
+    let headers = [
+        ("authorization", "ApiKey LEAK-15-x"),
+        ("authorization", "Own\tLEAK-16-x"),
+        ("cookie", "a=b; sid=LEAK-24-x"),
+    ];
+    for (name, value) in headers {
+        let mut masker = Masker::new();
+        let alone = value.split([' ', '\t', '=']).next_back().unwrap();
+        assert!(!masker.header(name, value).contains("LEAK"));
+        assert!(!masker.text(&format!("x {alone} y")).contains("LEAK"), "{value}");
+    }
+}
+
+#[test]
+fn the_forms_of_a_secret_in_urls_and_in_base64_are_found() {
+    for (secret, forms) in [
+        ("S14/value/0001", &["S14%2fvalue%2f0001", "S14%2Fvalue%2F0001"][..]),
+        ("S17~~~???>>>", &["UzE3fn5-Pz8_Pj4-", "UzE3fn5+Pz8/Pj4+"]),
+        ("S18-hunter2-00011", &["UzE4LWh1bnRlcjItMDAwMTE", "UzE4LWh1bnRlcjItMDAwMTE="]),
+        ("S28 a+b", &["S28+a%2Bb", "S28%20a%2bb"]),
+    ] {
+        for form in forms {
+            let mut masker = Masker::new();
+            masker.message(&format!("{{\"password\":{}}}", encoded(secret)));
+            assert_eq!(masker.text(form), "«secret 1»", "{form}");
+        }
+    }
+    let mut masker = Masker::new();
+    assert_eq!(masker.text("x?token=S14%2Fvalue%2F0001"), "x?token=«secret 1»");
+    assert_eq!(masker.text("S14/value/0001"), "«secret 1»");
+    let shown = masker.text("Authorization: Basic dXNlcjpTMzJwYXNzMDAwMQ== S32pass0001");
+    assert_eq!(shown, "Authorization: Basic «secret 2» «secret 3»");
+}
+
+#[test]
+fn a_word_of_the_protocols_is_masked_only_in_its_place() {
+    for word in ["client", "message", "secret", "tools/call"] {
+        let message = format!(
+            r#"{{"method":"tools/call","message":"client","password":"{word}","client_secret":"other-1"}}"#
+        );
+        let expected = r#"{"method":"tools/call","message":"client","password":"«secret 1»","client_secret":"«secret 2»"}"#;
+        assert_eq!(masked(&message), expected);
+    }
+}
+
+#[test]
+fn a_thousand_secrets_are_looked_for_in_one_pass() {
+    let mut masker = Masker::new();
+    let start = Instant::now();
+    for number in 0..999 {
+        masker.message(&format!("{{\"password\":\"pw-number-{number:06}/x+y\"}}"));
+    }
+    let text = masker.text(&"some words without a secret ".repeat(20_000));
+    assert!(!text.contains('«'));
+    let took = start.elapsed();
+    assert!(took < Duration::from_secs(20), "{took:?}");
+}
+
+#[test]
+fn the_longest_of_secrets_with_the_same_beginning_is_found() {
+    let mut masker = Masker::new();
+    let long = "ab".repeat(2000);
+    for secret in
+        ["secret-9", "secret-9-long", "secret-9-long-more", "secret-9-lz", &*(long.clone() + "c"), &long]
+    {
+        masker.message(&format!("{{\"password\":\"{secret}\"}}"));
+    }
+    let text = "secret-9-longer secret-9-long-more secret-9-lo secret-9-lz secret- secret-9";
+    let expected = "«secret 2»er «secret 3» «secret 1»-lo «secret 4» secret- «secret 1»";
+    assert_eq!(masker.text(text), expected);
+    assert_eq!(
+        masker.text(&format!("{long}d {long}c {}", &long[1..])),
+        format!("«secret 6»d «secret 5» {}", &long[1..])
+    );
+}
+
+#[test]
+fn what_is_looked_for_has_a_limit() {
+    let mut masker = Masker::new();
+    for number in 0..200 {
+        masker.message(&format!("{{\"password\":\"{number}{}\"}}", "long".repeat(1900)));
+    }
+    assert!(masker.generation() <= 1 << 20);
+    let long = "x1".repeat(100_000);
+    assert_eq!(masker.message(&format!("{{\"password\":\"{long}\"}}")), r#"{"password":"«secret»"}"#);
+}

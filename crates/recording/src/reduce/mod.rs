@@ -1,6 +1,7 @@
 //! Shrinks a recording whose replay differs, by delta debugging, as long as the first difference stays the same.
 
 use std::collections::HashSet;
+use std::ops::ControlFlow;
 
 use agentwire_jsonrpc::{RawJson, read};
 use bytestring::ByteString;
@@ -22,11 +23,12 @@ pub struct Reduction {
     pub difference: Difference,
     /// How many replays it took.
     pub runs: usize,
-    /// Whether the limit of runs ended it early.
+    /// Whether the limit of runs or `run` ended it early.
     pub is_limited: bool,
 }
 
-/// Shrinks a recording. `run` replays a recording and returns the first difference; `side` is the one that is driven.
+/// Shrinks a recording. `run` replays a recording and returns the first difference, or `Break` to end early with the smallest recording
+/// so far; `side` is the one that is driven.
 ///
 /// First whole messages of the driven side are left out, with what answers them; then members of the params of those that are
 /// left. None if the recording has no difference. At most `limit` runs are made.
@@ -34,7 +36,7 @@ pub async fn reduce(
     recording: &Recording,
     side: Side,
     limit: usize,
-    run: impl AsyncFnMut(&Recording) -> Option<Difference>,
+    run: impl AsyncFnMut(&Recording) -> ControlFlow<(), Option<Difference>>,
 ) -> Option<Reduction> {
     let mut reducer = Reducer { run, side, runs: 0, limit: limit.max(1), wanted: None };
     let messages = flat(recording);
@@ -53,10 +55,16 @@ struct Reducer<F> {
     wanted: Option<Difference>,
 }
 
-impl<F: AsyncFnMut(&Recording) -> Option<Difference>> Reducer<F> {
+impl<F: AsyncFnMut(&Recording) -> ControlFlow<(), Option<Difference>>> Reducer<F> {
     async fn first(&mut self, recording: &Recording) -> Option<Difference> {
         self.runs += 1;
-        (self.run)(recording).await
+        match (self.run)(recording).await {
+            ControlFlow::Continue(difference) => difference,
+            ControlFlow::Break(()) => {
+                self.limit = self.runs;
+                None
+            }
+        }
     }
 
     /// Whether a candidate has the same difference. No candidate has it once the limit is reached.

@@ -53,7 +53,7 @@ fn the_message_that_differs_is_left_with_the_members_that_it_takes() {
     let mut runs = 0;
     let reduced = block_on(reduce(&recording(20), Side::Client, 1000, async |recording| {
         runs += 1;
-        run(recording)
+        ControlFlow::Continue(run(recording))
     }));
     let reduced = reduced.unwrap();
     assert_eq!(reduced.runs, runs);
@@ -70,7 +70,12 @@ fn the_message_that_differs_is_left_with_the_members_that_it_takes() {
 
 #[test]
 fn without_a_difference_there_is_nothing_to_reduce() {
-    assert_eq!(block_on(reduce(&recording(5), Side::Client, 100, async |recording| run(recording))), None);
+    assert_eq!(
+        block_on(reduce(&recording(5), Side::Client, 100, async |recording| ControlFlow::Continue(run(
+            recording
+        )))),
+        None
+    );
 }
 
 #[test]
@@ -78,9 +83,22 @@ fn the_number_of_runs_is_limited() {
     let mut runs = 0;
     let reduced = block_on(reduce(&recording(20), Side::Client, 3, async |recording| {
         runs += 1;
-        run(recording)
+        ControlFlow::Continue(run(recording))
     }));
     let reduced = reduced.unwrap();
     assert!(runs == 3 && reduced.is_limited, "{runs}");
     assert!(run(&reduced.recording).unwrap().is_like(&reduced.difference));
+}
+
+#[test]
+fn a_run_may_end_it_with_what_is_left_so_far() {
+    let mut runs = 0;
+    let reduced = block_on(reduce(&recording(20), Side::Client, 1000, async |recording| {
+        runs += 1;
+        if runs > 5 { ControlFlow::Break(()) } else { ControlFlow::Continue(run(recording)) }
+    }));
+    let reduced = reduced.unwrap();
+    assert!(reduced.is_limited && reduced.runs == 6);
+    assert!(reduced.recording.events.len() < recording(20).events.len());
+    assert_eq!(block_on(reduce(&recording(5), Side::Client, 9, async |_| ControlFlow::Break(()))), None);
 }

@@ -1,3 +1,5 @@
 //! Tests of recordings in files.
 
+#[cfg(feature = "http")]
+mod proxy;
 mod recorder;

@@ -142,12 +142,61 @@ fn a_recording_stops_at_its_limits_and_says_so_once() {
     assert_eq!(error, "the recording stops: it has reached its limit of 4096 bytes");
     let text = fs::read_to_string(&path).unwrap();
     assert!(text.len() <= 4096 && Recording::read(text.as_bytes()).unwrap().events.len() > 40);
+    let error = traffic(config().event_limit(50), &path);
+    assert_eq!(error, "the recording stops: it has reached its limit of 50 events");
+    let text = fs::read_to_string(&path).unwrap();
+    assert_eq!(Recording::read(text.as_bytes()).unwrap().events.len(), 50);
     let error = traffic(config().queue_limit(0), &path);
     assert!(error.ends_with("bytes wait to be written"), "{error}");
     if cfg!(target_os = "linux") {
         let error = traffic(config(), Path::new("/dev/full"));
         assert!(error.starts_with("the recording stops: No space left"), "{error}");
     }
+}
+
+#[test]
+fn only_what_was_recorded_is_masked_again() {
+    let text = record(config(), |recorder| {
+        let mut client = LineTap::messages(Some(recorder.clone()), Side::Client);
+        client.push(b"{\"method\":\"a\",\"params\":{\"x\":\"planted-1\",\"exit\":\"1.000,\"}}\n");
+        client.push(b"\xff planted-1\n");
+        // A secret that stands in a mask, and one that stands in what surrounds the events.
+        client.push("{\"token\":\"secret 1»\",\"password\":\"\\\"from\\\":\"}\n".as_bytes());
+        client.push(b"{\"token\":\"planted-1\",\"password\":\"1.000,\",\"secret\":\"client\"}\n");
+    });
+    assert!(!text.contains("planted"), "{text}");
+    assert!(
+        text.contains(
+            r#""from":"client","message":{"method":"a","params":{"x":"«secret 3»","exit":"«secret 4»"}}"#
+        ),
+        "{text}"
+    );
+    assert!(!text.contains("««") && text.contains("\"at\":1.000,"), "{text}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_recording_behind_a_link_is_masked_again_and_no_other_file_changes() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::write(path("real"), "old").unwrap();
+    fs::set_permissions(path("real"), fs::Permissions::from_mode(0o644)).unwrap();
+    std::os::unix::fs::symlink("real", path("link")).unwrap();
+    fs::write(path("link.masking"), "precious").unwrap();
+    let recorder = config().create(path("link")).unwrap();
+    let mode = || fs::metadata(path("real")).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(), 0o600);
+    let mut client = LineTap::messages(Some(recorder.clone()), Side::Client);
+    client.push(b"early planted-1\n{\"password\":\"planted-1\"}\n");
+    assert!(recorder.finish(LIMIT));
+    client.push(b"after planted-1\n");
+    assert!(recorder.finish(LIMIT));
+    let text = fs::read_to_string(path("real")).unwrap();
+    assert!(!text.contains("planted") && text.contains("after «secret 1»"), "{text}");
+    assert!(fs::symlink_metadata(path("link")).unwrap().is_symlink() && mode() == 0o600);
+    assert_eq!(fs::read_to_string(path("link.masking")).unwrap(), "precious");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
 }
 
 #[cfg(unix)]

@@ -1,0 +1,106 @@
+//! Masks the texts of events.
+
+use agentwire_jsonrpc::RawJson;
+use bytestring::ByteString;
+
+use super::Masker;
+use super::spans::masked;
+use crate::event::{Event, EventKind};
+use crate::json_text::{Replacement, Token, rewrite};
+
+/// A text of an event.
+enum Part<'a> {
+    Message(&'a str),
+    Bytes(&'a [u8]),
+    Text(&'a str),
+    Header { name: &'a str, value: &'a str },
+}
+
+impl Masker {
+    /// Masks the secrets of an event.
+    pub(crate) fn event(&mut self, event: &mut Event) {
+        change(event, &mut |part| {
+            Some(match part {
+                Part::Message(json) => self.message(json),
+                Part::Bytes(bytes) => return self.masked_bytes(bytes),
+                Part::Text(text) => self.text(text),
+                Part::Header { name, value } => self.header(name, value),
+            })
+        });
+    }
+
+    /// Masks the known secrets of an event that was masked before, and returns whether it has any.
+    pub(crate) fn event_again(&mut self, event: &mut Event) -> bool {
+        let mut has_changed = false;
+        change(event, &mut |part| {
+            let masked = match part {
+                Part::Message(json) => self.known_in_json(json),
+                Part::Bytes(bytes) => self.known(&String::from_utf8_lossy(bytes)),
+                Part::Text(text) | Part::Header { value: text, .. } => self.known(text),
+            };
+            has_changed |= masked.is_some();
+            masked
+        });
+        has_changed
+    }
+
+    /// Whether a line of a recording may have a known secret.
+    pub(crate) fn may_have_known(&mut self, line: &str) -> bool {
+        line.contains("\"base64\":") || self.secrets.occur_in(line)
+    }
+
+    fn known(&mut self, text: &str) -> Option<String> {
+        let spans = self.secrets.spans_outside_masks(text);
+        masked(text, spans, |user| self.secrets.mask("user", user))
+    }
+
+    fn known_in_json(&mut self, json: &str) -> Option<String> {
+        let mut has_changed = false;
+        let masked = rewrite(json, &mut |_, token| {
+            let (Token::Name(text) | Token::Text(text) | Token::Plain(text)) = token;
+            let masked = self.known(text)?;
+            has_changed = true;
+            Some(Replacement::Text(masked))
+        });
+        has_changed.then_some(masked)
+    }
+}
+
+/// Replaces the texts of an event for which `change` has another one.
+fn change(event: &mut Event, change: &mut dyn FnMut(Part<'_>) -> Option<String>) {
+    match &mut event.kind {
+        EventKind::Message(message) => {
+            let Some(masked) = change(Part::Message(message.as_str())) else { return };
+            // A mask is JSON wherever it stands, so this parses.
+            match RawJson::parse(ByteString::from(masked)) {
+                Ok(masked) => *message = masked,
+                Err(_) => event.kind = EventKind::Unreadable("the message cannot be masked".into()),
+            }
+        }
+        EventKind::Text(line) | EventKind::Stderr(line) => {
+            let Some(masked) = change(Part::Bytes(&line.bytes)) else { return };
+            if line.is_whole() {
+                line.length = masked.len() as u64;
+            }
+            line.bytes = masked.into_bytes();
+        }
+        EventKind::Unreadable(why) => {
+            if let Some(masked) = change(Part::Text(why)) {
+                *why = masked;
+            }
+        }
+        EventKind::Http(head) => {
+            if let Some(path) = &mut head.path
+                && let Some(masked) = change(Part::Text(path))
+            {
+                *path = masked;
+            }
+            for (name, value) in &mut head.headers {
+                if let Some(masked) = change(Part::Header { name, value }) {
+                    *value = masked;
+                }
+            }
+        }
+        EventKind::Closed | EventKind::Exit(_) => {}
+    }
+}
