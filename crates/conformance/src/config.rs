@@ -7,7 +7,6 @@ use crate::profile::Profile;
 use crate::registry::RegistryError;
 use crate::revision::Revision;
 use crate::script_file::ScriptFile;
-use crate::secrets::shown_url;
 use crate::subject::{CommandLine, SubjectKind, Target, Transport};
 
 /// What to judge, and how.
@@ -109,14 +108,6 @@ impl Config {
             timeout: Duration::from_secs(180),
             seed: 1,
             stand_in: None,
-        }
-    }
-
-    /// The program's command line, or its URL without the values of the query.
-    pub fn shown_target(&self) -> String {
-        match &self.target {
-            Target::Command(command) => command.to_string(),
-            Target::Url(url) => shown_url(url),
         }
     }
 }

@@ -18,13 +18,10 @@ impl Secrets {
             value.split_whitespace().for_each(|word| secrets.seek(word));
         }
         if let Target::Url(url) = &config.target {
-            let (_, query) = parts(url);
-            let values =
-                query.into_iter().flat_map(|query| query.split('&')).map(|pair| match pair.split_once('=') {
-                    Some((_, value)) => value,
-                    None => pair,
-                });
-            values.for_each(|value| secrets.seek(value));
+            let query = url.split_once('?').map_or("", |(_, query)| query);
+            query
+                .split('&')
+                .for_each(|pair| secrets.seek(pair.split_once('=').map_or(pair, |(_, value)| value)));
         }
         Self(Arc::new(secrets))
     }
@@ -42,33 +39,10 @@ impl Secrets {
     }
 }
 
-/// What is before the query of a URL, and the query.
-fn parts(url: &str) -> (&str, Option<&str>) {
-    url.split_once('?').map_or((url, None), |(before, query)| (before, Some(query)))
-}
-
-/// A URL without the values of its query.
-pub(crate) fn shown_url(url: &str) -> String {
-    let (before, query) = parts(url);
-    let names: Vec<&str> = query.into_iter().flat_map(|query| query.split('&')).map(name).collect();
-    if names.is_empty() { before.to_owned() } else { format!("{before}?{}", names.join("&")) }
-}
-
-/// The name in a pair of a query, with its equals sign. A pair without one may be a secret as a whole.
-fn name(pair: &str) -> &str {
-    pair.find('=').map_or("…", |at| &pair[..=at])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::subject::SubjectKind;
-
-    #[test]
-    fn a_url_is_shown_without_what_may_be_secret() {
-        assert_eq!(shown_url("https://host:1/a?key=secret&flag&other="), "https://host:1/a?key=&…&other=");
-        assert_eq!(shown_url("http://host/mcp"), "http://host/mcp");
-    }
 
     #[test]
     fn headers_and_queries_are_hidden_in_each_form() {

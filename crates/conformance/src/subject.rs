@@ -196,11 +196,39 @@ pub enum Target {
     Url(String),
 }
 
+/// Without the values of a URL's query, which may be secret.
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Command(command) => command.fmt(f),
-            Self::Url(url) => f.write_str(url),
+            Self::Url(url) => f.write_str(&shown_url(url)),
         }
+    }
+}
+
+/// A URL without the values of its query.
+fn shown_url(url: &str) -> String {
+    match url.split_once('?') {
+        Some((before, query)) => {
+            let names: Vec<&str> = query.split('&').map(name).collect();
+            format!("{before}?{}", names.join("&"))
+        }
+        None => url.to_owned(),
+    }
+}
+
+/// The name in a pair of a query, with its equals sign. A pair without one may be a secret as a whole.
+fn name(pair: &str) -> &str {
+    pair.find('=').map_or("…", |at| &pair[..=at])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_is_shown_without_what_may_be_secret() {
+        assert_eq!(shown_url("https://host:1/a?key=secret&flag&other="), "https://host:1/a?key=&…&other=");
+        assert_eq!(shown_url("http://host/mcp"), "http://host/mcp");
     }
 }

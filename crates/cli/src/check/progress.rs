@@ -27,8 +27,7 @@ pub(super) struct TerminalProgress {
 
 impl TerminalProgress {
     pub(super) fn new(config: &Config, verbose: bool, json: bool) -> Self {
-        let title =
-            text::one_line(&format!("{} over {}: {}", config.kind, config.transport, config.shown_target()));
+        let title = text::one_line(&format!("{} over {}: {}", config.kind, config.transport, config.target));
         let is_terminal = io::stderr().is_terminal();
         let counted = is_terminal && !verbose && !json;
         if !json && !counted {

@@ -103,7 +103,7 @@ impl Report {
     pub(crate) fn new(config: &Config, spoken: Vec<Revision>, results: Vec<CheckResult>) -> Self {
         Self {
             kind: config.kind,
-            target: config.shown_target(),
+            target: config.target.to_string(),
             transport: config.transport,
             subject: subject_of(&results),
             profile: config.profile.name.clone(),
