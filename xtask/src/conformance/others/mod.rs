@@ -21,12 +21,13 @@ use crate::{cargo, packages};
 /// How long one program may be judged.
 const LIMIT: Duration = Duration::from_secs(1800);
 
-/// Judges every program, or those with a part of a name, and writes the page when there is a report of each.
+/// Judges every program, or those with a part of a name such as `rmcp mcp-client stdio`, and writes the page when there is a report
+/// of each.
 pub(super) fn judge(root: &Path, names: &[String]) -> Result<()> {
     let text = fs::read_to_string(root.join("tests/conformance/others/programs.json"))?;
     let programs: Vec<Program> = serde_json::from_str(&text).context("programs.json")?;
     let is_named =
-        |program: &&Program| names.is_empty() || names.iter().any(|name| program.name.contains(name));
+        |program: &&Program| names.is_empty() || names.iter().any(|name| program.full_name().contains(name));
     ensure!(programs.iter().any(|program| is_named(&program)), "no program has such a name");
     let (peers, places) = install(root)?;
     let folder = cargo::target(root)?.join("conformance/others");

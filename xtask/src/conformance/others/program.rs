@@ -60,6 +60,11 @@ impl Program {
         PRODUCTS.iter().find(|product| product.id == self.name)
     }
 
+    /// Its name, what it is and how it is reached.
+    pub(super) fn full_name(&self) -> String {
+        format!("{} {} {}", self.name, self.subject, self.transport)
+    }
+
     /// The version that is pinned.
     pub(super) fn version(&self, root: &Path) -> Result<String> {
         let [file, package] = &self.package;
