@@ -2,18 +2,18 @@
 //! the suite, which is where the server or agent is played.
 
 use std::io;
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::net::tcp::OwnedWriteHalf;
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Mutex, mpsc};
 use tokio::task::JoinSet;
 
 use crate::fault::Faults;
-use crate::link::process::read_lines;
+use crate::link::process::{end_lines, read_up_to_end};
 use crate::link::received::{QUEUE, Received};
 use crate::subject::CommandLine;
 use crate::trace::{Part, Sender, Trace};
@@ -25,6 +25,8 @@ const MAX_INTRODUCTION: u64 = 4096;
 const MAX_CONNECTIONS: usize = 256;
 /// How long a connection may take to introduce itself.
 const INTRODUCTION_TIME: Duration = Duration::from_secs(60);
+/// How long a client may take to start its server again that has only asked it which revisions it speaks.
+const RESTART_TIME: Duration = Duration::from_secs(5);
 
 /// Runs the stand-in: connects to the suite, introduces itself, and passes bytes on until either side ends.
 ///
@@ -85,7 +87,7 @@ fn surroundings(token: &str) -> Value {
 
 /// Where stand-ins connect. Dropping it closes the port.
 pub(crate) struct StandIns {
-    introduced: Mutex<mpsc::Receiver<Introduced>>,
+    introduced: Arc<Mutex<mpsc::Receiver<Introduced>>>,
     /// Accepts connections, and ends with this.
     _listening: JoinSet<()>,
     address: String,
@@ -102,9 +104,13 @@ struct Introduced {
     surroundings: Value,
 }
 
+/// Where the suite writes. A conversation may go on with another process.
+type Output = Arc<std::sync::Mutex<Option<OwnedWriteHalf>>>;
+
 /// A conversation with a client through a stand-in: what the suite sends, the client reads from its server or agent.
+#[derive(Clone)]
 pub(crate) struct Socket {
-    write: Option<OwnedWriteHalf>,
+    output: Output,
     trace: Trace,
     faults: Faults,
     injected: mpsc::Sender<Received>,
@@ -130,7 +136,7 @@ impl StandIns {
         let mut listening = JoinSet::new();
         listening.spawn(introduce(listener, token.clone(), sender));
         Ok(Self {
-            introduced: Mutex::new(introduced),
+            introduced: Arc::new(Mutex::new(introduced)),
             _listening: listening,
             address,
             argument: token.clone(),
@@ -164,7 +170,8 @@ impl StandIns {
         [&self.address, &self.argument]
     }
 
-    /// Waits until the client has started its server or agent.
+    /// Waits until the client has started its server or agent. A server that is asked for its revisions alone, and then started
+    /// again, has one conversation.
     pub(crate) async fn accept(
         &self,
         within: Duration,
@@ -179,11 +186,15 @@ impl StandIns {
         *self.surroundings.lock().unwrap_or_else(PoisonError::into_inner) = surroundings;
         let (read, write) = stream.into_split();
         let (sender, received) = mpsc::channel(QUEUE);
-        tokio::spawn(read_lines(read, trace.clone(), faults.clone(), sender.clone()));
-        let socket =
-            Socket { write: Some(write), trace: trace.clone(), faults: faults.clone(), injected: sender };
+        let output = Arc::new(std::sync::Mutex::new(Some(write)));
+        let socket = Socket { output, trace: trace.clone(), faults: faults.clone(), injected: sender };
+        tokio::spawn(socket.reading(read, Arc::clone(&self.introduced)));
         Ok((socket, received))
     }
+}
+
+fn take(output: &Output) -> Option<OwnedWriteHalf> {
+    output.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
 /// Accepts connections and passes on those that introduce themselves, in any order, so that none holds up another.
@@ -239,14 +250,50 @@ impl Socket {
 
     /// Ends the conversation, as a server or an agent that exits.
     pub(crate) fn close(&mut self) {
-        self.write = None;
+        take(&self.output);
+    }
+
+    /// Reads what the client says, and what it says to the server that it starts next if it has only asked this one for its
+    /// revisions.
+    fn reading(
+        &self,
+        mut read: OwnedReadHalf,
+        introduced: Arc<Mutex<mpsc::Receiver<Introduced>>>,
+    ) -> impl Future<Output = ()> + Send + use<> {
+        let Self { output, trace, faults, injected } = self.clone();
+        async move {
+            loop {
+                let (mut is_asked, mut is_used) = (false, false);
+                let see = |line: &[u8]| {
+                    let message: Value = serde_json::from_slice(line).unwrap_or_default();
+                    is_asked |= message["method"] == "server/discover";
+                    is_used |= message["method"] != "server/discover";
+                };
+                if !read_up_to_end(read, (&trace, &faults), &injected, see).await {
+                    return;
+                }
+                // A server ends with its input. One that the check has ended is not followed by another.
+                let is_followed = is_asked && !is_used && take(&output).is_some();
+                let next = async { introduced.lock().await.recv().await };
+                let next = async {
+                    if is_followed { tokio::time::timeout(RESTART_TIME, next).await.ok()? } else { None }
+                };
+                let Some(Introduced { stream, .. }) = next.await else { break };
+                let write;
+                (read, write) = stream.into_split();
+                *output.lock().unwrap_or_else(PoisonError::into_inner) = Some(write);
+            }
+            end_lines((&trace, &faults), &injected).await;
+        }
     }
 
     async fn write(&mut self, bytes: &[u8]) -> Outcome {
-        let Some(write) = &mut self.write else {
+        let Some(mut write) = take(&self.output) else {
             return Err(Stop::inconclusive("the conversation was ended before"));
         };
-        match tokio::time::timeout(Duration::from_secs(20), write.write_all(bytes)).await {
+        let written = tokio::time::timeout(Duration::from_secs(20), write.write_all(bytes)).await;
+        self.output.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(write);
+        match written {
             Ok(Ok(())) => Ok(()),
             Ok(Err(error)) => Err(Stop::failed("the client reads", format!("writing failed: {error}"))),
             Err(_) => Err(Stop::failed("the client reads", "it read nothing for 20 s")),

@@ -189,21 +189,40 @@ async fn read_all(output: Option<impl AsyncRead + Unpin>, kept: &mut Vec<u8>) {
     }
 }
 
-/// Reads lines up to the end, and passes each through the fault to the trace and to the check.
+/// Reads lines up to the end, and passes each through the fault to the trace and to the check, and the end as well.
 pub(crate) async fn read_lines(
     output: impl AsyncRead + Unpin,
     trace: Trace,
     faults: Faults,
     received: mpsc::Sender<Received>,
 ) {
+    if read_up_to_end(output, (&trace, &faults), &received, |_| {}).await {
+        end_lines((&trace, &faults), &received).await;
+    }
+}
+
+/// Passes on the end of lines.
+pub(crate) async fn end_lines(setting: (&Trace, &Faults), received: &mpsc::Sender<Received>) {
+    deliver(Incoming::Closed, "standard output", setting, received).await;
+}
+
+/// The same without the end. Shows each line as it arrives. Returns whether the check goes on.
+pub(crate) async fn read_up_to_end(
+    output: impl AsyncRead + Unpin,
+    setting: (&Trace, &Faults),
+    received: &mpsc::Sender<Received>,
+    mut see: impl FnMut(&[u8]),
+) -> bool {
     let mut reader = BufReader::new(output);
     loop {
         let mut line = Vec::new();
         let count = (&mut reader).take(MAX_LINE).read_until(b'\n', &mut line).await.unwrap_or(0);
-        let arrived = if count == 0 { Incoming::Closed } else { Incoming::Line(without_end(line)) };
-        let goes_on = deliver(arrived, "standard output", (&trace, &faults), &received).await;
-        if !goes_on || count == 0 {
-            return;
+        if count == 0 {
+            return true;
+        }
+        see(&line);
+        if !deliver(Incoming::Line(without_end(line)), "standard output", setting, received).await {
+            return false;
         }
     }
 }
