@@ -75,7 +75,7 @@ impl Program {
 
     /// Where the report of its last run is.
     pub(super) fn report(&self, folder: &Path) -> PathBuf {
-        let name = format!("{}-{}-{}", self.name, self.subject, self.transport).replace([' ', '/', '@'], "-");
+        let name = self.full_name().replace([' ', '/', '@'], "-");
         folder.join(format!("{name}.json"))
     }
 
