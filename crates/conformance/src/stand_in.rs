@@ -25,6 +25,8 @@ const MAX_INTRODUCTION: u64 = 4096;
 const MAX_CONNECTIONS: usize = 256;
 /// How long a connection may take to introduce itself.
 const INTRODUCTION_TIME: Duration = Duration::from_secs(60);
+/// The longest request for the revisions of a server, in bytes.
+const MAX_QUESTION: usize = 64 << 10;
 /// How long a client may take to start its server again that has only asked it which revisions it speaks.
 const RESTART_TIME: Duration = Duration::from_secs(5);
 
@@ -265,7 +267,15 @@ impl Socket {
             loop {
                 let (mut is_asked, mut is_used) = (false, false);
                 let see = |line: &[u8]| {
-                    let message: Value = serde_json::from_slice(line).unwrap_or_default();
+                    if is_used {
+                        return;
+                    }
+                    // A longer line is not read twice: its JSON may take much memory.
+                    let message: Value = if line.len() > MAX_QUESTION {
+                        Value::Null
+                    } else {
+                        serde_json::from_slice(line).unwrap_or_default()
+                    };
                     is_asked |= message["method"] == "server/discover";
                     is_used |= message["method"] != "server/discover";
                 };

@@ -82,7 +82,7 @@ pub(crate) fn replace_private(
     replaced
 }
 
-/// Creates a file of a name that nobody can foresee, in the same folder.
+/// Creates a file with a random name in the same folder.
 fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
     const ATTEMPTS: u32 = 16;
     let mut options = OpenOptions::new();

@@ -77,8 +77,8 @@ pub(crate) async fn stand_in(stand_in: StandIn) -> Result<()> {
 /// The error of a run in which something failed.
 fn verdict(reports: &[Report], stale: &[String], level: Level, json: bool) -> Result<()> {
     let failed: usize = reports.iter().map(|report| report.failures(level).count()).sum();
-    // A program that does not start, or speaks none of the revisions, has fulfilled nothing. In a revision that it begins with wrong
-    // messages nobody knows.
+    // A program that does not start, or speaks none of the revisions, has fulfilled nothing. A revision whose
+    // first messages are wrong is not judged.
     let unjudged = |report: &Report| {
         let nothing = format!("nothing of `{}`", report.target);
         Some(text::one_line(&report.unjudged(&nothing)?))

@@ -206,7 +206,7 @@ pub(crate) async fn end_lines(setting: (&Trace, &Faults), received: &mpsc::Sende
     deliver(Incoming::Closed, "standard output", setting, received).await;
 }
 
-/// The same without the end. Shows each line as it arrives. Returns whether the check goes on.
+/// Does as [`read_lines`] does, but does not pass on the end. Shows each line as it arrives. Returns whether the check goes on.
 pub(crate) async fn read_up_to_end(
     output: impl AsyncRead + Unpin,
     setting: (&Trace, &Faults),
