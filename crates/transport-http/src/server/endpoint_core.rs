@@ -9,6 +9,7 @@ use std::time::Duration;
 use futures_channel::mpsc::UnboundedSender;
 
 use crate::server::drain::cut_error;
+use crate::server::refusal::Refusal;
 use crate::server::resources::Resources;
 use crate::server::service::SharedService;
 use crate::server::sessions::Sessions;
@@ -57,6 +58,11 @@ impl EndpointCore {
     /// dropped, nor while [`MAX_UNSERVED`] sessions wait for it.
     pub(crate) fn expects_run(&self) -> bool {
         !self.connections.is_closed() && self.unserved.fetch_add(1, Ordering::Relaxed) < MAX_UNSERVED
+    }
+
+    /// Why no task serves a session: the endpoint has ended, or nobody has spawned the task.
+    pub(crate) fn unserved_refusal(&self) -> Refusal {
+        if self.resources.is_closing() { Refusal::closing() } else { Refusal::not_running() }
     }
 
     /// Notes that the task that serves connections runs.

@@ -237,7 +237,7 @@ fn open<B>(
     let refuse = |refusal: Refusal| refusal.under(id.clone());
     let is_running = core.is_running();
     if !is_running && !core.expects_run() {
-        return Err(refuse(Refusal::not_running()));
+        return Err(refuse(core.unserved_refusal()));
     }
     let principal = head.extensions().get::<Principal>().cloned();
     let session_id = SessionId::random().ok_or_else(|| refuse(Refusal::unanswered()))?;
@@ -251,8 +251,7 @@ fn open<B>(
     let reader = reader.ok_or_else(|| refuse(ended()))?;
     let connection = Connection::new(resources.clone(), sessions.clone(), session.clone(), head);
     if !core.offer(connection) {
-        let is_closing = core.resources.is_closing();
-        return Err(refuse(if is_closing { Refusal::closing() } else { Refusal::not_running() }));
+        return Err(refuse(core.unserved_refusal()));
     }
     Ok(ResponseState::Waiting(Waiting::opening(reader, id, session, is_running)))
 }

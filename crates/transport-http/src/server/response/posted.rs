@@ -113,7 +113,7 @@ impl Waiting {
                 self.run_by = None;
                 if !core.is_running() {
                     self.opens.iter().for_each(|session| core.sessions.end(session));
-                    return Poll::Ready(Err(Refusal::not_running().under(self.id.clone())));
+                    return Poll::Ready(Err(core.unserved_refusal().under(self.id.clone())));
                 }
             }
             if let HeadDelay::Polls(polls) = &mut self.head_delay {

@@ -170,6 +170,20 @@ async fn an_endpoint_without_work_shuts_down_at_once() {
     assert!(connections.next().await.is_none());
 }
 
+/// The endpoint ends between the head of a request and its body.
+#[tokio::test(start_paused = true)]
+async fn a_session_whose_opening_meets_the_end_is_refused_as_one_after_it() {
+    let (mut endpoint, mut connections) = endpoint(EndpointConfig::new());
+    let running = tokio::spawn(async move { connections.next().await.is_none() });
+    tokio::task::yield_now().await;
+    let opening = call(&mut endpoint, "POST", &[], &initialize("2025-11-25"));
+    endpoint.shutdown(Duration::ZERO).await;
+    assert!(running.await.unwrap(), "nothing is served any more");
+    let (status, body) = answer(opening.await).await;
+    assert_eq!((status, &body["id"]), (503, &json!(0)), "{body}");
+    assert!(body["error"]["message"].as_str().unwrap().contains("shutting down"), "{body}");
+}
+
 fn says_what_to_call(body: &Value) -> bool {
     body["id"] == 0 && body["error"]["message"].as_str().unwrap().contains("spawn `endpoint.run()`")
 }
