@@ -16,7 +16,7 @@ cargo xtask conformance [all | mutants | official … | others [NAME]... | SUBJE
   all           these, and the official suite of MCP
   mutants       the suite itself: each check has to catch the wrong programs that are made for it
   official …    the official suite of MCP; `official --help` says more
-  others        programs of other projects; writes docs/conformance/results.md unless only some are NAMEd
+  others        programs of other projects; writes docs/conformance/results.md when each has a report, from this run or before
   SUBJECT …     `agentwire check SUBJECT …`: acp-agent, acp-client, acp-proxy, acp-conductor, mcp-server or mcp-client, and
                 what its help says";
 
