@@ -60,7 +60,7 @@ impl EndpointCore {
         !self.connections.is_closed() && self.unserved.fetch_add(1, Ordering::Relaxed) < MAX_UNSERVED
     }
 
-    /// Why no task serves a session: the endpoint has ended, or nobody has spawned the task.
+    /// Why no task serves a session: the endpoint has ended, or its task was not spawned.
     pub(crate) fn unserved_refusal(&self) -> Refusal {
         if self.resources.is_closing() { Refusal::closing() } else { Refusal::not_running() }
     }
