@@ -3,6 +3,7 @@
 mod official;
 mod others;
 mod own;
+mod programs;
 
 use std::path::Path;
 

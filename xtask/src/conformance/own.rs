@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
 
+use super::programs;
 use crate::{cargo, process};
 
 /// A subject, a transport, a program and its arguments.
@@ -58,12 +59,9 @@ struct Programs {
 }
 
 impl Programs {
-    /// Builds them in debug mode; the tests have built their dependencies already.
+    /// Builds them in debug mode.
     fn build(root: &Path) -> Result<Self> {
-        cargo::build(
-            root,
-            &["--package", "agentwire-cli", "--package", "agentwire-conformance-fixtures", "--bins"],
-        )?;
+        programs::build(root)?;
         Ok(Self { folder: cargo::target(root)?.join("debug") })
     }
 

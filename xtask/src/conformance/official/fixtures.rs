@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result};
 
 use crate::cargo;
+use crate::conformance::programs;
 use crate::process::Program;
 
 /// How long the server may take until it listens.
@@ -22,9 +23,9 @@ pub(super) struct Fixtures {
 }
 
 impl Fixtures {
-    /// Builds the programs in debug mode; the tests have built their dependencies already.
+    /// Builds the programs in debug mode.
     pub(super) fn build(root: &Path) -> Result<Self> {
-        cargo::build(root, &["--package", "agentwire-conformance-fixtures"])?;
+        programs::build(root)?;
         Ok(Self { target: cargo::target(root)? })
     }
 
