@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use agentwire_nested_cargo::cargo;
 use anyhow::Result;
 use cargo_metadata::MetadataCommand;
 
@@ -11,7 +12,7 @@ use crate::process;
 
 /// Cargo, in a workspace: the one that runs this program, if there is one.
 pub(crate) fn command(root: &Path) -> Command {
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let mut command = cargo();
     command.current_dir(root);
     command
 }

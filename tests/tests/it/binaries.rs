@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::OnceLock;
 
+use agentwire_nested_cargo::cargo;
 use serde_json::Value;
 
 /// The `agentwire` command.
@@ -69,7 +70,7 @@ fn built(name: &str) -> &'static Path {
 }
 
 fn build() -> HashMap<String, PathBuf> {
-    let output = Command::new(env!("CARGO"))
+    let output = cargo()
         .args(["build", "--workspace", "--message-format", "json-render-diagnostics"])
         .args(PROGRAMS)
         .args(place())

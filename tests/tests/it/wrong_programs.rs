@@ -5,9 +5,9 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::{env, fs};
 
+use agentwire_nested_cargo::cargo;
 use serde_json::Value;
 
 const LINES: usize = 15;
@@ -66,7 +66,7 @@ fn compile(programs: &BTreeMap<String, PathBuf>) -> BTreeMap<String, Vec<String>
     fs::write(folder.join("Cargo.toml"), manifest).expect("it can be written");
     // The same versions, which are there already.
     fs::copy(root().join("Cargo.lock"), folder.join("Cargo.lock")).expect("it can be copied");
-    let output = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+    let output = cargo()
         .args(["check", "--offline", "--bins", "--keep-going", "--message-format=json", "--quiet"])
         .current_dir(&folder)
         .env("CARGO_TARGET_DIR", folder.join("target"))

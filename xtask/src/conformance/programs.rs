@@ -6,11 +6,21 @@ use anyhow::Result;
 
 use crate::cargo;
 
-/// Builds the command and the fixtures. Both suites do it in this way: with another choice of packages tokio has other features,
-/// and cargo builds it and all that uses it again.
+/// The programs, in cargo's words. The choice of all packages, and an example, give every package the features that it has in a test
+/// of the workspace: after that test, nothing that these programs use is compiled again.
+const PROGRAMS: [&str; 9] = [
+    "--workspace",
+    "--bin",
+    "agentwire",
+    "--bin",
+    "everything-*",
+    "--bin",
+    "script-agent",
+    "--example",
+    "guide_agent",
+];
+
+/// Builds the command and the fixtures.
 pub(super) fn build(root: &Path) -> Result<()> {
-    cargo::build(
-        root,
-        &["--package", "agentwire-cli", "--package", "agentwire-conformance-fixtures", "--bins"],
-    )
+    cargo::build(root, &PROGRAMS)
 }

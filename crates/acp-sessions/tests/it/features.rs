@@ -1,16 +1,15 @@
 //! What the crate depends on follows from its features.
 
-use std::process::Command;
-
 use agentwire_acp_sessions::schema::StopReason;
 use agentwire_acp_sessions::{Turn, agent};
+use agentwire_nested_cargo::cargo;
 use serde_json::json;
 
 use crate::peer::play;
 
 /// The names of all crates that this one links, with these features alone.
 fn tree(features: &str) -> Vec<String> {
-    let output = Command::new(env!("CARGO"))
+    let output = cargo()
         .args([
             "tree",
             "--quiet",

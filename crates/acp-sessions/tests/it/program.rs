@@ -8,6 +8,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
 
+use agentwire_nested_cargo::cargo;
 use agentwire_schema_tests::{Conversation, Side};
 use serde_json::{Value, json};
 
@@ -187,7 +188,7 @@ fn example() -> &'static Path {
         let profile = here.parent().and_then(Path::parent).expect("PROFILE/deps/NAME");
         let target = profile.parent().expect("TARGET/PROFILE");
         let name = profile.file_name().expect("it has one").to_str().expect("it is UTF-8");
-        let status = Command::new(env!("CARGO"))
+        let status = cargo()
             .args(["build", "--quiet", "--workspace", "--example", "turn"])
             .args(["--profile", if name == "debug" { "dev" } else { name }, "--target-dir"])
             .arg(target)
