@@ -199,7 +199,7 @@ fn what_a_program_leaves_behind_ends_with_it() {
     let ids = fs::read_to_string(left).expect("the ids");
     assert_eq!(ids.lines().count(), 2, "{ids}");
     for id in ids.lines() {
-        // A process that nobody has waited for yet counts as ended.
+        // A zombie has ended: only its exit status was not read yet.
         let state = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
         assert!(state.is_empty() || state.contains(") Z "), "{state}");
     }

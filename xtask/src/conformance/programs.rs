@@ -7,7 +7,7 @@ use anyhow::Result;
 use crate::cargo;
 
 /// The programs, in cargo's words. The choice of all packages, and an example, give every package the features that it has in a test
-/// of the workspace: after that test, nothing that these programs use is compiled again.
+/// of the workspace, so that this uses what that test has compiled.
 const PROGRAMS: [&str; 9] = [
     "--workspace",
     "--bin",
