@@ -16,7 +16,9 @@ use crate::values::{
 
 /// Talks ACP and MCP: chats with agents, serves and calls tools.
 ///
-/// Exit codes: 0 done, 1 the other side failed or refused, 2 wrong usage.
+/// Exit codes: 0 done, 1 the other side failed or refused, 2 wrong usage, 3 a login is needed or was refused, 4 the other side
+/// cannot be started or reached, 5 the tool failed, 6 not permitted, 124 the time is over, 130 and 143 ended by SIGINT and
+/// SIGTERM.
 #[derive(Debug, Parser)]
 #[command(name = "agentwire", version)]
 pub(crate) struct Arguments {

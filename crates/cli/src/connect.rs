@@ -68,18 +68,16 @@ pub(crate) async fn with_server<R>(
         is_connected.set(true);
         tokio::select! {
             done = main(server) => done,
-            () = first.next() => Err("interrupted".into()),
+            interrupted = first.interrupted() => Err(interrupted.into()),
         }
     });
     let abort = async {
-        second.next().await;
-        if is_connected.get() {
-            second.next().await;
-        }
+        let interrupted = second.interrupted().await;
+        if is_connected.get() { second.interrupted().await } else { interrupted }
     };
     tokio::select! {
         done = connected => done.map_err(to_anyhow),
-        () = abort => Err(anyhow::anyhow!("interrupted")),
+        interrupted = abort => Err(interrupted.into()),
     }
 }
 

@@ -34,7 +34,7 @@ use anyhow::Result;
 use clap::Parser;
 
 use self::arguments::{Arguments, Command};
-use self::failure::{AlreadyPrinted, Interrupted, ProgramEnded, ToolFailed, Usage};
+use self::failure::{AlreadyPrinted, ProgramEnded, ToolFailed, Usage};
 use self::output::print_json;
 use self::text::Notes;
 
@@ -43,23 +43,26 @@ fn main() -> ExitCode {
     let json = arguments.json;
     let code = match run(arguments) {
         Ok(()) => 0,
-        Err(error) if error.is::<ProgramEnded>() => {
-            error.downcast_ref().map_or(1, |ProgramEnded(code)| *code)
-        }
-        Err(error) if error.is::<Usage>() => {
-            text::print_error(&format!("error: {}", failure::sentence(&error)));
-            2
-        }
         Err(error) => {
-            if json && !error.chain().any(|cause| cause.is::<ToolFailed>() || cause.is::<AlreadyPrinted>()) {
-                // If stdout is closed too, stderr is all that is left.
-                let _printed = print_json(&failure::to_json(&error));
-            }
-            text::print_error(&format!("error: {}", failure::sentence(&error)));
-            error.downcast_ref().map_or(1, |Interrupted(code)| *code)
+            report(&error, json);
+            failure::exit_code(&error)
         }
     };
     ExitCode::from(code)
+}
+
+/// Prints why the command failed: on stderr, and with --json on stdout too.
+fn report(error: &anyhow::Error, json: bool) {
+    // Its own output says how it ended.
+    if error.is::<ProgramEnded>() {
+        return;
+    }
+    let has_json = error.chain().any(|cause| cause.is::<ToolFailed>() || cause.is::<AlreadyPrinted>());
+    if json && !has_json && !error.is::<Usage>() {
+        // If stdout is closed too, stderr is all that is left.
+        let _printed = print_json(&failure::to_json(error));
+    }
+    text::print_error(&format!("error: {}", failure::sentence(error)));
 }
 
 fn run(arguments: Arguments) -> Result<()> {

@@ -22,7 +22,7 @@ use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 use std::time::Duration;
 
-use agentwire_acp_client::{AgentHandle, AnyAgent, AnyClient, BoxError, connect, connect_any};
+use agentwire_acp_client::{AgentHandle, AnyAgent, AnyClient, BoxError, CallError, connect, connect_any};
 use agentwire_acp_schema::v1::{HttpHeader, McpServer};
 use agentwire_acp_toolkit::PermissionPolicy;
 use agentwire_recording::{Recorder, Side, record_transport};
@@ -180,18 +180,18 @@ async fn talk(
 async fn initialize_failed(initialized: &Cell<bool>, limit: Duration) -> BoxError {
     let interrupted = async {
         match Signals::listen() {
-            Ok(mut signals) => signals.next().await,
+            Ok(mut signals) => signals.interrupted().await,
             Err(_) => std::future::pending().await,
         }
     };
     let why = tokio::select! {
-        () = tokio::time::sleep(limit) => format!("initialize: no answer within {limit:?}"),
-        () = interrupted => "interrupted".to_owned(),
+        () = tokio::time::sleep(limit) => CallError::timed_out("initialize", limit).into(),
+        interrupted = interrupted => interrupted.into(),
     };
     if initialized.get() {
         std::future::pending::<()>().await;
     }
-    why.into()
+    why
 }
 
 /// The command that starts the agent: the given one, or our own agent.

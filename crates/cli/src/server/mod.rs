@@ -5,6 +5,7 @@ mod demo;
 mod elicitation;
 mod slow;
 
+use std::cell::Cell;
 use std::future::IntoFuture;
 use std::time::Duration;
 
@@ -67,13 +68,16 @@ async fn listen(
         .grace(GRACE)
         .on_warning(move |warning| warnings.add(&warning.to_string()));
     notes.add(&format!("listening on http://{local}{path}"));
+    let ended_by = Cell::new(None);
     let abort = async {
-        second.next().await;
-        second.next().await;
+        ended_by.set(Some(second.interrupted().await));
+        second.interrupted().await
     };
     tokio::select! {
-        () = served.into_future() => Ok(()),
-        () = abort => Err(anyhow::anyhow!("interrupted")),
+        // First, so that it has seen the signal that ends `served`.
+        biased;
+        interrupted = abort => Err(interrupted.into()),
+        () = served.into_future() => ended_by.get().map_or(Ok(()), |interrupted| Err(interrupted.into())),
     }
 }
 
