@@ -7,14 +7,18 @@ mod arguments;
 mod call;
 mod chat;
 mod check;
+mod config;
 mod connect;
 mod failure;
 mod files;
 mod headers;
 mod login;
+mod manual;
+mod mcp_config;
 mod output;
 mod output_queue;
 mod process_group;
+mod programs;
 mod record;
 mod recording;
 mod reduce;
@@ -34,7 +38,7 @@ use anyhow::Result;
 use clap::Parser;
 
 use self::arguments::{Arguments, Command};
-use self::failure::{AlreadyPrinted, Interrupted, ProgramEnded, ToolFailed, Usage};
+use self::failure::{AlreadyPrinted, ProgramEnded, ToolFailed, Usage};
 use self::output::print_json;
 use self::text::Notes;
 
@@ -43,23 +47,26 @@ fn main() -> ExitCode {
     let json = arguments.json;
     let code = match run(arguments) {
         Ok(()) => 0,
-        Err(error) if error.is::<ProgramEnded>() => {
-            error.downcast_ref().map_or(1, |ProgramEnded(code)| *code)
-        }
-        Err(error) if error.is::<Usage>() => {
-            text::print_error(&format!("error: {}", failure::sentence(&error)));
-            2
-        }
         Err(error) => {
-            if json && !error.chain().any(|cause| cause.is::<ToolFailed>() || cause.is::<AlreadyPrinted>()) {
-                // If stdout is closed too, stderr is all that is left.
-                let _printed = print_json(&failure::to_json(&error));
-            }
-            text::print_error(&format!("error: {}", failure::sentence(&error)));
-            error.downcast_ref().map_or(1, |Interrupted(code)| *code)
+            report(&error, json);
+            failure::exit_code(&error)
         }
     };
     ExitCode::from(code)
+}
+
+/// Prints why the command failed: on stderr, and with --json on stdout too.
+fn report(error: &anyhow::Error, json: bool) {
+    // Its own output says how it ended.
+    if error.is::<ProgramEnded>() {
+        return;
+    }
+    let has_json = error.chain().any(|cause| cause.is::<ToolFailed>() || cause.is::<AlreadyPrinted>());
+    if json && !has_json && !error.is::<Usage>() {
+        // If stdout is closed too, stderr is all that is left.
+        let _printed = print_json(&failure::to_json(error));
+    }
+    text::print_error(&format!("error: {}", failure::sentence(error)));
 }
 
 fn run(arguments: Arguments) -> Result<()> {
@@ -78,6 +85,9 @@ fn run(arguments: Arguments) -> Result<()> {
 async fn execute(arguments: Arguments, notes: &Notes) -> Result<()> {
     let json = arguments.json;
     signals::survive_file_size_limit()?;
+    if json && let Some(name) = arguments.command.without_json() {
+        return Err(Usage(format!("--json: `{name}` prints no JSON")).into());
+    }
     let recorder = recording::start(&arguments, notes)?;
     let outcome = run_command(arguments.command, json, notes, recorder.clone()).await;
     if let Some(recorder) = recorder {
@@ -101,5 +111,7 @@ async fn run_command(command: Command, json: bool, notes: &Notes, recorder: Opti
         Command::Record(record) => record::run(record, notes, recorder).await,
         Command::Replay(replay) => replay::run(replay, json, notes).await,
         Command::Reduce(reduce) => reduce::run(reduce, json, notes).await,
+        Command::Completions(completions) => manual::print_completions(&completions),
+        Command::Man(man) => manual::write_pages(&man),
     }
 }

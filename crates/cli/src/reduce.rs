@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result};
 use bytestring::ByteString;
 
 use crate::arguments::Reduce;
-use crate::failure::Usage;
+use crate::failure::{AlreadyPrinted, Usage};
 use crate::output::print_json;
 use crate::replay::{Program, masks, read};
 use crate::signals::Signals;
@@ -27,7 +27,7 @@ pub(crate) async fn run(arguments: Reduce, json: bool, notes: &Notes) -> Result<
     }
     let config = ReplayConfig::new().timeout(arguments.comparison.timeout).stop_at_first(true);
     let mut failure = None;
-    let mut is_interrupted = false;
+    let mut interruption = None;
     let mut signals = Signals::listen()?;
     let run = async |candidate: &Recording| {
         let (mut program, wire) = match Program::start(&arguments.command, None) {
@@ -47,8 +47,8 @@ pub(crate) async fn run(arguments: Reduce, json: bool, notes: &Notes) -> Result<
         };
         tokio::select! {
             () = played => ControlFlow::Continue(replay.differences().0.first().cloned()),
-            () = signals.next() => {
-                is_interrupted = true;
+            interrupted = signals.interrupted() => {
+                interruption = Some(interrupted);
                 ControlFlow::Break(())
             }
         }
@@ -57,8 +57,11 @@ pub(crate) async fn run(arguments: Reduce, json: bool, notes: &Notes) -> Result<
     if let Some(error) = failure {
         return Err(error);
     }
-    let reduction =
-        reduction.context(if is_interrupted { "interrupted" } else { "the replay has no difference" })?;
+    let reduction = match (reduction, interruption) {
+        (Some(reduction), _) => reduction,
+        (None, Some(interrupted)) => return Err(interrupted.into()),
+        (None, None) => anyhow::bail!("the replay has no difference"),
+    };
     match &arguments.out {
         Some(path) => {
             let text = reduction.recording.to_text();
@@ -67,17 +70,20 @@ pub(crate) async fn run(arguments: Reduce, json: bool, notes: &Notes) -> Result<
         None => print(&reduction.recording)?,
     }
     let (before, after) = (messages(&recording), messages(&reduction.recording));
-    let end = match (is_interrupted, reduction.is_limited) {
-        (true, _) => ", and then it was interrupted",
-        (false, true) => ", which is the limit",
-        (false, false) => "",
+    let end = match (interruption, reduction.is_limited) {
+        (Some(_), _) => ", and then it was interrupted",
+        (None, true) => ", which is the limit",
+        (None, false) => "",
     };
     notes.add(&format!("{before} messages became {after} in {} runs{end}", reduction.runs));
     match json {
         true if arguments.out.is_some() => print_json(&reduction.difference)?,
         _ => notes.add(&reduction.difference.to_string()),
     }
-    Ok(())
+    match interruption {
+        Some(interrupted) => Err(AlreadyPrinted(interrupted.into()).into()),
+        None => Ok(()),
+    }
 }
 
 /// Whether two paths lead to the same file.

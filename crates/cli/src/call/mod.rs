@@ -22,7 +22,7 @@ use self::questions::{Question, Responder};
 use self::reports::Report;
 use crate::arguments::Call;
 use crate::connect::{Output, with_server};
-use crate::failure::ToolFailed;
+use crate::failure::{Interrupted, ToolFailed};
 use crate::output::{Member, print_json};
 use crate::text::{self, Notes};
 
@@ -83,7 +83,7 @@ impl ToolCall {
             tokio::select! {
                 biased;
                 // First, so that no question is shown after ^C.
-                () = self.user.interrupts() => return Err("interrupted".into()),
+                () = self.user.interrupts() => return Err(Interrupted::BY_KEY.into()),
                 Some(report) = reports.recv() => {
                     self.deadline.renew();
                     report.show(&mut task_line, &self.notes, json)?;

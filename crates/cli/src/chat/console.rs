@@ -13,6 +13,7 @@ use tokio::sync::Notify;
 
 use super::complete::Completions;
 use super::prompt::{Prompt, PromptSupport};
+use crate::failure::Interrupted;
 use crate::signals::Signals;
 use crate::terminal::{User, View};
 use crate::text::Notes;
@@ -86,27 +87,27 @@ impl Console {
         let mut spinner = tokio::time::interval(SPINNER_INTERVAL);
         let mut is_cancelled = false;
         loop {
-            tokio::select! {
+            let interrupted = tokio::select! {
                 outcome = &mut turn => return Ok(outcome),
-                () = self.signals.next() => {}
-                () = self.interrupt.notified() => {}
+                interrupted = self.signals.interrupted() => interrupted,
+                () = self.interrupt.notified() => Interrupted::BY_KEY,
                 error = self.view.output().failed() => return Err(error.into()),
                 _ = spinner.tick() => {
                     self.view.turn_spinner()?;
                     continue;
                 }
-            }
+            };
             if std::mem::replace(&mut is_cancelled, true) {
                 self.abandoned_turn = true;
                 self.view.turn_ended(None)?;
-                return Err("interrupted; the agent did not end the turn".into());
+                return Err(interrupted.explained("interrupted; the agent did not end the turn").into());
             }
             // Sending waits for an agent that reads nothing.
             tokio::select! {
                 sent = cancel() => sent?,
-                () = self.signals.next() => {
+                interrupted = self.signals.interrupted() => {
                     self.abandoned_turn = true;
-                    return Err("interrupted; the agent does not listen".into());
+                    return Err(interrupted.explained("interrupted; the agent does not listen").into());
                 }
             }
         }
@@ -125,7 +126,7 @@ impl Console {
         tokio::select! {
             written = self.view.output().written() => Ok(written?),
             () = timeout => Ok(()),
-            () = self.signals.next() => Err("interrupted".into()),
+            interrupted = self.signals.interrupted() => Err(interrupted.into()),
         }
     }
 }

@@ -11,6 +11,7 @@ use super::commands::{COMMANDS, ColonCommand};
 use super::console::Console;
 use super::editor::{EditOutcome, Editor};
 use super::session::Session;
+use crate::failure::Interrupted;
 use crate::terminal::Screen;
 
 /// Reads lines and runs turns until the person ends the conversation.
@@ -52,7 +53,7 @@ pub(super) async fn run_once<A: AgentAdapter>(
         None => {
             let closed = session.agent.closed();
             // Text from a pipe was not typed by the person, so it does not decide which files are sent.
-            session.console.read(closed, read_stdin).await?.ok_or("interrupted")?
+            session.console.read(closed, read_stdin).await?
         }
     };
     if prompt.trim().is_empty() { Ok(()) } else { session.send(prompt, names_files).await }
@@ -71,12 +72,12 @@ fn help(console: &Console) -> Result<(), BoxError> {
 enum Interruption {
     /// Output or a question needs the terminal.
     Terminal,
-    Signal,
+    Signal(Interrupted),
     Closed(Closed),
 }
 
 impl Console {
-    /// The next line that the person types. None at the end of stdin, on ^D, after ^C twice, and on a signal.
+    /// The next line that the person types. None at the end of stdin, on ^D, and after ^C twice. Fails on a signal.
     async fn next_line(
         &mut self,
         editor: Option<&mut Editor>,
@@ -86,7 +87,7 @@ impl Console {
             Some(editor) => self.edit_line(editor, closed).await,
             None => {
                 self.view.on_screen(|screen| screen.ask("> "))?;
-                let line = self.read(closed, read_line).await?.flatten();
+                let line = self.read(closed, read_line).await?;
                 self.view.on_screen(|screen| {
                     screen.input_ended();
                     Ok(())
@@ -106,7 +107,7 @@ impl Console {
         loop {
             let keyboard = tokio::select! {
                 keyboard = self.user.keyboard_after_others() => keyboard,
-                () = self.signals.next() => return Ok(None),
+                interrupted = self.signals.interrupted() => return Err(interrupted.into()),
             };
             self.view.on_screen(Screen::stop_spinner)?;
             let output = self.view.output();
@@ -118,7 +119,7 @@ impl Console {
                     interruption = Some(tokio::select! {
                         () = output.wanted() => Interruption::Terminal,
                         () = self.user.question_waits() => Interruption::Terminal,
-                        () = self.signals.next() => Interruption::Signal,
+                        interrupted = self.signals.interrupted() => Interruption::Signal(interrupted),
                         closed = &mut closed => Interruption::Closed(closed),
                     });
                 })
@@ -128,7 +129,7 @@ impl Console {
             }
             drop((held, keyboard));
             match (interruption, outcome) {
-                (Some(Interruption::Signal), _) => return Ok(None),
+                (Some(Interruption::Signal(interrupted)), _) => return Err(interrupted.into()),
                 (Some(Interruption::Closed(closed)), _) => return Err(closed.into()),
                 (_, EditOutcome::Line(line)) => return Ok(Some(line)),
                 (_, EditOutcome::End) => return Ok(None),
@@ -142,16 +143,16 @@ impl Console {
         }
     }
 
-    /// Reads from stdin. None on a signal.
+    /// Reads from stdin. Fails on a signal.
     async fn read<T: Send + 'static>(
         &mut self,
         closed: impl Future<Output = Closed>,
         read: fn() -> io::Result<T>,
-    ) -> Result<Option<T>, BoxError> {
+    ) -> Result<T, BoxError> {
         // Reading blocks, so a thread does it. After a signal the thread is left behind, and ends with the process.
         tokio::select! {
-            read = tokio::task::spawn_blocking(read) => Ok(Some(read??)),
-            () = self.signals.next() => Ok(None),
+            read = tokio::task::spawn_blocking(read) => Ok(read??),
+            interrupted = self.signals.interrupted() => Err(interrupted.into()),
             closed = closed => {
                 self.view.turn_ended(None)?;
                 Err(closed.into())

@@ -6,10 +6,14 @@ mod complete;
 mod console;
 mod editor;
 mod interactive;
+pub(crate) mod options;
+mod permission_rules;
+mod permissions;
 mod plan;
 mod prompt;
 mod servers;
 mod session;
+mod session_server;
 mod sessions;
 mod settings;
 mod setup;
@@ -22,9 +26,8 @@ use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 use std::time::Duration;
 
-use agentwire_acp_client::{AgentHandle, AnyAgent, AnyClient, BoxError, connect, connect_any};
+use agentwire_acp_client::{AgentHandle, AnyAgent, AnyClient, BoxError, CallError, connect, connect_any};
 use agentwire_acp_schema::v1::{HttpHeader, McpServer};
-use agentwire_acp_toolkit::PermissionPolicy;
 use agentwire_recording::{Recorder, Side, record_transport};
 use agentwire_transport_stdio::{Child, Command, Stderr};
 use anyhow::{Context as _, Result};
@@ -32,12 +35,13 @@ use anyhow::{Context as _, Result};
 use self::adapter::{AgentAdapter, client_info};
 use self::console::Console;
 use self::interactive::{run_interactive, run_once};
+use self::permissions::PermissionChecker;
 use self::plan::Plan;
-use self::servers::NamedHeaders;
 use self::session::Session;
 use self::throttle::Throttle;
 use crate::arguments::{self, Protocol};
-use crate::failure::{AlreadyPrinted, to_anyhow};
+use crate::config::Config;
+use crate::failure::{AlreadyPrinted, Exit, Failure, to_anyhow};
 use crate::login::authorization;
 use crate::recording::record_stderr;
 use crate::signals::Signals;
@@ -45,29 +49,31 @@ use crate::text::Notes;
 
 /// Talks to an agent, for one turn or until the person ends the conversation.
 pub(crate) async fn run(
-    arguments: arguments::Chat,
+    mut arguments: arguments::Chat,
     json: bool,
     notes: &Notes,
     recorder: Option<Recorder>,
 ) -> Result<()> {
-    let command = agent_command(arguments.agent.as_deref())?;
-    let headers = NamedHeaders::read(&arguments.headers, &arguments.header_files)?;
-    let servers = servers::all(&arguments.mcp, &headers, arguments.agent.is_none(), notes)?;
+    let config = Config::load(&arguments.config)?;
+    arguments.agent = arguments.agent.or_else(|| config.default_agent());
+    let command = agent_command(arguments.agent.as_deref(), &config)?;
     let is_ours = arguments.agent.is_none();
+    let servers = servers::all(&arguments, is_ours, &config, notes)?;
     let protocol = arguments.protocol;
-    let yes = arguments.yes;
     let plan = Plan::of(arguments)?;
 
     // Questions are asked where everything else is shown.
     let is_there = !json && io::stdin().is_terminal() && io::stdout().is_terminal();
-    let policy = policy(yes, is_there);
     if is_there && is_ours {
         log_in(&servers, notes).await?;
     }
     let mut console = Console::new(json, plan.cwd.clone(), plan.timeout, notes)?;
     let view = console.view.clone();
     let user = is_there.then(|| console.user.clone());
-    let toolkit = v1::Client::toolkit(view.clone(), user.clone(), policy, console.completions.clone());
+    let permissions =
+        Arc::new(PermissionChecker::new(plan.rules()?, plan.grants_all, user.clone(), view.clone()));
+    let toolkit =
+        v1::Client::toolkit(view.clone(), user.clone(), permissions.clone(), console.completions.clone());
     let show_stderr = view.diagnostics().stderr_of("agent");
     let stderr_recorder = recorder.clone();
     let command = command.stderr(Stderr::Lines(Arc::new(move |line| {
@@ -80,11 +86,11 @@ pub(crate) async fn run(
     let outcome = if protocol == Protocol::One {
         let main = async |agent: AgentHandle| {
             let agent = v1::Adapter { agent, toolkit: toolkit.clone() };
-            talk(&mut console, agent, &plan, servers).await
+            talk(&mut console, agent, &permissions, &plan, servers).await
         };
         connect(toolkit.clone(), transport, main).await
     } else {
-        let client = v2::Client::new(view.clone(), user, policy, console.completions.clone());
+        let client = v2::Client::new(view.clone(), user, permissions.clone(), console.completions.clone());
         let any = AnyClient::new(client_info(), toolkit.clone(), client.clone())
             .v1_capabilities(toolkit.capabilities())
             .v2_capabilities(client.capabilities());
@@ -97,11 +103,11 @@ pub(crate) async fn run(
                 }
                 AnyAgent::V1(agent) => {
                     let agent = v1::Adapter { agent, toolkit: toolkit.clone() };
-                    talk(&mut console, agent, &plan, servers).await
+                    talk(&mut console, agent, &permissions, &plan, servers).await
                 }
                 AnyAgent::V2(agent) => {
                     let agent = v2::Adapter { agent, client: client.clone() };
-                    talk(&mut console, agent, &plan, servers).await
+                    talk(&mut console, agent, &permissions, &plan, servers).await
                 }
                 _ => Err("the agent speaks a version that this program does not know".into()),
             }
@@ -120,15 +126,6 @@ pub(crate) async fn run(
         // It is printed already, or cannot be printed.
         Err(error) if json => Err(AlreadyPrinted(error).into()),
         done => done,
-    }
-}
-
-/// Grants everything, asks the person, or grants nothing.
-fn policy(yes: bool, is_there: bool) -> PermissionPolicy {
-    match (yes, is_there) {
-        (true, _) => PermissionPolicy::AllowAll,
-        (false, true) => PermissionPolicy::Ask,
-        (false, false) => PermissionPolicy::RejectAll,
     }
 }
 
@@ -160,6 +157,7 @@ fn has_authorization(headers: &[HttpHeader]) -> bool {
 async fn talk(
     console: &mut Console,
     agent: impl AgentAdapter,
+    permissions: &PermissionChecker,
     plan: &Plan,
     servers: Vec<McpServer>,
 ) -> Result<(), BoxError> {
@@ -173,31 +171,38 @@ async fn talk(
         run_once(&mut session, plan.prompt.clone()).await
     };
     session.close().await;
-    outcome
+    outcome?;
+    match permissions.take_refusal() {
+        Some(refusal) if !plan.interactive => Err(Failure::new(Exit::NotPermitted, refusal.text()).into()),
+        _ => Ok(()),
+    }
 }
 
 /// Completes when `initialize` is not answered in time, or a signal interrupts it.
 async fn initialize_failed(initialized: &Cell<bool>, limit: Duration) -> BoxError {
     let interrupted = async {
         match Signals::listen() {
-            Ok(mut signals) => signals.next().await,
+            Ok(mut signals) => signals.interrupted().await,
             Err(_) => std::future::pending().await,
         }
     };
     let why = tokio::select! {
-        () = tokio::time::sleep(limit) => format!("initialize: no answer within {limit:?}"),
-        () = interrupted => "interrupted".to_owned(),
+        () = tokio::time::sleep(limit) => CallError::timed_out("initialize", limit).into(),
+        interrupted = interrupted => interrupted.into(),
     };
     if initialized.get() {
         std::future::pending::<()>().await;
     }
-    why.into()
+    why
 }
 
-/// The command that starts the agent: the given one, or our own agent.
-fn agent_command(line: Option<&str>) -> Result<Command> {
+/// The command that starts the agent: the one that the configuration file has for the name, the given one, or our own agent.
+fn agent_command(line: Option<&str>, config: &Config) -> Result<Command> {
     match line {
-        Some(line) => Command::parse(line).context("--agent"),
+        Some(line) => match config.agent(line)? {
+            Some(command) => Ok(command),
+            None => Command::parse(line).context("--agent"),
+        },
         None => {
             let ourselves = std::env::current_exe().context("our own program cannot be found")?;
             Ok(Command::new(ourselves).arg("agent"))

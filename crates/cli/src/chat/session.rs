@@ -70,7 +70,7 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
         };
         tokio::select! {
             is_open = opening => is_open,
-            () = console.signals.next() => Err("interrupted".into()),
+            interrupted = console.signals.interrupted() => Err(interrupted.into()),
             error = view.output().failed() => Err(error.into()),
         }
     }
@@ -124,7 +124,7 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
         };
         tokio::select! {
             done = running => done,
-            () = console.signals.next() => Err("interrupted".into()),
+            interrupted = console.signals.interrupted() => Err(interrupted.into()),
         }
     }
 

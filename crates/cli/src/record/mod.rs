@@ -48,6 +48,6 @@ async fn proxy(address: &str, url: &OsStr, notes: &Notes, recorder: Recorder) ->
     let proxy = Proxy::new(url, Box::new(move |request| client.send(request).boxed()), recorder);
     tokio::select! {
         failed = proxy.serve(listener) => failed.map(|never| match never {}).context("the proxy"),
-        () = signals.next() => Ok(()),
+        interrupted = signals.interrupted() => Err(interrupted.into()),
     }
 }

@@ -49,7 +49,11 @@ pub(crate) async fn run(arguments: arguments::Replay, json: bool, notes: &Notes)
     };
     tokio::select! {
         played = played => played?,
-        () = signals.next() => notes.add("interrupted"),
+        interrupted = signals.interrupted() => {
+            // The differences so far are printed. What did not come is missing among them.
+            let _differs = report(&replay, json, is_on_stdout, notes);
+            return Err(AlreadyPrinted(interrupted.into()).into());
+        }
     }
     report(&replay, json, is_on_stdout, notes)
 }

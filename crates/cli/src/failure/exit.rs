@@ -1,0 +1,145 @@
+//! The exit code of any error.
+
+use std::error::Error;
+
+use agentwire_jsonrpc::RequestMethod as _;
+use agentwire_mcp_auth::client::AuthError;
+use agentwire_mcp_client::HandshakeError;
+use agentwire_mcp_client::schema::CallToolRequest;
+use agentwire_peer::CallError;
+use agentwire_transport_http::client::HttpError;
+use agentwire_transport_sse::client::SseError;
+use agentwire_transport_stdio::SpawnError;
+use http::StatusCode;
+
+use super::errors::{AlreadyPrinted, Exit, Failure, Interrupted, ProgramEnded, ToolFailed, Usage};
+
+/// The exit code of the program that ends with this error.
+pub(crate) fn exit_code(error: &anyhow::Error) -> u8 {
+    // A transparent error leaves its own error out of its sources.
+    if let Some(AlreadyPrinted(error)) = error.downcast_ref() {
+        return exit_code(error);
+    }
+    error.chain().find_map(code_of).unwrap_or(Exit::Failed.code())
+}
+
+/// The exit code of an error, if its type says it.
+fn code_of(error: &(dyn Error + 'static)) -> Option<u8> {
+    if let Some(Interrupted(code)) = error.downcast_ref() {
+        return Some(*code);
+    }
+    if let Some(ProgramEnded(code)) = error.downcast_ref() {
+        return Some(*code);
+    }
+    exit_of(error).map(Exit::code)
+}
+
+fn exit_of(error: &(dyn Error + 'static)) -> Option<Exit> {
+    if let Some(failure) = error.downcast_ref::<Failure>() {
+        return Some(failure.exit());
+    }
+    if error.is::<Usage>() {
+        return Some(Exit::Usage);
+    }
+    if error.is::<ToolFailed>() {
+        return Some(Exit::ToolFailed);
+    }
+    if error.is::<SpawnError>() {
+        return Some(Exit::Unreachable);
+    }
+    if let Some(error) = error.downcast_ref() {
+        return of_handshake(error);
+    }
+    if let Some(error) = error.downcast_ref() {
+        return of_call(error);
+    }
+    if let Some(error) = error.downcast_ref() {
+        return of_http(error);
+    }
+    if let Some(error) = error.downcast_ref() {
+        return of_sse(error);
+    }
+    error.downcast_ref().map(of_auth)
+}
+
+fn of_handshake(error: &HandshakeError) -> Option<Exit> {
+    match error {
+        // It has ended before it answered.
+        HandshakeError::Call(CallError::Closed(_)) => Some(Exit::Unreachable),
+        HandshakeError::Call(error) => of_call(error),
+        _ => Some(Exit::Failed),
+    }
+}
+
+fn of_call(error: &CallError) -> Option<Exit> {
+    match error {
+        CallError::TimedOut { .. } => Some(Exit::TimedOut),
+        CallError::Refused { method, .. } if *method == CallToolRequest::NAME => Some(Exit::ToolFailed),
+        CallError::Refused { .. } => Some(Exit::Failed),
+        _ => None,
+    }
+}
+
+fn of_http(error: &HttpError) -> Option<Exit> {
+    match error {
+        HttpError::Refused(refusal) => Some(match refusal.status {
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Exit::Unauthorized,
+            _ => Exit::Failed,
+        }),
+        HttpError::Unsent(_) => Some(Exit::Unreachable),
+        HttpError::TimedOut { .. } => Some(Exit::TimedOut),
+        _ => None,
+    }
+}
+
+fn of_sse(error: &SseError) -> Option<Exit> {
+    match error {
+        SseError::Http(error) => of_http(error),
+        SseError::EndpointTimedOut { .. } => Some(Exit::TimedOut),
+        _ => None,
+    }
+}
+
+fn of_auth(error: &AuthError) -> Exit {
+    match error {
+        AuthError::Transient { .. } => Exit::Unreachable,
+        _ => Exit::Unauthorized,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use agentwire_jsonrpc::ErrorObject;
+    use agentwire_peer::Closed;
+
+    use super::super::errors::to_anyhow;
+    use super::*;
+
+    #[test]
+    fn each_failure_has_its_code() {
+        let refused = |method| CallError::refused(method, ErrorObject::new(1, "no"));
+        let closed = || CallError::from(Closed::default());
+        let rows: Vec<(anyhow::Error, u8)> = vec![
+            (anyhow::anyhow!("any other"), 1),
+            (Usage("--http".into()).into(), 2),
+            (Failure::new(Exit::Unauthorized, "log in").into(), 3),
+            (anyhow::Error::new(Failure::new(Exit::NotPermitted, "no")).context("more"), 6),
+            (to_anyhow(Failure::new(Exit::Unreachable, "gone").into()), 4),
+            (AlreadyPrinted(ToolFailed.into()).into(), 5),
+            (ProgramEnded(7).into(), 7),
+            (AlreadyPrinted(Interrupted(143).into()).into(), 143),
+            (to_anyhow(Interrupted::BY_KEY.into()), 130),
+            (CallError::timed_out("m", Duration::from_secs(1)).into(), 124),
+            (refused("m").into(), 1),
+            (refused("tools/call").into(), 5),
+            (closed().into(), 1),
+            (HandshakeError::from(closed()).into(), 4),
+            (HandshakeError::from(refused("initialize")).into(), 1),
+        ];
+        for (error, code) in rows {
+            assert_eq!(exit_code(&error), code, "{error:?}");
+        }
+    }
+}

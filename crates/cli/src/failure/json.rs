@@ -1,0 +1,44 @@
+//! A failure as JSON.
+
+use agentwire_jsonrpc::ErrorObject;
+use agentwire_mcp_client::HandshakeError;
+use agentwire_peer::CallError;
+use agentwire_transport_http::client::HttpError;
+use serde::Serialize;
+
+use super::sentence::sentence;
+
+/// A failure as an object, with the error of the agent or server if that failed.
+pub(crate) fn to_json(error: &anyhow::Error) -> impl Serialize + use<'_> {
+    /// Serialized directly: the other side's error may have numbers that a `serde_json::Value` cannot hold.
+    #[derive(Serialize)]
+    #[serde(untagged)]
+    enum Failure<'a> {
+        Refused { error: &'a ErrorObject, message: String },
+        Other { error: Plain },
+    }
+
+    #[derive(Serialize)]
+    struct Plain {
+        code: (),
+        message: String,
+    }
+
+    let message = sentence(error);
+    match error.chain().find_map(refusal) {
+        Some(refusal) => Failure::Refused { error: refusal, message },
+        None => Failure::Other { error: Plain { code: (), message } },
+    }
+}
+
+/// The JSON-RPC error of the other side: the answer to a call, or the body of an HTTP response.
+fn refusal<'a>(cause: &'a (dyn std::error::Error + 'static)) -> Option<&'a ErrorObject> {
+    if let Some(HttpError::Refused(refusal)) = cause.downcast_ref() {
+        return refusal.error.as_ref();
+    }
+    let call = cause.downcast_ref::<CallError>().or(match cause.downcast_ref() {
+        Some(HandshakeError::Call(call)) => Some(call),
+        _ => None,
+    });
+    call.and_then(CallError::refusal)
+}
