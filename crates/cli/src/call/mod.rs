@@ -21,7 +21,7 @@ use self::deadline::Deadline;
 use self::questions::{Question, Responder};
 use self::reports::Report;
 use crate::arguments::Call;
-use crate::connect::{Output, with_server};
+use crate::connect::{Output, with_server_since};
 use crate::failure::{Interrupted, ToolFailed};
 use crate::output::{Member, print_json};
 use crate::text::{self, Notes};
@@ -39,10 +39,10 @@ pub(crate) async fn run(
     let (add_handlers, questions) = questions::channel();
     let prepare = |client: Client| add_handlers(client).tasks(Tasks::new());
     let output = Output { json, notes, recorder };
-    with_server(connect, output, prepare, async move |server| {
+    with_server_since(connect, output, prepare, async move |server, since| {
         user.set_asker(&server.info().name);
         let notes = notes.clone();
-        let call = ToolCall { user, questions, deadline: Deadline::new(limit), notes, json };
+        let call = ToolCall { user, questions, deadline: Deadline::new(limit, since), notes, json };
         let result = call.run(&server, &tool, arguments.unwrap_or(RawJson::EMPTY_OBJECT)).await?;
         show_result(&result, json)?;
         if result.is_error { Err(ToolFailed.into()) } else { Ok(()) }

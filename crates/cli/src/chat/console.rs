@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 
 use super::complete::Completions;
 use super::prompt::{Prompt, PromptSupport};
-use crate::failure::Interrupted;
+use crate::failure::{Interrupted, OtherSide, RemoteError, sentence};
 use crate::signals::Signals;
 use crate::terminal::{User, View};
 use crate::text::Notes;
@@ -36,6 +36,10 @@ pub(super) struct Console {
     pub(super) cwd: PathBuf,
     /// How long the agent may take for each answer outside of turns.
     pub(super) timeout: Duration,
+    /// The agent, as errors name it.
+    pub(super) side: OtherSide,
+    /// Whether the agent has answered `initialize`.
+    pub(super) is_connected: bool,
     /// Whether a second ^C has ended a turn that the agent did not end.
     abandoned_turn: bool,
 }
@@ -44,7 +48,13 @@ impl Console {
     /// # Errors
     ///
     /// When signals cannot be handled.
-    pub(super) fn new(json: bool, cwd: PathBuf, timeout: Duration, notes: &Notes) -> Result<Self> {
+    pub(super) fn new(
+        json: bool,
+        cwd: PathBuf,
+        timeout: Duration,
+        side: OtherSide,
+        notes: &Notes,
+    ) -> Result<Self> {
         let view = Arc::new(View::new(json, notes.clone()));
         let interrupt = Arc::new(Notify::new());
         let completions = Completions::default();
@@ -57,8 +67,15 @@ impl Console {
             signals: Signals::listen()?.or_terminal_gone(),
             cwd,
             timeout,
+            side,
+            is_connected: false,
             abandoned_turn: false,
         })
+    }
+
+    /// An error as a sentence that names the agent.
+    pub(super) fn sentence(&self, error: BoxError) -> String {
+        sentence(&RemoteError::name(&self.side, self.is_connected, error))
     }
 
     /// Makes a prompt. With `support`, it has the files that the text names.

@@ -37,7 +37,10 @@ pub(super) async fn run_interactive<A: AgentAdapter>(session: &mut Session<'_, A
         match outcome {
             Ok(()) => {}
             Err(error) if session.agent.is_closed() => return Err(error),
-            Err(error) => session.console.view.remark(&format!("error: {error}"))?,
+            Err(error) => {
+                let error = session.console.sentence(error);
+                session.console.view.remark(&format!("error: {error}"))?;
+            }
         }
     }
 }

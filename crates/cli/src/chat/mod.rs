@@ -41,11 +41,12 @@ use self::session::Session;
 use self::throttle::Throttle;
 use crate::arguments::{self, Protocol};
 use crate::config::Config;
-use crate::failure::{AlreadyPrinted, Exit, Failure, to_anyhow};
+use crate::failure::{AlreadyPrinted, Exit, Failure, OtherSide, RemoteError, Role, to_anyhow};
 use crate::login::authorization;
 use crate::recording::record_stderr;
 use crate::signals::Signals;
 use crate::text::Notes;
+use crate::text_lines::TextLines;
 
 /// Talks to an agent, for one turn or until the person ends the conversation.
 pub(crate) async fn run(
@@ -67,7 +68,9 @@ pub(crate) async fn run(
     if is_there && is_ours {
         log_in(&servers, notes).await?;
     }
-    let mut console = Console::new(json, plan.cwd.clone(), plan.timeout, notes)?;
+    let side = OtherSide::program(Role::Agent, &command).stderr_is_shown();
+    let command = TextLines::new(&side, notes).watch(command);
+    let mut console = Console::new(json, plan.cwd.clone(), plan.timeout, side.clone(), notes)?;
     let view = console.view.clone();
     let user = is_there.then(|| console.user.clone());
     let permissions =
@@ -80,7 +83,11 @@ pub(crate) async fn run(
         record_stderr(stderr_recorder.as_ref(), line);
         show_stderr(line);
     })));
-    let child = record_transport(Child::spawn(command)?, recorder, Side::Client);
+    let child = record_transport(
+        Child::spawn(command).map_err(|error| RemoteError::name(&side, false, error.into()))?,
+        recorder,
+        Side::Client,
+    );
     let transport = Throttle::new(child, view.output());
 
     let outcome = if protocol == Protocol::One {
@@ -117,7 +124,7 @@ pub(crate) async fn run(
             why = initialize_failed(&initialized, plan.timeout) => Err(why),
         }
     };
-    let outcome = outcome.map_err(to_anyhow);
+    let outcome = outcome.map_err(|error| RemoteError::name(&side, console.is_connected, error));
     if let Err(error) = &outcome {
         // If stdout is closed, `written` fails below.
         let _reported_below = view.failure(error);

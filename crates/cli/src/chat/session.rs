@@ -11,6 +11,7 @@ use super::console::Console;
 use super::plan::{Action, Plan};
 use super::prompt::Prompt;
 use super::sessions::Sessions;
+use crate::failure::{Exit, Failure};
 use crate::terminal::short;
 
 /// A session with an agent.
@@ -31,8 +32,10 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
     pub(super) async fn open(&mut self, plan: &Plan, servers: Vec<McpServer>) -> Result<bool, BoxError> {
         let Self { console, agent, id } = self;
         let (view, user) = (console.view.clone(), console.user.clone());
+        let is_connected = &mut console.is_connected;
         let opening = async {
             agent.initialize(plan.timeout).await?;
+            *is_connected = true;
             if let Some(answer) = agent.initialized()
                 && view.is_json()
             {
@@ -65,7 +68,13 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
                 }
                 Ok(true)
             };
-            let late = |_| format!("the agent did not set what was asked for within {:?}", plan.timeout);
+            let late = |_| {
+                let limit = plan.timeout;
+                Failure::new(
+                    Exit::TimedOut,
+                    format!("the agent did not set what was asked for within {limit:?}"),
+                )
+            };
             tokio::time::timeout(plan.timeout, set).await.map_err(late)?
         };
         tokio::select! {

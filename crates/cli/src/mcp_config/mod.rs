@@ -10,6 +10,7 @@ use anyhow::Result;
 use self::path::{FileAndName, base_folder, file_and_name};
 use crate::config::Config;
 use crate::failure::Usage;
+use crate::target::checked_target;
 use crate::text::{Notes, beginning};
 
 /// The longest file: 8 MiB. Those of editors hold more than servers.
@@ -30,7 +31,7 @@ pub(crate) fn resolve(text: &str, config: &Config, notes: &Notes) -> Result<Targ
     }
     match file_and_name(text)? {
         Some(FileAndName { path, name }) => Ok(one(path, name, notes)?.target),
-        None => Ok(Target::parse(text)?),
+        None => checked_target(text),
     }
 }
 
