@@ -8,6 +8,7 @@ use agentwire_jsonrpc::RawJson;
 use agentwire_mcp_client::ProtocolMode;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::chat::options::ChatOptions;
 use crate::check::{Check, StandIn};
 use crate::headers::{HeaderArguments, Secret};
 use crate::values::{
@@ -232,15 +233,17 @@ pub(crate) struct Chat {
     /// A file with headers for the server with that name, one a line; may be given again
     #[arg(long = "header-file", value_name = "NAME=FILE")]
     pub(crate) header_files: Vec<NamedValue>,
-    /// Grant every permission. Without it, and without a person at a terminal, the agent runs no commands and writes no
-    /// files through this program
+    /// Grant every permission that no --deny refuses. Without it, without a person at a terminal, and without a rule that
+    /// allows it, the agent runs no commands and writes no files through this program, and every permission is refused
     #[arg(long)]
     pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) chat_options: ChatOptions,
     /// Continue the newest session of the directory
     #[arg(long = "continue", group = "which")]
     pub(crate) resume: bool,
     /// Continue this session
-    #[arg(long, value_name = "ID", group = "which")]
+    #[arg(long, visible_alias = "resume", value_name = "ID", group = "which")]
     pub(crate) session: Option<String>,
     /// List the agent's sessions, those of --cwd if it is given, and end
     #[arg(long, group = "which", conflicts_with = "talking")]
@@ -260,7 +263,8 @@ pub(crate) struct Chat {
     /// How many seconds the agent may take to open the session
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
     pub(crate) timeout: Duration,
-    /// The prompt; @PATH in it stands for a file, and @@ for @
+    /// The prompt; @PATH in it stands for a file, and @@ for @. Text from a pipe at stdin is added to it; `-` stands for that
+    /// text alone
     #[arg(group = "talking")]
     pub(crate) prompt: Option<String>,
 }

@@ -16,6 +16,7 @@ mod chain;
 mod chat;
 mod chat_at_terminal;
 mod chat_costs;
+mod chat_rules;
 mod chat_v2;
 mod check_hostile;
 mod check_reports;

@@ -60,17 +60,20 @@ fn what_is_not_done_is_not_offered_either() {
 
 #[test]
 fn what_is_rejected_for_want_of_a_person_is_told() {
-    let words = "rejected, because nobody is at a terminal to be asked, and there is no --yes: Run echo hi\n";
-    for more in [&[][..], &["--json"]] {
+    let words = "rejected, because nobody is at a terminal to be asked (--allow execute permits such calls, --yes permits \
+                 everything): Run echo hi\n";
+    let error = "error: a permission was refused, because nobody is at a terminal to be asked; see --approve-reads, \
+                 --allow and --yes\n";
+    for more in [&[][..], &["--json"], &["--protocol", "2"], &["--protocol", "2", "--json"]] {
         let ended = Program::run(&[&["chat", "/run echo hi"], more].concat(), SOON);
-        ended.exits(0).prints("not permitted").tells(words);
+        ended.exits(6).prints("not permitted").tells(words).tells(error);
     }
     // Who reads JSON at a terminal is no person either.
     let terminal = Terminal::new();
     let chat = Program::start_at(&terminal, &["chat", "--json", "/run echo hi"]);
     chat.stdout
-        .words("rejected, because nobody is at a terminal to be asked, and there is no --yes: Run echo hi");
-    leaves(chat, &terminal, 0);
+        .words("rejected, because nobody is at a terminal to be asked (--allow execute permits such calls");
+    leaves(chat, &terminal, 6);
 }
 
 #[test]

@@ -6,6 +6,9 @@ mod complete;
 mod console;
 mod editor;
 mod interactive;
+pub(crate) mod options;
+mod permission_rules;
+mod permissions;
 mod plan;
 mod prompt;
 mod servers;
@@ -24,7 +27,6 @@ use std::time::Duration;
 
 use agentwire_acp_client::{AgentHandle, AnyAgent, AnyClient, BoxError, CallError, connect, connect_any};
 use agentwire_acp_schema::v1::{HttpHeader, McpServer};
-use agentwire_acp_toolkit::PermissionPolicy;
 use agentwire_recording::{Recorder, Side, record_transport};
 use agentwire_transport_stdio::{Child, Command, Stderr};
 use anyhow::{Context as _, Result};
@@ -32,12 +34,13 @@ use anyhow::{Context as _, Result};
 use self::adapter::{AgentAdapter, client_info};
 use self::console::Console;
 use self::interactive::{run_interactive, run_once};
+use self::permissions::PermissionChecker;
 use self::plan::Plan;
 use self::servers::NamedHeaders;
 use self::session::Session;
 use self::throttle::Throttle;
 use crate::arguments::{self, Protocol};
-use crate::failure::{AlreadyPrinted, to_anyhow};
+use crate::failure::{AlreadyPrinted, Exit, Failure, to_anyhow};
 use crate::login::authorization;
 use crate::recording::record_stderr;
 use crate::signals::Signals;
@@ -55,19 +58,20 @@ pub(crate) async fn run(
     let servers = servers::all(&arguments.mcp, &headers, arguments.agent.is_none(), notes)?;
     let is_ours = arguments.agent.is_none();
     let protocol = arguments.protocol;
-    let yes = arguments.yes;
     let plan = Plan::of(arguments)?;
 
     // Questions are asked where everything else is shown.
     let is_there = !json && io::stdin().is_terminal() && io::stdout().is_terminal();
-    let policy = policy(yes, is_there);
     if is_there && is_ours {
         log_in(&servers, notes).await?;
     }
     let mut console = Console::new(json, plan.cwd.clone(), plan.timeout, notes)?;
     let view = console.view.clone();
     let user = is_there.then(|| console.user.clone());
-    let toolkit = v1::Client::toolkit(view.clone(), user.clone(), policy, console.completions.clone());
+    let permissions =
+        Arc::new(PermissionChecker::new(plan.rules()?, plan.grants_all, user.clone(), view.clone()));
+    let toolkit =
+        v1::Client::toolkit(view.clone(), user.clone(), permissions.clone(), console.completions.clone());
     let show_stderr = view.diagnostics().stderr_of("agent");
     let stderr_recorder = recorder.clone();
     let command = command.stderr(Stderr::Lines(Arc::new(move |line| {
@@ -80,11 +84,11 @@ pub(crate) async fn run(
     let outcome = if protocol == Protocol::One {
         let main = async |agent: AgentHandle| {
             let agent = v1::Adapter { agent, toolkit: toolkit.clone() };
-            talk(&mut console, agent, &plan, servers).await
+            talk(&mut console, agent, &permissions, &plan, servers).await
         };
         connect(toolkit.clone(), transport, main).await
     } else {
-        let client = v2::Client::new(view.clone(), user, policy, console.completions.clone());
+        let client = v2::Client::new(view.clone(), user, permissions.clone(), console.completions.clone());
         let any = AnyClient::new(client_info(), toolkit.clone(), client.clone())
             .v1_capabilities(toolkit.capabilities())
             .v2_capabilities(client.capabilities());
@@ -97,11 +101,11 @@ pub(crate) async fn run(
                 }
                 AnyAgent::V1(agent) => {
                     let agent = v1::Adapter { agent, toolkit: toolkit.clone() };
-                    talk(&mut console, agent, &plan, servers).await
+                    talk(&mut console, agent, &permissions, &plan, servers).await
                 }
                 AnyAgent::V2(agent) => {
                     let agent = v2::Adapter { agent, client: client.clone() };
-                    talk(&mut console, agent, &plan, servers).await
+                    talk(&mut console, agent, &permissions, &plan, servers).await
                 }
                 _ => Err("the agent speaks a version that this program does not know".into()),
             }
@@ -120,15 +124,6 @@ pub(crate) async fn run(
         // It is printed already, or cannot be printed.
         Err(error) if json => Err(AlreadyPrinted(error).into()),
         done => done,
-    }
-}
-
-/// Grants everything, asks the person, or grants nothing.
-fn policy(yes: bool, is_there: bool) -> PermissionPolicy {
-    match (yes, is_there) {
-        (true, _) => PermissionPolicy::AllowAll,
-        (false, true) => PermissionPolicy::Ask,
-        (false, false) => PermissionPolicy::RejectAll,
     }
 }
 
@@ -160,6 +155,7 @@ fn has_authorization(headers: &[HttpHeader]) -> bool {
 async fn talk(
     console: &mut Console,
     agent: impl AgentAdapter,
+    permissions: &PermissionChecker,
     plan: &Plan,
     servers: Vec<McpServer>,
 ) -> Result<(), BoxError> {
@@ -173,7 +169,11 @@ async fn talk(
         run_once(&mut session, plan.prompt.clone()).await
     };
     session.close().await;
-    outcome
+    outcome?;
+    match permissions.take_refusal() {
+        Some(refusal) if !plan.interactive => Err(Failure::new(Exit::NotPermitted, refusal.text()).into()),
+        _ => Ok(()),
+    }
 }
 
 /// Completes when `initialize` is not answered in time, or a signal interrupts it.

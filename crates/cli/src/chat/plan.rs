@@ -6,7 +6,10 @@ use std::time::Duration;
 
 use anyhow::Result;
 
+use super::options::ChatOptions;
+use super::permission_rules::PermissionRules;
 use crate::arguments;
+use crate::failure::Usage;
 
 /// The command line of `chat`, interpreted.
 pub(super) struct Plan {
@@ -24,6 +27,9 @@ pub(super) struct Plan {
     pub(super) interactive: bool,
     /// How long the agent may take for each answer outside of turns.
     pub(super) timeout: Duration,
+    /// Whether every permission is granted that no rule refuses.
+    pub(super) grants_all: bool,
+    chat_options: ChatOptions,
 }
 
 pub(super) enum Action {
@@ -66,6 +72,18 @@ impl Plan {
             interactive: arguments.prompt.is_none() && io::stdin().is_terminal(),
             prompt: arguments.prompt,
             timeout: arguments.timeout,
+            grants_all: arguments.yes,
+            chat_options: arguments.chat_options,
         })
+    }
+
+    /// The rules on permissions.
+    ///
+    /// # Errors
+    ///
+    /// For a pattern that nothing could match.
+    pub(super) fn rules(&self) -> Result<PermissionRules, Usage> {
+        let ChatOptions { allow, deny, approve_reads, .. } = &self.chat_options;
+        PermissionRules::new(allow, deny, *approve_reads, &self.cwd)
     }
 }

@@ -24,7 +24,6 @@ pub(crate) enum Exit {
     /// The tool reports an error: 5.
     ToolFailed,
     /// A rule, a person or the want of a person does not permit it: 6.
-    #[allow(dead_code, reason = "the rules on permissions end with it")]
     NotPermitted,
     /// The time limit is over: 124, as `timeout` of the coreutils has it.
     TimedOut,

@@ -246,12 +246,6 @@ impl View {
         self.line(&format!("{}  {}  {cwd}  {}", one_line(id), short(updated), short(title)))
     }
 
-    /// Reports a permission that was rejected because there is no person to ask.
-    pub(crate) fn rejected(&self, what: &str) {
-        let why = "because nobody is at a terminal to be asked, and there is no --yes";
-        self.diagnostics.add(&format!("rejected, {why}: {}", one_line(what)));
-    }
-
     /// Shows the spinner of a turn.
     pub(crate) fn turn_begins(&self) -> io::Result<()> {
         self.on_screen(|screen| {

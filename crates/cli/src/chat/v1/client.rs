@@ -21,6 +21,7 @@ use agentwire_sync::Mutex;
 use super::draw::{Renderer, content_text};
 use super::settings;
 use crate::chat::complete::Completions;
+use crate::chat::permissions::PermissionChecker;
 use crate::chat::setup::{SessionSetup, check_id, ignore_output_error};
 use crate::terminal::{Screen, StreamedMessage, User, View};
 use crate::text::beginning;
@@ -42,8 +43,7 @@ struct Inner {
     view: Arc<View>,
     /// None where there is no person to ask.
     user: Option<User>,
-    /// Whether the agent may run commands and write files: a person can be asked, or has allowed everything.
-    may_act: bool,
+    permissions: Arc<PermissionChecker>,
     workspaces: Workspaces,
     completions: Completions,
     setup: SessionSetup<NewSessionResponse>,
@@ -55,20 +55,21 @@ struct Inner {
 }
 
 impl Client {
-    /// A client, with files and terminals within the session's roots where the agent may act, and with elicitations where a
-    /// person can answer.
+    /// A client, with files and terminals within the session's roots as far as the rules let the agent use them, and with
+    /// elicitations where a person can answer.
     pub(in crate::chat) fn toolkit(
         view: Arc<View>,
         user: Option<User>,
-        policy: PermissionPolicy,
+        permissions: Arc<PermissionChecker>,
         completions: Completions,
     ) -> Toolkit<Self> {
-        let (workspaces, is_there) = (Workspaces::new(), user.is_some());
-        let may_act = policy != PermissionPolicy::RejectAll;
+        let (workspaces, is_there) = (permissions.workspaces(), user.is_some());
+        let may_read = permissions.may_read();
+        let (may_write, may_execute) = (permissions.may_write(), permissions.may_execute());
         let client = Self(Arc::new(Inner {
             view,
             user,
-            may_act,
+            permissions,
             workspaces: workspaces.clone(),
             completions,
             setup: SessionSetup::new(|opened: &NewSessionResponse| &opened.session_id),
@@ -77,10 +78,17 @@ impl Client {
             hasher: RandomState::new(),
             in_flow: AtomicBool::default(),
         }));
-        let mut toolkit =
-            Toolkit::new(client).with_workspaces(workspaces).with_permissions(Permissions::new(policy));
-        if !may_act {
-            toolkit = toolkit.without_file_writes().without_terminals();
+        // The checker decides on every request.
+        let ask = Permissions::new(PermissionPolicy::Ask);
+        let mut toolkit = Toolkit::new(client).with_workspaces(workspaces).with_permissions(ask);
+        if !may_read {
+            toolkit = toolkit.without_files();
+        }
+        if !may_write {
+            toolkit = toolkit.without_file_writes();
+        }
+        if !may_execute {
+            toolkit = toolkit.without_terminals();
         }
         if !is_there {
             toolkit = toolkit.without_forms().without_urls();
@@ -303,10 +311,7 @@ impl UserInterface for Client {
         &self,
         request: &RequestPermissionRequest,
     ) -> Result<RequestPermissionResponse, Error> {
-        match &self.0.user {
-            Some(user) => user.ask_permission(request).await,
-            None => Ok(RequestPermissionResponse::cancelled()),
-        }
+        self.0.permissions.answer(request).await
     }
 
     /// Does nothing: `intercept_update` takes every update before the toolkit's own conversations.
@@ -334,6 +339,9 @@ impl UserInterface for Client {
         ignore_output_error(self.take_opened());
         let SessionNotification { session_id, update, .. } = notification;
         let is_ours = self.0.setup.is_ours(&session_id);
+        if is_ours {
+            self.0.permissions.observe(&update);
+        }
         let apply = |update| self.update(update);
         ignore_output_error(self.0.view.update(update, is_ours, is_setting, apply));
         None
@@ -351,10 +359,6 @@ impl UserInterface for Client {
         request: RequestPermissionRequest,
         response: &RequestPermissionResponse,
     ) -> Result<(), Error> {
-        if !self.0.may_act {
-            let title = request.tool_call.title.as_deref().unwrap_or("a tool call without a title");
-            self.0.view.rejected(title);
-        }
         self.0.view.permission(request, response.outcome.clone()).map_err(Error::internal_error)
     }
 

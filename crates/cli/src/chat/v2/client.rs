@@ -10,8 +10,9 @@ use agentwire_acp_client::v2::{self, Context};
 use agentwire_acp_schema::v1;
 use agentwire_acp_schema::v2::{
     AvailableCommand, ClientCapabilities, CreateElicitationRequest, CreateElicitationResponse,
-    NewSessionResponse, RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse,
-    SessionConfigOption, SessionConfigOptionCategory, SessionUpdate, UpdateSessionNotification,
+    NewSessionResponse, Patch, RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse,
+    RequestPermissionSubject, SessionConfigOption, SessionConfigOptionCategory, SessionUpdate,
+    UpdateSessionNotification,
 };
 use agentwire_acp_toolkit::{PermissionPolicy, Permissions, memory_estimate, permission_question};
 use agentwire_jsonrpc::{RawJson, RequestMethod, Skipped};
@@ -21,6 +22,7 @@ use super::draw::Renderer;
 use super::elicitation;
 use super::settings::current_value;
 use crate::chat::complete::Completions;
+use crate::chat::permissions::PermissionChecker;
 use crate::chat::setup::{SessionSetup, ignore_output_error};
 use crate::terminal::{MAX_ITEMS, User, ValueHashes, View, short};
 
@@ -38,9 +40,9 @@ struct Inner {
     view: Arc<View>,
     /// None where there is no person to ask.
     user: Option<User>,
-    permissions: Permissions,
-    /// Whether every permission is rejected, because there is no person to ask.
-    rejects_all: bool,
+    /// The answers of the person that hold for always.
+    decisions: Permissions,
+    permissions: Arc<PermissionChecker>,
     completions: Completions,
     setup: SessionSetup<NewSessionResponse>,
     options: Mutex<Vec<SessionConfigOption>>,
@@ -54,14 +56,15 @@ impl Client {
     pub(in crate::chat) fn new(
         view: Arc<View>,
         user: Option<User>,
-        policy: PermissionPolicy,
+        permissions: Arc<PermissionChecker>,
         completions: Completions,
     ) -> Self {
         Self(Arc::new(Inner {
             view,
             user,
-            permissions: Permissions::new(policy),
-            rejects_all: policy == PermissionPolicy::RejectAll,
+            // The checker decides on every other request.
+            decisions: Permissions::new(PermissionPolicy::Ask),
+            permissions,
             completions,
             setup: SessionSetup::new(|opened: &NewSessionResponse| &opened.session_id),
             options: Mutex::default(),
@@ -181,6 +184,9 @@ impl v2::Client for Client {
         ignore_output_error(self.take_opened());
         let UpdateSessionNotification { session_id, update, .. } = notification;
         let is_ours = self.0.setup.is_ours(&session_id);
+        if is_ours {
+            self.0.permissions.observe_v2(&update);
+        }
         let apply = |update| self.update(update);
         ignore_output_error(self.0.view.update(update, is_ours, is_setting, apply));
     }
@@ -203,19 +209,14 @@ impl v2::Client for Client {
         _: Context,
     ) -> Result<RequestPermissionResponse, Error> {
         ignore_output_error(self.take_opened());
-        let ask = async |request: &v1::RequestPermissionRequest| match &self.0.user {
-            Some(user) => user.ask_permission(request).await,
-            None => Ok(v1::RequestPermissionResponse::cancelled()),
-        };
-        // For programs the whole request is printed afterwards, and the answer does not depend on it.
+        let ask = async |request: &v1::RequestPermissionRequest| self.0.permissions.answer(request).await;
+        // For programs the whole request is printed afterwards. It may be large: it is copied only for rules.
         let (question, printed) = match self.0.view.is_json() {
+            true if self.0.permissions.has_rules() => (permission_question(request.clone()), Some(request)),
             true => (bare_question(&request), Some(request)),
             false => (permission_question(request), None),
         };
-        let answer = self.0.permissions.answer(&question, ask).await?;
-        if self.0.rejects_all {
-            self.0.view.rejected(question.tool_call.title.as_deref().unwrap_or_default());
-        }
+        let answer = self.0.decisions.answer(&question, ask).await?;
         let outcome = match answer.outcome {
             v1::RequestPermissionOutcome::Selected(selected) => RequestPermissionOutcome::from(selected),
             _ => RequestPermissionResponse::cancelled().outcome,
@@ -243,8 +244,16 @@ fn is_setting(update: &SessionUpdate) -> bool {
     matches!(update, SessionUpdate::ConfigOptionUpdate(_) | SessionUpdate::AvailableCommandsUpdate(_))
 }
 
-/// A permission request of version 1 with only the title and the options, for an answer that depends on nothing else.
+/// A permission request of version 1 with only the title, the kind and the options, for an answer that depends on no more.
 fn bare_question(request: &RequestPermissionRequest) -> v1::RequestPermissionRequest {
-    let call = v1::ToolCallUpdate::new("").title(&request.title);
+    let mut call = v1::ToolCallUpdate::new("").title(&request.title);
+    call.kind = match &request.subject {
+        Some(RequestPermissionSubject::ToolCall(subject)) => match &subject.tool_call.kind {
+            Patch::Set(kind) => Some(kind.clone()),
+            _ => None,
+        },
+        Some(RequestPermissionSubject::Command(_)) => Some(v1::ToolKind::Execute),
+        _ => None,
+    };
     v1::RequestPermissionRequest::new(&request.session_id, call, request.options.clone())
 }

@@ -1,0 +1,30 @@
+//! The options of `chat` about permissions, the login at the agent, and the agent's log.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::permission_rules::RuleText;
+
+/// What the agent may do, how to log in at it, and where its log goes.
+#[derive(Debug, Args)]
+pub(crate) struct ChatOptions {
+    /// Grant permissions to read and to search
+    #[arg(long)]
+    pub(crate) approve_reads: bool,
+    /// Grant the permissions that RULE covers; may be given again. RULE is a kind of tool (read, edit, delete, move, search,
+    /// execute, think, fetch, switch_mode, other), or a kind with a path (edit:src/**) or a command (execute:git *), which
+    /// may have more arguments
+    #[arg(long, value_name = "RULE")]
+    pub(crate) allow: Vec<RuleText>,
+    /// Refuse the permissions that RULE covers, whatever else allows them; may be given again. A call that does not say its
+    /// kind, path or command is refused too. What the agent does without asking is not confined
+    #[arg(long, value_name = "RULE")]
+    pub(crate) deny: Vec<RuleText>,
+    /// Log in at the agent by this method, given by its id or name, before the session opens
+    #[arg(long, value_name = "METHOD")]
+    pub(crate) auth: Option<String>,
+    /// Append what the agent writes to stderr to this file, and do not show it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) agent_log: Option<PathBuf>,
+}

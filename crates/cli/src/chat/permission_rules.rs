@@ -1,0 +1,336 @@
+//! The rules of `--allow`, `--deny` and `--approve-reads`: which tool calls they cover.
+
+use std::path::Path;
+use std::str::FromStr;
+
+use agentwire_acp_schema::v1::{
+    RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse, ToolCallContent,
+    ToolCallUpdate, ToolKind,
+};
+use agentwire_acp_toolkit::{InvalidPattern, PermissionPolicy, PermissionRule, Permissions, Workspaces};
+use agentwire_jsonrpc::RawObject;
+
+use crate::failure::Usage;
+
+/// The kinds of tools that a rule can name, as on the wire.
+const KINDS: [(&str, ToolKind); 10] = [
+    ("read", ToolKind::Read),
+    ("edit", ToolKind::Edit),
+    ("delete", ToolKind::Delete),
+    ("move", ToolKind::Move),
+    ("search", ToolKind::Search),
+    ("execute", ToolKind::Execute),
+    ("think", ToolKind::Think),
+    ("fetch", ToolKind::Fetch),
+    ("switch_mode", ToolKind::SwitchMode),
+    ("other", ToolKind::Other),
+];
+
+/// `KIND`, `KIND:PATH` or `execute:COMMAND`, as the person wrote it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RuleText {
+    text: String,
+    kind: ToolKind,
+    pattern: Option<String>,
+}
+
+impl FromStr for RuleText {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, pattern) = match text.split_once(':') {
+            Some((name, pattern)) => (name, Some(pattern.trim())),
+            None => (text, None),
+        };
+        let Some((_, kind)) = KINDS.iter().find(|(known, _)| *known == name) else {
+            let names: Vec<_> = KINDS.iter().map(|(name, _)| *name).collect();
+            return Err(format!("a rule begins with one of: {}", names.join(", ")));
+        };
+        if pattern == Some("") {
+            return Err("there is nothing after the colon".into());
+        }
+        let takes_no_pattern =
+            matches!(kind, ToolKind::Think | ToolKind::Fetch | ToolKind::SwitchMode | ToolKind::Other);
+        if takes_no_pattern && pattern.is_some() {
+            return Err(format!("`{name}` has neither a path nor a command: write `{name}` alone"));
+        }
+        Ok(Self { text: text.to_owned(), kind: kind.clone(), pattern: pattern.map(str::to_owned) })
+    }
+}
+
+/// The rules of a chat.
+#[derive(Debug, Default)]
+pub(super) struct PermissionRules {
+    allow: Vec<Rule>,
+    deny: Vec<Rule>,
+}
+
+#[derive(Debug)]
+struct Rule {
+    text: String,
+    kind: ToolKind,
+    /// The pattern as the toolkit takes it: an absolute pattern of paths, or the words of a command.
+    pattern: Option<String>,
+    /// Decides the calls that the rule covers. Other calls it would ask about.
+    covers: Permissions,
+}
+
+impl PermissionRules {
+    /// Reads the rules. Relative patterns of paths begin at `cwd`.
+    ///
+    /// # Errors
+    ///
+    /// For a pattern that nothing could match.
+    pub(super) fn new(
+        allow: &[RuleText],
+        deny: &[RuleText],
+        approve_reads: bool,
+        cwd: &Path,
+    ) -> Result<Self, Usage> {
+        let usage = |option: &str, rule: &RuleText, why: InvalidPattern| {
+            Usage(format!("--{option} {}: {why}", rule.text))
+        };
+        let mut rules = Self::default();
+        for rule in allow {
+            rules.allow.push(Rule::allow(rule, cwd).map_err(|why| usage("allow", rule, why))?);
+        }
+        if approve_reads {
+            let kind = |kind: &ToolKind| RuleText { text: String::new(), kind: kind.clone(), pattern: None };
+            for kind in [ToolKind::Read, ToolKind::Search].iter().map(kind) {
+                rules.allow.push(Rule::allow(&kind, cwd).map_err(|why| usage("approve-reads", &kind, why))?);
+            }
+        }
+        for rule in deny {
+            rules.deny.push(Rule::deny(rule, cwd).map_err(|why| usage("deny", rule, why))?);
+        }
+        Ok(rules)
+    }
+
+    /// Whether there are no rules.
+    pub(super) fn is_empty(&self) -> bool {
+        self.allow.is_empty() && self.deny.is_empty()
+    }
+
+    /// The rule of `--deny` that covers the call of a request.
+    pub(super) fn denying(&self, request: &RequestPermissionRequest) -> Option<&str> {
+        self.deny.iter().find(|rule| rule.denies(request)).map(|rule| &*rule.text)
+    }
+
+    /// The answer to a request whose call a rule allows.
+    pub(super) fn allowing(&self, request: &RequestPermissionRequest) -> Option<RequestPermissionResponse> {
+        let granted = |response: &RequestPermissionResponse| {
+            matches!(response.outcome, RequestPermissionOutcome::Selected(_))
+        };
+        self.allow.iter().filter_map(|rule| rule.covers.decide(request)).find(granted)
+    }
+
+    /// Whether the agent may read files by this program.
+    pub(super) fn may_read(&self) -> bool {
+        !self.deny.iter().any(|rule| rule.kind == ToolKind::Read && rule.pattern.is_none())
+    }
+
+    /// Whether the agent may do something by this program that is not asked for call by call, where `otherwise` says whether
+    /// it may without rules. A rule with a pattern does not let it: each call may be another.
+    pub(super) fn may(&self, kind: &ToolKind, otherwise: bool) -> bool {
+        let is_whole = |rule: &Rule| rule.kind == *kind && rule.pattern.is_none();
+        let is_denied = self.deny.iter().any(|rule| rule.kind == *kind);
+        !is_denied && (otherwise || self.allow.iter().any(is_whole))
+    }
+
+    /// Keeps the agent out of the files that it must not read.
+    ///
+    /// # Errors
+    ///
+    /// Never: the patterns were read before.
+    pub(super) fn confine(&self, mut workspaces: Workspaces) -> Result<Workspaces, InvalidPattern> {
+        for rule in self.deny.iter().filter(|rule| rule.kind == ToolKind::Read) {
+            if let Some(pattern) = &rule.pattern {
+                workspaces = workspaces.deny(pattern)?;
+            }
+        }
+        Ok(workspaces)
+    }
+}
+
+impl Rule {
+    fn allow(rule: &RuleText, cwd: &Path) -> Result<Self, InvalidPattern> {
+        Self::new(rule, PermissionRule::allow().kind(rule.kind.clone()), cwd)
+    }
+
+    /// The kind is no condition of the toolkit's rule: [`Self::denies`] looks at more than the kind that the call names.
+    fn deny(rule: &RuleText, cwd: &Path) -> Result<Self, InvalidPattern> {
+        Self::new(rule, PermissionRule::reject(), cwd)
+    }
+
+    fn new(rule: &RuleText, mut condition: PermissionRule, cwd: &Path) -> Result<Self, InvalidPattern> {
+        let RuleText { text, kind, pattern } = rule.clone();
+        let pattern = pattern.map(|pattern| match kind {
+            ToolKind::Execute => pattern.trim_end_matches('*').trim_end().to_owned(),
+            _ => absolute(&pattern, cwd),
+        });
+        if let Some(pattern) = &pattern {
+            condition = match kind {
+                ToolKind::Execute => condition.command(pattern)?,
+                _ => condition.path(pattern)?,
+            };
+        }
+        let covers = Permissions::new(PermissionPolicy::Ask).rule(condition);
+        Ok(Self { text, kind, pattern, covers })
+    }
+
+    /// Whether the rule holds for a call. A call that does not say its kind, its paths or its command may be any, so the rule
+    /// holds for it.
+    fn denies(&self, request: &RequestPermissionRequest) -> bool {
+        let call = &request.tool_call;
+        let is_of_kind = match &call.kind {
+            None => true,
+            Some(kind) if *kind == self.kind => true,
+            Some(_) => match self.kind {
+                ToolKind::Execute => says_command(call),
+                ToolKind::Edit => has_diff(call),
+                _ => false,
+            },
+        };
+        let says_subject = match (&self.pattern, &self.kind) {
+            (None, _) => false,
+            (_, ToolKind::Execute) => says_command(call),
+            _ => says_paths(call),
+        };
+        is_of_kind && (!says_subject || self.covers.decide(request).is_some())
+    }
+}
+
+/// A pattern of absolute paths.
+fn absolute(pattern: &str, cwd: &Path) -> String {
+    let is_absolute =
+        pattern.starts_with('/') || pattern.starts_with("**/") || pattern.get(1..3) == Some(":/");
+    if is_absolute {
+        return pattern.to_owned();
+    }
+    let folder = cwd.to_string_lossy().replace('\\', "/");
+    let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
+    match pattern {
+        "." => folder,
+        _ => format!("{}/{pattern}", folder.trim_end_matches('/')),
+    }
+}
+
+/// Whether a call says which command it runs, in the form that [`PermissionRule::command`] reads.
+fn says_command(call: &ToolCallUpdate) -> bool {
+    let Some(Ok(input)) = call.raw_input.clone().map(RawObject::try_from) else { return false };
+    let is_text = |text: String| !text.trim().is_empty();
+    input.get("command").is_some_and(|command| {
+        command.decode::<String>().is_ok_and(is_text)
+            || command.decode::<Vec<String>>().is_ok_and(|words| !words.is_empty())
+    })
+}
+
+/// Whether a call says on which paths it works.
+fn says_paths(call: &ToolCallUpdate) -> bool {
+    let has_locations = call.locations.iter().flatten().next().is_some();
+    has_locations || call.content.iter().flatten().any(|content| matches!(content, ToolCallContent::Diff(_)))
+}
+
+/// Whether a call changes files.
+fn has_diff(call: &ToolCallUpdate) -> bool {
+    call.content.iter().flatten().any(|content| matches!(content, ToolCallContent::Diff(_)))
+}
+
+#[cfg(test)]
+mod tests {
+    use agentwire_acp_schema::v1::{PermissionOption, PermissionOptionKind, ToolCallLocation};
+    use serde_json::json;
+
+    use super::*;
+
+    fn rules(allow: &[&str], deny: &[&str]) -> PermissionRules {
+        let read =
+            |texts: &[&str]| -> Vec<RuleText> { texts.iter().map(|text| text.parse().unwrap()).collect() };
+        PermissionRules::new(&read(allow), &read(deny), false, Path::new("/repo")).unwrap()
+    }
+
+    fn request(call: ToolCallUpdate) -> RequestPermissionRequest {
+        let options = [
+            PermissionOption::new("yes", "Yes", PermissionOptionKind::AllowOnce),
+            PermissionOption::new("no", "No", PermissionOptionKind::RejectOnce),
+        ];
+        RequestPermissionRequest::new("s1", call, options)
+    }
+
+    fn call(kind: ToolKind) -> ToolCallUpdate {
+        ToolCallUpdate::new("c1").kind(kind)
+    }
+
+    fn on(kind: ToolKind, path: &str) -> ToolCallUpdate {
+        call(kind).locations([ToolCallLocation::new(path)])
+    }
+
+    fn runs(command: &str) -> ToolCallUpdate {
+        call(ToolKind::Execute).raw_input(json!({ "command": command }))
+    }
+
+    #[test]
+    fn a_rule_is_a_kind_with_a_path_or_a_command() {
+        let faults = |text: &str| text.parse::<RuleText>().unwrap_err();
+        assert!(faults("reads").starts_with("a rule begins with one of: read, edit, delete,"));
+        assert_eq!(faults("read:"), "there is nothing after the colon");
+        assert_eq!(faults("fetch:x"), "`fetch` has neither a path nor a command: write `fetch` alone");
+        let rule = "execute:git && rm".parse().unwrap();
+        let error = PermissionRules::new(&[rule], &[], false, Path::new("/")).unwrap_err();
+        let why = "the words of a command have no operators, expansions and escapes";
+        let text = format!("--allow execute:git && rm: \"git && rm\" cannot be used: {why}");
+        assert_eq!(error.to_string(), text);
+    }
+
+    #[test]
+    fn what_a_call_does_not_say_is_denied_and_not_allowed() {
+        for (rule, covered, other) in [
+            ("edit:src/**", on(ToolKind::Edit, "/repo/src/a.rs"), on(ToolKind::Edit, "/repo/b.rs")),
+            ("execute:git *", runs("git status"), runs("gitk")),
+        ] {
+            let (allow, deny) = (rules(&[rule], &[]), rules(&[], &[rule]));
+            let bare = call(covered.kind.clone().unwrap());
+            for (call, allowed, denied) in [
+                (covered, true, true),
+                (other, false, false),
+                (bare, false, true),
+                (ToolCallUpdate::new("c1"), false, true),
+                (call(ToolKind::Fetch), false, false),
+            ] {
+                let request = request(call);
+                assert_eq!(allow.allowing(&request).is_some(), allowed, "{request:?}");
+                assert_eq!(deny.denying(&request).is_some(), denied, "{request:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_call_is_denied_by_what_it_does_and_not_only_by_the_kind_that_it_names() {
+        let deny = rules(&[], &["execute"]);
+        let hidden = call(ToolKind::Other).raw_input(json!({ "command": "rm x" }));
+        assert_eq!(deny.denying(&request(hidden)), Some("execute"));
+        assert_eq!(deny.denying(&request(call(ToolKind::Other))), None);
+    }
+
+    #[test]
+    fn what_is_not_asked_for_call_by_call_needs_a_rule_for_all_of_a_kind() {
+        let none = rules(&[], &[]);
+        assert!(
+            none.is_empty() && none.may(&ToolKind::Execute, true) && !none.may(&ToolKind::Execute, false)
+        );
+        assert!(rules(&["execute"], &[]).may(&ToolKind::Execute, false));
+        assert!(!rules(&["execute:git"], &[]).may(&ToolKind::Execute, false));
+        assert!(!rules(&["execute"], &["execute:rm"]).may(&ToolKind::Execute, true));
+        assert!(!rules(&[], &["read"]).may_read() && rules(&[], &["read:.env"]).may_read());
+    }
+
+    #[test]
+    fn relative_paths_begin_at_the_directory() {
+        let cwd = Path::new("/repo");
+        let read = |pattern| absolute(pattern, cwd);
+        assert_eq!(
+            ["./a", "src/**", ".", "/x", "**/.env"].map(read),
+            ["/repo/a", "/repo/src/**", "/repo", "/x", "**/.env"]
+        );
+    }
+}

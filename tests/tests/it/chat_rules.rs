@@ -1,0 +1,138 @@
+//! `agentwire chat` with `--allow`, `--deny` and `--approve-reads`, in both versions of the protocol.
+
+use serde_json::{Value, json};
+
+use crate::binaries::acting;
+use crate::chat::script;
+use crate::program::{Ended, Program, SOON};
+
+const YES: &str = "\\\"optionId\\\":\\\"yes\\\"";
+const NO: &str = "\\\"optionId\\\":\\\"no\\\"";
+
+/// An agent of version 1 that asks for permission for a call, and says which answer it gets. `before` are the updates that it
+/// sends first.
+fn asks(before: &[Value], call: &Value) -> String {
+    let options = json!([
+        { "optionId": "yes", "name": "Yes", "kind": "allow_once" },
+        { "optionId": "no", "name": "No", "kind": "reject_once" },
+    ]);
+    let params = json!({ "sessionId": "s1", "options": options, "toolCall": call });
+    let mut steps: Vec<Value> = before.iter().map(|update| json!({ "update": update })).collect();
+    steps.extend([
+        json!({ "ask": ["session/request_permission", params] }),
+        json!("hear"),
+        json!({ "answer": { "stopReason": "end_turn" } }),
+    ]);
+    acting(&script(json!({}), json!({ "session/prompt": steps })))
+}
+
+fn chat(agent: &str, arguments: &[&str]) -> Ended {
+    Program::run(&[&["chat", "--json", "--agent", agent, "hello"], arguments].concat(), SOON)
+}
+
+#[test]
+fn a_kind_a_path_and_a_command_are_allowed_and_denied() {
+    let at = |kind: &str, path: &str| json!({ "toolCallId": "t", "title": "T", "kind": kind, "locations": [{ "path": path }] });
+    let run = |command: &str| json!({ "toolCallId": "t", "title": "T", "kind": "execute", "rawInput": { "command": command } });
+    let inside = at("edit", "/srv/src/a.rs");
+    let cwd = tempfile::tempdir().unwrap();
+    let cwd = cwd.path().to_str().unwrap();
+    let relative = at("edit", &format!("{cwd}/src/a.rs"));
+    for (call, arguments, code, answer) in [
+        (&at("read", "/x"), &["--approve-reads"][..], 0, YES),
+        (&at("edit", "/x"), &["--approve-reads"], 6, NO),
+        (&inside, &["--allow", "edit"], 0, YES),
+        (&inside, &["--allow", "edit:/srv/src/**"], 0, YES),
+        (&inside, &["--allow", "edit:/srv/lib/**"], 6, NO),
+        (&relative, &["--allow", "edit:src/**", "--cwd", cwd], 0, YES),
+        (&run("git status"), &["--allow", "execute:git *"], 0, YES),
+        (&run("git status; rm x"), &["--allow", "execute:git *"], 6, NO),
+        (&run("rm x"), &["--yes", "--deny", "execute:rm"], 6, NO),
+        (&run("ls"), &["--yes", "--deny", "execute:rm"], 0, YES),
+        (&inside, &["--allow", "edit", "--deny", "edit:/srv/**"], 6, NO),
+    ] {
+        let ended = chat(&asks(&[], call), arguments);
+        ended.exits(code).prints(answer);
+    }
+}
+
+/// A request may name its call by the id alone.
+#[test]
+fn what_was_said_of_a_call_before_counts() {
+    let call = json!({ "sessionUpdate": "tool_call", "toolCallId": "t", "title": "Clean up", "kind": "execute",
+        "rawInput": { "command": ["bash", "-lc", "rm -r build"] } });
+    let bare = json!({ "toolCallId": "t" });
+    let agent = asks(&[call.clone()], &bare);
+    chat(&agent, &["--yes", "--deny", "execute:rm"])
+        .exits(6)
+        .prints(NO)
+        .tells("rejected by --deny execute:rm: Clean up\n");
+    chat(&agent, &["--allow", "execute:rm"]).exits(0).prints(YES);
+    // What the request says in its place hides nothing.
+    let hides = json!({ "toolCallId": "t", "kind": "read", "rawInput": { "command": "ls" } });
+    chat(&asks(&[call], &hides), &["--yes", "--deny", "execute:rm"]).exits(6).prints(NO);
+    // Of an unknown call nothing is said: it is denied, and not allowed.
+    let unknown = asks(&[], &json!({ "toolCallId": "other" }));
+    chat(&unknown, &["--yes", "--deny", "execute:rm"]).exits(6).prints(NO);
+    chat(&unknown, &["--allow", "execute:rm"]).exits(6).prints(NO);
+}
+
+#[test]
+fn the_rules_hold_in_version_2() {
+    let run = ["chat", "--protocol", "2", "/run echo hi"];
+    for json in [&[][..], &["--json"]] {
+        let chat = |more: &[&str]| Program::run(&[&run[..], more, json].concat(), SOON);
+        chat(&["--yes", "--deny", "execute:echo"])
+            .exits(6)
+            .tells("rejected by --deny execute:echo: Run echo hi\n");
+        chat(&["--allow", "execute:echo"]).exits(0).prints("hi");
+        chat(&["--allow", "execute:ls"]).exits(6);
+    }
+}
+
+/// The client's own files and terminals are not asked for call by call.
+#[test]
+fn a_rule_for_a_kind_says_what_is_offered() {
+    let initialized = |arguments: &[&str]| {
+        let hears =
+            script(json!({}), json!({ "initialize": ["hear", { "answer": { "protocolVersion": 1 } }] }));
+        let hears = acting(&hears);
+        let ended =
+            Program::run(&[&["chat", "--json", "--agent", &hears, "hello"], arguments].concat(), SOON);
+        let text = ended.exits(0).objects()[0].to_string();
+        let has = |words: &str| text.contains(&words.replace('"', "\\\""));
+        [has("\"readTextFile\":true"), has("\"writeTextFile\":true"), has("\"terminal\":true")]
+    };
+    assert_eq!(initialized(&[]), [true, false, false]);
+    assert_eq!(initialized(&["--yes"]), [true, true, true]);
+    assert_eq!(initialized(&["--allow", "execute"]), [true, false, true]);
+    assert_eq!(initialized(&["--allow", "execute:git"]), [true, false, false]);
+    assert_eq!(initialized(&["--yes", "--deny", "read"]), [false, false, true]);
+    assert_eq!(initialized(&["--yes", "--deny", "execute:rm"]), [true, true, false]);
+}
+
+#[test]
+fn a_denied_path_is_kept_from_the_agent() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_str().unwrap();
+    for name in [".env", "note"] {
+        std::fs::write(folder.path().join(name), format!("what is in {name}")).unwrap();
+    }
+    let read = |name: &str| json!({ "ask": ["fs/read_text_file", { "sessionId": "s1", "path": format!("{path}/{name}") }] });
+    let steps =
+        json!([read(".env"), "hear", read("note"), "hear", { "answer": { "stopReason": "end_turn" } }]);
+    let agent = acting(&script(json!({}), json!({ "session/prompt": steps })));
+    let ended =
+        Program::run(&["chat", "--cwd", path, "--deny", "read:.env", "--agent", &agent, "hello"], SOON);
+    ended.exits(0).prints("what is in note");
+    assert!(!ended.stdout.contains("what is in .env"), "{ended}");
+}
+
+#[test]
+fn a_rule_that_nothing_can_match_is_wrong_usage() {
+    let chat = |rule| Program::run(&["chat", "--allow", rule, "hello"], SOON);
+    chat("write")
+        .exits(2)
+        .tells("a rule begins with one of: read, edit, delete, move, search, execute, think, fetch");
+    chat("execute:a | b").exits(2).tells("--allow execute:a | b: ");
+}
