@@ -10,7 +10,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::chat::options::ChatOptions;
 use crate::check::{Check, StandIn};
+use crate::config::ConfigArguments;
 use crate::headers::{HeaderArguments, Secret};
+use crate::manual::{Completions, Man};
+use crate::server::Server;
 use crate::values::{
     NamedTarget, NamedValue, address, command, directory, json_object, json_pointer, seconds, target,
 };
@@ -20,6 +23,8 @@ use crate::values::{
 /// Exit codes: 0 done, 1 the other side failed or refused, 2 wrong usage, 3 a login is needed or was refused, 4 the other side
 /// cannot be started or reached, 5 the tool failed, 6 not permitted, 124 the time is over, 130 and 143 ended by SIGINT and
 /// SIGTERM.
+///
+/// An option wins over an environment variable, and that over the configuration file.
 #[derive(Debug, Parser)]
 #[command(name = "agentwire", version)]
 pub(crate) struct Arguments {
@@ -37,6 +42,10 @@ pub(crate) struct Recording {
     /// Record the messages that pass in a file, without secrets: those of chat, agent, server, tools, call and record
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
+    /// Write each message to a file as it passes, in place of --record: a line of JSON with the time and the direction, without
+    /// secrets
+    #[arg(long, global = true, value_name = "FILE", conflicts_with = "record")]
+    pub(crate) trace: Option<PathBuf>,
     /// Mask what a regular expression matches, or its first group, in the recording as well; may be given again
     #[arg(long = "mask", global = true, value_name = "REGEX")]
     pub(crate) masks: Vec<String>,
@@ -86,6 +95,26 @@ pub(crate) enum Command {
     Replay(Replay),
     /// Shrink a recording whose replay differs, as long as the first difference stays the same.
     Reduce(Reduce),
+    /// Print the completions of a shell, for its folder of completions.
+    Completions(Completions),
+    /// Print the manual page of this program, or write those of all commands to a folder.
+    Man(Man),
+}
+
+impl Command {
+    /// The name of a command to which `--json` means nothing: what it prints on stdout is for another program, and no JSON of
+    /// ours.
+    pub(crate) fn without_json(&self) -> Option<&'static str> {
+        match self {
+            Self::Agent(_) => Some("agent"),
+            Self::Server(_) => Some("server"),
+            Self::StandIn(_) => Some("stand-in"),
+            Self::Record(_) => Some("record"),
+            Self::Completions(_) => Some("completions"),
+            Self::Man(_) => Some("man"),
+            _ => None,
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -217,8 +246,9 @@ pub(crate) struct Logout {
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("talking").multiple(true))]
 pub(crate) struct Chat {
-    /// The agent's command line [default: our own agent]
-    #[arg(long, value_name = "CMD", value_parser = command)]
+    /// The agent: a name of the configuration file, or a command line [default: $AGENTWIRE_AGENT, else `chat.agent` of the
+    /// configuration file, else our own agent]
+    #[arg(long, value_name = "NAME|CMD", value_parser = command)]
     pub(crate) agent: Option<String>,
     /// The session's directory [default: the current one]
     #[arg(long, value_name = "DIR", value_parser = directory)]
@@ -226,6 +256,11 @@ pub(crate) struct Chat {
     /// An MCP server for the session: its name, and its command line or URL; may be given again
     #[arg(long, value_name = "NAME=TARGET")]
     pub(crate) mcp: Vec<NamedTarget>,
+    /// A file with MCP servers for the session, such as .mcp.json; may be given again
+    #[arg(long, value_name = "FILE")]
+    pub(crate) mcp_config: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
     /// A header for the server with that name, at a URL, as in 'web=Authorization: Bearer …'; may be given again. Other
     /// users of this machine can read it
     #[arg(long = "header", value_name = "NAME=HEADER: VALUE")]
@@ -280,41 +315,17 @@ pub(crate) struct Agent {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Server {
-    #[command(flatten)]
-    pub(crate) place: Place,
-    /// An authorization server whose tokens are taken, and no request without one; may be given again
-    #[arg(long = "issuer", value_name = "URL")]
-    pub(crate) issuers: Vec<String>,
-    /// What the tokens name as their audience: the URL of this server, or another name [default: http://ADDR]
-    #[arg(long, value_name = "URL", requires = "issuers")]
-    pub(crate) audience: Option<String>,
-    /// A scope that every request needs; may be given again
-    #[arg(long = "scope", value_name = "SCOPE", requires = "issuers")]
-    pub(crate) scopes: Vec<String>,
-}
-
-#[derive(Debug, Args)]
-#[group(multiple = false)]
-pub(crate) struct Place {
-    /// Serve on stdin and stdout (the default)
-    #[arg(long)]
-    pub(crate) stdio: bool,
-    /// Serve at HOST:PORT, over Streamable HTTP at /mcp and HTTP+SSE at /sse; port 0 is any that is free
-    #[arg(long, value_name = "ADDR", value_parser = address)]
-    pub(crate) http: Option<String>,
-    /// The same, and name the URL of HTTP+SSE
-    #[arg(long, value_name = "ADDR", value_parser = address)]
-    pub(crate) sse: Option<String>,
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct Connect {
-    /// A URL, or a command line
+    /// A URL, a command line, a name of the configuration file, or FILE or FILE:NAME of a file such as .mcp.json
     #[arg(value_parser = target)]
     pub(crate) target: String,
     #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+    #[command(flatten)]
     pub(crate) headers: HeaderArguments,
+    /// A folder to name to the server when it asks where it works; may be given again
+    #[arg(long = "root", value_name = "DIR", value_parser = directory)]
+    pub(crate) roots: Vec<PathBuf>,
     /// The revisions of the protocol to use
     #[arg(long, value_enum, default_value_t = Era::Auto)]
     pub(crate) era: Era,

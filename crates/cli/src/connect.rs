@@ -2,20 +2,24 @@
 
 use std::cell::Cell;
 use std::convert::Infallible;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agentwire_mcp_client::schema::Implementation;
+use agentwire_mcp_client::schema::{Implementation, Root};
 use agentwire_mcp_client::{BoxError, Client, RemoteServer};
 use agentwire_mcp_hub::{ConnectOptions, CustomTarget, HttpTarget, Target, connect_to};
 use agentwire_recording::{Recorder, Side, record_transport};
 use agentwire_transport_stdio::{Child, Command, Stderr};
 use anyhow::Result;
+use http::header::AUTHORIZATION;
 
 use crate::arguments::Connect;
+use crate::config::Config;
 use crate::failure::{Usage, to_anyhow};
 use crate::headers::add_headers;
 use crate::login::{authorization, is_person_there, with_tokens};
+use crate::mcp_config;
 use crate::recording::{RecordingClient, record_stderr};
 use crate::signals::Signals;
 use crate::text::Notes;
@@ -64,6 +68,7 @@ pub(crate) async fn with_server<R>(
             .wrap_http(move |_, client| Ok::<_, Infallible>(RecordingClient::new(client, recorder.clone()))),
         _ => options,
     };
+    let client = if connect.roots.is_empty() { client } else { client.roots(roots(&connect.roots)?) };
     let connected = connect_to(&target, &options, prepare(client), async |server| {
         is_connected.set(true);
         tokio::select! {
@@ -79,6 +84,11 @@ pub(crate) async fn with_server<R>(
         done = connected => done.map_err(to_anyhow),
         interrupted = abort => Err(interrupted.into()),
     }
+}
+
+/// The folders of `--root`, for a server that asks for them.
+fn roots(folders: &[PathBuf]) -> Result<Vec<Root>> {
+    folders.iter().map(|folder| Ok(Root::at(folder.canonicalize()?))).collect()
 }
 
 /// Copies the lines of a child's stderr to the notes, each after the child's name.
@@ -128,8 +138,13 @@ fn with_headers(connect: &Connect, notes: &Notes) -> Result<(Target, bool)> {
     let Connect { target: text, headers, .. } = connect;
     let all = headers.read()?;
     let is_authorized = all.iter().any(|header| header.name.eq_ignore_ascii_case("authorization"));
-    match Target::parse(text)? {
-        Target::Http(target) => Ok((add_headers(target, text, &all, notes)?.into(), is_authorized)),
+    match mcp_config::resolve(text, &Config::load(&connect.config)?, notes)? {
+        Target::Http(target) => {
+            // A file may have headers for it too.
+            let is_authorized = is_authorized || target.headers().contains_key(AUTHORIZATION);
+            let url = target.url().to_owned();
+            Ok((add_headers(target, &url, &all, notes)?.into(), is_authorized))
+        }
         target if all.is_empty() => Ok((target, false)),
         _ => Err(Usage("--header: only servers at a URL take headers".into()).into()),
     }

@@ -107,14 +107,15 @@ impl fmt::Debug for Header {
     }
 }
 
-/// Adds headers to a server at a URL, and prints a warning if they go to another machine without encryption.
+/// Adds headers to a server at a URL, and prints a warning if they, or those that it has, go to another machine without
+/// encryption.
 pub(crate) fn add_headers(
     mut target: HttpTarget,
     url: &str,
     headers: &[Header],
     notes: &Notes,
 ) -> Result<HttpTarget> {
-    if let Some(warning) = warning(url, !headers.is_empty()) {
+    if let Some(warning) = warning(url, !headers.is_empty() || !target.headers().is_empty()) {
         notes.add(&warning);
     }
     for Header { name, value } in headers {

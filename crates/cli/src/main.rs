@@ -7,14 +7,18 @@ mod arguments;
 mod call;
 mod chat;
 mod check;
+mod config;
 mod connect;
 mod failure;
 mod files;
 mod headers;
 mod login;
+mod manual;
+mod mcp_config;
 mod output;
 mod output_queue;
 mod process_group;
+mod programs;
 mod record;
 mod recording;
 mod reduce;
@@ -81,6 +85,9 @@ fn run(arguments: Arguments) -> Result<()> {
 async fn execute(arguments: Arguments, notes: &Notes) -> Result<()> {
     let json = arguments.json;
     signals::survive_file_size_limit()?;
+    if json && let Some(name) = arguments.command.without_json() {
+        return Err(Usage(format!("--json: `{name}` prints no JSON")).into());
+    }
     let recorder = recording::start(&arguments, notes)?;
     let outcome = run_command(arguments.command, json, notes, recorder.clone()).await;
     if let Some(recorder) = recorder {
@@ -104,5 +111,7 @@ async fn run_command(command: Command, json: bool, notes: &Notes, recorder: Opti
         Command::Record(record) => record::run(record, notes, recorder).await,
         Command::Replay(replay) => replay::run(replay, json, notes).await,
         Command::Reduce(reduce) => reduce::run(reduce, json, notes).await,
+        Command::Completions(completions) => manual::print_completions(&completions),
+        Command::Man(man) => manual::write_pages(&man),
     }
 }

@@ -53,11 +53,14 @@ pub(crate) fn target(text: &str) -> Result<String, String> {
     Target::parse(text).map(|_| text.trim().to_owned()).map_err(|why| why.to_string())
 }
 
-/// Checks that there are a host and a port. Listening checks the host.
+/// Checks that there are a host and a port. A port alone is one of 127.0.0.1. Listening checks the host.
 pub(crate) fn address(text: &str) -> Result<String, String> {
+    if let Ok(port) = text.parse::<u16>() {
+        return Ok(format!("127.0.0.1:{port}"));
+    }
     match text.rsplit_once(':') {
         Some((host, port)) if !host.is_empty() && port.parse::<u16>().is_ok() => Ok(text.to_owned()),
-        _ => Err("write HOST:PORT, as in 127.0.0.1:8080".into()),
+        _ => Err("write HOST:PORT or PORT, as in 127.0.0.1:8080".into()),
     }
 }
 

@@ -136,8 +136,15 @@ impl HttpTarget {
         &self.url
     }
 
-    pub(crate) fn transport(&self) -> HttpKind {
+    /// Over which of MCP's transports it is spoken to.
+    pub fn transport(&self) -> HttpKind {
         self.kind
+    }
+
+    /// The headers that are sent with every request, with `Authorization` of a user and a password in the URL. Their values
+    /// may be secrets.
+    pub fn headers(&self) -> &http::HeaderMap {
+        self.configs.streamable.headers()
     }
 
     pub(crate) fn streamable(&self) -> Config {

@@ -65,8 +65,10 @@ mod replay;
 pub mod script;
 mod shown;
 mod tap;
+mod trace;
 mod writer;
 
+pub use date::rfc3339;
 pub use event::{Event, EventKind, Exit, FORMAT, Header, HttpHead, Line, Protocol, Side, TransportKind};
 pub use file::write_private;
 pub use line_tap::LineTap;

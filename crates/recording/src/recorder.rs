@@ -15,6 +15,7 @@ use crate::event::{EVENT_LIMIT, Event, EventKind, Header, Protocol, Side, Transp
 use crate::file::create_private;
 use crate::line_buffer::{Budget, LineBuffer};
 use crate::mask::Masker;
+use crate::trace::Trace;
 use crate::writer::{OnStop, Order, Progress, RecordingError, Writer};
 
 /// How many events may wait to be written.
@@ -33,6 +34,7 @@ pub struct RecorderConfig {
     open_limit: usize,
     on_stop: OnStop,
     clock: Option<Clock>,
+    trace: Option<Side>,
 }
 
 impl RecorderConfig {
@@ -48,7 +50,16 @@ impl RecorderConfig {
             open_limit: 128 << 20,
             on_stop: Box::new(|_| {}),
             clock: None,
+            trace: None,
         }
+    }
+
+    /// Writes a trace for people who watch in place of a recording: no header, each event as soon as it happens, with the time
+    /// of day and whether it was sent or received by `us`, our side. A trace can be read as a recording.
+    #[must_use]
+    pub fn trace(mut self, us: Side) -> Self {
+        self.trace = Some(us);
+        self
     }
 
     /// Sets the protocol (default: the one that the first messages show).
@@ -146,7 +157,8 @@ impl RecorderConfig {
             limit: self.size_limit,
             events: 0,
             event_limit: self.event_limit,
-            held: Some(Vec::new()),
+            held: self.trace.is_none().then(Vec::new),
+            trace: self.trace.map(|us| Trace { us, start: SystemTime::now() }),
             progress: progress.clone(),
             on_stop: on_stop.clone(),
             generation: 0,

@@ -12,6 +12,7 @@ use crate::event::{Event, EventKind, Header, Protocol, TransportKind, protocol_o
 use crate::file::replace_private;
 use crate::mask::Masker;
 use crate::reader::event_of;
+use crate::trace::{Trace, with_prefix_of};
 
 /// How many events wait for one that shows the protocol.
 const HELD_EVENTS: usize = 64;
@@ -70,8 +71,10 @@ pub(crate) struct Writer {
     pub(crate) limit: u64,
     pub(crate) events: usize,
     pub(crate) event_limit: usize,
-    /// Events from before the protocol is known. None once the header is written.
+    /// Events from before the protocol is known. None once the header is written, and in a trace.
     pub(crate) held: Option<Vec<Event>>,
+    /// Writes a trace in place of a recording.
+    pub(crate) trace: Option<Trace>,
     pub(crate) progress: Arc<Progress>,
     pub(crate) on_stop: Arc<OnStop>,
     /// The generation of the masker's secrets that all lines so far have been masked by.
@@ -93,7 +96,11 @@ impl Writer {
                 Ok(Order::Event(event)) => {
                     self.progress.queued.fetch_sub(event.size(), Ordering::Relaxed);
                     result = result.and_then(|()| self.take(event));
-                    is_flushed = false;
+                    // A trace is read while it grows.
+                    if self.trace.is_some() {
+                        result = result.and_then(|()| Ok(self.file.flush()?));
+                    }
+                    is_flushed = self.trace.is_some();
                     None
                 }
                 Ok(Order::Transport(kind)) => {
@@ -168,7 +175,10 @@ impl Writer {
         }
         self.events += 1;
         let line = event.to_line(self.header.protocol);
-        self.write_line(&line)
+        match &self.trace {
+            Some(trace) => self.write_line(&trace.line(&event, &line)),
+            None => self.write_line(&line),
+        }
     }
 
     fn write_line(&mut self, line: &str) -> Result<(), RecordingError> {
@@ -223,7 +233,7 @@ fn mask_again(masker: &mut Masker, path: &Path, protocol: Option<Protocol>) -> i
                 && let Ok(Some(mut event)) = event_of(&line)
                 && masker.event_again(&mut event)
             {
-                line = event.to_line(protocol);
+                line = with_prefix_of(&line, event.to_line(protocol));
                 has_changed = true;
             }
             writeln!(new, "{line}")?;

@@ -6,6 +6,8 @@ mod settings;
 mod tool;
 mod turn;
 
+use std::io::{self, IsTerminal as _};
+
 use agentwire_acp_sessions::hub::{ConnectOptions, HubConfig, Memory};
 use agentwire_acp_sessions::schema::{Implementation, PromptCapabilities};
 use agentwire_acp_sessions::{FileStore, SessionAgent, Turn, Warning, agent};
@@ -24,6 +26,9 @@ const REQUEST_BYTES_LIMIT: usize = 32 << 20;
 
 /// Serves one client on stdin and stdout.
 pub(crate) async fn run(arguments: Agent, notes: &Notes, recorder: Option<Recorder>) -> Result<()> {
+    if io::stdin().is_terminal() {
+        notes.add("an ACP agent on stdin and stdout; it waits for a client. See `agentwire chat --help`");
+    }
     let (server_notes, notes) = (notes.clone(), notes.clone());
     let options = ConnectOptions::new().memory(Memory::new());
     let options = match authorization(false, &notes) {

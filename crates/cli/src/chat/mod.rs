@@ -13,6 +13,7 @@ mod plan;
 mod prompt;
 mod servers;
 mod session;
+mod session_server;
 mod sessions;
 mod settings;
 mod setup;
@@ -36,10 +37,10 @@ use self::console::Console;
 use self::interactive::{run_interactive, run_once};
 use self::permissions::PermissionChecker;
 use self::plan::Plan;
-use self::servers::NamedHeaders;
 use self::session::Session;
 use self::throttle::Throttle;
 use crate::arguments::{self, Protocol};
+use crate::config::Config;
 use crate::failure::{AlreadyPrinted, Exit, Failure, to_anyhow};
 use crate::login::authorization;
 use crate::recording::record_stderr;
@@ -48,15 +49,16 @@ use crate::text::Notes;
 
 /// Talks to an agent, for one turn or until the person ends the conversation.
 pub(crate) async fn run(
-    arguments: arguments::Chat,
+    mut arguments: arguments::Chat,
     json: bool,
     notes: &Notes,
     recorder: Option<Recorder>,
 ) -> Result<()> {
-    let command = agent_command(arguments.agent.as_deref())?;
-    let headers = NamedHeaders::read(&arguments.headers, &arguments.header_files)?;
-    let servers = servers::all(&arguments.mcp, &headers, arguments.agent.is_none(), notes)?;
+    let config = Config::load(&arguments.config)?;
+    arguments.agent = arguments.agent.or_else(|| config.default_agent());
+    let command = agent_command(arguments.agent.as_deref(), &config)?;
     let is_ours = arguments.agent.is_none();
+    let servers = servers::all(&arguments, is_ours, &config, notes)?;
     let protocol = arguments.protocol;
     let plan = Plan::of(arguments)?;
 
@@ -194,10 +196,13 @@ async fn initialize_failed(initialized: &Cell<bool>, limit: Duration) -> BoxErro
     why
 }
 
-/// The command that starts the agent: the given one, or our own agent.
-fn agent_command(line: Option<&str>) -> Result<Command> {
+/// The command that starts the agent: the one that the configuration file has for the name, the given one, or our own agent.
+fn agent_command(line: Option<&str>, config: &Config) -> Result<Command> {
     match line {
-        Some(line) => Command::parse(line).context("--agent"),
+        Some(line) => match config.agent(line)? {
+            Some(command) => Ok(command),
+            None => Command::parse(line).context("--agent"),
+        },
         None => {
             let ourselves = std::env::current_exe().context("our own program cannot be found")?;
             Ok(Command::new(ourselves).arg("agent"))

@@ -1,22 +1,26 @@
-//! The session's MCP servers, from `--mcp NAME=TARGET`, `--header` and `--header-file`.
+//! The session's MCP servers, from `--mcp NAME=TARGET`, `--mcp-config`, `--header` and `--header-file`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use agentwire_acp_schema::v1::{HttpHeader, McpServer, McpServerHttp, McpServerStdio};
-use agentwire_mcp_hub::Target;
-use anyhow::{Context as _, Result, bail};
+use agentwire_acp_schema::v1::{McpServer, McpServerStdio};
+use agentwire_mcp_hub::{ServerConfig, Target};
+use anyhow::{Context as _, Result};
 
+use super::session_server::session_server;
+use crate::arguments;
+use crate::config::Config;
 use crate::failure::Usage;
 use crate::headers::{Header, Secret, add_headers};
+use crate::mcp_config;
 use crate::text::Notes;
 use crate::values::{NamedTarget, NamedValue};
 
 /// The headers of a server, by its name.
-pub(super) struct NamedHeaders(Vec<(String, Header)>);
+struct NamedHeaders(Vec<(String, Header)>);
 
 impl NamedHeaders {
     /// Reads `NAME=HEADER: VALUE` and `NAME=FILE`.
-    pub(super) fn read(headers: &[Secret], files: &[NamedValue]) -> Result<Self> {
+    fn read(headers: &[Secret], files: &[NamedValue]) -> Result<Self> {
         let wrong =
             || Usage("--header: write NAME=HEADER: VALUE, as in 'web=Authorization: Bearer …'".into());
         let mut all = Vec::new();
@@ -31,93 +35,60 @@ impl NamedHeaders {
     }
 }
 
-/// The session's servers: the named ones. Without any, our own agent gets our own server.
+/// The session's servers: those of `--mcp`, and all of the files of `--mcp-config`. Without any, our own agent gets our own
+/// server.
 pub(super) fn all(
-    named: &[NamedTarget],
-    NamedHeaders(headers): &NamedHeaders,
+    arguments: &arguments::Chat,
     our_agent: bool,
+    config: &Config,
     notes: &Notes,
 ) -> Result<Vec<McpServer>> {
-    let is_named = |(server, _): &&(String, Header)| named.iter().any(|named| named.name == *server);
-    if let Some((server, _)) = headers.iter().find(|header| !is_named(header)) {
+    let NamedHeaders(headers) = NamedHeaders::read(&arguments.headers, &arguments.header_files)?;
+    let cwd = std::path::absolute(arguments.cwd.as_deref().unwrap_or(Path::new(".")))?;
+    let mut found = Vec::new();
+    for NamedTarget { name, target: text } in &arguments.mcp {
+        let server = ServerConfig::new(name, mcp_config::resolve(text, config, notes)?);
+        found.push((server, format!("--mcp {name}"), Some(text.as_str())));
+    }
+    for path in &arguments.mcp_config {
+        for server in mcp_config::all(path, notes)? {
+            if found.iter().any(|(other, ..)| other.name == server.name) {
+                let name = &server.name;
+                return Err(Usage(format!(
+                    "--mcp-config {}: there are two servers `{name}`",
+                    path.display()
+                ))
+                .into());
+            }
+            let place = format!("--mcp-config {}: {}", path.display(), server.name);
+            found.push((server, place, None));
+        }
+    }
+    let is_named = |name: &str| found.iter().any(|(server, ..)| server.name == name);
+    if let Some((server, _)) = headers.iter().find(|(server, _)| !is_named(server)) {
         return Err(Usage(format!("--header: no --mcp has the name `{server}`")).into());
     }
-    if named.is_empty() && our_agent {
+    if found.is_empty() && our_agent && arguments.mcp_config.is_empty() {
         let ourselves = std::env::current_exe().context("our own program cannot be found")?;
         let ourselves = ourselves.to_str().context("the path of our own program is not UTF-8")?;
         return Ok(vec![McpServerStdio::new("demo", ourselves).args(["server"]).into()]);
     }
-    let headers_of = |name: &str| {
-        headers.iter().filter(|(server, _)| server == name).map(|(_, header)| header.clone()).collect()
+    let one = |(ServerConfig { name, target, .. }, place, text): (ServerConfig, String, Option<&str>)| {
+        let headers: Vec<_> =
+            headers.iter().filter(|(server, _)| *server == name).map(|(_, header)| header.clone()).collect();
+        let target = match target {
+            Target::Http(target) => {
+                // The agent sends the headers. They are checked here, where the error can name the argument.
+                let url = text.filter(|text| text.contains("://")).unwrap_or(target.url()).to_owned();
+                add_headers(target, &url, &headers, notes)?.into()
+            }
+            target if headers.is_empty() => target,
+            _ => {
+                let why = format!("--header: `{name}` is no server at a URL, and only those take headers");
+                return Err(Usage(why).into());
+            }
+        };
+        Ok(session_server(&name, &target, &cwd, &place)?)
     };
-    named.iter().map(|server| one(server, headers_of(&server.name), notes)).collect()
-}
-
-/// A server for `session/new`: its URL with headers, or its command with the program's absolute path.
-fn one(named: &NamedTarget, headers: Vec<Header>, notes: &Notes) -> Result<McpServer> {
-    let NamedTarget { name, target: url } = named;
-    match Target::parse(url) {
-        Ok(Target::Http(target)) => {
-            // The agent sends the headers. They are checked here, where the error can name the argument.
-            add_headers(target, url, &headers, notes)?;
-            let mut server = McpServerHttp::new(name, url);
-            server.headers =
-                headers.iter().map(|header| HttpHeader::new(&header.name, &header.value)).collect();
-            Ok(server.into())
-        }
-        _ if headers.is_empty() => local(name, url),
-        _ => {
-            Err(Usage(format!("--header: `{name}` is no server at a URL, and only those take headers"))
-                .into())
-        }
-    }
-}
-
-fn local(name: &str, command: &str) -> Result<McpServer> {
-    let words = shell_words::split(command).with_context(|| format!("--mcp {name}"))?;
-    let Some((program, arguments)) = words.split_first() else {
-        bail!("--mcp {name}: no command");
-    };
-    let program = find(program).with_context(|| format!("--mcp {name}: {program}: no such program"))?;
-    let program = std::path::absolute(program)?;
-    let program = program.to_str().with_context(|| format!("--mcp {name}: the path is not UTF-8"))?;
-    Ok(McpServerStdio::new(name, program).args(arguments.iter().cloned()).into())
-}
-
-/// The path of a program: a name without `/` is looked for in `PATH`, as a shell does it.
-#[cfg(unix)]
-fn find(program: &str) -> Option<PathBuf> {
-    let is_program =
-        |path: &PathBuf| path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok();
-    if program.contains('/') {
-        return Some(PathBuf::from(program)).filter(is_program);
-    }
-    let folders = std::env::var_os("PATH")?;
-    std::env::split_paths(&folders).map(|folder| folder.join(program)).find(is_program)
-}
-
-#[cfg(not(unix))]
-fn find(program: &str) -> Option<PathBuf> {
-    which::which(program).ok()
-}
-
-#[cfg(all(test, unix))]
-mod tests {
-    use std::fs;
-    use std::os::unix::fs::PermissionsExt;
-
-    use super::*;
-
-    #[test]
-    fn only_what_can_be_executed_is_a_program() {
-        assert!(find("sh").is_some_and(|path| path.is_absolute() && path.ends_with("sh")));
-        assert_eq!(find("no-such-program-anywhere"), None);
-        let folder = tempfile::tempdir().unwrap();
-        assert_eq!(find(folder.path().to_str().unwrap()), None, "a folder");
-        let file = folder.path().join("run");
-        fs::write(&file, "").unwrap();
-        assert_eq!(find(file.to_str().unwrap()), None, "a file");
-        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
-        assert_eq!(find(file.to_str().unwrap()), Some(file));
-    }
+    found.into_iter().map(one).collect()
 }

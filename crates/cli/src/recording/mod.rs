@@ -1,4 +1,4 @@
-//! `--record`: the recorder of a command, and what passes its messages.
+//! `--record` and `--trace`: the recorder of a command, and what passes its messages.
 
 mod http_client;
 mod service;
@@ -41,17 +41,21 @@ pub(crate) fn start(arguments: &Arguments, notes: &Notes) -> Result<Option<Recor
         | Command::StandIn(_)
         | Command::Sessions(_)
         | Command::Replay(_)
-        | Command::Reduce(_) => {
-            return match options.record {
-                Some(_) => Err(Usage("--record: this command passes no messages".into()).into()),
-                None => Ok(None),
+        | Command::Reduce(_)
+        | Command::Completions(_)
+        | Command::Man(_) => {
+            return match (&options.record, &options.trace) {
+                (Some(_), _) => Err(Usage("--record: this command passes no messages".into()).into()),
+                (_, Some(_)) => Err(Usage("--trace: this command passes no messages".into()).into()),
+                (None, None) => Ok(None),
             };
         }
     };
-    let path = match (&options.record, &arguments.command) {
-        (Some(path), _) => path.clone(),
-        (None, Command::Record(_)) => free_path()?,
-        (None, _) => return Ok(None),
+    let (option, path) = match (&options.trace, &options.record, &arguments.command) {
+        (Some(path), ..) => ("--trace", path.clone()),
+        (None, Some(path), _) => ("--record", path.clone()),
+        (None, None, Command::Record(_)) => ("--record", free_path()?),
+        (None, None, _) => return Ok(None),
     };
     let warnings = notes.clone();
     let mut config = RecorderConfig::new(transport)
@@ -60,8 +64,11 @@ pub(crate) fn start(arguments: &Arguments, notes: &Notes) -> Result<Option<Recor
     if let Some(protocol) = protocol {
         config = config.protocol(protocol);
     }
-    let recorder = config.create(&path).with_context(|| format!("--record {}", path.display()))?;
-    if options.record.is_none() {
+    if options.trace.is_some() {
+        config = config.trace(our_side(&arguments.command));
+    }
+    let recorder = config.create(&path).with_context(|| format!("{option} {}", path.display()))?;
+    if options.record.is_none() && options.trace.is_none() {
         notes.add(&format!("recording in {}", path.display()));
     }
     Ok(Some(recorder))
@@ -81,6 +88,14 @@ pub(crate) fn finish(recorder: &Recorder, notes: &Notes) {
 pub(crate) fn record_stderr(recorder: Option<&Recorder>, line: &str) {
     if let Some(recorder) = recorder {
         recorder.record(Side::Server, EventKind::Stderr(Line::new(line)));
+    }
+}
+
+/// The side whose messages a trace calls sent. Between a client and a program, `record` counts as the client.
+fn our_side(command: &Command) -> Side {
+    match command {
+        Command::Agent(_) | Command::Server(_) => Side::Server,
+        _ => Side::Client,
     }
 }
 

@@ -10,7 +10,7 @@ use agentwire_transport_http::server::Caller;
 use anyhow::Result;
 use http::Uri;
 
-use crate::arguments;
+use super::arguments::Server;
 use crate::failure::Usage;
 use crate::text::Notes;
 
@@ -18,11 +18,7 @@ use crate::text::Notes;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The check of tokens, where an issuer is named. An audience that is no URL of this server is a name that the issuers know it by.
-pub(super) fn of(
-    arguments: &arguments::Server,
-    local: SocketAddr,
-    notes: &Notes,
-) -> Result<Option<ResourceServer>> {
+pub(super) fn of(arguments: &Server, local: SocketAddr, notes: &Notes) -> Result<Option<ResourceServer>> {
     if arguments.issuers.is_empty() {
         return Ok(None);
     }

@@ -1,24 +1,36 @@
 //! `agentwire server`: an MCP server to try clients with, on stdio or on the network.
 
+mod arguments;
 mod authorization;
 mod demo;
 mod elicitation;
+mod log;
+mod observer;
+mod open_calls;
+mod service;
 mod slow;
 
 use std::cell::Cell;
 use std::future::IntoFuture;
+use std::io::{self, IsTerminal as _};
+use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
-use agentwire_mcp_server::Server;
 use agentwire_recording::Recorder;
-use agentwire_transport_http::server::{Endpoint, EndpointConfig, Routes, serve};
+use agentwire_transport::Service;
+use agentwire_transport_http::server::{Connection, Endpoint, EndpointConfig, Routes, serve};
 use agentwire_transport_sse::server as sse;
 use anyhow::{Context as _, Result};
 use tokio::net::TcpListener;
 
+pub(crate) use self::arguments::Server;
 use self::demo::server;
-use crate::arguments;
-use crate::failure::Usage;
+use self::log::RequestLog;
+use self::observer::RequestObserver;
+use self::open_calls::OpenCalls;
+use self::service::LoggedService;
+use crate::failure::{Interrupted, Usage};
 use crate::recording::{RecordingService, recorded_stdio};
 use crate::signals::Signals;
 use crate::text::Notes;
@@ -27,16 +39,19 @@ use crate::text::Notes;
 const GRACE: Duration = Duration::from_secs(5);
 
 /// Serves until the client closes stdin, or until a signal ends the server.
-pub(crate) async fn run(
-    arguments: arguments::Server,
-    notes: &Notes,
-    recorder: Option<Recorder>,
-) -> Result<()> {
+pub(crate) async fn run(arguments: Server, notes: &Notes, recorder: Option<Recorder>) -> Result<()> {
     let (address, path) = match (&arguments.place.http, &arguments.place.sse) {
         (Some(address), _) => (address.clone(), "/mcp"),
         (None, Some(address)) => (address.clone(), "/sse"),
         (None, None) if arguments.issuers.is_empty() => {
-            return Ok(server().serve(recorded_stdio(recorder)?).await?);
+            if io::stdin().is_terminal() {
+                notes.add(
+                    "an MCP server on stdin and stdout; it waits for a client. See `agentwire tools --help`",
+                );
+            }
+            let log = RequestLog::new(arguments.log, notes);
+            let server = observed(log, OpenCalls::default());
+            return Ok(server.serve(recorded_stdio(recorder)?).await?);
         }
         (None, None) => {
             return Err(Usage("--issuer: only a server with --http or --sse takes tokens".into()).into());
@@ -45,29 +60,52 @@ pub(crate) async fn run(
     listen(&address, path, &arguments, notes, recorder).await
 }
 
-/// Serves Streamable HTTP at `/mcp` and HTTP+SSE at `/sse`, and prints the URL with `path` on stderr. The first signal ends
-/// the server within [`GRACE`], the second at once.
+/// Serves Streamable HTTP at `/mcp` and HTTP+SSE at `/sse`, and prints the URL with `path` on stderr.
+///
+/// The first ^C ends the server when the calls that are open have ended, the second at once. After another signal, or with no
+/// call, the server ends within [`GRACE`].
 async fn listen(
     address: &str,
     path: &str,
-    arguments: &arguments::Server,
+    arguments: &Server,
     notes: &Notes,
     recorder: Option<Recorder>,
 ) -> Result<()> {
     let (mut first, mut second) = (Signals::listen()?, Signals::listen()?);
     let listener = TcpListener::bind(address).await.with_context(|| address.to_owned())?;
     let local = listener.local_addr()?;
-    let routes = routes(&server(), local.ip().to_canonical().is_loopback(), recorder);
+    let (log, calls) = (RequestLog::new(arguments.log, notes), OpenCalls::default());
+    let server = observed(log.clone(), calls.clone());
+    let is_loopback = local.ip().to_canonical().is_loopback();
+    let routes = match recorder {
+        Some(recorder) => routes(RecordingService::new(server, recorder), log, is_loopback),
+        None => routes(server, log, is_loopback),
+    };
     let routes = match authorization::of(arguments, local, notes)? {
         Some(authorization) => authorization.mount(routes),
         None => routes,
     };
-    let warnings = notes.clone();
+    let (warnings, signal_notes) = (notes.clone(), notes.clone());
+    let shutdown = async move {
+        let is_interrupt = first.interrupted().await == Interrupted::BY_KEY;
+        match calls.count() {
+            0 => {}
+            count if is_interrupt => {
+                let plural = if count == 1 { "" } else { "s" };
+                signal_notes.add(&format!("waiting for {count} call{plural}, ^C again ends now"));
+                calls.ended().await;
+            }
+            _ => {}
+        }
+    };
     let served = serve(listener, routes)
-        .shutdown(async move { first.next().await })
+        .shutdown(shutdown)
         .grace(GRACE)
         .on_warning(move |warning| warnings.add(&warning.to_string()));
     notes.add(&format!("listening on http://{local}{path}"));
+    if !is_loopback {
+        notes.add(&reach_warning(local, !arguments.issuers.is_empty()));
+    }
     let ended_by = Cell::new(None);
     let abort = async {
         ended_by.set(Some(second.interrupted().await));
@@ -81,18 +119,34 @@ async fn listen(
     }
 }
 
+/// The demonstration server, observed.
+fn observed(log: RequestLog, calls: OpenCalls) -> agentwire_mcp_server::Server {
+    let observer = Arc::new(RequestObserver { log, calls });
+    server().connection(|config| config.observer(observer))
+}
+
+/// Says what it means that other machines reach the server.
+fn reach_warning(local: SocketAddr, takes_tokens: bool) -> String {
+    match takes_tokens {
+        true => format!(
+            "warning: other machines can reach {local}, and nothing is encrypted: tokens can be read on the way"
+        ),
+        false => format!(
+            "warning: other machines can reach {local}, and call its tools: --issuer asks for tokens, 127.0.0.1 keeps it to this machine"
+        ),
+    }
+}
+
 /// One server over both transports. A server that other machines reach does not know the names that they use for it, so it
 /// admits any `Host`. It still refuses foreign web pages by their `Origin`.
-fn routes(server: &Server, is_loopback: bool, recorder: Option<Recorder>) -> Routes {
+fn routes<S>(service: S, log: RequestLog, is_loopback: bool) -> Routes
+where
+    S: Service<Connection> + Service<sse::Connection> + Clone + Send + Sync + 'static,
+{
     let (mut streamable, mut old) = (EndpointConfig::new(), sse::EndpointConfig::new());
     if !is_loopback {
         (streamable, old) = (streamable.any_host(), old.with_http(EndpointConfig::any_host));
     }
-    let Some(recorder) = recorder else {
-        let streamable = Endpoint::serving(streamable, server.clone());
-        return sse::Endpoint::serving(old, server.clone()).mount(streamable.into());
-    };
-    let service = RecordingService::new(server.clone(), recorder);
-    let streamable = Endpoint::serving(streamable, service.clone());
-    sse::Endpoint::serving(old, service).mount(streamable.into())
+    let streamable = Endpoint::serving(streamable, LoggedService::new(service.clone(), log.clone()));
+    sse::Endpoint::serving(old, LoggedService::new(service, log)).mount(streamable.into())
 }

@@ -1,5 +1,8 @@
 //! One server of a configuration file.
 
+use std::ffi::OsString;
+use std::path::Path;
+
 use agentwire_jsonrpc::{RawJson, RawObject};
 use agentwire_transport_stdio::Command;
 
@@ -18,12 +21,13 @@ pub(super) fn read_entry(
     name: &str,
     entry: &RawObject,
     variables: &Variables<'_>,
+    base_folder: Option<&Path>,
     warnings: &mut Vec<McpConfigWarning>,
 ) -> Result<Option<ServerConfig>, McpConfigError> {
     check_unique(entry)?;
     let unknown = entry.iter().filter(|(member, _)| !KNOWN.contains(&&**member));
     warnings.extend(unknown.map(|(member, _)| McpConfigWarning::new(Some(name), &member)));
-    let entry = Entry { members: entry, variables };
+    let entry = Entry { members: entry, variables, base_folder };
     if entry.flag("disabled")? {
         return Ok(None);
     }
@@ -39,12 +43,13 @@ pub(super) fn read_entry(
 struct Entry<'a> {
     members: &'a RawObject,
     variables: &'a Variables<'a>,
+    base_folder: Option<&'a Path>,
 }
 
 impl Entry<'_> {
     fn command(&self, program: String) -> Result<Command, McpConfigError> {
         self.check_type(|kind| kind == "stdio")?;
-        let mut command = Command::new(program);
+        let mut command = Command::new(self.located(program));
         if let Some(arguments) = self.member("args") {
             let arguments: Vec<RawJson> =
                 arguments.decode().map_err(|_| McpConfigFault::Type("a list of strings").at("args"))?;
@@ -52,9 +57,12 @@ impl Entry<'_> {
                 command = command.arg(self.string(argument, "args")?);
             }
         }
-        if let Some(folder) = self.text("cwd")? {
-            command = command.current_dir(folder);
-        }
+        command = match (self.text("cwd")?, self.base_folder) {
+            (Some(folder), Some(base)) => command.current_dir(base.join(folder)),
+            (Some(folder), None) => command.current_dir(folder),
+            (None, Some(base)) => command.current_dir(base),
+            (None, None) => command,
+        };
         for (name, value) in self.pairs("env")? {
             let member = format!("env.{name}");
             command = match value.as_str() {
@@ -67,6 +75,15 @@ impl Entry<'_> {
             };
         }
         Ok(command)
+    }
+
+    /// The program, from the base folder where it is a relative path.
+    fn located(&self, program: String) -> OsString {
+        match self.base_folder {
+            // An absolute path stays as it is.
+            Some(base) if program.contains(std::path::is_separator) => base.join(program).into(),
+            _ => program.into(),
+        }
     }
 
     #[cfg(feature = "http")]

@@ -45,8 +45,8 @@ pub const DEFAULT_MCP_CONFIG_LIMIT: usize = 1 << 20;
 ///
 /// An entry has `command`, with `args`, `env` and `cwd`, or `url`, with `headers`. `type` may be `stdio`, `http` (also
 /// `streamable-http`) or `sse`. A server at a `url` of the type `http`, or of none, may speak HTTP+SSE instead, which is
-/// found out. A relative `command` or `cwd` is relative to the program's working directory, not to the file; write
-/// `${workspaceFolder}` before it. An entry with `"disabled": true` is left out. Other members are left out, and [reported](Self::warnings).
+/// found out. A relative `command` or `cwd` is relative to the program's working directory, not to the file, unless
+/// [`McpConfigReader::base_folder`] sets another folder. An entry with `"disabled": true` is left out. Other members are left out, and [reported](Self::warnings).
 ///
 /// # Variables
 ///
@@ -68,6 +68,7 @@ pub const DEFAULT_MCP_CONFIG_LIMIT: usize = 1 << 20;
 pub struct McpConfig {
     servers: Vec<ServerConfig>,
     disabled: Vec<String>,
+    unselected: Vec<String>,
     warnings: Vec<McpConfigWarning>,
 }
 
@@ -108,6 +109,11 @@ impl McpConfig {
         &self.disabled
     }
 
+    /// The names of the servers that [`McpConfigReader::select`] leaves out.
+    pub fn unselected(&self) -> &[String] {
+        &self.unselected
+    }
+
     /// The members that were left out because they are not known.
     pub fn warnings(&self) -> &[McpConfigWarning] {
         &self.warnings
@@ -130,6 +136,7 @@ impl fmt::Debug for McpConfig {
         f.debug_struct("McpConfig")
             .field("servers", &names)
             .field("disabled", &self.disabled)
+            .field("unselected", &self.unselected)
             .field("warnings", &self.warnings)
             .finish()
     }
@@ -137,6 +144,9 @@ impl fmt::Debug for McpConfig {
 
 /// Looks up a variable of the environment.
 type Lookup = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
+
+/// Whether the server of that name is read.
+type Selection = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 
 /// Reads a [`McpConfig`]: where variables come from, and the limit of a file.
 ///
@@ -153,6 +163,8 @@ type Lookup = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 pub struct McpConfigReader {
     lookup: Lookup,
     workspace_folder: Option<PathBuf>,
+    base_folder: Option<PathBuf>,
+    selection: Selection,
     size_limit: usize,
 }
 
@@ -162,6 +174,8 @@ impl McpConfigReader {
         Self {
             lookup: Arc::new(|name| std::env::var(name).ok()),
             workspace_folder: None,
+            base_folder: None,
+            selection: Arc::new(|_| true),
             size_limit: DEFAULT_MCP_CONFIG_LIMIT,
         }
     }
@@ -177,6 +191,22 @@ impl McpConfigReader {
     #[must_use]
     pub fn workspace_folder(mut self, folder: impl Into<PathBuf>) -> Self {
         self.workspace_folder = Some(folder.into());
+        self
+    }
+
+    /// Sets the folder that commands start in, and from which a relative `command` and a relative `cwd` are taken (default:
+    /// the program's working directory). A `command` without a separator of paths is looked for in `PATH` as before.
+    #[must_use]
+    pub fn base_folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.base_folder = Some(folder.into());
+        self
+    }
+
+    /// Sets which servers are read (default: all). Of the others only the [names](McpConfig::unselected) are: their variables
+    /// may be unset, and their members wrong.
+    #[must_use]
+    pub fn select(mut self, selection: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
+        self.selection = Arc::new(selection);
         self
     }
 
@@ -226,7 +256,12 @@ impl McpConfigReader {
         let object = RawObject::try_from(value).map_err(|_| McpConfigFault::Type("an object"))?;
         check_unique(&object)?;
         let variables = Variables::new(&*self.lookup, self.workspace_folder.as_deref(), self.size_limit);
-        let mut config = McpConfig { servers: Vec::new(), disabled: Vec::new(), warnings: Vec::new() };
+        let mut config = McpConfig {
+            servers: Vec::new(),
+            disabled: Vec::new(),
+            unselected: Vec::new(),
+            warnings: Vec::new(),
+        };
         // `mcpServers` and `servers` may both be there.
         let mut names = UniqueNames::default();
         let mut has_servers = false;
@@ -236,7 +271,7 @@ impl McpConfigReader {
                     has_servers = true;
                     let not_object = |_| McpConfigFault::Type("an object").at(&member);
                     let servers = RawObject::try_from(value).map_err(not_object)?;
-                    read_servers(&servers, &variables, &mut names, &mut config)?;
+                    self.read_servers(&servers, &variables, &mut names, &mut config)?;
                 }
                 // Inputs are asked for where they are used, which is an error.
                 "inputs" | "$schema" => {}
@@ -246,30 +281,36 @@ impl McpConfigReader {
         if has_servers { Ok(config) } else { Err(McpConfigFault::NoServers.into()) }
     }
 
+    fn read_servers(
+        &self,
+        servers: &RawObject,
+        variables: &Variables<'_>,
+        names: &mut UniqueNames,
+        config: &mut McpConfig,
+    ) -> Result<(), McpConfigError> {
+        for (name, entry) in servers.iter() {
+            names.add(&name)?;
+            if !(self.selection)(&name) {
+                config.unselected.push(name.into_owned());
+                continue;
+            }
+            let not_object = |_| McpConfigError::from(McpConfigFault::Type("an object")).in_server(&name);
+            let entry = RawObject::try_from(entry).map_err(not_object)?;
+            let folder = self.base_folder.as_deref();
+            match read_entry(&name, &entry, variables, folder, &mut config.warnings)
+                .map_err(|error| error.in_server(&name))?
+            {
+                Some(server) => config.servers.push(server),
+                None => config.disabled.push(name.into_owned()),
+            }
+        }
+        Ok(())
+    }
+
     fn check_size(&self, bytes: usize) -> Result<(), McpConfigFault> {
         let limit = self.size_limit;
         if bytes > limit { Err(McpConfigFault::TooLong { limit }) } else { Ok(()) }
     }
-}
-
-fn read_servers(
-    servers: &RawObject,
-    variables: &Variables<'_>,
-    names: &mut UniqueNames,
-    config: &mut McpConfig,
-) -> Result<(), McpConfigError> {
-    for (name, entry) in servers.iter() {
-        names.add(&name)?;
-        let not_object = |_| McpConfigError::from(McpConfigFault::Type("an object")).in_server(&name);
-        let entry = RawObject::try_from(entry).map_err(not_object)?;
-        match read_entry(&name, &entry, variables, &mut config.warnings)
-            .map_err(|error| error.in_server(&name))?
-        {
-            Some(server) => config.servers.push(server),
-            None => config.disabled.push(name.into_owned()),
-        }
-    }
-    Ok(())
 }
 
 impl Default for McpConfigReader {
@@ -282,6 +323,7 @@ impl fmt::Debug for McpConfigReader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("McpConfigReader")
             .field("workspace_folder", &self.workspace_folder)
+            .field("base_folder", &self.base_folder)
             .field("size_limit", &self.size_limit)
             .finish_non_exhaustive()
     }

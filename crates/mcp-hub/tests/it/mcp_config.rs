@@ -200,3 +200,31 @@ async fn a_process_gets_its_environment_and_its_directory() {
     })
     .await;
 }
+
+#[test]
+fn only_the_selected_servers_are_read() {
+    let text = r#"{ "mcpServers": { "a": { "command": "${UNSET}" }, "b": { "command": "x" }, "c": 1 } }"#;
+    let reader = McpConfigReader::new().variables(variables);
+    assert!(reader.parse(text).is_err());
+    let config = reader.select(|name| name == "b").parse(text).unwrap();
+    assert_eq!(shown(&config), ["b: x"]);
+    assert_eq!(config.unselected(), ["a", "c"]);
+}
+
+#[test]
+fn relative_paths_begin_at_the_base_folder() {
+    let text = r#"{ "mcpServers": {
+        "a": { "command": "./bin/a", "cwd": "d" }, "b": { "command": "b" }, "c": { "command": "/bin/c", "cwd": "/d" }
+    } }"#;
+    let config = McpConfigReader::new().base_folder("/base").parse(text).unwrap();
+    let read = config.servers().iter().map(|server| match &server.target {
+        Target::Stdio(command) => {
+            (command.program().to_str().unwrap(), command.directory().unwrap().to_str().unwrap())
+        }
+        other => panic!("{other:?}"),
+    });
+    let expected = [("/base/./bin/a", "/base/d"), ("b", "/base"), ("/bin/c", "/d")];
+    assert_eq!(read.collect::<Vec<_>>(), expected);
+    let plain = McpConfigReader::new().parse(text).unwrap();
+    assert_eq!(shown(&plain)[0], "a: ./bin/a", "as it is in the file");
+}

@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{self, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
@@ -202,6 +202,16 @@ impl Command {
     /// The arguments, as they were given.
     pub fn arguments(&self) -> &[OsString] {
         &self.arguments
+    }
+
+    /// The variables of the environment that are set, or left out where there is no value, in the order of the calls.
+    pub fn environment(&self) -> impl Iterator<Item = (&OsStr, Option<&OsStr>)> {
+        self.environment.iter().map(|(name, value)| (name.as_os_str(), value.as_deref()))
+    }
+
+    /// The directory that the process starts in; none if it is ours.
+    pub fn directory(&self) -> Option<&Path> {
+        self.directory.as_deref()
     }
 
     /// The command for the standard library.

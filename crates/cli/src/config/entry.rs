@@ -1,0 +1,190 @@
+//! A named agent or server of our own configuration file. Its values are read as those of an `.mcp.json`, so that variables
+//! mean the same in both.
+
+use std::env;
+use std::ffi::OsStr;
+use std::path::Path;
+
+use agentwire_mcp_hub::{McpConfigReader, Target};
+use serde_json::{Map, json};
+use toml::{Table, Value};
+
+use super::error::wrong;
+use crate::failure::Usage;
+
+/// Where an entry stands: the file, and `agents` or `servers`.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
+    pub(super) path: &'a Path,
+    pub(super) kind: &'a str,
+}
+
+impl Place<'_> {
+    fn wrong(self, name: &str, member: &str, why: &str) -> Usage {
+        let place = [self.kind, name, member].into_iter().filter(|part| !part.is_empty());
+        wrong(self.path, &place.collect::<Vec<_>>().join("."), why)
+    }
+}
+
+/// Reads an entry, with variables that `lookup` has.
+pub(super) fn read(
+    place: Place<'_>,
+    name: &str,
+    entry: &Table,
+    lookup: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
+) -> Result<Target, Usage> {
+    let mut members = Map::new();
+    for (member, value) in entry {
+        match (member.as_str(), value) {
+            ("command", command) => {
+                let mut words = words(command).map_err(|why| place.wrong(name, member, why))?;
+                for word in &mut words {
+                    expand_home(word).map_err(|why| place.wrong(name, member, why))?;
+                }
+                let mut words = words.into_iter();
+                members.insert("command".into(), words.next().into());
+                members.insert("args".into(), words.collect());
+            }
+            ("cwd", Value::String(folder)) => {
+                let mut folder = folder.clone();
+                expand_home(&mut folder).map_err(|why| place.wrong(name, member, why))?;
+                members.insert(member.clone(), folder.into());
+            }
+            (_, value) => {
+                let value = json_of(value)
+                    .ok_or_else(|| place.wrong(name, member, "it must be a string, a list or a table"))?;
+                members.insert(member.clone(), value);
+            }
+        }
+    }
+    let file = json!({ "mcpServers": { name: members } }).to_string();
+    let read = McpConfigReader::new().variables(lookup).parse(&file).map_err(|error| {
+        let member = error.member().unwrap_or_default();
+        place.wrong(name, if member == "args" { "command" } else { member }, &error.fault().to_string())
+    })?;
+    let target = read.into_servers().into_iter().next().map(|server| server.target);
+    let target = target.ok_or_else(|| place.wrong(name, "", "it is no server"))?;
+    if let Target::Stdio(command) = &target {
+        if is_relative_path(command.program()) {
+            let why = "its program is a relative path; write an absolute one, `~/…`, or a name in PATH";
+            return Err(place.wrong(name, "command", why));
+        }
+        if command.directory().is_some_and(|folder| !folder.is_absolute()) {
+            return Err(place.wrong(name, "cwd", "it is a relative path; write an absolute one or `~/…`"));
+        }
+    }
+    Ok(target)
+}
+
+/// The words of a command: a command line, or a list of words.
+fn words(command: &Value) -> Result<Vec<String>, &'static str> {
+    let words = match command {
+        Value::String(line) => shell_words::split(line).map_err(|_| "a quote is not closed")?,
+        Value::Array(words) => words
+            .iter()
+            .map(|word| word.as_str().map(str::to_owned))
+            .collect::<Option<_>>()
+            .ok_or("its words must be strings")?,
+        _ => return Err("it must be a command line or a list of words"),
+    };
+    match words.first() {
+        Some(program) if !program.is_empty() => Ok(words),
+        _ => Err("it is empty"),
+    }
+}
+
+/// Replaces `~` before a separator by the home folder.
+fn expand_home(word: &mut String) -> Result<(), &'static str> {
+    let Some(rest) = word.strip_prefix("~/") else { return Ok(()) };
+    let home = env::home_dir().filter(|home| home.is_absolute()).ok_or("there is no home folder for `~`")?;
+    let path = home.join(rest);
+    *word = path.to_str().ok_or("the path of the home folder is not UTF-8")?.to_owned();
+    Ok(())
+}
+
+/// Whether a program is named by a path from the current folder.
+fn is_relative_path(program: &OsStr) -> bool {
+    let path = Path::new(program);
+    !path.is_absolute() && program.to_str().is_none_or(|text| text.contains(std::path::is_separator))
+}
+
+/// A value as JSON. None for dates and numbers that JSON lacks.
+fn json_of(value: &Value) -> Option<serde_json::Value> {
+    Some(match value {
+        Value::String(text) => text.clone().into(),
+        Value::Integer(number) => (*number).into(),
+        Value::Boolean(flag) => (*flag).into(),
+        Value::Float(number) => serde_json::Number::from_f64(*number)?.into(),
+        Value::Array(values) => values.iter().map(json_of).collect::<Option<Vec<_>>>()?.into(),
+        Value::Table(table) => {
+            let members = table.iter().map(|(name, value)| Some((name.clone(), json_of(value)?)));
+            serde_json::Value::Object(members.collect::<Option<_>>()?)
+        }
+        Value::Datetime(_) => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(text: &str) -> Result<Target, String> {
+        let place = Place { path: Path::new("c.toml"), kind: "agents" };
+        let lookup = |name: &str| (name == "TOKEN").then(|| "hunter2".to_owned());
+        let read = read(place, "a", &text.parse().unwrap(), lookup).map_err(|Usage(why)| why);
+        assert!(read.as_ref().err().is_none_or(|why| !why.contains("hunter2")), "{read:?}");
+        read
+    }
+
+    #[test]
+    fn a_command_is_a_line_or_a_list_with_variables_and_a_home() {
+        let home = env::home_dir().unwrap();
+        for text in
+            ["command = \"npx -y 'a b' ${TOKEN} ~/x\"", "command = ['npx', '-y', 'a b', '${TOKEN}', '~/x']"]
+        {
+            let Ok(Target::Stdio(command)) = entry(text) else { panic!("{text}") };
+            let expected = ["-y", "a b", "hunter2", home.join("x").to_str().unwrap()].map(Into::into);
+            assert_eq!(
+                (command.program(), command.arguments()),
+                (OsStr::new("npx"), &expected[..]),
+                "{text}"
+            );
+        }
+        let text = "command = '~/bin/agent'\ncwd = '/tmp'\nenv = { KEY = '${TOKEN}' }";
+        let Ok(Target::Stdio(command)) = entry(text) else { panic!("{text}") };
+        assert_eq!(command.program(), home.join("bin/agent"));
+        assert_eq!(command.directory(), Some(Path::new("/tmp")));
+        let environment: Vec<_> = command.environment().collect();
+        assert_eq!(environment, [(OsStr::new("KEY"), Some(OsStr::new("hunter2")))]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_without_its_value() {
+        let relative = "c.toml: agents.a.command: its program is a relative path; write an absolute one, `~/…`, or a name in PATH";
+        let rows = [
+            ("command = './hunter2'", relative),
+            ("command = '${TOKEN}/x'", relative),
+            ("command = \"'hunter2\"", "c.toml: agents.a.command: a quote is not closed"),
+            ("command = ''", "c.toml: agents.a.command: it is empty"),
+            ("command = 3", "c.toml: agents.a.command: it must be a command line or a list of words"),
+            ("command = [3]", "c.toml: agents.a.command: its words must be strings"),
+            (
+                "command = 'x'\ncwd = 'y'",
+                "c.toml: agents.a.cwd: it is a relative path; write an absolute one or `~/…`",
+            ),
+            ("command = 'x'\nenv = 'hunter2'", "c.toml: agents.a.env: it must be an object of strings"),
+            (
+                "command = 'x'\nenv.A = 2020-01-01",
+                "c.toml: agents.a.env: it must be a string, a list or a table",
+            ),
+            (
+                "command = 'x ${NO}'",
+                "c.toml: agents.a.command: the variable \"NO\" is not set, and has no default, as in `${NAME:-default}`",
+            ),
+            ("env = {}", "c.toml: agents.a: it has neither `command` nor `url`"),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(entry(text).unwrap_err(), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! What is wrong with our own configuration file, in words that have none of its values.
+
+use std::path::Path;
+
+use crate::failure::Usage;
+
+/// An error at a place of the file, such as `agents.claude.env`.
+pub(super) fn wrong(path: &Path, place: &str, why: &str) -> Usage {
+    match place {
+        "" => Usage(format!("{}: {why}", path.display())),
+        place => Usage(format!("{}: {place}: {why}", path.display())),
+    }
+}

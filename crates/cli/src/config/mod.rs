@@ -1,0 +1,113 @@
+//! Our own configuration: named agents, named servers and defaults of `chat`. An option wins over an environment variable, and
+//! that over the file.
+
+mod arguments;
+mod entry;
+mod error;
+mod file;
+
+use std::env;
+use std::path::PathBuf;
+
+use agentwire_mcp_hub::Target;
+use agentwire_transport_stdio::Command;
+use toml::Table;
+
+pub(crate) use self::arguments::ConfigArguments;
+use self::entry::Place;
+use self::file::ConfigFile;
+use crate::failure::Usage;
+
+/// The environment variable with the path of the file.
+const CONFIG: &str = "AGENTWIRE_CONFIG";
+
+/// The environment variable with the agent of `chat`: a name of the file, or a command line.
+const AGENT: &str = "AGENTWIRE_AGENT";
+
+/// The configuration of a command. It is empty where there is no file.
+#[derive(Debug, Default)]
+pub(crate) struct Config(ConfigFile);
+
+impl Config {
+    /// Reads the file that the option or the environment names, or the one in the user's folder for settings, which may be
+    /// missing.
+    pub(crate) fn load(arguments: &ConfigArguments) -> Result<Self, Usage> {
+        let named = arguments.config.clone().or_else(|| non_empty(CONFIG).map(PathBuf::from));
+        match named.or_else(|| default_path().filter(|path| path.exists())) {
+            Some(path) => Ok(Self(ConfigFile::read(&path)?)),
+            None => Ok(Self::default()),
+        }
+    }
+
+    /// The command of a named agent. None if the file has no agent of that name.
+    pub(crate) fn agent(&self, name: &str) -> Result<Option<Command>, Usage> {
+        match self.find("agents", &self.0.agents, name)? {
+            Some(Target::Stdio(command)) => Ok(Some(command)),
+            _ => Ok(None),
+        }
+    }
+
+    /// A named server. None if the file has no server of that name.
+    pub(crate) fn server(&self, name: &str) -> Result<Option<Target>, Usage> {
+        self.find("servers", &self.0.servers, name)
+    }
+
+    /// The agent of `chat` without `--agent`: that of the environment, else that of the file. A name or a command line.
+    pub(crate) fn default_agent(&self) -> Option<String> {
+        let named = non_empty(AGENT).and_then(|agent| agent.into_string().ok());
+        named.or_else(|| self.0.agent.clone())
+    }
+
+    fn find(&self, kind: &str, entries: &Table, name: &str) -> Result<Option<Target>, Usage> {
+        let Some(entry) = entries.get(name).and_then(|entry| entry.as_table()) else { return Ok(None) };
+        let lookup = |variable: &str| env::var(variable).ok();
+        entry::read(Place { path: &self.0.path, kind }, name, entry, lookup).map(Some)
+    }
+}
+
+/// The file in the user's folder for settings. A relative `XDG_CONFIG_HOME` does not count, as its specification says.
+fn default_path() -> Option<PathBuf> {
+    let folder = match non_empty("XDG_CONFIG_HOME").or_else(|| non_empty("APPDATA")).map(PathBuf::from) {
+        Some(folder) if folder.is_absolute() => folder,
+        _ => env::home_dir().filter(|home| home.is_absolute())?.join(".config"),
+    };
+    Some(folder.join("agentwire").join("config.toml"))
+}
+
+fn non_empty(variable: &str) -> Option<std::ffi::OsString> {
+    env::var_os(variable).filter(|value| !value.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn unknown_members_and_wrong_types_are_named() {
+        let read = |text: &str| ConfigFile::parse(Path::new("c.toml"), text).map_err(|Usage(why)| why);
+        let file = read("[chat]\nagent = 'claude'\n[agents.claude]\ncommand = 'x'").unwrap();
+        assert_eq!(file.agent.as_deref(), Some("claude"));
+        let rows = [
+            ("a = [", "c.toml: it is no TOML: line 1, column 6"),
+            ("chat = 1", "c.toml: chat: it must be a table"),
+            ("[agent.x]", "c.toml: agent: there is no such member; `agents`, `servers` and `chat` are"),
+            ("[chat]\nyes = true", "c.toml: chat.yes: there is no such member; `agent` is"),
+            ("[chat]\nagent = 1", "c.toml: chat.agent: it must be a string"),
+            ("[chat]\nagent = ' '", "c.toml: chat.agent: it is empty"),
+            ("[agents]\nx = 'y'", "c.toml: agents.x: it must be a table"),
+            (
+                "[agents.x]\nurl = 'y'",
+                "c.toml: agents.x.url: there is no such member; `command`, `env`, `cwd` are",
+            ),
+            (
+                "[servers.x]\nargs = []",
+                "c.toml: servers.x.args: there is no such member; `command`, `env`, `cwd`, `type`, `url`, `headers` are",
+            ),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(read(text).unwrap_err(), expected, "{text}");
+        }
+    }
+}

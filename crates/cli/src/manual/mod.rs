@@ -1,0 +1,98 @@
+//! `agentwire completions` and `agentwire man`: what shells and `man` know of the command line.
+
+mod arguments;
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use clap::{Command, CommandFactory as _};
+use clap_mangen::Man as Page;
+
+pub(crate) use self::arguments::{Completions, Man};
+use crate::arguments::Arguments;
+use crate::text::print_line;
+
+/// Prints the completions of a shell.
+pub(crate) fn print_completions(Completions { shell }: &Completions) -> Result<()> {
+    let mut script = Vec::new();
+    clap_complete::generate(*shell, &mut command(), "agentwire", &mut script);
+    print(&script)
+}
+
+/// Prints the page of the program, or writes those of all its commands and names them.
+pub(crate) fn write_pages(Man { folder }: &Man) -> Result<()> {
+    let mut program = command();
+    program.build();
+    match folder {
+        Some(folder) => {
+            fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+            write_with_subcommands(&program, folder)
+        }
+        None => print(&page(&program)?),
+    }
+}
+
+fn command() -> Command {
+    Arguments::command()
+}
+
+/// Writes the page of a command, and those of the commands below it.
+fn write_with_subcommands(command: &Command, folder: &Path) -> Result<()> {
+    let name = command.get_display_name().unwrap_or_else(|| command.get_name());
+    let path = folder.join(format!("{name}.1"));
+    fs::write(&path, page(command)?).with_context(|| path.display().to_string())?;
+    print_line(&path.display().to_string())?;
+    let below = command.get_subcommands().filter(|below| !below.is_hide_set() && below.get_name() != "help");
+    below.into_iter().try_for_each(|below| write_with_subcommands(below, folder))
+}
+
+fn page(command: &Command) -> io::Result<Vec<u8>> {
+    let mut page = Vec::new();
+    // The title is the display name, such as `agentwire-sessions-check`.
+    Page::new(command.clone()).render(&mut page)?;
+    Ok(page)
+}
+
+/// Prints text of ours, which needs no escapes.
+fn print(text: &[u8]) -> Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text)?;
+    Ok(out.flush()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap_complete::Shell;
+
+    use super::*;
+
+    #[test]
+    fn every_command_that_is_shown_has_a_page() {
+        let folder = tempfile::tempdir().unwrap();
+        write_pages(&Man { folder: Some(folder.path().to_owned()) }).unwrap();
+        let page = |name: &str| fs::read_to_string(folder.path().join(name));
+        for (name, words) in [
+            ("agentwire.1", ".TH agentwire 1"),
+            ("agentwire-chat.1", "agentwire\\-chat"),
+            ("agentwire-sessions-check.1", "Name each damaged session"),
+        ] {
+            let page = page(name).unwrap();
+            assert!(page.contains(words), "{name}: {page}");
+        }
+        for hidden in ["agentwire-stand-in.1", "agentwire-help.1"] {
+            assert!(page(hidden).is_err(), "{hidden}");
+        }
+    }
+
+    #[test]
+    fn the_completions_of_each_shell_have_the_commands() {
+        for shell in <Shell as clap::ValueEnum>::value_variants() {
+            let mut script = Vec::new();
+            clap_complete::generate(*shell, &mut command(), "agentwire", &mut script);
+            let script = String::from_utf8(script).unwrap();
+            assert!(script.contains("sessions") && script.contains("mcp-config"), "{shell}");
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Servers by the names that configuration files have for them: `.mcp.json`, those of Claude, Cursor and VS Code, and our own.
+
+mod path;
+
+use std::path::Path;
+
+use agentwire_mcp_hub::{McpConfig, McpConfigReader, ServerConfig, Target};
+use anyhow::Result;
+
+use self::path::{FileAndName, base_folder, file_and_name};
+use crate::config::Config;
+use crate::failure::Usage;
+use crate::text::{Notes, beginning};
+
+/// The longest file: 8 MiB. Those of editors hold more than servers.
+const FILE_LIMIT: usize = 8 << 20;
+
+/// How many names of servers an error lists.
+const LISTED_NAMES: usize = 20;
+
+/// How many bytes of a server's name an error shows.
+const NAME_LIMIT: usize = 100;
+
+/// What a target of the command line stands for: a server of our own configuration, `FILE` or `FILE:NAME`, a URL, or a
+/// command line.
+pub(crate) fn resolve(text: &str, config: &Config, notes: &Notes) -> Result<Target> {
+    let text = text.trim();
+    if let Some(target) = config.server(text)? {
+        return Ok(target);
+    }
+    match file_and_name(text)? {
+        Some(FileAndName { path, name }) => Ok(one(path, name, notes)?.target),
+        None => Ok(Target::parse(text)?),
+    }
+}
+
+/// The server of that name, or the only one.
+fn one(path: &Path, name: Option<&str>, notes: &Notes) -> Result<ServerConfig, Usage> {
+    let names = read(path, reader(path).select(|_| false))?.unselected().to_vec();
+    let is_there = |name: &str| names.iter().any(|other| other == name);
+    let name = match (name, names.as_slice()) {
+        (Some(name), _) if is_there(name) => name.to_owned(),
+        (None, [only]) => only.clone(),
+        (Some(name), names) => {
+            let name = beginning(name, NAME_LIMIT);
+            return Err(Usage(format!("{}: no server `{name}`; {}", path.display(), listed(names))));
+        }
+        (None, []) => return Err(Usage(format!("{}: it names no servers", path.display()))),
+        (None, names) => {
+            let example = beginning(&names[0], NAME_LIMIT);
+            let file = path.display();
+            return Err(Usage(format!(
+                "{file}: {}; write one of them, as in {file}:{example}",
+                listed(names)
+            )));
+        }
+    };
+    let wanted = name.clone();
+    let config = read(path, reader(path).select(move |other| other == wanted))?;
+    warn(path, &config, notes);
+    let server = config.into_servers().into_iter().next();
+    server.ok_or_else(|| {
+        Usage(format!("{}: the server `{}` is disabled", path.display(), beginning(&name, NAME_LIMIT)))
+    })
+}
+
+/// All servers of a file that are not disabled.
+pub(crate) fn all(path: &Path, notes: &Notes) -> Result<Vec<ServerConfig>> {
+    let config = read(path, reader(path))?;
+    warn(path, &config, notes);
+    Ok(config.into_servers())
+}
+
+fn reader(path: &Path) -> McpConfigReader {
+    let base = base_folder(path);
+    McpConfigReader::new().size_limit(FILE_LIMIT).workspace_folder(base.clone()).base_folder(base)
+}
+
+fn read(path: &Path, reader: McpConfigReader) -> Result<McpConfig, Usage> {
+    reader.read(path).map_err(|error| Usage(error.to_string()))
+}
+
+/// Names the members of servers that have no meaning here. Those of the file are settings of other programs.
+fn warn(path: &Path, config: &McpConfig, notes: &Notes) {
+    for warning in config.warnings().iter().filter(|warning| warning.server.is_some()) {
+        notes.add(&format!("warning: {}: {warning}", path.display()));
+    }
+}
+
+/// The names of servers, as a sentence.
+fn listed(names: &[String]) -> String {
+    let shown: Vec<_> = names.iter().take(LISTED_NAMES).map(|name| beginning(name, NAME_LIMIT)).collect();
+    let more = match names.len().saturating_sub(LISTED_NAMES) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    if names.is_empty() { "it has none".into() } else { format!("it has {}{more}", shown.join(", ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_server_is_found_by_its_file_and_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(".mcp.json");
+        let file = path.to_str().unwrap();
+        let found = |text: &str| match resolve(text, &Config::default(), &Notes::new()) {
+            Ok(Target::Stdio(command)) => {
+                Ok((command.program().to_owned(), command.directory().map(Path::to_owned)))
+            }
+            Ok(other) => panic!("{other:?}"),
+            Err(error) => Err(error.downcast::<Usage>().unwrap().0.replace(file, "FILE")),
+        };
+        let base = folder.path().canonicalize().unwrap();
+        let two = r#"{ "mcpServers": { // two
+            "a:b": { "command": "./bin/a" }, "c": { "command": "c", "cwd": "d", "env": { "T": "${UNSET_T}" } },
+            "off": { "command": "c", "disabled": true }, } }"#;
+        fs::write(&path, two).unwrap();
+        assert_eq!(found(&format!("{file}:a:b")), Ok((base.join("./bin/a").into(), Some(base.clone()))));
+        assert_eq!(found(file), Err("FILE: it has a:b, c, off; write one of them, as in FILE:a:b".into()));
+        assert_eq!(found(&format!("{file}:x")), Err("FILE: no server `x`; it has a:b, c, off".into()));
+        assert_eq!(found(&format!("{file}:off")), Err("FILE: the server `off` is disabled".into()));
+        let unset = "\"FILE\": server \"c\": member \"env.T\": the variable \"UNSET_T\" is not set, and has no default, as in `${NAME:-default}`";
+        assert_eq!(found(&format!("{file}:c")), Err(unset.into()));
+        fs::write(&path, r#"{ "servers": { "only": { "command": "x" } }, "inputs": [] }"#).unwrap();
+        assert_eq!(found(file), Ok(("x".into(), Some(base))));
+        fs::write(&path, r#"{ "servers": {} }"#).unwrap();
+        assert_eq!(found(file), Err("FILE: it names no servers".into()));
+        fs::write(&path, "[").unwrap();
+        assert_eq!(found(file), Err("\"FILE\": it is no JSON: line 1, column 1".into()));
+        fs::remove_file(&path).unwrap();
+        assert_eq!(found(file), Err("FILE: there is no such file".into()));
+    }
+}

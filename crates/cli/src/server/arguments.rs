@@ -1,0 +1,38 @@
+//! The command line of `server`.
+
+use clap::Args;
+
+use crate::values::address;
+
+#[derive(Debug, Args)]
+pub(crate) struct Server {
+    #[command(flatten)]
+    pub(crate) place: Place,
+    /// Log each request and notification on stderr: the time, the method, how it ended, and after how many milliseconds
+    #[arg(long)]
+    pub(crate) log: bool,
+    /// An authorization server whose tokens are taken, and no request without one; may be given again
+    #[arg(long = "issuer", value_name = "URL")]
+    pub(crate) issuers: Vec<String>,
+    /// What the tokens name as their audience: the URL of this server, or another name [default: http://ADDR]
+    #[arg(long, value_name = "URL", requires = "issuers")]
+    pub(crate) audience: Option<String>,
+    /// A scope that every request needs; may be given again
+    #[arg(long = "scope", value_name = "SCOPE", requires = "issuers")]
+    pub(crate) scopes: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+pub(crate) struct Place {
+    /// Serve on stdin and stdout (the default)
+    #[arg(long)]
+    pub(crate) stdio: bool,
+    /// Serve at HOST:PORT, or at PORT of 127.0.0.1, over Streamable HTTP at /mcp and HTTP+SSE at /sse; port 0 is any that is
+    /// free
+    #[arg(long, value_name = "ADDR", value_parser = address)]
+    pub(crate) http: Option<String>,
+    /// The same, and name the URL of HTTP+SSE
+    #[arg(long, value_name = "ADDR", value_parser = address)]
+    pub(crate) sse: Option<String>,
+}

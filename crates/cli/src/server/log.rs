@@ -1,0 +1,82 @@
+//! `server --log`: each request and notification as a line on stderr.
+
+use std::time::{Duration, SystemTime};
+
+use agentwire_jsonrpc::{ErrorObject, Notification, Printable, RawJson};
+use agentwire_peer::observe::Outcome;
+use agentwire_recording::rfc3339;
+
+use crate::text::{Notes, beginning};
+
+/// How many bytes of a method's name are shown.
+const METHOD_LIMIT: usize = 200;
+
+/// Writes the lines. Without `--log`, it writes none.
+#[derive(Clone)]
+pub(super) struct RequestLog(Option<Notes>);
+
+impl RequestLog {
+    pub(super) fn new(is_on: bool, notes: &Notes) -> Self {
+        Self(is_on.then(|| notes.clone()))
+    }
+
+    pub(super) fn request(&self, method: &str, outcome: &Outcome<'_>, duration: Duration) {
+        self.add(|| format!("{} {} {} ms", shown(method), word(outcome), duration.as_millis()));
+    }
+
+    pub(super) fn notification(&self, notification: &Notification) {
+        self.add(|| format!("{} notification", shown(&notification.method)));
+    }
+
+    pub(super) fn malformed(&self, error: &ErrorObject) {
+        self.add(|| {
+            format!("unreadable message: {}", beginning(Printable::one_line(&error.message), METHOD_LIMIT))
+        });
+    }
+
+    fn add(&self, line: impl FnOnce() -> String) {
+        if let Some(notes) = &self.0 {
+            notes.add(&format!("{} {}", rfc3339(SystemTime::now()), line()));
+        }
+    }
+}
+
+/// A client's name of a method, on one line and up to a bound.
+fn shown(method: &str) -> String {
+    beginning(Printable::one_line(method), METHOD_LIMIT)
+}
+
+/// How a request ended: `ok`, `tool error` where a tool reports that it failed, else the code of the error or why there is none.
+fn word(outcome: &Outcome<'_>) -> String {
+    match (outcome, outcome.error_type()) {
+        (_, Some(word)) => format!("error {word}"),
+        (Outcome::Result(result), None) if is_tool_error(result) => "tool error".into(),
+        _ => "ok".into(),
+    }
+}
+
+fn is_tool_error(result: &RawJson) -> bool {
+    result.member("isError").is_some_and(|value| value.as_str() == "true")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_outcome_is_one_or_two_words() {
+        let [result, failed] = ["{}", r#"{"isError":true}"#].map(|text| RawJson::parse(text.into()).unwrap());
+        let error = ErrorObject::new(-32601, "no such method");
+        let rows = [
+            (Outcome::Result(&result), "ok"),
+            (Outcome::Result(&failed), "tool error"),
+            (Outcome::Error(&error), "error -32601"),
+            (Outcome::Cancelled, "error cancelled"),
+        ];
+        for (outcome, expected) in rows {
+            assert_eq!(word(&outcome), expected);
+        }
+        let long = shown(&format!("a\n\u{1b}[2J{}", "x".repeat(1000)));
+        assert!(!long.contains(['\n', '\u{1b}']) && long.len() < 300, "{long}");
+    }
+}
