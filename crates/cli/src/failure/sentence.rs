@@ -37,14 +37,12 @@ mod tests {
     use agentwire_jsonrpc::ErrorObject;
     use agentwire_peer::CallError;
 
-    use super::super::errors::ErrorWithHint;
     use super::*;
 
     #[test]
     fn a_sentence_has_each_cause_once() {
-        let refused = CallError::refused("m", ErrorObject::new(1, "\u{1b}[2Jno"));
-        let error = anyhow::Error::new(ErrorWithHint::new(refused, "try again".into()));
-        assert_eq!(sentence(&error), "m: the peer refused: ^[[2Jno (1); try again");
+        let error = anyhow::Error::new(ErrorObject::new(1, "\u{1b}[2Jno")).context("try again");
+        assert_eq!(sentence(&error), "try again: ^[[2Jno (1)");
         let error = anyhow::Error::new(CallError::failed("m", "\u{1b}[2Jgone"));
         assert_eq!(sentence(&error), "m: ^[[2Jgone");
     }
