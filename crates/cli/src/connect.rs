@@ -15,14 +15,13 @@ use http::header::AUTHORIZATION;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, sleep_until};
 
-use crate::arguments::Connect;
-use crate::config::Config;
 use crate::failure::{OtherSide, Overdue, RemoteError, Usage};
 use crate::headers::add_headers;
 use crate::login::{authorization, is_person_there, with_tokens};
-use crate::mcp_config;
+use crate::mcp::arguments::Connect;
 use crate::recording::RecordingClient;
 use crate::server_stderr::ServerStderr;
+use crate::server_target::target_of;
 use crate::signals::Signals;
 use crate::text::Notes;
 use crate::text_lines::TextLines;
@@ -189,10 +188,9 @@ async fn add_tokens(
 
 /// The target with the headers for it, and whether one of them is `Authorization`.
 fn with_headers(connect: &Connect, notes: &Notes) -> Result<(Target, bool)> {
-    let Connect { target: text, headers, .. } = connect;
-    let all = headers.read()?;
+    let all = connect.headers.read()?;
     let is_authorized = all.iter().any(|header| header.name.eq_ignore_ascii_case("authorization"));
-    match mcp_config::resolve(text, &Config::load(&connect.config)?, notes)? {
+    match target_of(connect, notes)? {
         Target::Http(target) => {
             // A file may have headers for it too.
             let is_authorized = is_authorized || target.headers().contains_key(AUTHORIZATION);

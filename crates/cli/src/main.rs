@@ -7,46 +7,57 @@ mod arguments;
 mod call;
 mod chat;
 mod check;
+mod command_line;
 mod config;
 mod connect;
+mod content;
 mod failure;
 mod files;
 mod headers;
 mod login;
 mod manual;
+mod mcp;
 mod mcp_config;
+mod nearest;
 mod output;
 mod output_queue;
+mod pretty;
 mod process_group;
 mod programs;
 mod record;
 mod recording;
 mod reduce;
 mod replay;
+mod save;
 mod server;
 mod server_stderr;
+mod server_target;
 mod sessions;
 mod signals;
+mod signature;
 mod target;
 mod terminal;
 mod text;
 mod text_lines;
 mod tools;
 mod values;
+mod words;
 
 use std::process::ExitCode;
 
 use agentwire_recording::Recorder;
 use anyhow::Result;
 use clap::Parser;
+use clap::error::ErrorKind;
 
 use self::arguments::{Arguments, Command};
+use self::connect::Output;
 use self::failure::{AlreadyPrinted, ProgramEnded, ToolFailed, Usage};
 use self::output::print_json;
 use self::text::Notes;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = parse();
     let (json, verbose) = (arguments.json, arguments.verbose);
     let code = match run(arguments) {
         Ok(()) => 0,
@@ -56,6 +67,27 @@ fn main() -> ExitCode {
         }
     };
     ExitCode::from(code)
+}
+
+/// The command line. Ends the program where that is wrong.
+fn parse() -> Arguments {
+    Arguments::try_parse().unwrap_or_else(|error| {
+        let hint = match error.kind() {
+            ErrorKind::UnknownArgument => {
+                server_target::unquoted_hint(&std::env::args_os().collect::<Vec<_>>())
+            }
+            _ => None,
+        };
+        match hint {
+            Some(hint) => {
+                // If stderr is closed, no output is left.
+                let _printed = error.print();
+                text::print_error(&hint);
+                std::process::exit(error.exit_code())
+            }
+            None => error.exit(),
+        }
+    })
 }
 
 /// Prints why the command failed: on stderr, and with --json on stdout too. With --verbose, the failed attempts come first.
@@ -88,13 +120,14 @@ fn run(arguments: Arguments) -> Result<()> {
     outcome
 }
 
-async fn execute(arguments: Arguments, notes: &Notes) -> Result<()> {
+async fn execute(mut arguments: Arguments, notes: &Notes) -> Result<()> {
     signals::survive_file_size_limit()?;
     if arguments.json
         && let Some(name) = arguments.command.without_json()
     {
         return Err(Usage(format!("--json: `{name}` prints no JSON")).into());
     }
+    arguments.command.place()?;
     let recorder = recording::start(&arguments, notes)?;
     let outcome = run_command(arguments, notes, recorder.clone()).await;
     if let Some(recorder) = recorder {
@@ -105,12 +138,20 @@ async fn execute(arguments: Arguments, notes: &Notes) -> Result<()> {
 
 async fn run_command(arguments: Arguments, notes: &Notes, recorder: Option<Recorder>) -> Result<()> {
     let Arguments { json, verbose, command, .. } = arguments;
+    let output = Output { json, notes, recorder: recorder.clone() };
     match command {
         Command::Chat(chat) => chat::run(chat, json, notes, recorder).await,
         Command::Agent(agent) => agent::run(agent, notes, recorder).await,
         Command::Server(server) => server::run(server, notes, recorder).await,
-        Command::Tools(tools) => tools::list(tools, json, notes, recorder).await,
-        Command::Call(call) => call::run(call, json, notes, recorder).await,
+        Command::Tools(tools) => tools::tools(tools, output).await,
+        Command::Call(call) => call::run(call, output).await,
+        Command::Inspect(server) => mcp::inspect(server, output).await,
+        Command::Resources(server) => mcp::resources(server, output).await,
+        Command::Read(read) => mcp::read(read, output).await,
+        Command::Prompts(server) => mcp::prompts(server, output).await,
+        Command::Prompt(prompt) => mcp::prompt(prompt, output).await,
+        Command::Complete(complete) => mcp::complete(complete, output).await,
+        Command::Request(request) => mcp::request(request, output).await,
         Command::Login(login) => login::login(login, json, notes).await,
         Command::Logout(logout) => login::logout(logout, json).await,
         Command::Check(check) => check::run(check, json, verbose).await,

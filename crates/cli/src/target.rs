@@ -5,6 +5,7 @@ use std::path::Path;
 use agentwire_mcp_hub::Target;
 use anyhow::Result;
 
+use crate::command_line;
 use crate::failure::{Usage, is_launcher};
 use crate::text::one_line;
 
@@ -17,7 +18,7 @@ pub(crate) fn checked_target(text: &str) -> Result<Target> {
     if let Some(url) = without_scheme(text) {
         return Err(Usage(format!("`{}` has no scheme; write {}", one_line(text), one_line(&url))).into());
     }
-    let target = Target::parse(text)?;
+    let target = command_line::target(text).map_err(Usage)?;
     match &target {
         Target::Stdio(command) if command.arguments().is_empty() && is_launcher(command) => {
             let name = one_line(text);

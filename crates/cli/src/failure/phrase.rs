@@ -6,13 +6,13 @@ use agentwire_jsonrpc::{ErrorObject, Printable};
 use agentwire_mcp_client::HandshakeError;
 use agentwire_mcp_hub::ConnectError;
 use agentwire_peer::{CallError, Closed};
-use agentwire_transport::Exited;
+use agentwire_transport::{Exited, TransportError};
 use agentwire_transport_http::client::HttpError;
 use agentwire_transport_sse::client::SseError;
 use agentwire_transport_stdio::SpawnError;
 
 use super::chain::{causes, chain};
-use super::errors::{ErrorWithHint, Overdue};
+use super::errors::{ErrorWithHint, Failure, Overdue};
 use super::http::{http_phrase, is_web_page, sse_phrase, web_page};
 use super::side::{OtherSide, Place, Role, program_name};
 use crate::text::beginning;
@@ -24,7 +24,17 @@ const DATA_LIMIT: usize = 1 << 10;
 /// other side has answered the first request.
 pub(super) fn phrase(side: &OtherSide, is_connected: bool, error: &(dyn Error + 'static)) -> Option<String> {
     let phrase = Phrase { side, is_connected };
-    chain(error).find_map(|cause| phrase.of(cause))
+    // What a command adds to a failure stays in front of it.
+    let mut before = String::new();
+    for cause in chain(error) {
+        if let Some(sentence) = phrase.of(cause) {
+            return Some(before + &sentence);
+        }
+        if !cause.is::<Failure>() && !cause.is::<ConnectError>() && !cause.is::<TransportError>() {
+            before += &format!("{cause}: ");
+        }
+    }
+    None
 }
 
 /// The sentence on an error that an answer carries.
