@@ -19,7 +19,7 @@ use super::complete::Completions;
 use super::prompt::{Prompt, PromptSupport};
 use crate::failure::{Interrupted, OtherSide, RemoteError, sentence};
 use crate::signals::Signals;
-use crate::terminal::{TerminalModes, User, View, is_dumb};
+use crate::terminal::{Format, TerminalModes, User, View, is_dumb};
 use crate::text::Notes;
 
 /// How long to wait for the rest of the output after a second ^C has ended a turn.
@@ -69,14 +69,14 @@ impl Console {
     ///
     /// When signals cannot be handled.
     pub(super) fn new(
-        json: bool,
+        format: Format,
         has_person: bool,
         cwd: PathBuf,
         timeout: Duration,
         side: OtherSide,
         notes: &Notes,
     ) -> Result<Self> {
-        let view = Arc::new(View::new(json, notes.clone()));
+        let view = Arc::new(View::new(format, notes.clone()));
         let interrupt = Arc::new(Notify::new());
         let completions = Completions::default();
         completions.known().folder = cwd.clone();
@@ -98,9 +98,14 @@ impl Console {
         })
     }
 
+    /// An error that names the agent.
+    pub(super) fn named(&self, error: BoxError) -> anyhow::Error {
+        RemoteError::name(&self.side, self.started.get(), error)
+    }
+
     /// An error as a sentence that names the agent.
     pub(super) fn sentence(&self, error: BoxError) -> String {
-        sentence(&RemoteError::name(&self.side, self.started.get(), error))
+        sentence(&self.named(error))
     }
 
     /// Makes a prompt. With `support`, it has the files that the text names.

@@ -7,6 +7,8 @@ mod commands;
 mod complete;
 mod console;
 mod continuation;
+mod display;
+mod draw;
 mod editor;
 mod input;
 mod interactive;
@@ -23,6 +25,7 @@ mod settings;
 mod setup;
 mod start;
 mod throttle;
+mod update_text;
 mod v1;
 mod v2;
 
@@ -43,11 +46,12 @@ use self::adapter::{AgentAdapter, client_info};
 use self::agent_log::AgentLog;
 use self::agent_login::TerminalLogin;
 use self::console::{Console, PendingPrompt};
+use self::display::Display;
 use self::input::PipedInput;
 use self::interactive::{run_interactive, run_once};
 use self::permissions::PermissionChecker;
 use self::plan::Plan;
-use self::session::Session;
+use self::session::{Session, TurnStopped};
 use self::start::show_start;
 use self::throttle::Throttle;
 use crate::arguments::{self, Protocol};
@@ -56,7 +60,7 @@ use crate::config::Config;
 use crate::failure::{AlreadyPrinted, Exit, Failure, OtherSide, RemoteError, Role, to_anyhow};
 use crate::login::authorization;
 use crate::signals::Signals;
-use crate::terminal::TerminalModes;
+use crate::terminal::{Format, TerminalModes};
 use crate::text::Notes;
 use crate::text_lines::TextLines;
 
@@ -78,6 +82,8 @@ pub(crate) async fn run(
     // Begins at once: what is piped may be there before the agent is.
     let piped = plan.prompt.as_ref().and_then(|_| PipedInput::begin());
 
+    let format = plan.format(json);
+    let json = format == Format::Json;
     // Questions are asked where everything else is shown.
     let is_there = !json && io::stdin().is_terminal() && io::stdout().is_terminal();
     let _modes = is_there.then(TerminalModes::keep);
@@ -86,13 +92,20 @@ pub(crate) async fn run(
     }
     let side = OtherSide::program(Role::Agent, &command);
     let command = TextLines::new(&side, notes).watch(command);
-    let mut console = Console::new(json, is_there, plan.cwd.clone(), plan.timeout, side.clone(), notes)?;
+    let mut console = Console::new(format, is_there, plan.cwd.clone(), plan.timeout, side.clone(), notes)?;
     let view = console.view.clone();
     let user = is_there.then(|| console.user.clone());
     let permissions = Arc::new(PermissionChecker::new(rules, plan.grants_all, user.clone(), view.clone()));
     let completions = console.completions.clone();
-    let toolkit = v1::Client::toolkit(view.clone(), user.clone(), permissions.clone(), completions.clone());
-    let client = v2::Client::new(view.clone(), user, permissions.clone(), completions);
+    let display = Arc::new(Display::new(view.clone(), plan.display()));
+    let toolkit = v1::Client::toolkit(
+        view.clone(),
+        user.clone(),
+        permissions.clone(),
+        completions.clone(),
+        display.clone(),
+    );
+    let client = v2::Client::new(view.clone(), user, permissions.clone(), completions, display);
     let log = AgentLog::new(plan.agent_log.as_deref(), view.clone(), recorder.clone())?;
     let command = command.stderr(log.stderr());
     let mut chat =
@@ -200,14 +213,19 @@ impl Chat<'_> {
         {
             session.console.view.diagnostics().add(&sentence);
         }
-        outcome?;
-        match permissions.take_refusal() {
-            Some(refusal) if !plan.interactive => {
-                Err(Failure::new(Exit::NotPermitted, refusal.text()).into())
-            }
-            _ => Ok(()),
+        let refusal = permissions.take_refusal().filter(|_| !plan.interactive);
+        match (outcome, refusal) {
+            (Err(error), Some(_)) if !is_cancelled(&error) => Err(error),
+            // Codex cancels the turn when a permission is refused.
+            (_, Some(refusal)) => Err(Failure::new(Exit::NotPermitted, refusal.text()).into()),
+            (outcome, None) => outcome,
         }
     }
+}
+
+/// Whether the agent cancelled the turn by itself.
+fn is_cancelled(error: &BoxError) -> bool {
+    error.downcast_ref::<TurnStopped>().is_some_and(|stopped| stopped.is_cancelled)
 }
 
 /// Logs in at the servers that ask for it. Our agent uses the tokens that are kept then; another one has its own.

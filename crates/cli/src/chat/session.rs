@@ -28,8 +28,12 @@ pub(super) struct Session<'a, A> {
 
 /// The turn ended, and not because its work is done. The reason is shown already.
 #[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(super) struct TurnStopped(String);
+#[error("{text}")]
+pub(super) struct TurnStopped {
+    text: String,
+    /// Whether the agent cancelled it by itself.
+    pub(super) is_cancelled: bool,
+}
 
 impl<'a, A: AgentAdapter> Session<'a, A> {
     /// A session that is not open yet.
@@ -100,16 +104,16 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
         let (view, cwd, limit) = (self.console.view.clone(), self.console.cwd.clone(), self.console.timeout);
         let servers = self.servers.clone();
         let open = async |agent: &A| {
-            agent.set_opening(true);
+            agent.display().set_opening(true)?;
             let sessions = Sessions { agent, view: &view, limit, present: None };
             let opened = sessions.open(choice, &cwd, servers.clone()).await;
-            agent.set_opening(false);
+            agent.display().set_opening(false)?;
             // A replay may end within a line.
             view.turn_ended(None)?;
             opened
         };
         self.id = self.with_login(open).await?;
-        Ok(self.agent.show_settings()?)
+        Ok(self.agent.display().show_settings()?)
     }
 
     /// Opens a session again that was open before, or a new one if it is not there any more.
@@ -119,7 +123,7 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
             Err(error) if !self.agent.is_closed() && is_of_one_call(&error) => {
                 let error = self.console.sentence(error);
                 let why = format!("the session cannot be continued, and a new one begins: {error}");
-                self.console.view.remark(&why)?;
+                self.console.view.tell(&why)?;
                 self.begin(&SessionChoice::New).await
             }
             done => done,
@@ -169,7 +173,7 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
             match self.log_in_by(&method).await {
                 Err(error) if is_of_one_call(&error) && !self.agent.is_closed() => {
                     let error = self.console.sentence(error);
-                    self.console.view.remark(&format!("error: {error}"))?;
+                    self.console.view.tell(&format!("error: {error}"))?;
                 }
                 done => return done,
             }
@@ -189,7 +193,7 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
         let limit = (!has_person).then_some(self.console.timeout);
         let agent = &self.agent;
         let logging_in = async {
-            view.remark(&format!("logging in by `{}`", short(&method.name)))?;
+            view.tell(&format!("logging in by `{}`", short(&method.name)))?;
             let call = agent.log_in(&method.id);
             // The time that a person needs does not count.
             let done = match limit {
@@ -218,6 +222,10 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
         names_files: bool,
         piped: Option<String>,
     ) -> Result<(), BoxError> {
+        let display = self.agent.display();
+        if display.has_replayed() && !display.options().is_interactive {
+            display.show_prompt(&text)?;
+        }
         let mut prompt = self.console.prompt(text, names_files.then(|| self.agent.prompt_support()))?;
         if let Some(piped) = piped {
             prompt.join(piped);
@@ -266,7 +274,7 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
         let shown = stopped.reason.as_deref().filter(|_| stopped.kind != StopKind::EndTurn).map(short);
         console.view.large_json("stopReason", &Arc::new(stopped.reason))?;
         console.view.turn_ended(shown.as_deref())?;
-        agent.show_settings()?;
+        agent.display().show_settings()?;
         if let Some(interrupted) = console.interrupted {
             return Err(interrupted.into());
         }
@@ -277,7 +285,7 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
             StopKind::Error => "the turn failed".to_owned(),
             StopKind::Other => format!("the agent stopped: {}", shown.unwrap_or_default()),
         };
-        Err(TurnStopped(text).into())
+        Err(TurnStopped { text, is_cancelled: stopped.kind == StopKind::Cancelled }.into())
     }
 
     /// Runs a command that begins with `:`.
@@ -299,6 +307,7 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
                 ColonCommand::Option(Some((option, value))) => agent.set_option(id, &option, &value).await,
                 ColonCommand::Sessions => sessions.list(Some(&cwd)).await,
                 ColonCommand::Delete(id) => sessions.delete(&id).await,
+                ColonCommand::Last => Ok(agent.display().show_last()?),
                 _ => Ok(()),
             }
         };
@@ -320,7 +329,7 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
                 if before != self.id {
                     self.agent.close(&before).await;
                 }
-                self.console.view.remark(&format!("session {id}"))?;
+                self.console.view.tell(&format!("session {id}"))?;
             }
             Err(_) => self.agent.return_to_session(&before),
         }

@@ -14,7 +14,7 @@ pub(crate) use self::errors::{
     AlreadyPrinted, ErrorWithHint, Exit, Failure, Interrupted, Overdue, ProgramEnded, ToolFailed, Usage,
     to_anyhow,
 };
-pub(crate) use self::exit::exit_code;
+pub(crate) use self::exit::{exit_code, is_output_closed};
 pub(crate) use self::json::to_json;
 pub(crate) use self::remote::{RemoteError, attempts};
 pub(crate) use self::sentence::sentence;
