@@ -79,14 +79,17 @@ fn a_turn_is_shown() {
             .tells("● Delete\n  gone\n")
             .prints("Done.\n");
     }
-    chat(&agent, &["--protocol", "2", "hello"]).exits(0).prints("\"optionId\":\"n\"");
+    chat(&agent, &["--protocol", "2", "hello"]).exits(6).prints("\"optionId\":\"n\"");
     let ended = chat(&agent, &["--protocol", "2", "--json", "hello"]);
-    let objects = ended.exits(0).objects();
+    let objects = ended.exits(6).objects();
     let has = |kind: &str| objects.iter().filter(|object| object.get(kind).is_some()).count();
     assert_eq!(objects[0]["initialized"]["protocolVersion"], 2, "{ended}");
     assert_eq!(objects[1]["session"]["sessionId"], "s1", "{ended}");
     assert_eq!((has("update"), has("permission")), (7, 1), "{ended}");
-    assert_eq!(objects.last(), Some(&json!({ "stopReason": "end_turn" })), "{ended}");
+    // The refused permission comes last.
+    let end = &objects[objects.len() - 2..];
+    assert_eq!(end[0], json!({ "stopReason": "end_turn" }), "{ended}");
+    assert!(end[1]["error"]["message"].is_string(), "{ended}");
 }
 
 #[test]

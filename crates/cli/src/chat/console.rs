@@ -121,11 +121,17 @@ impl Console {
         Ok(prompt)
     }
 
-    /// Runs until the end, a signal, or an error of the output.
+    /// Keeps keys out of the output, until the result is dropped. A terminal that edits lines itself shows them all the same.
+    fn hide_keys(&self) -> Option<TerminalModes> {
+        (self.has_person && !is_dumb()).then(TerminalModes::without_echo)
+    }
+
+    /// Runs until the end, a signal, or an error of the output. Keys that are pressed meanwhile are not shown.
     pub(super) async fn interruptible<R>(
         &mut self,
         running: impl Future<Output = Result<R, BoxError>>,
     ) -> Result<R, BoxError> {
+        let _modes = self.hide_keys();
         tokio::select! {
             done = running => done,
             interrupted = self.signals.interrupted() => Err(interrupted.into()),
@@ -143,7 +149,7 @@ impl Console {
     ) -> Result<R, BoxError> {
         // A ^C from before the turn does not cancel it.
         let _earlier = self.interrupt.notified().now_or_never();
-        let _modes = (self.has_person && !is_dumb()).then(TerminalModes::without_echo);
+        let _modes = self.hide_keys();
         self.interrupted = None;
         self.view.turn_begins()?;
         let mut turn = pin!(turn);

@@ -290,6 +290,7 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
 
     /// Runs a command that begins with `:`.
     pub(super) async fn run(&mut self, command: ColonCommand) -> Result<(), BoxError> {
+        self.console.interrupted = None;
         match command {
             ColonCommand::New => return self.change(SessionChoice::New).await,
             ColonCommand::Resume(id) => return self.change(SessionChoice::Id(id)).await,
