@@ -10,7 +10,6 @@ mod pipes;
 mod spawn_error;
 mod stderr;
 mod streams;
-mod text_lines;
 mod waker;
 mod watch;
 
