@@ -143,5 +143,5 @@ fn an_older_agent_is_taken_where_that_is_wanted() {
     let silent = scripted("agent initialize silent");
     let ended =
         Program::run(&["chat", "--protocol", "auto", "--timeout", "4", "--agent", &silent, "hello"], SOON);
-    ended.exits(1).tells("no answer within 4s");
+    ended.exits(124).tells("the agent did not answer initialize within 4s");
 }

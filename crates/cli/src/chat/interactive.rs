@@ -70,7 +70,7 @@ fn report<A: AgentAdapter>(
     match (ends, is_shown) {
         (true, _) => Err(error),
         (_, true) => Ok(()),
-        _ => Ok(session.console.view.failed_turn(error)?),
+        _ => Ok(session.console.view.failed_turn(&session.console.named(error))?),
     }
 }
 

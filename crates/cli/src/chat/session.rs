@@ -121,6 +121,7 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
         let choice = SessionChoice::Id(id.to_string());
         match self.begin(&choice).await {
             Err(error) if !self.agent.is_closed() && is_of_one_call(&error) => {
+                let error = self.console.sentence(error);
                 let why = format!("the session cannot be continued, and a new one begins: {error}");
                 self.console.view.tell(&why)?;
                 self.begin(&SessionChoice::New).await
@@ -141,7 +142,10 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
             }
             Ok(())
         };
-        let late = |_| format!("the agent did not set what was asked for within {:?}", plan.timeout);
+        let late = |_| {
+            let limit = plan.timeout;
+            Failure::new(Exit::TimedOut, format!("the agent did not set what was asked for within {limit:?}"))
+        };
         console.interruptible(async { tokio::time::timeout(plan.timeout, set).await.map_err(late)? }).await
     }
 
@@ -168,6 +172,7 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
             };
             match self.log_in_by(&method).await {
                 Err(error) if is_of_one_call(&error) && !self.agent.is_closed() => {
+                    let error = self.console.sentence(error);
                     self.console.view.tell(&format!("error: {error}"))?;
                 }
                 done => return done,
