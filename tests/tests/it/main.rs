@@ -30,6 +30,7 @@ mod command_line;
 mod conformance_table;
 mod conversation;
 mod emulator;
+mod error_hints;
 mod family;
 mod guides;
 mod kept;
