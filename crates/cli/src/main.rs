@@ -3,6 +3,7 @@
 // circle: replay/http.rs, replay/mod.rs, replay/program.rs: each way to the live side runs the replay that `mod.rs` has.
 
 mod agent;
+mod agents;
 mod arguments;
 mod call;
 mod chat;
@@ -99,6 +100,7 @@ async fn execute(arguments: Arguments, notes: &Notes) -> Result<()> {
 async fn run_command(command: Command, json: bool, notes: &Notes, recorder: Option<Recorder>) -> Result<()> {
     match command {
         Command::Chat(chat) => chat::run(chat, json, notes, recorder).await,
+        Command::Agents(agents) => agents::run(agents, json, notes).await,
         Command::Agent(agent) => agent::run(agent, notes, recorder).await,
         Command::Server(server) => server::run(server, notes, recorder).await,
         Command::Tools(tools) => tools::list(tools, json, notes, recorder).await,

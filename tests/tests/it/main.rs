@@ -6,6 +6,7 @@
 #![cfg(target_os = "linux")]
 
 mod action;
+mod agents_command;
 mod agents_that_fail;
 mod arguments;
 mod authorization;
