@@ -91,6 +91,11 @@ fn write_program(path: &Path, text: &str) {
 #[test]
 fn nothing_runs_without_a_yes() {
     let place = Place::new();
+    let ended = place.run(&["agents", "list"]);
+    assert_eq!(
+        ended.exits(0).stderr,
+        "no agent is installed; `agentwire agents search` lists those of the registry\n"
+    );
     let ended = place.run(&["agents", "install", "fake"]);
     ended.exits(6);
     let plan = format!(
@@ -120,6 +125,8 @@ fn an_agent_is_installed_and_found_by_its_name_without_its_registry() {
     assert_eq!(fs::read_to_string(place.path("installs")).unwrap().lines().count(), 1);
 
     let ended = place.run(&["agents", "list"]);
+    assert_eq!(ended.exits(0).stdout, "fake  1.0.0       Fake ^[[2JAgent\n");
+    let ended = place.run(&["agents", "search"]);
     assert_eq!(ended.exits(0).stdout, "fake  1.0.0       Fake ^[[2JAgent (installed: 1.0.0)\n");
     let ended = place.run(&["--json", "agents", "search", "tests"]);
     assert_eq!(ended.exits(0).objects()[0]["installed"], "1.0.0");
@@ -157,7 +164,7 @@ fn an_update_that_does_not_answer_changes_nothing() {
     place.run(&["chat", "--agent", "fake", "hello"]).exits(0);
     let ended = place.run(&["--json", "agents", "list"]);
     let objects = ended.exits(0).objects();
-    assert_eq!((&objects[0]["version"], &objects[0]["installed"]), (&"1.10.0".into(), &"1.0.0".into()));
+    assert_eq!((&objects[0]["version"], &objects[0]["newer"]), (&"1.0.0".into(), &"1.10.0".into()));
 }
 
 #[test]
@@ -187,7 +194,7 @@ fn what_cannot_be_found_is_said_with_what_to_do() {
     assert_eq!(
         ended.exits(1).stderr,
         format!(
-            "error: the registry {registry} has no agent `other`; `agentwire agents list --registry {registry}` lists those that \
+            "error: the registry {registry} has no agent `other`; `agentwire agents search --registry {registry}` lists those that \
              there are\n"
         )
     );
@@ -196,7 +203,7 @@ fn what_cannot_be_found_is_said_with_what_to_do() {
         ended.exits(4).stderr,
         "error: `fake` is an agent that is not installed; `agentwire agents install fake` installs it\n"
     );
-    let ended = place.run(&["agents", "--registry", "http://127.0.0.1:1/r.json", "list"]);
+    let ended = place.run(&["agents", "--registry", "http://127.0.0.1:1/r.json", "search"]);
     ended.exits(4).tells("error: http://127.0.0.1:1/r.json: it cannot be reached: ");
     let ended = place.run(&["agents", "install", "fake@latest", "--yes"]);
     assert_eq!(

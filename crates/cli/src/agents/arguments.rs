@@ -27,9 +27,9 @@ pub(crate) struct Places {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum AgentsCommand {
-    /// List the agents of the registry, and which of them are installed.
+    /// List the installed agents.
     List,
-    /// List the agents whose id, name or description has all words.
+    /// List the agents of the registry: all, or those whose id, name or description has all words.
     Search(Search),
     /// Show an agent: what it is, how it can be installed, what is installed.
     Show(One),
@@ -53,7 +53,6 @@ pub(crate) enum AgentsCommand {
 #[derive(Debug, Args)]
 pub(crate) struct Search {
     /// The words
-    #[arg(required = true)]
     pub(crate) words: Vec<String>,
 }
 

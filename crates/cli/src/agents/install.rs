@@ -63,7 +63,7 @@ async fn install_one(
     consent: Consent,
 ) -> Result<()> {
     let Context { places, json, notes } = *context;
-    let advice = format!("`{}` lists those that there are", places.hint("list"));
+    let advice = format!("`{}` lists those that there are", places.hint("search"));
     let entry = index.entry(id).map_err(|error| with_advice(error, &advice))?;
     let mut plan = Plan::new(entry, index, options).map_err(to_failure)?;
     store.resolve(&mut plan).await.map_err(to_failure)?;

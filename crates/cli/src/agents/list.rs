@@ -1,6 +1,6 @@
 //! `agents list`, `search` and `show`.
 
-use agentwire_agent_registry::{AgentStore, Entry, Index, InstalledAgent};
+use agentwire_agent_registry::{AgentStore, Entry, InstalledAgent, Kind, Plan, is_newer};
 use anyhow::Result;
 use serde::Serialize;
 
@@ -12,7 +12,7 @@ use crate::text::{self, Notes};
 /// How wide the column of ids is at most.
 const MAX_WIDTH: usize = 24;
 
-/// An agent for programs.
+/// An agent of the registry for programs.
 #[derive(Serialize)]
 struct Line<'a> {
     #[serde(flatten)]
@@ -21,15 +21,47 @@ struct Line<'a> {
     installed: Option<&'a str>,
 }
 
-/// An installed agent that the registry does not have.
+/// An installed agent for programs.
 #[derive(Serialize)]
-struct Unlisted<'a> {
+struct InstalledLine<'a> {
     id: &'a str,
-    installed: &'a str,
+    name: &'a str,
+    version: &'a str,
+    kind: Kind,
+    program: String,
+    /// A newer version, as the registry said when it was last read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    newer: Option<&'a str>,
 }
 
-/// Lists all agents, or those that a search finds.
-pub(super) async fn list(places: &Places, words: &[String], json: bool, notes: &Notes) -> Result<()> {
+/// Lists the installed agents, without a network.
+pub(super) fn list(places: &Places, json: bool, notes: &Notes) -> Result<()> {
+    let store = places.store()?;
+    let agents = installed(&store, notes)?;
+    // The list does not need the registry, so its errors are those of other commands.
+    let index = places.source().ok().and_then(|source| store.cached_index(&source).ok().flatten());
+    let width = agents.iter().map(|agent| agent.plan.id.len()).max().unwrap_or(0).min(MAX_WIDTH);
+    for agent in &agents {
+        let plan = &agent.plan;
+        let entry = index.as_ref().and_then(|index| index.entry(&plan.id).ok());
+        let newer = entry.map(|entry| &*entry.version).filter(|version| is_newer(version, &plan.version));
+        if json {
+            let program = agent.start().program().display().to_string();
+            let Plan { id, name, version, kind, .. } = plan;
+            print_json(&InstalledLine { id, name, version, kind: *kind, program, newer })?;
+        } else {
+            let mark = newer.map_or_else(String::new, |version| format!(" (newer: {version})"));
+            text::print_line(&format!("{:width$}  {:10}  {}{mark}", plan.id, plan.version, plan.name))?;
+        }
+    }
+    if agents.is_empty() && !json {
+        notes.add(&format!("no agent is installed; `{}` lists those of the registry", places.hint("search")));
+    }
+    Ok(())
+}
+
+/// Lists the agents of the registry that have all words.
+pub(super) async fn search(places: &Places, words: &[String], json: bool, notes: &Notes) -> Result<()> {
     let store = places.store()?;
     let index = places.index(&store, notes).await?;
     let installed = installed(&store, notes)?;
@@ -44,23 +76,8 @@ pub(super) async fn list(places: &Places, words: &[String], json: bool, notes: &
             text::print_line(&format!("{:width$}  {:10}  {}{mark}", entry.id, entry.version, entry.name))?;
         }
     }
-    if words.is_empty() {
-        list_unlisted(&index, &installed, json)?;
-    } else if found.is_empty() && !json {
-        notes.add("no agent has all these words");
-    }
-    Ok(())
-}
-
-fn list_unlisted(index: &Index, installed: &[InstalledAgent], json: bool) -> Result<()> {
-    for agent in installed.iter().filter(|agent| index.entry(&agent.plan.id).is_err()) {
-        let (id, version) = (&agent.plan.id, &agent.plan.version);
-        match json {
-            true => print_json(&Unlisted { id, installed: version })?,
-            false => {
-                text::print_line(&format!("{id}  {version}  (installed; the registry does not have it)"))?
-            }
-        }
+    if found.is_empty() && !json {
+        notes.add("no agent of the registry has all these words");
     }
     Ok(())
 }
@@ -69,7 +86,7 @@ fn list_unlisted(index: &Index, installed: &[InstalledAgent], json: bool) -> Res
 pub(super) async fn show(places: &Places, id: &str, json: bool, notes: &Notes) -> Result<()> {
     let store = places.store()?;
     let index = places.index(&store, notes).await?;
-    let advice = format!("`{}` lists those that there are", places.hint("list"));
+    let advice = format!("`{}` lists those that there are", places.hint("search"));
     let entry = index.entry(id).map_err(|error| with_advice(error, &advice))?;
     let installed = installed(&store, notes)?;
     let version = version_of(&installed, id);

@@ -30,8 +30,8 @@ async fn execute(arguments: Agents, json: bool, notes: &Notes) -> Result<()> {
     let Agents { places, command } = arguments;
     let context = Context { places: &places, json, notes };
     match command {
-        AgentsCommand::List => list::list(&places, &[], json, notes).await,
-        AgentsCommand::Search(search) => list::list(&places, &search.words, json, notes).await,
+        AgentsCommand::List => list::list(&places, json, notes),
+        AgentsCommand::Search(search) => list::search(&places, &search.words, json, notes).await,
         AgentsCommand::Show(one) => list::show(&places, &one.id, json, notes).await,
         AgentsCommand::Install(install) => install::install(&context, install).await,
         AgentsCommand::Update(update) => install::update(&context, update).await,

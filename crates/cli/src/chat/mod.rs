@@ -52,6 +52,7 @@ use self::session::Session;
 use self::start::show_start;
 use self::throttle::Throttle;
 use crate::arguments::{self, Protocol};
+use crate::command_line;
 use crate::config::Config;
 use crate::failure::{AlreadyPrinted, Exit, Failure, to_anyhow};
 use crate::login::authorization;
@@ -259,6 +260,6 @@ fn agent_command(line: Option<&str>, config: &Config) -> Result<(Command, Option
     }
     match crate::agents::find(line)? {
         Some((command, guard)) => Ok((command, Some(guard))),
-        None => Ok((Command::parse(line).context("--agent")?, None)),
+        None => Ok((command_line::parse(line).context("--agent")?, None)),
     }
 }
