@@ -41,6 +41,7 @@ ln -s ../fake/x "$2/node_modules/.bin/fake-agent"
 "#
             ),
         );
+        place.script("bin/uv", "#!/bin/sh\necho uv 0.9.0\n");
         place.script("bin/node", "#!/bin/sh\necho v22.0.0\n");
         place.agent("1.0.0", &format!("#!/bin/sh\nexec '{}' \"$@\"\n", agentwire().display()));
         place.registry("1.0.0");
@@ -134,7 +135,7 @@ fn an_agent_is_installed_and_found_by_its_name_without_its_registry() {
     let ended = place.run(&["agents", "doctor", "fake"]);
     ended
         .exits(0)
-        .prints("node   v22.0.0\nnpm    10.9.0\nuv     `uv` is not installed: no folder of PATH has it\n");
+        .prints("node   v22.0.0\nnpm    10.9.0\nuv     uv 0.9.0\n");
     ended.prints("fake 1.0.0: ");
 
     fs::remove_file(place.path("bin/npm")).unwrap();
