@@ -31,10 +31,10 @@ mod reduce;
 mod replay;
 mod save;
 mod server;
+mod server_target;
 mod sessions;
 mod signals;
 mod signature;
-mod target;
 mod terminal;
 mod text;
 mod tools;
@@ -71,7 +71,9 @@ fn main() -> ExitCode {
 fn parse() -> Arguments {
     Arguments::try_parse().unwrap_or_else(|error| {
         let hint = match error.kind() {
-            ErrorKind::UnknownArgument => target::unquoted_hint(&std::env::args_os().collect::<Vec<_>>()),
+            ErrorKind::UnknownArgument => {
+                server_target::unquoted_hint(&std::env::args_os().collect::<Vec<_>>())
+            }
             _ => None,
         };
         match hint {
@@ -88,8 +90,8 @@ fn parse() -> Arguments {
 
 /// Prints why the command failed: on stderr, and with --json on stdout too.
 fn report(error: &anyhow::Error, json: bool) {
-    // Its own output says how it ended.
-    if error.is::<ProgramEnded>() {
+    // Its own output says how it ended, or nobody reads ours.
+    if error.is::<ProgramEnded>() || failure::is_output_closed(error) {
         return;
     }
     let has_json = error.chain().any(|cause| cause.is::<ToolFailed>() || cause.is::<AlreadyPrinted>());

@@ -7,6 +7,7 @@
 
 mod action;
 mod agents_command;
+mod agent_login;
 mod agents_that_fail;
 mod arguments;
 mod authorization;
@@ -16,7 +17,10 @@ mod call_tasks;
 mod chain;
 mod chat;
 mod chat_at_terminal;
+mod chat_commands;
 mod chat_costs;
+mod chat_display;
+mod chat_input;
 mod chat_rules;
 mod chat_v2;
 mod check_hostile;
@@ -25,6 +29,7 @@ mod clients_that_fail;
 mod command_line;
 mod conformance_table;
 mod conversation;
+mod emulator;
 mod family;
 mod guides;
 mod kept;
