@@ -133,9 +133,7 @@ fn an_agent_is_installed_and_found_by_its_name_without_its_registry() {
     assert_eq!(ended.exits(0).objects()[0]["installed"], "1.0.0");
     place.run(&["agents", "show", "fake"]).exits(0).prints("  installed  1.0.0 as npx\n");
     let ended = place.run(&["agents", "doctor", "fake"]);
-    ended
-        .exits(0)
-        .prints("node   v22.0.0\nnpm    10.9.0\nuv     uv 0.9.0\n");
+    ended.exits(0).prints("node   v22.0.0\nnpm    10.9.0\nuv     uv 0.9.0\n");
     ended.prints("fake 1.0.0: ");
 
     fs::remove_file(place.path("bin/npm")).unwrap();

@@ -6,8 +6,8 @@
 #![cfg(target_os = "linux")]
 
 mod action;
-mod agents_command;
 mod agent_login;
+mod agents_command;
 mod agents_that_fail;
 mod arguments;
 mod authorization;
