@@ -164,10 +164,10 @@ pub(super) async fn update(context: &Context<'_>, arguments: Update) -> Result<(
         }
         let scripts = plan.allow_scripts || arguments.consent.allow_scripts;
         let options = PlanOptions::default().kind(plan.kind).allow_scripts(scripts);
-        if let Err(error) = install_one(context, &store, &index, id, &options, arguments.consent).await {
-            if let Some(earlier) = failure.replace(error) {
-                text::print_error(&format!("error: {}", sentence(&earlier)));
-            }
+        let outcome = install_one(context, &store, &index, id, &options, arguments.consent).await;
+        let earlier = outcome.err().and_then(|error| failure.replace(error));
+        if let Some(earlier) = earlier {
+            text::print_error(&format!("error: {}", sentence(&earlier)));
         }
     }
     failure.map_or(Ok(()), Err)
