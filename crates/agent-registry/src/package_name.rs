@@ -18,7 +18,7 @@ pub(crate) fn npm_package(package: &str, wanted: &str, is_other: bool) -> Result
     let version = if is_other { wanted } else { version.unwrap_or(wanted) };
     match is_release(version) {
         true => Ok((format!("{name}@{version}"), None)),
-        false => Err(format!("`{package}` names no single version, but `{version}`")),
+        false => Err(format!("`{version}` is no single version of `{name}`")),
     }
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn pypi_package(package: &str, wanted: &str, is_other: bool) -> Resul
     // A name such as `latest` is no version; the others begin with a digit.
     match is_plain(version) && version.starts_with(|first: char| first.is_ascii_digit()) {
         true => Ok((format!("{requirement}=={version}"), Some(name.to_owned()))),
-        false => Err(format!("`{package}` names no single version, but `{version}`")),
+        false => Err(format!("`{version}` is no single version of `{name}`")),
     }
 }
 

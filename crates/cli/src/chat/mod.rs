@@ -52,7 +52,7 @@ use self::input::PipedInput;
 use self::interactive::{run_interactive, run_once};
 use self::permissions::PermissionChecker;
 use self::plan::Plan;
-use self::session::Session;
+use self::session::{Session, TurnStopped};
 use self::start::show_start;
 use self::throttle::Throttle;
 use crate::arguments::{self, Protocol};
@@ -209,14 +209,19 @@ impl Chat<'_> {
         {
             session.console.view.diagnostics().add(&sentence);
         }
-        outcome?;
-        match permissions.take_refusal() {
-            Some(refusal) if !plan.interactive => {
-                Err(Failure::new(Exit::NotPermitted, refusal.text()).into())
-            }
-            _ => Ok(()),
+        let refusal = permissions.take_refusal().filter(|_| !plan.interactive);
+        match (outcome, refusal) {
+            (Err(error), Some(_)) if !is_cancelled(&error) => Err(error),
+            // Codex cancels the turn when a permission is refused.
+            (_, Some(refusal)) => Err(Failure::new(Exit::NotPermitted, refusal.text()).into()),
+            (outcome, None) => outcome,
         }
     }
+}
+
+/// Whether the agent cancelled the turn by itself.
+fn is_cancelled(error: &BoxError) -> bool {
+    error.downcast_ref::<TurnStopped>().is_some_and(|stopped| stopped.is_cancelled)
 }
 
 /// Logs in at the servers that ask for it. Our agent uses the tokens that are kept then; another one has its own.

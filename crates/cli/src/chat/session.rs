@@ -28,8 +28,12 @@ pub(super) struct Session<'a, A> {
 
 /// The turn ended, and not because its work is done. The reason is shown already.
 #[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(super) struct TurnStopped(String);
+#[error("{text}")]
+pub(super) struct TurnStopped {
+    text: String,
+    /// Whether the agent cancelled it by itself.
+    pub(super) is_cancelled: bool,
+}
 
 impl<'a, A: AgentAdapter> Session<'a, A> {
     /// A session that is not open yet.
@@ -276,7 +280,7 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
             StopKind::Error => "the turn failed".to_owned(),
             StopKind::Other => format!("the agent stopped: {}", shown.unwrap_or_default()),
         };
-        Err(TurnStopped(text).into())
+        Err(TurnStopped { text, is_cancelled: stopped.kind == StopKind::Cancelled }.into())
     }
 
     /// Runs a command that begins with `:`.
