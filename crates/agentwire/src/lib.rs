@@ -11,6 +11,7 @@
 //! | an agent | `acp-sessions`, `stdio` | `acp::sessions`, `stdio` |
 //! | an agent that keeps its sessions itself | `acp-agent`, `stdio` | `acp::agent`, `stdio` |
 //! | an editor, or another client of agents | `acp-toolkit`, `stdio` | `acp::toolkit`, `acp::client`, `stdio` |
+//! | a client that installs agents by name | `agent-registry` beside the above | `acp::registry` |
 //! | a proxy between the two | `acp-proxy` | `acp::proxy` |
 //!
 //! No feature is on by default. `full` is all of them. [`jsonrpc`], [`peer`] (errors and calls of both runtimes) and
@@ -41,6 +42,9 @@ pub mod acp {
     #[cfg(feature = "acp-toolkit")]
     #[doc(inline)]
     pub use agentwire_acp_toolkit as toolkit;
+    #[cfg(feature = "agent-registry")]
+    #[doc(inline)]
+    pub use agentwire_agent_registry as registry;
 }
 
 /// The Model Context Protocol: between an agent and its tools.

@@ -1,11 +1,13 @@
 //! `cargo xtask bench stdio` and `cargo xtask bench http`: our programs, the rivals' and hand-written loops, side by side in
 //! one run. `cargo xtask bench schema` compares types alone, and `cargo xtask bench size` the build costs of small programs.
+//! `cargo xtask bench chat` measures our command at a terminal.
 //!
 //! One load generator (`wire`) drives all of them, so a difference is the subjects'. Subjects take turns within each
 //! repetition and every repetition starts new programs; a row's number is the median. The limit programs are blocking
 //! loops for this purpose alone: they show what the machine can do.
 
 mod acp;
+mod chat;
 mod http;
 mod launch;
 mod lines;
@@ -40,7 +42,7 @@ use crate::cargo;
 pub(crate) fn run(root: &Path, arguments: lexopt::Parser) -> Result<()> {
     let (mut options, suite) = Options::parse(arguments)?;
     match suite.as_deref() {
-        Some("schema" | "size") if options.against.is_some() => {
+        Some("schema" | "size" | "chat") if options.against.is_some() => {
             bail!("--against is for stdio and http\n\n{USAGE}")
         }
         // Its measurements run in programs that it builds in release mode.
@@ -52,6 +54,8 @@ pub(crate) fn run(root: &Path, arguments: lexopt::Parser) -> Result<()> {
         Some("stdio" | "http") if cfg!(debug_assertions) => run_in_release(root),
         Some("stdio") => stdio(root, &options),
         Some("http") => http::run(root, &options),
+        Some("chat") => chat::run(root, &options),
+        Some(chat::AGENT) => chat::agent(&options),
         _ => bail!("{USAGE}"),
     }
 }

@@ -13,15 +13,17 @@ cargo xtask bench stdio [--quick] [--build] [--only ROW]... [--json FILE] [--che
 cargo xtask bench http [--quick] [--only ROW]... [--json FILE] [--check] [--rivals-only | --against DIR]
 cargo xtask bench schema [--quick] [--build] [--only ROW]... [--json FILE] [--check]
 cargo xtask bench size [--quick] [--only ROW]... [--json FILE] [--rivals-only]
+cargo xtask bench chat [--quick] [--only ROW]... [--json FILE] [--check] [--agentwire PATH]
 
   --quick        few short repetitions, and no build rows unless --build asks for them; of size one build of each
   --build        measure the clean builds, which take minutes; part of a full run
-  --only ROW     only this row (of stdio a to n, of http a1 to e4, of schema and size by its name); may be given again
+  --only ROW     only this row (of stdio a to n, of http a1 to e4, of the others by its name); may be given again
   --json FILE    write the samples too
   --check        exit with an error when a floor is missed, as size always does
   --rivals-only  leave our side out, to look at the yardsticks alone
   --against DIR  compare with our programs of another checkout, instead of with the rivals': a row that is worse by more
-                 than 3 % counts as a missed floor";
+                 than 3 % counts as a missed floor
+  --agentwire PATH  measure this program instead of building one";
 
 /// The options of the command line.
 #[derive(Default)]
@@ -33,6 +35,7 @@ pub(super) struct Options {
     pub(super) check: bool,
     pub(super) rivals_only: bool,
     pub(super) against: Option<PathBuf>,
+    pub(super) agentwire: Option<PathBuf>,
 }
 
 impl Options {
@@ -50,6 +53,7 @@ impl Options {
                 Long("check") => options.check = true,
                 Long("rivals-only") => options.rivals_only = true,
                 Long("against") => options.against = Some(std::path::absolute(arguments.value()?)?),
+                Long("agentwire") => options.agentwire = Some(std::path::absolute(arguments.value()?)?),
                 Value(name) if suite.is_none() => suite = Some(name.string()?),
                 other => bail!("{}\n\n{USAGE}", other.unexpected()),
             }

@@ -135,14 +135,14 @@ impl Process {
 }
 
 /// Kills a program that takes too long, so that blocking reads and writes fail.
-struct Watchdog {
+pub(crate) struct Watchdog {
     fired: Arc<AtomicBool>,
     cancel: Option<mpsc::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Watchdog {
-    fn set(program: &Program, timeout: Duration) -> Self {
+    pub(crate) fn set(program: &Program, timeout: Duration) -> Self {
         let fired = Arc::new(AtomicBool::new(false));
         let (cancel, cancelled) = mpsc::channel::<()>();
         let pid = Pid::from_child(&program.child);
@@ -241,7 +241,7 @@ impl Load {
 }
 
 /// Sums `count` fields from `utime` on: two for a process alone, four with its children that have been waited for.
-fn processor_time(path: &str, count: usize) -> Result<Duration> {
+pub(crate) fn processor_time(path: &str, count: usize) -> Result<Duration> {
     let stat = std::fs::read_to_string(path)?;
     // The second field is the program's name in parentheses and may hold anything, spaces included.
     let (_, after_name) = stat.rsplit_once(')').context("no name in stat")?;

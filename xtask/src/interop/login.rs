@@ -141,7 +141,7 @@ impl<'a> Login<'a> {
     /// A command must ask for a login.
     fn expect_refused(&self) -> Result<()> {
         let outcome = self.scratch.run(&self.agentwire(&["tools", "--json", &self.url]))?;
-        outcome.expect_code(1)?;
+        outcome.expect_code(3)?;
         outcome.expect(&format!("run `agentwire login {}`", self.url))
     }
 

@@ -8,6 +8,7 @@ mod caller;
 mod chain;
 mod chat;
 mod client;
+mod installed;
 mod login;
 mod mcp_client;
 mod mcp_client_http;
@@ -36,10 +37,11 @@ use self::scratch::Scratch;
 use crate::cargo;
 
 const USAGE: &str = "\
-cargo xtask interop [--list] [--browser] [--agentwire PATH] [NAME]...
+cargo xtask interop [--list] [--browser | --installed] [--agentwire PATH] [NAME]...
 
-  NAME               run only the pairs whose name contains one of these
+  NAME               run only the pairs, or the agents, whose name contains one of these
   --browser          run the pairs that need Chromium, and no others
+  --installed        install agents by name, from npm, and use them as a person does, and run no pairs
   --list             print the names of the pairs
   --agentwire PATH   test this program instead of building one";
 
@@ -70,6 +72,7 @@ fn pairs() -> Vec<Pair> {
 struct Options {
     list: bool,
     browser: bool,
+    installed: bool,
     agentwire: Option<PathBuf>,
     names: Vec<String>,
 }
@@ -78,6 +81,9 @@ struct Options {
 /// failed, so nothing follows that line.
 pub(crate) fn run(root: &Path, arguments: lexopt::Parser) -> Result<()> {
     let options = parse(arguments)?;
+    if options.installed {
+        return installed::run(root, agentwire(root, options.agentwire)?, &options.names);
+    }
     let mut pairs = if options.browser { login::BROWSER_PAIRS.to_vec() } else { pairs() };
     pairs
         .retain(|pair| options.names.is_empty() || options.names.iter().any(|name| pair.name.contains(name)));
@@ -91,10 +97,7 @@ pub(crate) fn run(root: &Path, arguments: lexopt::Parser) -> Result<()> {
     if options.browser {
         login::chromium()?;
     }
-    let agentwire = match options.agentwire {
-        Some(path) => std::path::absolute(path)?,
-        None => build(root)?,
-    };
+    let agentwire = agentwire(root, options.agentwire)?;
     build_answering(root)?;
     let peers = peers::install(root, agentwire)?;
     let failed = run_all(&pairs, &peers);
@@ -113,6 +116,7 @@ fn parse(mut arguments: lexopt::Parser) -> Result<Options> {
         match argument {
             Long("list") => options.list = true,
             Long("browser") => options.browser = true,
+            Long("installed") => options.installed = true,
             Long("agentwire") => options.agentwire = Some(arguments.value()?.into()),
             Value(name) => options.names.push(name.string()?),
             other => bail!("{}\n\n{USAGE}", other.unexpected()),
@@ -121,8 +125,11 @@ fn parse(mut arguments: lexopt::Parser) -> Result<Options> {
     Ok(options)
 }
 
-/// Builds our command in release mode.
-fn build(root: &Path) -> Result<PathBuf> {
+/// Our command: the given one, or else built in release mode.
+fn agentwire(root: &Path, given: Option<PathBuf>) -> Result<PathBuf> {
+    if let Some(path) = given {
+        return Ok(std::path::absolute(path)?);
+    }
     cargo::build(root, &["--release", "--package", "agentwire-cli"])?;
     Ok(cargo::target(root)?.join("release/agentwire"))
 }

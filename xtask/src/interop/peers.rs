@@ -23,15 +23,24 @@ pub(crate) struct Peers {
 
 /// Installs what is missing or out of date. `agentwire` is our side.
 pub(crate) fn install(root: &Path, agentwire: PathBuf) -> Result<Peers> {
+    install_these(root, agentwire, &["npm", "agents"], &["pypi", "pypi-1"])
+}
+
+/// Installs only the Node that runs our model, with the packages beside it.
+pub(crate) fn install_npm(root: &Path, agentwire: PathBuf) -> Result<Peers> {
+    install_these(root, agentwire, &["npm"], &[])
+}
+
+fn install_these(root: &Path, agentwire: PathBuf, npm: &[&str], pypi: &[&str]) -> Result<Peers> {
     let sources = root.join("tests/interop");
     let installed = sources.join(".peers");
     fs::create_dir_all(&installed)?;
     let python = process::output(Command::new("python3").args(["-c", "import sys; print(sys.executable)"]))?;
     let python = python.trim();
-    for folder in ["npm", "agents"] {
+    for folder in npm {
         packages::npm(&sources.join(folder), &installed.join(folder))?;
     }
-    for folder in ["pypi", "pypi-1"] {
+    for folder in pypi {
         packages::pip(&sources.join(folder), &installed.join(folder), python)?;
     }
     // Some peers need a newer Node than the machine may have. Where npm has none for the platform, those pairs fail.

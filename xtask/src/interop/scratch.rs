@@ -57,12 +57,14 @@ struct Interrupt<'a> {
     signal: fn(Pid, Signal) -> rustix::io::Result<()>,
 }
 
-/// The exit code and standard output of a program.
+/// The exit code and the outputs of a program.
 pub(super) struct Outcome {
     /// The exit code; none when a signal ended the program.
     pub(super) code: Option<i32>,
     /// Standard output.
     pub(super) lines: Vec<String>,
+    /// Standard error.
+    pub(super) errors: String,
 }
 
 impl<'a> Scratch<'a> {
@@ -157,6 +159,16 @@ impl<'a> Scratch<'a> {
         self.log.into_inner()
     }
 
+    /// How many bytes the log has.
+    pub(super) fn log_length(&self) -> usize {
+        self.log.borrow().len()
+    }
+
+    /// What was logged behind the first `length` bytes.
+    pub(super) fn log_from(&self, length: usize) -> String {
+        self.log.borrow().get(length..).unwrap_or_default().to_owned()
+    }
+
     /// Waits for all processes of this pair to exit. Kills those that do not, and fails.
     pub(crate) fn expect_no_processes(&self) -> Result<()> {
         let until = Instant::now() + EXIT_TIMEOUT;
@@ -177,8 +189,9 @@ impl<'a> Scratch<'a> {
         let errors = self.folder.path().join("stderr");
         let outcome = self.finish(self.command(command)?.stderr(File::create(&errors)?), interrupt);
         let printed = fs::read(&errors).unwrap_or_default();
-        self.note(command, String::from_utf8_lossy(&printed).trim_end());
-        let outcome = outcome?;
+        let printed = String::from_utf8_lossy(&printed).trim_end().to_owned();
+        self.note(command, &printed);
+        let outcome = Outcome { errors: printed, ..outcome? };
         let _ = writeln!(self.log.borrow_mut(), "{}\n=> {:?}", outcome.lines.join("\n"), outcome.code);
         Ok(outcome)
     }
@@ -201,7 +214,7 @@ impl<'a> Scratch<'a> {
         let status = program.exit(self.deadline)?;
         let status = status.context("out of time: it closed its output, but did not exit")?;
         ensure!(due, "ended before it was interrupted:\n{}", program.lines().join("\n"));
-        Ok(Outcome { code: status.code(), lines: program.lines() })
+        Ok(Outcome { code: status.code(), lines: program.lines(), errors: String::new() })
     }
 
     /// The processes that have this folder in their environment, with their command lines. Without `/proc` none are

@@ -5,10 +5,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use agentwire_acp_client::{BoxError, CallError, Closed};
-use agentwire_acp_schema::v1::{Implementation, McpServer, SessionId};
+use agentwire_acp_schema::v1::{Implementation, McpServer, SessionId, error_code};
 use futures_util::Stream;
 use serde::Serialize;
 
+use super::agent_login::{LoginMethod, LoginNeeded};
 use super::prompt::{Piece, PromptSupport};
 use crate::terminal::View;
 
@@ -33,6 +34,12 @@ pub(super) trait AgentAdapter {
     /// The kinds of content that the agent takes.
     fn prompt_support(&self) -> PromptSupport;
 
+    /// The ways to log in that the agent offers.
+    fn login_methods(&self) -> Vec<LoginMethod>;
+
+    /// Logs in by a method that the agent executes by itself: `authenticate`, in version 2 `auth/login`.
+    async fn log_in(&self, method: &str) -> Result<(), CallError>;
+
     /// Completes when the connection is closed.
     async fn closed(&self) -> Closed;
 
@@ -41,6 +48,9 @@ pub(super) trait AgentAdapter {
 
     /// Whether the agent can list its sessions.
     fn can_list(&self) -> bool;
+
+    /// Whether the agent can open an existing session.
+    fn can_reopen(&self) -> bool;
 
     /// `session/list`, for one directory if it is given.
     fn sessions(&self, cwd: Option<&Path>) -> Self::Sessions;
@@ -64,6 +74,12 @@ pub(super) trait AgentAdapter {
         servers: Vec<McpServer>,
         limit: Duration,
     ) -> Result<SessionId, BoxError>;
+
+    /// Shows the updates of this session, and no more those of another that was to take its place.
+    fn return_to_session(&self, session: &SessionId);
+
+    /// Called before another session is opened. Forgets what was shown of the open one.
+    fn leave_session(&self);
 
     /// Marks the beginning and the end of opening a session, during which a replay may come.
     fn set_opening(&self, opening: bool);
@@ -93,7 +109,12 @@ pub(super) trait AgentAdapter {
     fn turn_ended(&self, stopped: Option<&StoppedTurn>) -> io::Result<()>;
 
     /// Adds to an error what the person can do about it.
-    fn explain(&self, error: CallError) -> BoxError;
+    fn explain(&self, error: CallError) -> BoxError {
+        match error.refusal().map(|refusal| refusal.code) {
+            Some(error_code::AUTH_REQUIRED) => LoginNeeded::new(error, self.login_methods()).into(),
+            _ => error.into(),
+        }
+    }
 
     /// Ends the programs that run in the session.
     async fn close(&self, session: &SessionId);
@@ -141,10 +162,12 @@ pub(super) struct StoppedTurn {
 /// The stop reasons that a chat distinguishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StopKind {
+    /// It succeeded, or the agent of version 2 says no reason.
     EndTurn,
     Cancelled,
     Refusal,
     Error,
+    /// A limit, or a reason that is not known.
     Other,
 }
 

@@ -7,6 +7,10 @@ pub(super) enum ColonCommand {
     Mode(Option<String>),
     /// `:option [ID VALUE]`
     Option(Option<(String, String)>),
+    /// `:new`
+    New,
+    /// `:resume ID`
+    Resume(String),
     /// `:sessions`
     Sessions,
     /// `:delete ID`
@@ -18,10 +22,12 @@ pub(super) enum ColonCommand {
 }
 
 /// The commands, for `:help` and completion: name, arguments, description.
-pub(super) const COMMANDS: [(&str, &str, &str); 6] = [
+pub(super) const COMMANDS: [(&str, &str, &str); 8] = [
     ("mode", " [ID]", "show the modes, or change to one"),
     ("option", " [ID VALUE]", "show the options, or set one"),
-    ("sessions", "", "list the agent's sessions of this directory"),
+    ("new", "", "begin a new session"),
+    ("resume", " ID", "go on with another session"),
+    ("sessions", "", "list the agent's sessions of this directory; * marks this one"),
     ("delete", " ID", "delete a session"),
     ("help", "", "show this"),
     ("quit", "", "end the conversation; ^D does too"),
@@ -51,6 +57,8 @@ impl ColonCommand {
             ("option", [id, value @ ..]) if !value.is_empty() => {
                 Ok(Self::Option(Some((id.clone(), value.join(" ")))))
             }
+            ("new", []) => Ok(Self::New),
+            ("resume", [id]) => Ok(Self::Resume(id.clone())),
             ("sessions", []) => Ok(Self::Sessions),
             ("delete", [id]) => Ok(Self::Delete(id.clone())),
             ("help", []) => Ok(Self::Help),
@@ -71,6 +79,8 @@ mod tests {
         assert_eq!(ColonCommand::read(":option model large one"), Ok(ColonCommand::Option(option)));
         assert_eq!(ColonCommand::read(":quit"), Ok(ColonCommand::Quit));
         assert_eq!(ColonCommand::read(":delete"), Err("it is `:delete ID`".into()));
+        assert_eq!(ColonCommand::read(":resume s1"), Ok(ColonCommand::Resume("s1".into())));
+        assert_eq!(ColonCommand::read(":new s1"), Err("it is `:new`".into()));
         assert!(ColonCommand::read(":)").is_err_and(|why| why.contains("there is no command `:)`")));
     }
 }

@@ -1,21 +1,25 @@
 //! The local side of a chat: its view, its user and its interrupts.
 
+use std::cell::Cell;
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::pin;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 use agentwire_acp_client::{BoxError, CallError};
+use agentwire_acp_schema::v1::SessionId;
 use anyhow::Result;
 use futures_util::FutureExt as _;
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
 use super::complete::Completions;
 use super::prompt::{Prompt, PromptSupport};
 use crate::failure::Interrupted;
 use crate::signals::Signals;
-use crate::terminal::{User, View};
+use crate::terminal::{TerminalModes, User, View, is_dumb};
 use crate::text::Notes;
 
 /// How long to wait for the rest of the output after a second ^C has ended a turn.
@@ -23,6 +27,15 @@ const LAST_OUTPUT_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// How often the spinner turns.
 const SPINNER_INTERVAL: Duration = Duration::from_millis(100);
+
+/// How long the agent may take to end a turn after SIGTERM or SIGHUP.
+const LAST_TURN_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// A prompt that is sent again on the next connection, because the one before ended for a login.
+pub(super) struct PendingPrompt {
+    pub(super) session: SessionId,
+    pub(super) prompt: Prompt,
+}
 
 /// The local side of a chat.
 pub(super) struct Console {
@@ -36,6 +49,15 @@ pub(super) struct Console {
     pub(super) cwd: PathBuf,
     /// How long the agent may take for each answer outside of turns.
     pub(super) timeout: Duration,
+    /// Whether a person at a terminal can be asked.
+    pub(super) has_person: bool,
+    /// Whether the agent has answered `initialize`.
+    pub(super) started: Rc<Cell<bool>>,
+    /// Whether the login of `--auth` was done.
+    pub(super) is_logged_in: bool,
+    pub(super) pending: Option<PendingPrompt>,
+    /// What has interrupted the last turn.
+    pub(super) interrupted: Option<Interrupted>,
     /// Whether a second ^C has ended a turn that the agent did not end.
     abandoned_turn: bool,
 }
@@ -44,7 +66,13 @@ impl Console {
     /// # Errors
     ///
     /// When signals cannot be handled.
-    pub(super) fn new(json: bool, cwd: PathBuf, timeout: Duration, notes: &Notes) -> Result<Self> {
+    pub(super) fn new(
+        json: bool,
+        has_person: bool,
+        cwd: PathBuf,
+        timeout: Duration,
+        notes: &Notes,
+    ) -> Result<Self> {
         let view = Arc::new(View::new(json, notes.clone()));
         let interrupt = Arc::new(Notify::new());
         let completions = Completions::default();
@@ -57,6 +85,11 @@ impl Console {
             signals: Signals::listen()?.or_terminal_gone(),
             cwd,
             timeout,
+            has_person,
+            started: Rc::default(),
+            is_logged_in: false,
+            pending: None,
+            interrupted: None,
             abandoned_turn: false,
         })
     }
@@ -74,7 +107,21 @@ impl Console {
         Ok(prompt)
     }
 
-    /// Waits for the end of a turn. The first ^C cancels the turn, the second returns without its end.
+    /// Runs until the end, a signal, or an error of the output.
+    pub(super) async fn interruptible<R>(
+        &mut self,
+        running: impl Future<Output = Result<R, BoxError>>,
+    ) -> Result<R, BoxError> {
+        tokio::select! {
+            done = running => done,
+            interrupted = self.signals.interrupted() => Err(interrupted.into()),
+            error = self.view.output().failed() => Err(error.into()),
+        }
+    }
+
+    /// Waits for the end of a turn. The first ^C cancels the turn, the second returns without its end. After another
+    /// signal the agent has [`LAST_TURN_TIMEOUT`] to end it. Keys that are pressed meanwhile are not shown; the next line has
+    /// them.
     pub(super) async fn run_turn<R>(
         &mut self,
         turn: impl Future<Output = R>,
@@ -82,34 +129,53 @@ impl Console {
     ) -> Result<R, BoxError> {
         // A ^C from before the turn does not cancel it.
         let _earlier = self.interrupt.notified().now_or_never();
+        let _modes = (self.has_person && !is_dumb()).then(TerminalModes::without_echo);
+        self.interrupted = None;
         self.view.turn_begins()?;
         let mut turn = pin!(turn);
         let mut spinner = tokio::time::interval(SPINNER_INTERVAL);
-        let mut is_cancelled = false;
+        let mut deadline = None;
         loop {
             let interrupted = tokio::select! {
-                outcome = &mut turn => return Ok(outcome),
+                outcome = &mut turn => {
+                    // The signal may have ended the agent too.
+                    let signal = self.signals.interrupted().now_or_never();
+                    self.interrupted = self.interrupted.or(signal);
+                    return Ok(outcome);
+                }
                 interrupted = self.signals.interrupted() => interrupted,
                 () = self.interrupt.notified() => Interrupted::BY_KEY,
                 error = self.view.output().failed() => return Err(error.into()),
+                () = reached(deadline) => Interrupted::BY_KEY,
                 _ = spinner.tick() => {
                     self.view.turn_spinner()?;
                     continue;
                 }
             };
-            if std::mem::replace(&mut is_cancelled, true) {
+            let is_second = self.interrupted.is_some();
+            // SIGTERM and SIGHUP end the conversation too, whatever else comes.
+            let interrupted =
+                self.interrupted.filter(|first| *first != Interrupted::BY_KEY).unwrap_or(interrupted);
+            self.interrupted = Some(interrupted);
+            if is_second {
                 self.abandoned_turn = true;
                 self.view.turn_ended(None)?;
                 return Err(interrupted.explained("interrupted; the agent did not end the turn").into());
             }
-            // Sending waits for an agent that reads nothing.
-            tokio::select! {
-                sent = cancel() => sent?,
-                interrupted = self.signals.interrupted() => {
-                    self.abandoned_turn = true;
-                    return Err(interrupted.explained("interrupted; the agent does not listen").into());
-                }
+            if interrupted != Interrupted::BY_KEY {
+                deadline = Some(Instant::now() + LAST_TURN_TIMEOUT);
             }
+            // Sending waits for an agent that reads nothing.
+            let interrupted = tokio::select! {
+                sent = cancel() => {
+                    sent?;
+                    continue;
+                }
+                interrupted = self.signals.interrupted() => interrupted,
+                () = reached(deadline) => interrupted,
+            };
+            self.abandoned_turn = true;
+            return Err(interrupted.explained("interrupted; the agent does not listen").into());
         }
     }
 
@@ -128,5 +194,13 @@ impl Console {
             () = timeout => Ok(()),
             interrupted = self.signals.interrupted() => Err(interrupted.into()),
         }
+    }
+}
+
+/// Completes at a time. Never without one.
+async fn reached(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline).await,
+        None => std::future::pending().await,
     }
 }

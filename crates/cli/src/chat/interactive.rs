@@ -7,20 +7,30 @@ use std::pin::pin;
 use agentwire_acp_client::{BoxError, Closed};
 
 use super::adapter::AgentAdapter;
+use super::agent_login::TerminalLogin;
 use super::commands::{COMMANDS, ColonCommand};
 use super::console::Console;
 use super::editor::{EditOutcome, Editor};
-use super::session::Session;
+use super::input::{PipedInput, PipedText};
+use super::prompt::Prompt;
+use super::session::{Session, TurnStopped};
 use crate::failure::Interrupted;
-use crate::terminal::Screen;
+use crate::terminal::{Screen, is_dumb, next_line};
 
-/// Reads lines and runs turns until the person ends the conversation.
-pub(super) async fn run_interactive<A: AgentAdapter>(session: &mut Session<'_, A>) -> Result<(), BoxError> {
+/// Reads lines and runs turns until the person ends the conversation. `pending` is a prompt that is sent first.
+pub(super) async fn run_interactive<A: AgentAdapter>(
+    session: &mut Session<'_, A>,
+    pending: Option<Prompt>,
+) -> Result<(), BoxError> {
     let hint = "^C cancels a turn, ^D ends the conversation, :help shows more.";
     session.console.view.remark(hint)?;
     // The line editor needs a terminal at stdout.
-    let can_edit = !session.console.view.is_json() && io::stdout().is_terminal();
+    let can_edit = !session.console.view.is_json() && io::stdout().is_terminal() && !is_dumb();
     let mut editor = can_edit.then(|| Editor::new(session.console.completions.clone()));
+    if let Some(prompt) = pending {
+        let outcome = session.send_prompt(prompt).await;
+        report(session, outcome)?;
+    }
     loop {
         let closed = session.agent.closed();
         let Some(line) = session.console.next_line(editor.as_mut(), closed).await? else { return Ok(()) };
@@ -28,26 +38,60 @@ pub(super) async fn run_interactive<A: AgentAdapter>(session: &mut Session<'_, A
             continue;
         }
         let outcome = match line.starts_with(':').then(|| ColonCommand::read(&line)) {
-            None => session.send(line, true).await,
+            None => session.send(line, true, None).await,
             Some(Ok(ColonCommand::Quit)) => return Ok(()),
             Some(Ok(ColonCommand::Help)) => help(session.console),
             Some(Ok(command)) => session.run(command).await,
             Some(Err(why)) => Err(why.into()),
         };
-        match outcome {
-            Ok(()) => {}
-            Err(error) if session.agent.is_closed() => return Err(error),
-            Err(error) => session.console.view.remark(&format!("error: {error}"))?,
-        }
+        report(session, outcome)?;
     }
 }
 
-/// Sends the prompt of the command line or of stdin. An empty prompt only opens the session.
+/// Shows why a line of the conversation failed. Returns the errors that end the conversation.
+fn report<A: AgentAdapter>(
+    session: &mut Session<'_, A>,
+    outcome: Result<(), BoxError>,
+) -> Result<(), BoxError> {
+    // The rules have said on stderr what they refused.
+    let Err(error) = outcome else { return Ok(()) };
+    if let Some(interrupted) =
+        session.console.interrupted.filter(|interrupted| *interrupted != Interrupted::BY_KEY)
+    {
+        return Err(interrupted.into());
+    }
+    let is_shown =
+        error.downcast_ref::<TurnStopped>().is_some() || error.downcast_ref() == Some(&Interrupted::BY_KEY);
+    let ends = session.agent.is_closed()
+        || error.downcast_ref::<TerminalLogin>().is_some()
+        || error.downcast_ref::<Interrupted>().is_some_and(|by| *by != Interrupted::BY_KEY);
+    match (ends, is_shown) {
+        (true, _) => Err(error),
+        (_, true) => Ok(()),
+        _ => Ok(session.console.view.remark(&format!("error: {error}"))?),
+    }
+}
+
+/// Sends the prompt of the command line with the text of stdin, or that text alone. An empty prompt only opens the session.
 pub(super) async fn run_once<A: AgentAdapter>(
     session: &mut Session<'_, A>,
     prompt: Option<String>,
+    piped: Option<PipedInput>,
 ) -> Result<(), BoxError> {
     let names_files = prompt.is_some();
+    let piped = match piped {
+        Some(piped) => match session.console.interruptible(piped.text()).await? {
+            PipedText::Text(text) => Some(text),
+            PipedText::Empty => None,
+            PipedText::Late => {
+                let note =
+                    "stdin is not read: nothing came from it within 3 s; </dev/null says that it is empty";
+                session.console.view.diagnostics().add(note);
+                None
+            }
+        },
+        None => None,
+    };
     let prompt = match prompt {
         Some(prompt) => prompt,
         None => {
@@ -56,7 +100,11 @@ pub(super) async fn run_once<A: AgentAdapter>(
             session.console.read(closed, read_stdin).await?
         }
     };
-    if prompt.trim().is_empty() { Ok(()) } else { session.send(prompt, names_files).await }
+    match (prompt.trim().is_empty(), piped) {
+        (true, None) => Ok(()),
+        (true, Some(piped)) => session.send(piped, false, None).await,
+        (false, piped) => session.send(prompt, names_files, piped).await,
+    }
 }
 
 fn help(console: &Console) -> Result<(), BoxError> {
@@ -87,7 +135,11 @@ impl Console {
             Some(editor) => self.edit_line(editor, closed).await,
             None => {
                 self.view.on_screen(|screen| screen.ask("> "))?;
-                let line = self.read(closed, read_line).await?;
+                // At a terminal that edits the line itself, questions read from stdin too.
+                let line = match self.has_person {
+                    true => self.wait_for(closed, next_line()).await?,
+                    false => self.read(closed, read_line).await?,
+                };
                 self.view.on_screen(|screen| {
                     screen.input_ended();
                     Ok(())
@@ -150,8 +202,18 @@ impl Console {
         read: fn() -> io::Result<T>,
     ) -> Result<T, BoxError> {
         // Reading blocks, so a thread does it. After a signal the thread is left behind, and ends with the process.
+        let read = async { tokio::task::spawn_blocking(read).await? };
+        self.wait_for(closed, read).await
+    }
+
+    /// Waits for input. Fails on a signal.
+    async fn wait_for<T>(
+        &mut self,
+        closed: impl Future<Output = Closed>,
+        input: impl Future<Output = io::Result<T>>,
+    ) -> Result<T, BoxError> {
         tokio::select! {
-            read = tokio::task::spawn_blocking(read) => Ok(read??),
+            read = input => Ok(read?),
             interrupted = self.signals.interrupted() => Err(interrupted.into()),
             closed = closed => {
                 self.view.turn_ended(None)?;

@@ -1,10 +1,14 @@
 //! `agentwire chat`: a conversation with any ACP agent.
 
 mod adapter;
+mod agent_log;
+mod agent_login;
 mod commands;
 mod complete;
 mod console;
+mod continuation;
 mod editor;
+mod input;
 mod interactive;
 pub(crate) mod options;
 mod permission_rules;
@@ -17,6 +21,7 @@ mod session_server;
 mod sessions;
 mod settings;
 mod setup;
+mod start;
 mod throttle;
 mod v1;
 mod v2;
@@ -28,23 +33,29 @@ use std::time::Duration;
 
 use agentwire_acp_client::{AgentHandle, AnyAgent, AnyClient, BoxError, CallError, connect, connect_any};
 use agentwire_acp_schema::v1::{HttpHeader, McpServer};
+use agentwire_acp_toolkit::Toolkit;
 use agentwire_recording::{Recorder, Side, record_transport};
-use agentwire_transport_stdio::{Child, Command, Stderr};
+use agentwire_transport::Transport;
+use agentwire_transport_stdio::{Child, Command};
 use anyhow::{Context as _, Result};
 
 use self::adapter::{AgentAdapter, client_info};
-use self::console::Console;
+use self::agent_log::AgentLog;
+use self::agent_login::TerminalLogin;
+use self::console::{Console, PendingPrompt};
+use self::input::PipedInput;
 use self::interactive::{run_interactive, run_once};
 use self::permissions::PermissionChecker;
 use self::plan::Plan;
 use self::session::Session;
+use self::start::show_start;
 use self::throttle::Throttle;
 use crate::arguments::{self, Protocol};
 use crate::config::Config;
 use crate::failure::{AlreadyPrinted, Exit, Failure, to_anyhow};
 use crate::login::authorization;
-use crate::recording::record_stderr;
 use crate::signals::Signals;
+use crate::terminal::TerminalModes;
 use crate::text::Notes;
 
 /// Talks to an agent, for one turn or until the person ends the conversation.
@@ -61,71 +72,135 @@ pub(crate) async fn run(
     let servers = servers::all(&arguments, is_ours, &config, notes)?;
     let protocol = arguments.protocol;
     let plan = Plan::of(arguments)?;
+    let rules = plan.rules()?;
+    // Begins at once: what is piped may be there before the agent is.
+    let piped = plan.prompt.as_ref().and_then(|_| PipedInput::begin());
 
     // Questions are asked where everything else is shown.
     let is_there = !json && io::stdin().is_terminal() && io::stdout().is_terminal();
+    let _modes = is_there.then(TerminalModes::keep);
     if is_there && is_ours {
         log_in(&servers, notes).await?;
     }
-    let mut console = Console::new(json, plan.cwd.clone(), plan.timeout, notes)?;
+    let mut console = Console::new(json, is_there, plan.cwd.clone(), plan.timeout, notes)?;
     let view = console.view.clone();
     let user = is_there.then(|| console.user.clone());
-    let permissions =
-        Arc::new(PermissionChecker::new(plan.rules()?, plan.grants_all, user.clone(), view.clone()));
-    let toolkit =
-        v1::Client::toolkit(view.clone(), user.clone(), permissions.clone(), console.completions.clone());
-    let show_stderr = view.diagnostics().stderr_of("agent");
-    let stderr_recorder = recorder.clone();
-    let command = command.stderr(Stderr::Lines(Arc::new(move |line| {
-        record_stderr(stderr_recorder.as_ref(), line);
-        show_stderr(line);
-    })));
-    let child = record_transport(Child::spawn(command)?, recorder, Side::Client);
-    let transport = Throttle::new(child, view.output());
-
-    let outcome = if protocol == Protocol::One {
-        let main = async |agent: AgentHandle| {
-            let agent = v1::Adapter { agent, toolkit: toolkit.clone() };
-            talk(&mut console, agent, &permissions, &plan, servers).await
-        };
-        connect(toolkit.clone(), transport, main).await
-    } else {
-        let client = v2::Client::new(view.clone(), user, permissions.clone(), console.completions.clone());
-        let any = AnyClient::new(client_info(), toolkit.clone(), client.clone())
-            .v1_capabilities(toolkit.capabilities())
-            .v2_capabilities(client.capabilities());
-        let initialized = Cell::new(false);
-        let main = async |agent: AnyAgent| {
-            initialized.set(true);
-            match agent {
-                AnyAgent::V1(_) if protocol == Protocol::Two => {
-                    Err("the agent speaks version 1 of the protocol, and --protocol 2 wants version 2".into())
-                }
-                AnyAgent::V1(agent) => {
-                    let agent = v1::Adapter { agent, toolkit: toolkit.clone() };
-                    talk(&mut console, agent, &permissions, &plan, servers).await
-                }
-                AnyAgent::V2(agent) => {
-                    let agent = v2::Adapter { agent, client: client.clone() };
-                    talk(&mut console, agent, &permissions, &plan, servers).await
-                }
-                _ => Err("the agent speaks a version that this program does not know".into()),
-            }
-        };
-        tokio::select! {
-            outcome = connect_any(any, transport, main) => outcome,
-            why = initialize_failed(&initialized, plan.timeout) => Err(why),
-        }
-    };
-    let outcome = outcome.map_err(to_anyhow);
+    let permissions = Arc::new(PermissionChecker::new(rules, plan.grants_all, user.clone(), view.clone()));
+    let completions = console.completions.clone();
+    let toolkit = v1::Client::toolkit(view.clone(), user.clone(), permissions.clone(), completions.clone());
+    let client = v2::Client::new(view.clone(), user, permissions.clone(), completions);
+    let log = AgentLog::new(plan.agent_log.as_deref(), view.clone(), recorder.clone())?;
+    let command = command.stderr(log.stderr());
+    let mut chat =
+        Chat { console: &mut console, plan, permissions, servers, piped, protocol, toolkit, client };
+    let outcome = chat.run(&command, recorder).await;
+    let outcome = outcome.map_err(|error| to_anyhow(log.without_shown_lines(error)));
     if let Err(error) = &outcome {
         // If stdout is closed, `written` fails below.
-        let _reported_below = view.failure(error);
+        let _reported_below = view.turn_ended(None).and_then(|()| view.failure(error));
     }
     match outcome.and(console.written().await.map_err(to_anyhow)) {
         // It is printed already, or cannot be printed.
         Err(error) if json => Err(AlreadyPrinted(error).into()),
         done => done,
+    }
+}
+
+/// A chat with an agent, over one connection after the other: a login in a terminal ends one.
+struct Chat<'a> {
+    console: &'a mut Console,
+    plan: Plan,
+    permissions: Arc<PermissionChecker>,
+    servers: Vec<McpServer>,
+    piped: Option<PipedInput>,
+    protocol: Protocol,
+    toolkit: Toolkit<v1::Client>,
+    client: v2::Client,
+}
+
+impl Chat<'_> {
+    /// Connects until the conversation ends.
+    async fn run(&mut self, command: &Command, recorder: Option<Recorder>) -> Result<(), BoxError> {
+        loop {
+            let child = record_transport(Child::spawn(command.clone())?, recorder.clone(), Side::Client);
+            let started = self.console.started.clone();
+            let starting = show_start(self.console.view.clone(), command.clone(), started);
+            let outcome = tokio::select! {
+                outcome = self.connect(child) => outcome,
+                never = starting => match never {},
+            };
+            let Err(error) = outcome else { return Ok(()) };
+            let login = error.downcast::<TerminalLogin>()?;
+            self.console.view.turn_ended(None)?;
+            self.console.view.output().written().await?;
+            login.run(command, &mut self.console.signals).await?;
+            self.console.started.set(false);
+        }
+    }
+
+    /// Talks over one connection.
+    async fn connect(&mut self, transport: impl Transport) -> Result<(), BoxError> {
+        let transport = Throttle::new(transport, self.console.view.output());
+        let (toolkit, client) = (self.toolkit.clone(), self.client.clone());
+        let (protocol, limit, started) = (self.protocol, self.plan.timeout, self.console.started.clone());
+        if protocol == Protocol::One {
+            let served = toolkit.clone();
+            let main = async |agent: AgentHandle| self.talk(v1::Adapter { agent, toolkit }).await;
+            return connect(served, transport, main).await;
+        }
+        let any = AnyClient::new(client_info(), toolkit.clone(), client.clone())
+            .v1_capabilities(v1::Client::capabilities(&toolkit))
+            .v2_capabilities(client.capabilities());
+        let main = async |agent: AnyAgent| {
+            self.console.started.set(true);
+            match agent {
+                AnyAgent::V1(_) if protocol == Protocol::Two => {
+                    Err("the agent speaks version 1 of the protocol, and --protocol 2 wants version 2".into())
+                }
+                AnyAgent::V1(agent) => self.talk(v1::Adapter { agent, toolkit }).await,
+                AnyAgent::V2(agent) => self.talk(v2::Adapter { agent, client }).await,
+                _ => Err("the agent speaks a version that this program does not know".into()),
+            }
+        };
+        tokio::select! {
+            outcome = connect_any(any, transport, main) => outcome,
+            why = initialize_failed(&started, limit) => Err(why),
+        }
+    }
+
+    /// Runs the plan with an agent.
+    async fn talk(&mut self, agent: impl AgentAdapter) -> Result<(), BoxError> {
+        let Self { console, plan, permissions, servers, piped, .. } = self;
+        let (again, pending) = match console.pending.take() {
+            Some(PendingPrompt { session, prompt }) => (Some(session), Some(prompt)),
+            None => (None, None),
+        };
+        let mut session = Session::new(console, agent, servers.clone());
+        if !session.open(plan, again).await? {
+            return Ok(());
+        }
+        let outcome = match (pending, plan.interactive) {
+            (pending, true) => run_interactive(&mut session, pending).await,
+            (Some(prompt), false) => session.send_prompt(prompt).await,
+            (None, false) => run_once(&mut session, plan.prompt.clone(), piped.take()).await,
+        };
+        session.close().await;
+        let goes_on = outcome.as_ref().is_err_and(|error| error.downcast_ref::<TerminalLogin>().is_some());
+        if !goes_on
+            && !session.console.view.is_json()
+            && io::stderr().is_terminal()
+            && let Some(sentence) =
+                session.to_continue().and_then(|id| plan.continuation.sentence(id, &session.console.cwd))
+        {
+            session.console.view.diagnostics().add(&sentence);
+        }
+        outcome?;
+        match permissions.take_refusal() {
+            Some(refusal) if !plan.interactive => {
+                Err(Failure::new(Exit::NotPermitted, refusal.text()).into())
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -151,31 +226,6 @@ async fn log_in(servers: &[McpServer], notes: &Notes) -> Result<()> {
 
 fn has_authorization(headers: &[HttpHeader]) -> bool {
     headers.iter().any(|header| header.name.eq_ignore_ascii_case("authorization"))
-}
-
-/// Runs the plan with an agent.
-async fn talk(
-    console: &mut Console,
-    agent: impl AgentAdapter,
-    permissions: &PermissionChecker,
-    plan: &Plan,
-    servers: Vec<McpServer>,
-) -> Result<(), BoxError> {
-    let mut session = Session::new(console, agent);
-    if !session.open(plan, servers).await? {
-        return Ok(());
-    }
-    let outcome = if plan.interactive {
-        run_interactive(&mut session).await
-    } else {
-        run_once(&mut session, plan.prompt.clone()).await
-    };
-    session.close().await;
-    outcome?;
-    match permissions.take_refusal() {
-        Some(refusal) if !plan.interactive => Err(Failure::new(Exit::NotPermitted, refusal.text()).into()),
-        _ => Ok(()),
-    }
 }
 
 /// Completes when `initialize` is not answered in time, or a signal interrupts it.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 
+use super::continuation::Continuation;
 use super::options::ChatOptions;
 use super::permission_rules::PermissionRules;
 use crate::arguments;
@@ -29,6 +30,12 @@ pub(super) struct Plan {
     pub(super) timeout: Duration,
     /// Whether every permission is granted that no rule refuses.
     pub(super) grants_all: bool,
+    /// The method by which to log in before the session opens: its id or name.
+    pub(super) auth: Option<String>,
+    /// The file for the agent's stderr.
+    pub(super) agent_log: Option<PathBuf>,
+    /// How to continue the conversation.
+    pub(super) continuation: Continuation,
     chat_options: ChatOptions,
 }
 
@@ -51,6 +58,8 @@ impl Plan {
     ///
     /// When the current directory cannot be found.
     pub(super) fn of(arguments: arguments::Chat) -> Result<Self> {
+        let continuation = Continuation::of(&arguments);
+        let is_dash = arguments.prompt.as_deref() == Some("-");
         let named_cwd = arguments.cwd.map(std::path::absolute).transpose()?;
         let cwd = match &named_cwd {
             Some(cwd) => cwd.clone(),
@@ -70,9 +79,12 @@ impl Plan {
             mode: arguments.mode,
             options: arguments.options.into_iter().map(|option| (option.id, option.value)).collect(),
             interactive: arguments.prompt.is_none() && io::stdin().is_terminal(),
-            prompt: arguments.prompt,
+            prompt: arguments.prompt.filter(|_| !is_dash),
             timeout: arguments.timeout,
             grants_all: arguments.yes,
+            auth: arguments.chat_options.auth.clone(),
+            agent_log: arguments.chat_options.agent_log.clone(),
+            continuation,
             chat_options: arguments.chat_options,
         })
     }

@@ -47,7 +47,7 @@ pub(super) enum Piece {
 }
 
 /// A prompt, and remarks on it for the person.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Prompt {
     pub(super) pieces: Vec<Piece>,
     pub(super) notes: Vec<String>,
@@ -92,6 +92,17 @@ impl Prompt {
         }
         prompt.add_text(&mut plain);
         prompt
+    }
+
+    /// Adds a text as it is, after an empty line.
+    pub(super) fn join(&mut self, text: String) {
+        match self.pieces.last_mut() {
+            Some(Piece::Text(last)) => {
+                last.push_str("\n\n");
+                last.push_str(&text);
+            }
+            _ => self.pieces.push(Piece::Text(text)),
+        }
     }
 
     fn add_text(&mut self, text: &mut String) {
@@ -218,6 +229,13 @@ mod tests {
         assert_eq!(read(ALL), whole);
         let links = [see, link("a b.txt", "a%20b.txt"), comma, link("pixel", "pixel"), and, raw, dot];
         assert_eq!(read(PromptSupport::default()), links);
+    }
+
+    #[test]
+    fn a_text_is_joined_after_an_empty_line_and_names_no_files() {
+        let mut prompt = Prompt::plain("review".into());
+        prompt.join("@/etc/passwd".into());
+        assert_eq!(prompt.pieces, [Piece::Text("review\n\n@/etc/passwd".into())]);
     }
 
     #[test]

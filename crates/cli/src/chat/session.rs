@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
-use agentwire_acp_client::BoxError;
+use agentwire_acp_client::{BoxError, CallError};
 use agentwire_acp_schema::v1::{McpServer, SessionId};
 
 use super::adapter::{AgentAdapter, StopKind};
+use super::agent_login::{LoginMethod, LoginNeeded, TerminalLogin, choose, unknown_method};
 use super::commands::ColonCommand;
-use super::console::Console;
-use super::plan::{Action, Plan};
+use super::console::{Console, PendingPrompt};
+use super::plan::{Action, Plan, SessionChoice};
 use super::prompt::Prompt;
 use super::sessions::Sessions;
+use crate::failure::{Exit, Failure};
 use crate::terminal::short;
 
 /// A session with an agent.
@@ -19,72 +21,227 @@ pub(super) struct Session<'a, A> {
     pub(super) agent: A,
     /// Empty before the session is open.
     id: SessionId,
+    servers: Vec<McpServer>,
+    /// Whether a prompt was sent, so that there is something to continue.
+    has_turns: bool,
 }
+
+/// The turn ended, and not because its work is done. The reason is shown already.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct TurnStopped(String);
 
 impl<'a, A: AgentAdapter> Session<'a, A> {
     /// A session that is not open yet.
-    pub(super) fn new(console: &'a mut Console, agent: A) -> Self {
-        Self { console, agent, id: SessionId::from("") }
+    pub(super) fn new(console: &'a mut Console, agent: A, servers: Vec<McpServer>) -> Self {
+        Self { console, agent, id: SessionId::from(""), servers, has_turns: false }
     }
 
-    /// Initializes the agent, and runs the plan's action up to the first turn. Returns whether a session is open.
-    pub(super) async fn open(&mut self, plan: &Plan, servers: Vec<McpServer>) -> Result<bool, BoxError> {
-        let Self { console, agent, id } = self;
-        let (view, user) = (console.view.clone(), console.user.clone());
-        let opening = async {
+    /// Initializes the agent, and runs the plan's action up to the first turn. Returns whether a session is open. `again` is a
+    /// session that was open before the connection ended for a login.
+    pub(super) async fn open(&mut self, plan: &Plan, again: Option<SessionId>) -> Result<bool, BoxError> {
+        self.start(plan).await?;
+        if let Some(word) = &plan.auth
+            && !std::mem::replace(&mut self.console.is_logged_in, true)
+        {
+            let methods = self.agent.login_methods();
+            let method = LoginMethod::find(&methods, word).ok_or_else(|| unknown_method(word, &methods))?;
+            self.log_in_by(method).await?;
+        }
+        let (view, limit) = (self.console.view.clone(), plan.timeout);
+        let choice = match &plan.action {
+            Action::List => {
+                let list = async |agent: &A| {
+                    let sessions = Sessions { agent, view: &view, limit, present: None };
+                    sessions.list(plan.named_cwd.as_deref()).await
+                };
+                return self.with_login(list).await.map(|()| false);
+            }
+            Action::Delete(id) => {
+                let delete =
+                    async |agent: &A| Sessions { agent, view: &view, limit, present: None }.delete(id).await;
+                return self.with_login(delete).await.map(|()| false);
+            }
+            Action::Talk(choice) => choice,
+        };
+        match again.filter(|_| self.agent.can_reopen()) {
+            Some(id) => self.begin_again(id).await?,
+            None => self.begin(choice).await?,
+        }
+        self.set(plan).await?;
+        Ok(true)
+    }
+
+    /// Initializes the agent, and shows its name.
+    async fn start(&mut self, plan: &Plan) -> Result<(), BoxError> {
+        let Self { console, agent, .. } = self;
+        let (view, user, started) = (console.view.clone(), console.user.clone(), console.started.clone());
+        let starting = async {
             agent.initialize(plan.timeout).await?;
+            started.set(true);
+            view.turn_ended(None)?;
             if let Some(answer) = agent.initialized()
                 && view.is_json()
             {
                 view.large_json("initialized", &Arc::new(answer.clone()))?;
             }
-            let sessions = Sessions { agent, view: &view, limit: plan.timeout };
-            let choice = match &plan.action {
-                Action::List => return sessions.list(plan.named_cwd.as_deref()).await.map(|()| false),
-                Action::Delete(id) => return sessions.delete(id).await.map(|()| false),
-                Action::Talk(choice) => choice,
-            };
-            if let Some(info) = agent.info() {
+            if let (Some(info), Action::Talk(_)) = (agent.info(), &plan.action) {
                 let name = short(info.title.as_deref().unwrap_or(&info.name));
                 user.set_asker(&name);
                 view.remark(&format!("{name} {}", short(&info.version)))?;
             }
+            Ok(())
+        };
+        console.interruptible(starting).await
+    }
+
+    /// Opens the session of a choice.
+    async fn begin(&mut self, choice: &SessionChoice) -> Result<(), BoxError> {
+        let (view, cwd, limit) = (self.console.view.clone(), self.console.cwd.clone(), self.console.timeout);
+        let servers = self.servers.clone();
+        let open = async |agent: &A| {
             agent.set_opening(true);
-            let opened = sessions.open(choice, &plan.cwd, servers).await;
+            let sessions = Sessions { agent, view: &view, limit, present: None };
+            let opened = sessions.open(choice, &cwd, servers.clone()).await;
             agent.set_opening(false);
             // A replay may end within a line.
             view.turn_ended(None)?;
-            *id = opened?;
-            agent.show_settings()?;
-            let set = async {
-                if let Some(mode) = &plan.mode {
-                    agent.set_mode(id, mode).await?;
-                }
-                for (option, value) in &plan.options {
-                    agent.set_option(id, option, value).await?;
-                }
-                Ok(true)
-            };
-            let late = |_| format!("the agent did not set what was asked for within {:?}", plan.timeout);
-            tokio::time::timeout(plan.timeout, set).await.map_err(late)?
+            opened
         };
-        tokio::select! {
-            is_open = opening => is_open,
-            interrupted = console.signals.interrupted() => Err(interrupted.into()),
-            error = view.output().failed() => Err(error.into()),
+        self.id = self.with_login(open).await?;
+        Ok(self.agent.show_settings()?)
+    }
+
+    /// Opens a session again that was open before, or a new one if it is not there any more.
+    async fn begin_again(&mut self, id: SessionId) -> Result<(), BoxError> {
+        let choice = SessionChoice::Id(id.to_string());
+        match self.begin(&choice).await {
+            Err(error) if !self.agent.is_closed() && is_of_one_call(&error) => {
+                let why = format!("the session cannot be continued, and a new one begins: {error}");
+                self.console.view.remark(&why)?;
+                self.begin(&SessionChoice::New).await
+            }
+            done => done,
         }
     }
 
+    /// Sets the mode and the options of the command line.
+    async fn set(&mut self, plan: &Plan) -> Result<(), BoxError> {
+        let Self { console, agent, id, .. } = self;
+        let set = async {
+            if let Some(mode) = &plan.mode {
+                agent.set_mode(id, mode).await?;
+            }
+            for (option, value) in &plan.options {
+                agent.set_option(id, option, value).await?;
+            }
+            Ok(())
+        };
+        let late = |_| format!("the agent did not set what was asked for within {:?}", plan.timeout);
+        console.interruptible(async { tokio::time::timeout(plan.timeout, set).await.map_err(late)? }).await
+    }
+
+    /// Runs a call, and logs in where the agent asks for that.
+    async fn with_login<R>(&mut self, call: impl AsyncFn(&A) -> Result<R, BoxError>) -> Result<R, BoxError> {
+        loop {
+            let done = self.console.interruptible(call(&self.agent)).await;
+            let Err(error) = done else { return done };
+            let needed = error.downcast::<LoginNeeded>()?;
+            self.log_in(needed).await?;
+        }
+    }
+
+    /// Lets the person choose how to log in, and logs in, until that succeeds or the person gives up.
+    async fn log_in(&mut self, needed: LoginNeeded) -> Result<(), BoxError> {
+        let user = self.console.user.clone();
+        if !self.console.has_person || needed.methods.is_empty() {
+            return Err(needed.into_failure().into());
+        }
+        loop {
+            let choosing = choose(&user, &needed.methods);
+            let Some(method) = self.console.interruptible(choosing).await? else {
+                return Err(needed.into_failure().into());
+            };
+            match self.log_in_by(&method).await {
+                Err(error) if is_of_one_call(&error) && !self.agent.is_closed() => {
+                    self.console.view.remark(&format!("error: {error}"))?;
+                }
+                done => return done,
+            }
+        }
+    }
+
+    /// Logs in by a method. A login in a terminal is returned as an error: the connection ends for it.
+    async fn log_in_by(&mut self, method: &LoginMethod) -> Result<(), BoxError> {
+        if let Some(login) = &method.terminal {
+            if !self.console.has_person {
+                let text = format!("{login}: run this command at a terminal, without --json");
+                return Err(Failure::new(Exit::Unauthorized, text).into());
+            }
+            return Err(login.clone().into());
+        }
+        let (view, has_person) = (self.console.view.clone(), self.console.has_person);
+        let limit = (!has_person).then_some(self.console.timeout);
+        let agent = &self.agent;
+        let logging_in = async {
+            view.remark(&format!("logging in by `{}`", short(&method.name)))?;
+            let call = agent.log_in(&method.id);
+            // The time that a person needs does not count.
+            let done = match limit {
+                Some(limit) => {
+                    let late =
+                        |_| Failure::new(Exit::TimedOut, format!("the login took more than {limit:?}"));
+                    tokio::time::timeout(limit, call).await.map_err(late)?
+                }
+                None => call.await,
+            };
+            match done {
+                Err(error) if error.refusal().is_some() => {
+                    Err(Failure::new(Exit::Unauthorized, error).into())
+                }
+                done => Ok(done?),
+            }
+        };
+        self.console.interruptible(logging_in).await
+    }
+
     /// Sends a prompt and waits for the end of the turn. Files are attached if `names_files`, which means that the person
-    /// typed the text.
-    pub(super) async fn send(&mut self, text: String, names_files: bool) -> Result<(), BoxError> {
-        let prompt = self.console.prompt(text, names_files.then(|| self.agent.prompt_support()))?;
-        self.run_turn(prompt).await
+    /// typed the text. `piped` is text from stdin, which names no files.
+    pub(super) async fn send(
+        &mut self,
+        text: String,
+        names_files: bool,
+        piped: Option<String>,
+    ) -> Result<(), BoxError> {
+        let mut prompt = self.console.prompt(text, names_files.then(|| self.agent.prompt_support()))?;
+        if let Some(piped) = piped {
+            prompt.join(piped);
+        }
+        self.send_prompt(prompt).await
+    }
+
+    /// Sends a prompt. Where the agent asks for a login, logs in and sends it once more.
+    pub(super) async fn send_prompt(&mut self, prompt: Prompt) -> Result<(), BoxError> {
+        let again = (!self.agent.login_methods().is_empty()).then(|| prompt.clone());
+        let Err(error) = self.run_turn(prompt).await else { return Ok(()) };
+        let needed = error.downcast::<LoginNeeded>()?;
+        let Some(prompt) = again.filter(|_| self.console.has_person) else {
+            return Err(needed.into_failure().into());
+        };
+        match self.log_in(needed).await {
+            Err(error) if error.downcast_ref::<TerminalLogin>().is_some() => {
+                self.console.pending = Some(PendingPrompt { session: self.id.clone(), prompt });
+                Err(error)
+            }
+            Err(error) => Err(error),
+            Ok(()) => self.run_turn(prompt).await,
+        }
     }
 
     /// One turn, which ^C cancels.
     async fn run_turn(&mut self, prompt: Prompt) -> Result<(), BoxError> {
-        let Self { console, agent, id } = self;
+        let Self { console, agent, id, has_turns, .. } = self;
+        *has_turns = true;
         let turn = agent.prompt(id, prompt.pieces);
         let ended = console.run_turn(turn, async || agent.cancel(id).await).await;
         agent.turn_ended(ended.as_ref().ok().and_then(|stopped| stopped.as_ref().ok()))?;
@@ -92,44 +249,91 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
             Ok(stopped) => stopped,
             Err(error) => {
                 console.view.turn_ended(None)?;
-                return Err(agent.explain(error));
+                let error = agent.explain(error);
+                return Err(match console.interrupted {
+                    Some(interrupted) => {
+                        Failure::new(Exit::Interrupted(interrupted.0), error.into_boxed()).into()
+                    }
+                    None => error,
+                });
             }
         };
         let shown = stopped.reason.as_deref().filter(|_| stopped.kind != StopKind::EndTurn).map(short);
         console.view.large_json("stopReason", &Arc::new(stopped.reason))?;
         console.view.turn_ended(shown.as_deref())?;
         agent.show_settings()?;
-        match stopped.kind {
-            StopKind::Refusal => Err("the agent refuses to go on".into()),
-            StopKind::Error => Err("the turn failed".into()),
-            _ => Ok(()),
+        if let Some(interrupted) = console.interrupted {
+            return Err(interrupted.into());
         }
+        let text = match stopped.kind {
+            StopKind::EndTurn => return Ok(()),
+            StopKind::Cancelled => "the agent cancelled the turn".to_owned(),
+            StopKind::Refusal => "the agent refuses to go on".to_owned(),
+            StopKind::Error => "the turn failed".to_owned(),
+            StopKind::Other => format!("the agent stopped: {}", shown.unwrap_or_default()),
+        };
+        Err(TurnStopped(text).into())
     }
 
     /// Runs a command that begins with `:`.
     pub(super) async fn run(&mut self, command: ColonCommand) -> Result<(), BoxError> {
-        let Self { console, agent, id } = self;
+        match command {
+            ColonCommand::New => return self.change(SessionChoice::New).await,
+            ColonCommand::Resume(id) => return self.change(SessionChoice::Id(id)).await,
+            _ => {}
+        }
+        let Self { console, agent, id, .. } = self;
         let view = console.view.clone();
-        let sessions = Sessions { agent, view: &view, limit: console.timeout };
+        let cwd = console.cwd.clone();
+        let sessions = Sessions { agent, view: &view, limit: console.timeout, present: Some(id) };
         let running = async {
             match command {
                 ColonCommand::Mode(None) => agent.list_modes(&view),
                 ColonCommand::Mode(Some(mode)) => agent.set_mode(id, &mode).await,
                 ColonCommand::Option(None) => agent.list_options(&view),
                 ColonCommand::Option(Some((option, value))) => agent.set_option(id, &option, &value).await,
-                ColonCommand::Sessions => sessions.list(Some(&console.cwd)).await,
+                ColonCommand::Sessions => sessions.list(Some(&cwd)).await,
                 ColonCommand::Delete(id) => sessions.delete(&id).await,
-                ColonCommand::Help | ColonCommand::Quit => Ok(()),
+                _ => Ok(()),
             }
         };
-        tokio::select! {
-            done = running => done,
-            interrupted = console.signals.interrupted() => Err(interrupted.into()),
+        console.interruptible(running).await
+    }
+
+    /// Opens another session in place of the open one, which stays open if that fails.
+    async fn change(&mut self, choice: SessionChoice) -> Result<(), BoxError> {
+        let before = self.id.clone();
+        if matches!(choice, SessionChoice::Id(_)) && !self.agent.can_reopen() {
+            return Err("the agent can neither load nor resume sessions".into());
         }
+        self.agent.leave_session();
+        let changed = self.begin(&choice).await;
+        match &changed {
+            Ok(()) => {
+                self.has_turns = matches!(choice, SessionChoice::Id(_));
+                let id = short(&self.id);
+                if before != self.id {
+                    self.agent.close(&before).await;
+                }
+                self.console.view.remark(&format!("session {id}"))?;
+            }
+            Err(_) => self.agent.return_to_session(&before),
+        }
+        changed
+    }
+
+    /// The session that can be continued later. None without a turn.
+    pub(super) fn to_continue(&self) -> Option<&SessionId> {
+        (self.has_turns && self.agent.can_reopen()).then_some(&self.id)
     }
 
     /// Ends the programs that run in the session.
     pub(super) async fn close(&self) {
         self.agent.close(&self.id).await;
     }
+}
+
+/// Whether an error is the agent's answer to one call, after which the connection is as good as before.
+fn is_of_one_call(error: &BoxError) -> bool {
+    error.find::<CallError>().is_some_and(|call| call.refusal().is_some())
 }

@@ -18,6 +18,8 @@ pub(super) struct Sessions<'a, A> {
     pub(super) agent: &'a A,
     pub(super) view: &'a View,
     pub(super) limit: Duration,
+    /// The open session, which a list marks.
+    pub(super) present: Option<&'a SessionId>,
 }
 
 impl<A: AgentAdapter> Sessions<'_, A> {
@@ -29,7 +31,12 @@ impl<A: AgentAdapter> Sessions<'_, A> {
             let session = Arc::new(session);
             self.view.large_json("sessionInfo", &session)?;
             let SessionRow { id, cwd, title, updated_at } = session.row();
-            self.view.session(id, updated_at.unwrap_or("-"), &cwd.display(), title.unwrap_or("-"))
+            let mark = match self.present {
+                Some(present) if present == id => "* ",
+                Some(_) => "  ",
+                None => "",
+            };
+            self.view.session(mark, id, updated_at.unwrap_or("-"), &cwd.display(), title.unwrap_or("-"))
         })
         .await?;
         if any { Ok(()) } else { Ok(self.view.remark("There are no sessions.")?) }

@@ -41,6 +41,12 @@ impl<T: Serialize + Clone + Send + Sync + 'static> SessionSetup<T> {
         *self.session.lock() = Some(session.clone());
     }
 
+    /// Sets the session, and drops an answer that was to open another.
+    pub(super) fn return_to(&self, session: &SessionId) {
+        *self.answer.lock() = None;
+        self.open(session);
+    }
+
     /// Whether updates of this session are shown. Before a session is open, those of any are.
     pub(super) fn is_ours(&self, session: &SessionId) -> bool {
         self.session.lock().as_ref().is_none_or(|ours| ours == session)

@@ -11,6 +11,8 @@ use crossterm::event::{
 use crossterm::execute;
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode, size};
 
+use super::lines::{drop_lines, next_line};
+use super::modes::is_dumb;
 use crate::signals::is_terminal_gone;
 use crate::text::one_line;
 
@@ -32,7 +34,7 @@ enum Key {
 
 /// The input to a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum TypedInput {
+pub(crate) enum TypedInput {
     Line(String),
     /// A line whose Enter came in less than 20 ms after the key before it, as in pasted text. Only [`deliberate_line`] returns
     /// it.
@@ -44,6 +46,9 @@ pub(super) enum TypedInput {
 
 /// Drops input that was not read.
 pub(super) fn drop_typed() -> io::Result<()> {
+    if is_dumb() {
+        return Ok(());
+    }
     let _raw = RawMode::enter()?;
     drop_events()
 }
@@ -61,16 +66,31 @@ fn drop_events() -> io::Result<()> {
 
 /// Reads a line after the question. Dropping the future gives up the terminal.
 pub(super) async fn line(question: String) -> io::Result<TypedInput> {
+    if is_dumb() {
+        return plain_line(&question).await;
+    }
     at_keyboard(move |stop| read_line(&question, false, stop)).await
 }
 
 /// Reads a line that the person types after the question is shown. Earlier input and pasted text are dropped.
 pub(super) async fn deliberate_line(question: String) -> io::Result<TypedInput> {
+    if is_dumb() {
+        drop_lines().await;
+        return plain_line(&question).await;
+    }
     at_keyboard(move |stop| {
         drop_events()?;
         read_line(&question, true, stop)
     })
     .await
+}
+
+/// Reads a line that the terminal edits. The end of the input is an interrupt.
+async fn plain_line(question: &str) -> io::Result<TypedInput> {
+    let mut screen = io::stdout();
+    write!(screen, "{question}")?;
+    screen.flush()?;
+    Ok(next_line().await?.map_or(TypedInput::Interrupt, |line| TypedInput::Line(one_line(&line))))
 }
 
 /// Runs `read` in a thread, which ends early when the future is dropped.

@@ -3,11 +3,16 @@
 mod diagnostics;
 mod form;
 mod keyboard;
+mod lines;
+mod modes;
 mod screen;
 mod shown;
 mod user;
 mod view;
 
+pub(crate) use self::keyboard::TypedInput;
+pub(crate) use self::lines::next_line;
+pub(crate) use self::modes::{TerminalModes, is_dumb};
 pub(crate) use self::screen::{MAX_ITEMS, Mark, Screen, StreamedMessage};
 pub(crate) use self::shown::{ShownHashes, ValueHashes, short};
 pub(crate) use self::user::User;

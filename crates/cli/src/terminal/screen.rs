@@ -8,7 +8,7 @@ use agentwire_acp_toolkit::MessageKind;
 use similar::{Algorithm, ChangeTag, capture_diff_slices_deadline, group_diff_ops};
 
 use crate::output_queue::Output;
-use crate::text::{StyledText, write_text};
+use crate::text::{StyledText, one_line, write_text};
 
 /// The most lines of a tool's output that are shown.
 const MAX_LINES: usize = 40;
@@ -79,6 +79,8 @@ pub(crate) struct StreamedMessage {
 }
 
 struct Spinner {
+    /// Shown before the seconds. Empty, or with a space at its end.
+    label: String,
     since: Instant,
     frame: usize,
     shown: bool,
@@ -89,9 +91,11 @@ impl Screen {
         Self { out, is_terminal, at_line_start: true, streamed: None, spinner: None }
     }
 
-    /// Starts the spinner.
-    pub(crate) fn start_spinner(&mut self) {
-        self.spinner = self.is_terminal.then(|| Spinner { since: Instant::now(), frame: 0, shown: false });
+    /// Starts the spinner, with a text before the seconds.
+    pub(crate) fn start_spinner(&mut self, label: &str) {
+        let label = if label.is_empty() { String::new() } else { format!("{} ", one_line(label)) };
+        let spinner = Spinner { label, since: Instant::now(), frame: 0, shown: false };
+        self.spinner = self.is_terminal.then_some(spinner);
     }
 
     /// Removes the spinner, and ends an open line.
@@ -111,7 +115,8 @@ impl Screen {
             spinner.frame += 1;
             spinner.shown = true;
             let frame = FRAMES[spinner.frame % FRAMES.len()];
-            write!(self.out, "\r\x1b[2K\x1b[2m{frame} {} s\x1b[0m", spinner.since.elapsed().as_secs())?;
+            let (label, seconds) = (&spinner.label, spinner.since.elapsed().as_secs());
+            write!(self.out, "\r\x1b[2K\x1b[2m{frame} {label}{seconds} s\x1b[0m")?;
             self.out.flush()?;
         }
         Ok(())

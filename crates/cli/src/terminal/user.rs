@@ -98,6 +98,17 @@ impl User {
         }
     }
 
+    /// Asks for a line below a menu. The line is typed, and not pasted.
+    pub(crate) async fn choose(&self, menu: &str) -> Result<TypedInput, Error> {
+        let _keyboard = self.keyboard().await?;
+        self.deliberate(menu, "> ").await
+    }
+
+    /// Shows a dim line that belongs to a question.
+    pub(crate) fn remark(&self, text: &str) -> Result<(), Error> {
+        self.tell(text)
+    }
+
     /// Shows all of a URL, and asks whether the person will visit it. The URL is neither opened nor fetched here.
     pub(crate) async fn visit(
         &self,

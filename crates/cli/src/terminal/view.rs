@@ -237,19 +237,34 @@ impl View {
         self.json("leftOut", &what)
     }
 
-    /// Shows a session of a list to people.
-    pub(crate) fn session(&self, id: &str, updated: &str, cwd: &dyn Display, title: &str) -> io::Result<()> {
+    /// Shows a session of a list to people, behind a mark.
+    pub(crate) fn session(
+        &self,
+        mark: &str,
+        id: &str,
+        updated: &str,
+        cwd: &dyn Display,
+        title: &str,
+    ) -> io::Result<()> {
         if self.is_json() {
             return Ok(());
         }
         let cwd = beginning(cwd, PATH_LIMIT);
-        self.line(&format!("{}  {}  {cwd}  {}", one_line(id), short(updated), short(title)))
+        self.line(&format!("{mark}{}  {}  {cwd}  {}", one_line(id), short(updated), short(title)))
+    }
+
+    /// Shows a spinner with a text while something starts. [`turn_ended`](Self::turn_ended) removes it.
+    pub(crate) fn starting(&self, text: &str) -> io::Result<()> {
+        self.on_screen(|screen| {
+            screen.start_spinner(text);
+            Ok(())
+        })
     }
 
     /// Shows the spinner of a turn.
     pub(crate) fn turn_begins(&self) -> io::Result<()> {
         self.on_screen(|screen| {
-            screen.start_spinner();
+            screen.start_spinner("");
             Ok(())
         })
     }

@@ -204,6 +204,14 @@ impl Command {
         &self.arguments
     }
 
+    /// The command for the standard library, to run the program at our own terminal: with our stdin, stdout and stderr. An
+    /// agent's program logs in so.
+    pub fn at_terminal(&self) -> process::Command {
+        let mut command = self.to_std();
+        command.stdin(Stdio::inherit()).stdout(Stdio::inherit()).stderr(Stdio::inherit());
+        command
+    }
+
     /// The variables of the environment that are set, or left out where there is no value, in the order of the calls.
     pub fn environment(&self) -> impl Iterator<Item = (&OsStr, Option<&OsStr>)> {
         self.environment.iter().map(|(name, value)| (name.as_os_str(), value.as_deref()))

@@ -13,6 +13,13 @@ const UNREACHABLE: &str = "http://127.0.0.1:9";
 impl Product {
     /// Writes its settings and returns its command line, for the model at `url` if there is one.
     pub(crate) fn command(&self, scratch: &Scratch<'_>, url: Option<&str>) -> Result<Vec<String>> {
+        let mut words = self.environment(scratch, url)?;
+        words.extend(self.command.iter().map(|word| fill(word, scratch, url.unwrap_or(UNREACHABLE))));
+        Ok(words)
+    }
+
+    /// Writes its settings and returns the beginning of a command line, with its variables and without a network.
+    pub(crate) fn environment(&self, scratch: &Scratch<'_>, url: Option<&str>) -> Result<Vec<String>> {
         let fill = |text: &str| fill(text, scratch, url.unwrap_or(UNREACHABLE));
         let model = self.model.as_ref().filter(|_| url.is_some());
         for (name, content) in model.into_iter().flat_map(|model| &model.settings) {
@@ -23,8 +30,6 @@ impl Product {
         let mut words = offline(scratch, url);
         words.extend(self.environment.iter().map(|variable| fill(variable)));
         words.extend(model.into_iter().flat_map(|model| &model.environment).map(|variable| fill(variable)));
-        words.extend(self.command.iter().map(|word| fill(word)));
-        words.extend(model.into_iter().flat_map(|model| &model.arguments).map(|word| fill(word)));
         Ok(words)
     }
 }

@@ -9,8 +9,9 @@ mod turns;
 
 use anyhow::Result;
 
+pub(crate) use self::launch::fill;
 use self::opening::VERSION_2;
-pub(crate) use self::table::{PRODUCTS, Product};
+pub(crate) use self::table::{Distribution, Installed, Model, PRODUCTS, Product};
 use super::pair::{self, Pair};
 use super::scratch::Scratch;
 

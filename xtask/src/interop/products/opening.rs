@@ -46,7 +46,7 @@ fn expect(product: &Product, version: u64, chat: Chat) -> Result<()> {
             let offered = initialized["authMethods"].as_array().into_iter().flatten();
             let offered: Vec<_> = offered.filter_map(|offer| offer[method].as_str()).collect();
             ensure!(offered == refusal.methods, "it offers the authentication methods {offered:?}");
-            ensure!(chat.code == Some(1), "exit code {:?} instead of 1", chat.code);
+            ensure!(chat.code == Some(3), "exit code {:?} instead of 3", chat.code);
         }
         (_, session, error) => {
             let shown = |value: Option<Value>| value.unwrap_or_default().to_string();

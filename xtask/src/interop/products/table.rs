@@ -17,23 +17,23 @@ pub(crate) struct Product {
     /// Variables as `NAME=VALUE`, which disable updates, telemetry and the like.
     pub(super) environment: Vec<String>,
     /// The error of `session/new` without a key; none if a session opens.
-    pub(super) refusal: Option<Refusal>,
+    pub(crate) refusal: Option<Refusal>,
     /// Its settings for our model; none if it only works with an account of its vendor.
     pub(crate) model: Option<Model>,
+    /// How it is installed by its name; none if it is not.
+    pub(crate) installed: Option<Installed>,
     /// Its checks, by their names.
     pub(super) pairs: Vec<String>,
 }
 
 /// The outcome of `session/new`: an error, and the authentication methods of `initialize`.
-pub(super) struct Refusal {
+pub(crate) struct Refusal {
     pub(super) code: i64,
-    pub(super) methods: Vec<String>,
+    pub(crate) methods: Vec<String>,
 }
 
 /// The settings of an agent for our model.
 pub(crate) struct Model {
-    /// Additional arguments.
-    pub(super) arguments: Vec<String>,
     pub(super) environment: Vec<String>,
     /// Files in its home: paths and contents.
     pub(super) settings: Vec<(String, String)>,
@@ -45,6 +45,28 @@ pub(crate) struct Model {
     pub(super) through_client: bool,
     /// The content of `note.txt` before the turn; none if there is no such file.
     pub(crate) before: Option<String>,
+}
+
+/// An agent that `agentwire agents install` installs.
+pub(crate) struct Installed {
+    pub(crate) distribution: Distribution,
+    pub(crate) arguments: Vec<String>,
+    /// A tool and its arguments, which runs a command that prints three rows.
+    pub(crate) run: String,
+    /// Whether it reports the output of a command.
+    pub(crate) shows: bool,
+    /// Whether it lists its sessions.
+    pub(crate) keeps: bool,
+    /// Whether it also speaks version 2.
+    pub(crate) speaks_version_2: bool,
+}
+
+/// What an agent is installed from.
+pub(crate) enum Distribution {
+    /// A package of npm.
+    Package(String),
+    /// The archive of a package of npm for one system, and the path of the executable in it.
+    Archive { package: String, executable: String },
 }
 
 /// All agents.
@@ -65,6 +87,7 @@ impl Product {
                 methods: list(&refusal["methods"]),
             }),
             model: product.get("model").map(Model::read),
+            installed: product.get("installed").map(Installed::read),
             pairs: list(&product["pairs"]),
         }
     }
@@ -74,13 +97,34 @@ impl Model {
     fn read(model: &Value) -> Self {
         let settings = model["settings"].as_object().into_iter().flatten();
         Self {
-            arguments: list(&model["arguments"]),
             environment: list(&model["environment"]),
             settings: settings.map(|(path, content)| (path.clone(), text(content))).collect(),
             write: format!("{} {}", text(&model["write"][0]), model["write"][1]),
             asks: model["asks"] != false,
             through_client: model["throughClient"] == true,
             before: model["before"].as_str().map(str::to_owned),
+        }
+    }
+}
+
+impl Installed {
+    fn read(installed: &Value) -> Self {
+        let distribution = match installed["archive"].as_str() {
+            Some(package) => Distribution::Archive {
+                package: package.to_owned(),
+                executable: text(&installed["executable"]),
+            },
+            None => Distribution::Package(text(&installed["package"])),
+        };
+        Self {
+            distribution,
+            arguments: list(&installed["args"]),
+            run: format!("{} {}", text(&installed["run"][0]), installed["run"][1]),
+            shows: installed["shows"] != false,
+            keeps: installed["keeps"] != false,
+            speaks_version_2: installed["versions"]
+                .as_array()
+                .is_some_and(|versions| versions.contains(&2.into())),
         }
     }
 }

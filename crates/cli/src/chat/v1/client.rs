@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use agentwire_acp_client::{Call, Error};
 use agentwire_acp_schema::v1::{
-    Content, ContentBlock, CreateElicitationResponse, ElicitationId, NewSessionRequest, NewSessionResponse,
-    RequestPermissionRequest, RequestPermissionResponse, SessionId, SessionNotification, SessionUpdate,
-    StopReason, TerminalId, ToolCallContent, ToolCallUpdate,
+    ClientCapabilities, Content, ContentBlock, CreateElicitationResponse, ElicitationId, NewSessionRequest,
+    NewSessionResponse, RequestPermissionRequest, RequestPermissionResponse, SessionId, SessionNotification,
+    SessionUpdate, StopReason, TerminalId, ToolCallContent, ToolCallUpdate,
 };
 use agentwire_acp_toolkit::{
     Applied, Change, Conversation, Form, MessageKind, PermissionPolicy, Permissions, Toolkit, Update,
@@ -94,6 +94,19 @@ impl Client {
             toolkit = toolkit.without_forms().without_urls();
         }
         toolkit
+    }
+
+    /// The capabilities of a toolkit, with logins in our terminal where a person can be asked.
+    pub(in crate::chat) fn capabilities(toolkit: &Toolkit<Self>) -> ClientCapabilities {
+        let mut capabilities = toolkit.capabilities();
+        capabilities.auth.terminal = toolkit.user_interface().0.user.is_some();
+        capabilities
+    }
+
+    /// Forgets the conversation, before another begins.
+    pub(super) fn forget(&self) {
+        *self.0.conversation.lock() = Conversation::new().limit(CONVERSATION_LIMIT);
+        *self.0.renderer.lock() = Renderer::default();
     }
 
     /// Opens the workspace of an existing session, and shows the session's updates from now on.

@@ -10,19 +10,19 @@ use std::time::Duration;
 
 use agentwire_acp_client::{AgentHandle, BoxError, CallError, Closed, Sessions};
 use agentwire_acp_schema::v1::{
-    CancelNotification, ConfigOptionUpdate, ContentBlock, CurrentModeUpdate, DeleteSessionRequest,
-    Implementation, InitializeRequest, InitializeResponse, ListSessionsRequest, LoadSessionRequest,
-    LoadSessionResponse, McpServer, NewSessionRequest, NewSessionResponse, PromptRequest, ProtocolVersion,
-    ResumeSessionRequest, ResumeSessionResponse, SessionId, SessionInfo, SetSessionConfigOptionRequest,
-    SetSessionModeRequest, StopReason, error_code,
+    AuthenticateRequest, CancelNotification, ConfigOptionUpdate, ContentBlock, CurrentModeUpdate,
+    DeleteSessionRequest, Implementation, InitializeRequest, InitializeResponse, ListSessionsRequest,
+    LoadSessionRequest, LoadSessionResponse, McpServer, NewSessionRequest, NewSessionResponse, PromptRequest,
+    ProtocolVersion, ResumeSessionRequest, ResumeSessionResponse, SessionId, SessionInfo,
+    SetSessionConfigOptionRequest, SetSessionModeRequest, StopReason,
 };
 use agentwire_acp_toolkit::Toolkit;
 
 use self::settings::ModeSetting;
 use super::adapter::{AgentAdapter, StopKind, StoppedTurn, client_info};
+use super::agent_login::LoginMethod;
 use super::prompt::{Piece, PromptSupport};
 use super::setup::check_id;
-use crate::failure::ErrorWithHint;
 use crate::terminal::View;
 
 pub(in crate::chat) use self::client::Client;
@@ -47,7 +47,7 @@ impl AgentAdapter for Adapter {
     async fn initialize(&self, limit: Duration) -> Result<(), BoxError> {
         if self.agent.greeting().is_none() {
             let request = InitializeRequest::new(ProtocolVersion::V1)
-                .client_capabilities(self.toolkit.capabilities())
+                .client_capabilities(Client::capabilities(&self.toolkit))
                 .client_info(client_info());
             self.agent.initialize(request).timeout(limit).await?;
         }
@@ -70,6 +70,15 @@ impl AgentAdapter for Adapter {
         })
     }
 
+    fn login_methods(&self) -> Vec<LoginMethod> {
+        let methods = self.agent.greeting().map(|greeting| &*greeting.auth_methods).unwrap_or_default();
+        methods.iter().filter_map(LoginMethod::v1).collect()
+    }
+
+    async fn log_in(&self, method: &str) -> Result<(), CallError> {
+        self.agent.authenticate(AuthenticateRequest::new(method)).await.map(drop)
+    }
+
     async fn closed(&self) -> Closed {
         self.agent.closed().await
     }
@@ -80,6 +89,12 @@ impl AgentAdapter for Adapter {
 
     fn can_list(&self) -> bool {
         self.agent.capabilities().is_some_and(|agent| agent.session_capabilities.list.is_some())
+    }
+
+    fn can_reopen(&self) -> bool {
+        self.agent
+            .capabilities()
+            .is_some_and(|agent| agent.load_session || agent.session_capabilities.resume.is_some())
     }
 
     fn sessions(&self, cwd: Option<&Path>) -> Sessions {
@@ -137,6 +152,14 @@ impl AgentAdapter for Adapter {
         }
         client.take_opened()?;
         Ok(id)
+    }
+
+    fn return_to_session(&self, session: &SessionId) {
+        self.client().setup().return_to(session);
+    }
+
+    fn leave_session(&self) {
+        self.client().forget();
     }
 
     fn set_opening(&self, opening: bool) {
@@ -197,17 +220,6 @@ impl AgentAdapter for Adapter {
     fn turn_ended(&self, stopped: Option<&StoppedTurn>) -> io::Result<()> {
         let was_cancelled = stopped.is_none_or(|stopped| stopped.kind == StopKind::Cancelled);
         self.client().turn_ended(was_cancelled)
-    }
-
-    /// Names the agent's ways to authenticate where it refuses a call without authentication.
-    fn explain(&self, error: CallError) -> BoxError {
-        let wants_login = error.refusal().is_some_and(|refusal| refusal.code == error_code::AUTH_REQUIRED);
-        let methods = self.agent.greeting().map(|greeting| &*greeting.auth_methods).unwrap_or_default();
-        if !wants_login || methods.is_empty() {
-            return error.into();
-        }
-        let names: Vec<_> = methods.iter().filter_map(|method| method.id()).collect();
-        ErrorWithHint::new(error, format!("it offers: {}", names.join(", "))).into()
     }
 
     async fn close(&self, session: &SessionId) {

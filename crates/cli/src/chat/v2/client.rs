@@ -9,10 +9,10 @@ use agentwire_acp_client::Error;
 use agentwire_acp_client::v2::{self, Context};
 use agentwire_acp_schema::v1;
 use agentwire_acp_schema::v2::{
-    AvailableCommand, ClientCapabilities, CreateElicitationRequest, CreateElicitationResponse,
-    NewSessionResponse, Patch, RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse,
-    RequestPermissionSubject, SessionConfigOption, SessionConfigOptionCategory, SessionUpdate,
-    UpdateSessionNotification,
+    AvailableCommand, ClientAuthCapabilities, ClientCapabilities, CreateElicitationRequest,
+    CreateElicitationResponse, NewSessionResponse, Patch, RequestPermissionOutcome, RequestPermissionRequest,
+    RequestPermissionResponse, RequestPermissionSubject, SessionConfigOption, SessionConfigOptionCategory,
+    SessionUpdate, TerminalAuthCapabilities, UpdateSessionNotification,
 };
 use agentwire_acp_toolkit::{PermissionPolicy, Permissions, memory_estimate, permission_question};
 use agentwire_jsonrpc::{RawJson, RequestMethod, Skipped};
@@ -74,11 +74,19 @@ impl Client {
         }))
     }
 
-    /// Its capabilities: elicitations where a person can answer.
+    /// Its capabilities: elicitations, and logins in our terminal, where a person can answer.
     pub(in crate::chat) fn capabilities(&self) -> ClientCapabilities {
         let mut capabilities = ClientCapabilities::new();
-        capabilities.elicitation = self.0.user.is_some().then(elicitation::capabilities);
+        let is_there = self.0.user.is_some();
+        capabilities.elicitation = is_there.then(elicitation::capabilities);
+        let terminal = ClientAuthCapabilities::new().terminal(TerminalAuthCapabilities::new());
+        capabilities.auth = is_there.then_some(terminal);
         capabilities
+    }
+
+    /// Forgets what was shown, before another session is opened.
+    pub(super) fn forget(&self) {
+        *self.0.renderer.lock() = Renderer::default();
     }
 
     /// Where the answer that opens the session is kept.

@@ -14,12 +14,13 @@ use agentwire_acp_client::{BoxError, CallError, Closed};
 use agentwire_acp_schema::v1::{Implementation, McpServer as OlderMcpServer};
 use agentwire_acp_schema::v2::{
     CancelSessionNotification, ContentBlock, DeleteSessionRequest, IdleStopReason, InitializeResponse,
-    ListSessionsRequest, McpServer, McpServerHttp, McpServerStdio, NewSessionRequest, NewSessionResponse,
-    PromptRequest, ReplayFrom, ResumeSessionRequest, ResumeSessionResponse, SessionId, SessionInfo,
-    SetSessionConfigOptionRequest,
+    ListSessionsRequest, LoginAuthRequest, McpServer, McpServerHttp, McpServerStdio, NewSessionRequest,
+    NewSessionResponse, PromptRequest, ReplayFrom, ResumeSessionRequest, ResumeSessionResponse, SessionId,
+    SessionInfo, SetSessionConfigOptionRequest,
 };
 
 use super::adapter::{AgentAdapter, StopKind, StoppedTurn};
+use super::agent_login::LoginMethod;
 use super::prompt::{Piece, PromptSupport};
 use super::setup::check_id;
 use crate::terminal::View;
@@ -59,6 +60,15 @@ impl AgentAdapter for Adapter {
         })
     }
 
+    fn login_methods(&self) -> Vec<LoginMethod> {
+        let methods = self.agent.greeting().map(|greeting| &*greeting.auth_methods).unwrap_or_default();
+        methods.iter().filter_map(LoginMethod::v2).collect()
+    }
+
+    async fn log_in(&self, method: &str) -> Result<(), CallError> {
+        self.agent.login(LoginAuthRequest::new(method)).await.map(drop)
+    }
+
     async fn closed(&self) -> Closed {
         self.agent.closed().await
     }
@@ -68,6 +78,10 @@ impl AgentAdapter for Adapter {
     }
 
     fn can_list(&self) -> bool {
+        true
+    }
+
+    fn can_reopen(&self) -> bool {
         true
     }
 
@@ -93,7 +107,7 @@ impl AgentAdapter for Adapter {
             let left = NewSessionResponse::new(&opened.session_id);
             (opened, left)
         });
-        let id = call.timeout(limit).await?.session_id;
+        let id = call.timeout(limit).await.map_err(|error| self.explain(error))?.session_id;
         check_id(&id)?;
         self.client.take_opened()?;
         Ok(id)
@@ -116,9 +130,17 @@ impl AgentAdapter for Adapter {
             opened.available_commands = resumed.available_commands;
             (opened, ResumeSessionResponse::new())
         });
-        call.timeout(limit).await?;
+        call.timeout(limit).await.map_err(|error| self.explain(error))?;
         self.client.take_opened()?;
         Ok(id)
+    }
+
+    fn return_to_session(&self, session: &SessionId) {
+        self.client.setup().return_to(session);
+    }
+
+    fn leave_session(&self) {
+        self.client.forget();
     }
 
     fn set_opening(&self, _: bool) {}
@@ -155,7 +177,8 @@ impl AgentAdapter for Adapter {
         let stopped = self.agent.prompt(PromptRequest::new(session, blocks)).await?;
         let reason = stopped.stop_reason();
         let kind = match reason {
-            Some(IdleStopReason::EndTurn) => StopKind::EndTurn,
+            Some(IdleStopReason::EndTurn) | None => StopKind::EndTurn,
+            Some(IdleStopReason::Cancelled) => StopKind::Cancelled,
             Some(IdleStopReason::Refusal) => StopKind::Refusal,
             Some(IdleStopReason::Error(_)) => StopKind::Error,
             _ => StopKind::Other,
@@ -170,10 +193,6 @@ impl AgentAdapter for Adapter {
     fn turn_ended(&self, _: Option<&StoppedTurn>) -> io::Result<()> {
         self.client.set_in_turn(false);
         Ok(())
-    }
-
-    fn explain(&self, error: CallError) -> BoxError {
-        error.into()
     }
 
     async fn close(&self, _: &SessionId) {}

@@ -1,0 +1,124 @@
+//! The errors of this crate.
+
+use std::io;
+use std::path::PathBuf;
+
+use agentwire_jsonrpc::Printable;
+
+use crate::fetch::FetchError;
+use crate::probe::ProbeError;
+use crate::programs::RunError;
+
+/// Why an operation on the registry or the store failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RegistryError {
+    /// A file or folder cannot be read or written.
+    #[error("{}", .path.display())]
+    File {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The store's folder may be changed by others, or is a relative path.
+    #[error("the store {} {why}", .path.display())]
+    UnsafeStore {
+        /// The folder.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// A download failed.
+    #[error(transparent)]
+    Fetch(#[from] FetchError),
+    /// The index is not one.
+    #[error("{} is no index of agents: {}", Printable::one_line(.origin), Printable::one_line(.why))]
+    InvalidIndex {
+        /// The URL or file.
+        origin: String,
+        /// The reason.
+        why: String,
+    },
+    /// The registry has no such agent.
+    #[error("the registry {} has no agent `{}`", Printable::one_line(.origin), Printable::one_line(.id))]
+    UnknownAgent {
+        /// The id that was asked for.
+        id: String,
+        /// The URL or file of the index.
+        origin: String,
+    },
+    /// No agent of this id is installed.
+    #[error("`{}` is not installed", Printable::one_line(.0))]
+    NotInstalled(String),
+    /// The agent has no distribution of the wanted kind for this system.
+    #[error("`{id}` has no {wanted}; it has {available}")]
+    NoDistribution {
+        /// The agent.
+        id: String,
+        /// What was looked for.
+        wanted: String,
+        /// The kinds that it has.
+        available: String,
+    },
+    /// The registry has another version of this distribution.
+    #[error("the registry has only version {available} of the {kind} of `{id}`, not {}", Printable::one_line(.wanted))]
+    NoVersion {
+        /// The agent.
+        id: String,
+        /// The kind of distribution.
+        kind: &'static str,
+        /// The version that was asked for.
+        wanted: String,
+        /// The version of the index.
+        available: String,
+    },
+    /// The entry asks for something that is never done.
+    #[error("`{id}` is refused: {}", Printable::one_line(.why))]
+    Refused {
+        /// The agent.
+        id: String,
+        /// The reason.
+        why: String,
+    },
+    /// The install changes while the person reads the plan, or the digest differs from the remembered one.
+    #[error("{} has the digest {}, but {expected_by} {}", Printable::one_line(.what), .found, .expected)]
+    OtherDigest {
+        /// The package or URL.
+        what: String,
+        /// The digest of what was downloaded.
+        found: String,
+        /// Where the other digest comes from.
+        expected_by: &'static str,
+        /// The other digest.
+        expected: String,
+    },
+    /// A program of the package manager failed.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The package manager's output, or a package, is not what it should be.
+    #[error("{}: {}", Printable::one_line(.what), Printable::one_line(.why))]
+    InvalidPackage {
+        /// The package or archive.
+        what: String,
+        /// The reason.
+        why: String,
+    },
+    /// The agent does not answer `initialize`.
+    #[error("the installed agent does not work, so nothing is changed")]
+    Probe(#[source] ProbeError),
+    /// Another process installs or removes the agent.
+    #[error("another process has been changing `{0}` for 30 s")]
+    Busy(String),
+    /// The agent runs.
+    #[error("`{0}` is running; end it first")]
+    Running(String),
+}
+
+impl RegistryError {
+    /// An error of a file, for `map_err`.
+    pub(crate) fn file(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        |source| Self::File { path, source }
+    }
+}

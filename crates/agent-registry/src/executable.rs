@@ -1,0 +1,79 @@
+//! What is never an agent, and what an agent's environment never sets.
+
+/// Package managers and shells. An agent of such a name would run whatever its arguments name.
+const NO_AGENTS: &[&str] = &[
+    "npm",
+    "npx",
+    "pnpm",
+    "pnpx",
+    "yarn",
+    "bun",
+    "bunx",
+    "uv",
+    "uvx",
+    "pip",
+    "pipx",
+    "node",
+    "deno",
+    "python",
+    "python3",
+    "sh",
+    "bash",
+    "zsh",
+    "cmd",
+    "powershell",
+    "pwsh",
+    "env",
+];
+
+/// Variables that make a program run other code than its own.
+const LOADER_VARIABLES: &[&str] = &[
+    "PATH",
+    "NODE_OPTIONS",
+    "NODE_PATH",
+    "PYTHONPATH",
+    "PYTHONHOME",
+    "PYTHONSTARTUP",
+    "BASH_ENV",
+    "ENV",
+    "SHELL",
+    "HOME",
+];
+
+/// Refuses package managers, interpreters and shells.
+pub(crate) fn check_executable(executable: &str) -> Result<(), String> {
+    let name = executable.rsplit(['/', '\\']).next().unwrap_or_default().to_ascii_lowercase();
+    let stem =
+        ["exe", "cmd", "bat", "ps1", "js"].iter().find_map(|end| name.strip_suffix(&format!(".{end}")));
+    let stem = stem.unwrap_or(&name);
+    match NO_AGENTS.contains(&stem) {
+        true => Err(format!("`{executable}` is no agent: it would run what its arguments name")),
+        false => Ok(()),
+    }
+}
+
+/// Whether a variable makes programs run other code than their own.
+pub(crate) fn loads_code(variable: &str) -> bool {
+    let name = variable.to_ascii_uppercase();
+    LOADER_VARIABLES.contains(&&*name)
+        || name.starts_with("LD_")
+        || name.starts_with("DYLD_")
+        || name.starts_with("NPM_CONFIG_")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn package_managers_are_no_agents() {
+        for bad in ["npm", "npx", "uvx", "NPX.cmd", "./bin/uv", "a\\node.exe", "sh"] {
+            assert!(check_executable(bad).is_err(), "{bad}");
+        }
+        for good in ["claude-agent-acp", "./dist/opencode", "npm-agent", "goose.exe"] {
+            assert!(check_executable(good).is_ok(), "{good}");
+        }
+        assert!(loads_code("LD_PRELOAD") && loads_code("node_options") && loads_code("npm_config_registry"));
+        assert!(!loads_code("OPENCODE_MODE"));
+    }
+}

@@ -1,0 +1,60 @@
+//! The agents of a registry.
+
+use std::time::Duration;
+
+use crate::error::RegistryError;
+use crate::fetch::FetchError;
+
+use super::entry::Entry;
+use super::parse;
+
+/// The agents of a registry.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Index {
+    /// The URL or file that it comes from.
+    pub origin: String,
+    /// The agents, in the order of the index.
+    pub agents: Vec<Entry>,
+    /// How many entries were left out because they are damaged, too large or of an unknown form.
+    pub skipped: usize,
+    /// How long ago a cached index was read from its URL. None if it was read now.
+    pub age: Option<Duration>,
+    /// Why the URL could not be read, where a cached index takes its place.
+    pub failure: Option<FetchError>,
+}
+
+impl Index {
+    /// Reads the text of an index.
+    ///
+    /// # Errors
+    ///
+    /// When it is no JSON object with a list `agents`, or has more than 4,096 agents. Damaged entries are counted and left out.
+    pub fn parse(text: &str, origin: impl Into<String>) -> Result<Self, RegistryError> {
+        let origin = origin.into();
+        match parse::agents(text) {
+            Ok((agents, skipped)) => Ok(Self { origin, agents, skipped, age: None, failure: None }),
+            Err(why) => Err(RegistryError::InvalidIndex { origin, why }),
+        }
+    }
+
+    /// The agent with this id.
+    ///
+    /// # Errors
+    ///
+    /// When there is none.
+    pub fn entry(&self, id: &str) -> Result<&Entry, RegistryError> {
+        let unknown = || RegistryError::UnknownAgent { id: id.to_owned(), origin: self.origin.clone() };
+        self.agents.iter().find(|entry| entry.id == id).ok_or_else(unknown)
+    }
+
+    /// The agents whose id, name or description has each of the words, in any case.
+    pub fn search(&self, words: &[String]) -> Vec<&Entry> {
+        let words: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
+        let has_all = |entry: &&Entry| {
+            let text = format!("{}\n{}\n{}", entry.id, entry.name, entry.description).to_lowercase();
+            words.iter().all(|word| text.contains(word))
+        };
+        self.agents.iter().filter(has_all).collect()
+    }
+}

@@ -1,0 +1,71 @@
+//! Installs ACP agents from the agent registry, and finds them again without a network.
+//!
+//! A client that starts an agent with `npx` asks the network at every start, and breaks when a cache is half written. This crate
+//! installs an agent once, into a folder of its own version, and returns the command that starts its executable directly.
+//!
+//! ```text
+//!  Index ──▶ Entry ──▶ Plan ──▶ the person agrees ──▶ AgentStore::install ──▶ a folder, verified with `initialize`
+//!                                                                                 │
+//!                                       InstalledAgent, with a FolderGuard ◀── AgentStore::find (no network)
+//! ```
+//!
+//! ```no_run
+//! use agentwire_agent_registry::{AgentStore, IndexSource, Limits, Plan, PlanOptions};
+//!
+//! # async fn example() -> Result<(), agentwire_agent_registry::RegistryError> {
+//! let store = AgentStore::open("/home/me/.local/share/agentwire/agents", Limits::default())?;
+//! let index = store.index(&IndexSource::official()).await?;
+//! let entry = index.entry("claude-acp")?;
+//! let mut plan = Plan::new(entry, &index, &PlanOptions::default())?;
+//! store.resolve(&mut plan).await?; // asks npm which executable the package has
+//! println!("{plan}"); // show it, and ask
+//! store.install(&plan).await?;
+//! let agent = store.find("claude-acp")?.expect("it was just installed");
+//! println!("{}", agent.start().program().display());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What it will not do
+//!
+//! It asks nobody: the program shows a [`Plan`] and installs it after a yes. It runs no install scripts of a package unless
+//! [`PlanOptions::allow_scripts`] says so. It speaks no more of ACP than `initialize`.
+//!
+//! # Invariants
+//!
+//! - The record of an agent names a folder only after the folder was verified and synced. A failed install changes nothing.
+//! - A folder whose [`FolderGuard`] is held is never removed.
+//! - The index, archives and outputs of programs are read up to [`Limits`].
+//! - No relative path of the environment chooses a program. Programs run in an empty folder, in a process group of their own.
+//! - A version whose digest differs from the one that was installed before is refused.
+
+mod archive;
+mod digest;
+mod direct;
+mod error;
+mod executable;
+mod fetch;
+mod files;
+mod index;
+mod limits;
+mod npm;
+mod package_name;
+mod plan;
+mod platform;
+mod probe;
+mod programs;
+mod store;
+mod uv;
+mod version;
+
+pub use digest::Digest;
+pub use error::RegistryError;
+pub use fetch::FetchError;
+pub use index::{Archive, Entry, Index, IndexSource, Package};
+pub use limits::Limits;
+pub use plan::{Kind, Plan, PlanOptions};
+pub use platform::platform;
+pub use probe::{Probe, ProbeError, StartCommand};
+pub use programs::{RunError, SearchPath};
+pub use store::{AgentStore, DamagedAgent, FolderGuard, InstallOutcome, InstalledAgent, RemoveOutcome};
+pub use version::is_newer;

@@ -1,0 +1,269 @@
+//! What an install would fetch and run. A person reads it before anything happens.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use agentwire_jsonrpc::Printable;
+use serde::{Deserialize, Serialize};
+
+use crate::digest::Digest;
+use crate::error::RegistryError;
+use crate::executable::{check_executable, loads_code};
+use crate::fetch::checked;
+use crate::index::{Archive, Entry, Index, Package};
+use crate::package_name::{npm_package, pypi_package};
+use crate::platform::platform;
+use crate::programs::SearchPath;
+use crate::version;
+
+/// How an agent is distributed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Kind {
+    /// A package of npm.
+    Npx,
+    /// A package of PyPI.
+    Uvx,
+    /// An archive with an executable for this system.
+    Binary,
+}
+
+impl Kind {
+    /// Its name in the registry.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Npx => "npx",
+            Self::Uvx => "uvx",
+            Self::Binary => "binary",
+        }
+    }
+}
+
+/// What the person chooses about an install.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct PlanOptions {
+    version: Option<String>,
+    kind: Option<Kind>,
+    allow_scripts: bool,
+}
+
+impl PlanOptions {
+    /// Installs this version and not that of the index.
+    #[must_use]
+    pub fn version(mut self, version: impl Into<String>) -> Self {
+        self.version = Some(version.into());
+        self
+    }
+
+    /// Takes this kind of distribution. Without it, takes the archive for this system, or else the package whose manager is
+    /// installed.
+    #[must_use]
+    pub fn kind(mut self, kind: Kind) -> Self {
+        self.kind = Some(kind);
+        self
+    }
+
+    /// Lets npm run the install scripts of packages, and uv build packages. Both run code of the packages.
+    #[must_use]
+    pub fn allow_scripts(mut self, allow: bool) -> Self {
+        self.allow_scripts = allow;
+        self
+    }
+}
+
+/// What an install fetches and what runs afterwards. `Display` writes it for a person, with everything of the index escaped.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Plan {
+    /// The agent's id.
+    pub id: String,
+    /// The agent's name for people.
+    pub name: String,
+    /// The version that is installed.
+    pub version: String,
+    /// How it is distributed.
+    pub kind: Kind,
+    /// The package with its version, or the URL of the archive.
+    pub source: String,
+    /// The executable: its name in the package, or its path in the archive. None until
+    /// [`AgentStore::resolve`](crate::AgentStore::resolve) has asked npm for the executables of the package.
+    pub executable: Option<String>,
+    /// The arguments of the agent.
+    pub args: Vec<String>,
+    /// The variables of the agent's environment.
+    pub env: BTreeMap<String, String>,
+    /// The digest that the registry or npm gives.
+    pub digest: Option<String>,
+    /// Whether code of packages may run during the install.
+    pub allow_scripts: bool,
+    /// The URL or file of the index.
+    pub registry: String,
+}
+
+impl Plan {
+    /// The plan for an agent of an index. Nothing is read or run.
+    ///
+    /// # Errors
+    ///
+    /// When the agent has no such kind or version, and when it is refused: a package that is not of its registry or has no
+    /// version, a package manager in place of an agent, an unsafe URL or path, a variable that loads other code.
+    pub fn new(entry: &Entry, index: &Index, options: &PlanOptions) -> Result<Self, RegistryError> {
+        let kind = match options.kind {
+            Some(kind) => kind,
+            None => default_kind(entry)?,
+        };
+        let wanted = options.version.as_deref().unwrap_or(&entry.version);
+        if !version::is_plain(wanted) {
+            return Err(refused(entry, format!("`{wanted}` is no version")));
+        }
+        let mut plan = Self {
+            id: entry.id.clone(),
+            name: entry.name.clone(),
+            version: wanted.to_owned(),
+            kind,
+            source: String::new(),
+            executable: None,
+            args: Vec::new(),
+            env: BTreeMap::new(),
+            digest: None,
+            allow_scripts: options.allow_scripts,
+            registry: index.origin.clone(),
+        };
+        match kind {
+            Kind::Npx => plan.set_package(entry, entry.npx.as_ref(), npm_package)?,
+            Kind::Uvx => plan.set_package(entry, entry.uvx.as_ref(), pypi_package)?,
+            Kind::Binary => plan.set_archive(entry)?,
+        }
+        if let Some(executable) = &plan.executable {
+            check_executable(executable).map_err(|why| refused(entry, why))?;
+        }
+        if let Some(variable) = plan.env.keys().find(|name| loads_code(name)) {
+            return Err(refused(
+                entry,
+                format!("it sets the variable {variable}, which can load other code"),
+            ));
+        }
+        Ok(plan)
+    }
+
+    fn set_package(
+        &mut self,
+        entry: &Entry,
+        package: Option<&Package>,
+        pinned: fn(&str, &str, bool) -> Result<(String, Option<String>), String>,
+    ) -> Result<(), RegistryError> {
+        let package = package.ok_or_else(|| no_distribution(entry, self.kind.name().to_owned()))?;
+        let is_other = self.version != entry.version;
+        let (source, executable) =
+            pinned(&package.package, &self.version, is_other).map_err(|why| refused(entry, why))?;
+        self.source = source;
+        self.executable = package.cmd.clone().or(executable);
+        self.args.clone_from(&package.args);
+        self.env.clone_from(&package.env);
+        Ok(())
+    }
+
+    fn set_archive(&mut self, entry: &Entry) -> Result<(), RegistryError> {
+        let archive = entry.binary.get(&platform());
+        let archive: &Archive =
+            archive.ok_or_else(|| no_distribution(entry, format!("binary for {}", platform())))?;
+        if self.version != entry.version {
+            return Err(RegistryError::NoVersion {
+                id: entry.id.clone(),
+                kind: self.kind.name(),
+                wanted: self.version.clone(),
+                available: entry.version.clone(),
+            });
+        }
+        if checked(&archive.archive).is_none() {
+            return Err(refused(
+                entry,
+                format!("its archive is at `{}`, which is no https URL", archive.archive),
+            ));
+        }
+        self.source.clone_from(&archive.archive);
+        self.executable = Some(archive.cmd.clone());
+        self.args.clone_from(&archive.args);
+        self.env.clone_from(&archive.env);
+        if let Some(digits) = &archive.sha256 {
+            let digest = Digest::from_sha256(digits)
+                .ok_or_else(|| refused(entry, "its sha256 is not 64 hexadecimal digits".to_owned()))?;
+            self.digest = Some(digest.as_str().to_owned());
+        }
+        Ok(())
+    }
+
+    /// Whether both run the same program of the same source in the same way. The name for people and the index do not count.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let of =
+            |plan: &Self| Self { name: String::new(), registry: String::new(), digest: None, ..plan.clone() };
+        of(self) == of(other)
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let line = |text: &str| Printable::one_line(text).to_string();
+        writeln!(f, "{} {} ({})", line(&self.id), line(&self.version), line(&self.name))?;
+        let from = match self.kind {
+            Kind::Npx => "the npm package",
+            Kind::Uvx => "the PyPI package",
+            Kind::Binary => "the archive",
+        };
+        writeln!(f, "  installs  {from} {}", line(&self.source))?;
+        let executable = self.executable.as_deref().unwrap_or("the only executable of the package");
+        let words = [executable].into_iter().chain(self.args.iter().map(String::as_str));
+        writeln!(f, "  runs      {}", line(&words.map(quoted).collect::<Vec<_>>().join(" ")))?;
+        for (name, value) in &self.env {
+            writeln!(f, "  sets      {}", line(&format!("{name}={}", quoted(value))))?;
+        }
+        match (&self.digest, self.kind) {
+            (Some(digest), _) => writeln!(f, "  digest    {}", line(digest))?,
+            (None, Kind::Binary) => {
+                writeln!(f, "  digest    none is given; that of the download is remembered")?
+            }
+            (None, _) => {}
+        }
+        if self.allow_scripts && self.kind != Kind::Binary {
+            writeln!(f, "  and runs install scripts of the package and of its dependencies")?;
+        }
+        write!(f, "  named by  {}", line(&self.registry))
+    }
+}
+
+/// A word as a shell would need it.
+fn quoted(word: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:=@+,".contains(&byte);
+    match !word.is_empty() && word.bytes().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+fn default_kind(entry: &Entry) -> Result<Kind, RegistryError> {
+    if entry.binary.contains_key(&platform()) {
+        return Ok(Kind::Binary);
+    }
+    let path = SearchPath::from_environment();
+    match (&entry.npx, &entry.uvx) {
+        (Some(_), Some(_)) if path.find("npm").is_none() && path.find("uv").is_some() => Ok(Kind::Uvx),
+        (Some(_), _) => Ok(Kind::Npx),
+        (None, Some(_)) => Ok(Kind::Uvx),
+        (None, None) => Err(no_distribution(entry, format!("binary for {}", platform()))),
+    }
+}
+
+fn no_distribution(entry: &Entry, wanted: String) -> RegistryError {
+    let packages = [("npx", entry.npx.is_some()), ("uvx", entry.uvx.is_some())];
+    let packages = packages.into_iter().filter(|(_, exists)| *exists).map(|(name, _)| name.to_owned());
+    let archives = entry.binary.keys().map(|system| format!("binary for {system}"));
+    let available: Vec<String> = packages.chain(archives).collect();
+    RegistryError::NoDistribution { id: entry.id.clone(), wanted, available: available.join(", ") }
+}
+
+fn refused(entry: &Entry, why: String) -> RegistryError {
+    RegistryError::Refused { id: entry.id.clone(), why }
+}

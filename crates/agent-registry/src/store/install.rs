@@ -1,0 +1,160 @@
+//! Installs an agent: a new folder, which becomes the current one when it is verified and durable.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::agent_store::AgentStore;
+use super::lock::FileLock;
+use super::record::{Digests, Install, Record};
+use crate::digest::Digest;
+use crate::error::RegistryError;
+use crate::files::{blocking, sync_tree};
+use crate::plan::{Kind, Plan};
+use crate::probe::Probe;
+use crate::{archive, npm, uv};
+
+/// How an install ended.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum InstallOutcome {
+    /// The agent is installed. It answered this to `initialize`.
+    Installed {
+        /// The answer.
+        probe: Probe,
+        /// The version that it replaces, which stays for a way back.
+        replaced: Option<String>,
+    },
+    /// The same was installed already, by the same plan.
+    AlreadyInstalled,
+}
+
+impl AgentStore {
+    /// Installs what a plan says, and verifies it with `initialize` before it takes the place of the version before it. That one
+    /// stays; the one before that is removed unless it runs.
+    ///
+    /// Show the plan to a person first: this downloads code and runs it.
+    ///
+    /// # Errors
+    ///
+    /// When anything fails, and then the agent is as it was before.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future ends all programs that it has started. The agent is as it was before; what is left of the new folder is
+    /// removed by the next install.
+    pub async fn install(&self, plan: &Plan) -> Result<InstallOutcome, RegistryError> {
+        self.layout.create()?;
+        let id = &plan.id;
+        let _lock = FileLock::wait(&self.layout.lock(id), id).await?;
+        let path = self.layout.record(id);
+        // A damaged record is replaced.
+        let record = Record::read(&path, id).ok().flatten();
+        if record.as_ref().is_some_and(|record| record.current.plan.is_same(plan))
+            && matches!(self.find(id), Ok(Some(_)))
+        {
+            return Ok(InstallOutcome::AlreadyInstalled);
+        }
+        self.remove_unlisted(id, record.as_ref()).await?;
+
+        let new = NewFolder::create(&self.layout.agent(id), &plan.version)?;
+        let (program, digest) = self.fill(plan, &new.path).await?;
+        let mut plan = plan.clone();
+        if let Some(digest) = &digest {
+            plan.digest = Some(digest.as_str().to_owned());
+        }
+        let install = Install { folder: new.name.clone(), program, plan };
+        let probe = self.probe(&self.start_command(&install)).await.map_err(RegistryError::Probe)?;
+        let folder = new.path.clone();
+        blocking(move || sync_tree(&folder)).await.map_err(RegistryError::file(&new.path))?;
+
+        if let Some(digest) = &digest {
+            let digests = self.layout.digests(id);
+            Digests::read(&digests)?.add(&digests, &source_key(&install.plan), digest.as_str())?;
+        }
+        let previous = record.map(|record| record.current);
+        let replaced = previous.as_ref().map(|install| install.plan.version.clone());
+        let record = Record { current: install, previous };
+        record.write(&path)?;
+        new.keep();
+        // The new version is in place. What cannot be removed now is removed by the next install.
+        let _left = self.remove_unlisted(id, Some(&record)).await;
+        Ok(InstallOutcome::Installed { probe, replaced })
+    }
+
+    /// Fetches what the plan says into a folder. Returns the path of the executable, and the digest of what came.
+    async fn fill(&self, plan: &Plan, folder: &Path) -> Result<(PathBuf, Option<Digest>), RegistryError> {
+        let known = Digests::read(&self.layout.digests(&plan.id))?;
+        let check = |digest: &Digest| check_digest(plan, known.of(&source_key(plan)), digest);
+        match plan.kind {
+            Kind::Npx => {
+                let (program, digest) = npm::install(plan, &self.path, folder, self.limits.install).await?;
+                digest.as_ref().map_or(Ok(()), check)?;
+                Ok((program, digest))
+            }
+            Kind::Uvx => Ok((uv::install(plan, &self.path, folder, self.limits.install).await?, None)),
+            Kind::Binary => {
+                let (program, digest) = archive::install(plan, folder, &self.limits, check).await?;
+                Ok((program, Some(digest)))
+            }
+        }
+    }
+}
+
+/// What the digest is remembered for.
+fn source_key(plan: &Plan) -> String {
+    format!("{} {}", plan.kind.name(), plan.source)
+}
+
+/// Refuses what differs from the plan's digest, or from that of the same source when it was installed before.
+fn check_digest(plan: &Plan, known: Option<&str>, found: &Digest) -> Result<(), RegistryError> {
+    let expected = [(plan.digest.as_deref(), "the plan says"), (known, "it was installed before with")];
+    let other = expected
+        .into_iter()
+        .find_map(|(digest, by)| Some((digest.filter(|digest| *digest != found.as_str())?, by)));
+    match other {
+        None => Ok(()),
+        Some((expected, expected_by)) => Err(RegistryError::OtherDigest {
+            what: plan.source.clone(),
+            found: found.as_str().to_owned(),
+            expected_by,
+            expected: expected.to_owned(),
+        }),
+    }
+}
+
+/// A folder that is removed unless it is kept.
+struct NewFolder {
+    path: PathBuf,
+    name: String,
+    is_kept: bool,
+}
+
+impl NewFolder {
+    /// Creates a folder of a new name. It is never renamed: programs that uv installs know their own path.
+    fn create(agent: &Path, version: &str) -> Result<Self, RegistryError> {
+        fs::create_dir_all(agent).map_err(RegistryError::file(agent))?;
+        for number in 1_u32.. {
+            let name = format!("{version}-{number}");
+            let path = agent.join(&name);
+            match fs::create_dir(&path) {
+                Ok(()) => return Ok(Self { path, name, is_kept: false }),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(RegistryError::file(path)(error)),
+            }
+        }
+        Err(RegistryError::file(agent)(io::Error::from(io::ErrorKind::AlreadyExists)))
+    }
+
+    fn keep(mut self) {
+        self.is_kept = true;
+    }
+}
+
+impl Drop for NewFolder {
+    fn drop(&mut self) {
+        if !self.is_kept {
+            let _left = fs::remove_dir_all(&self.path);
+        }
+    }
+}

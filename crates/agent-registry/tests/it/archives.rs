@@ -1,0 +1,130 @@
+//! Archives over HTTP: each form, and digests.
+
+use agentwire_agent_registry::{InstallOutcome, PlanOptions, RegistryError, platform};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use crate::support::{AGENT, BROKEN_AGENT, Place, Server, chain, plan};
+
+/// A tar archive of files.
+pub(crate) fn tar(files: &[(&str, &str)]) -> Vec<u8> {
+    let mut tar = tar::Builder::new(Vec::new());
+    for (name, content) in files {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(content.len() as u64);
+        header.set_mode(0o755);
+        tar.append_data(&mut header, name, content.as_bytes()).unwrap();
+    }
+    tar.into_inner().unwrap()
+}
+
+pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
+    std::io::Write::write_all(&mut gzip, bytes).unwrap();
+    gzip.finish().unwrap()
+}
+
+fn zip(name: &str, content: &str) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut archive = rawzip::ZipArchiveWriter::new(&mut bytes);
+    let (mut entry, config) =
+        archive.new_file(name).compression_method(rawzip::CompressionMethod::DEFLATE).start().unwrap();
+    let encoder = flate2::write::DeflateEncoder::new(&mut entry, Compression::default());
+    let mut writer = config.wrap(encoder);
+    std::io::Write::write_all(&mut writer, content.as_bytes()).unwrap();
+    let (encoder, descriptor) = writer.finish().unwrap();
+    encoder.finish().unwrap();
+    entry.finish(descriptor).unwrap();
+    archive.finish().unwrap();
+    bytes
+}
+
+/// The distribution with an archive for this system.
+pub(crate) fn distribution(url: &str, more: &str) -> String {
+    format!(r#"{{"binary":{{"{}":{{"archive":"{url}","cmd":"./dir/agent"{more}}}}}}}"#, platform())
+}
+
+#[tokio::test]
+async fn each_form_of_archive_is_unpacked() {
+    let place = Place::new();
+    let server = Server::new();
+    let tarball = tar(&[("dir/agent", AGENT), ("README", "x")]);
+    let mut bzip2 = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+    std::io::Write::write_all(&mut bzip2, &tarball).unwrap();
+    server.set("/a.tar.gz", gzip(&tarball));
+    server.set("/a.tbz2", bzip2.finish().unwrap());
+    server.set("/a.zip", zip("dir/agent", AGENT));
+    server.set("/agent-bin", AGENT);
+    let store = place.store();
+    for name in ["a.tar.gz", "a.tbz2", "a.zip", "agent-bin"] {
+        let plan =
+            plan("1.0.0", &distribution(&format!("{}/{name}", server.url), ""), PlanOptions::default());
+        let outcome = store.install(&plan).await.unwrap_or_else(|error| panic!("{name}: {}", chain(&error)));
+        assert!(matches!(outcome, InstallOutcome::Installed { .. }));
+        let agent = store.find("fake").unwrap().unwrap();
+        assert!(agent.start().program().ends_with("files/dir/agent"), "{name}");
+        assert!(agent.plan.digest.as_ref().unwrap().starts_with("sha256-"), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_redirect_is_followed() {
+    let place = Place::new();
+    let server = Server::new();
+    server.set_response("/a.tgz", "HTTP/1.1 302 Found\r\nLocation: /real\r\nContent-Length: 0\r\n\r\n");
+    server.set("/real", gzip(&tar(&[("dir/agent", AGENT)])));
+    let plan = plan("1.0.0", &distribution(&format!("{}/a.tgz", server.url), ""), PlanOptions::default());
+    place.store().install(&plan).await.unwrap();
+    server.set_response("/real", "HTTP/1.1 302 Found\r\nLocation: /a.tgz\r\nContent-Length: 0\r\n\r\n");
+    let other = crate::support::plan(
+        "1.0.0",
+        &distribution(&format!("{}/a.tgz", server.url), r#","args":["x"]"#),
+        PlanOptions::default(),
+    );
+    let error = place.store().install(&other).await.unwrap_err();
+    let end = "/a.tgz: it is redirected more than 5 times, or to an unsafe place";
+    assert!(error.to_string().ends_with(end), "{error}");
+}
+
+#[tokio::test]
+async fn another_digest_than_that_of_the_registry_is_refused() {
+    let place = Place::new();
+    let server = Server::new();
+    server.set("/agent", AGENT);
+    let url = format!("{}/agent", server.url);
+    let digest = "0".repeat(64);
+    let plan =
+        plan("1.0.0", &distribution(&url, &format!(r#","sha256":"{digest}""#)), PlanOptions::default());
+    let error = place.store().install(&plan).await.unwrap_err();
+    let text = error.to_string();
+    assert!(text.starts_with(&format!("{url} has the digest sha256-")), "{text}");
+    assert!(text.ends_with(&format!(", but the plan says sha256-{digest}")), "{text}");
+    assert!(place.store().find("fake").unwrap().is_none());
+}
+
+#[tokio::test]
+async fn a_digest_is_remembered_when_the_registry_gives_none() {
+    let place = Place::new();
+    let server = Server::new();
+    server.set("/agent", AGENT);
+    let store = place.store();
+    let plan = plan("1.0.0", &distribution(&format!("{}/agent", server.url), ""), PlanOptions::default());
+    store.install(&plan).await.unwrap();
+    store.remove("fake").await.unwrap();
+    server.set("/agent", BROKEN_AGENT);
+    let error = store.install(&plan).await.unwrap_err();
+    assert!(matches!(error, RegistryError::OtherDigest { .. }), "it never ran: {error}");
+    assert!(error.to_string().contains(", but it was installed before with sha256-"), "{error}");
+    server.set("/agent", AGENT);
+    store.install(&plan).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_server_that_refuses_is_named() {
+    let place = Place::new();
+    let server = Server::new();
+    let url = format!("{}/agent", server.url);
+    let plan = plan("1.0.0", &distribution(&url, ""), PlanOptions::default());
+    let error = place.store().install(&plan).await.unwrap_err();
+    assert_eq!(error.to_string(), format!("{url}: the server answers 404 Not Found"));
+}

@@ -1,0 +1,112 @@
+//! Archives that lead out of their folder, or are too large.
+
+use std::fs;
+
+use agentwire_agent_registry::{Limits, PlanOptions};
+use tar::{EntryType, Header};
+
+use crate::archives::{distribution, gzip, tar};
+use crate::support::{AGENT, Place, Server, plan};
+
+/// An entry whose name is written as it is.
+fn entry(tar: &mut tar::Builder<Vec<u8>>, kind: EntryType, name: &str, target: &str, content: &[u8]) {
+    let mut header = Header::new_gnu();
+    header.set_entry_type(kind);
+    header.set_size(content.len() as u64);
+    header.set_mode(0o755);
+    let old = header.as_old_mut();
+    old.name[..name.len()].copy_from_slice(name.as_bytes());
+    old.linkname[..target.len()].copy_from_slice(target.as_bytes());
+    header.set_cksum();
+    tar.append(&header, content).unwrap();
+}
+
+/// The error of installing a tar archive.
+async fn refused(archive: &[u8], limits: Limits) -> String {
+    let place = Place::new();
+    let server = Server::new();
+    server.set("/a.tgz", gzip(archive));
+    let url = format!("{}/a.tgz", server.url);
+    let plan = plan("1.0.0", &distribution(&url, ""), PlanOptions::default());
+    let error = place.store_with(limits).install(&plan).await.unwrap_err().to_string();
+    assert!(!place.path("escaped").exists() && !place.path("store/escaped").exists());
+    assert!(!fs::exists("/tmp/agentwire-escaped").unwrap());
+    error.replace(&format!("{url}: "), "")
+}
+
+async fn refused_entries(entries: &[(EntryType, &str, &str)]) -> String {
+    let mut archive = tar::Builder::new(Vec::new());
+    for (kind, name, target) in entries {
+        entry(&mut archive, *kind, name, target, b"");
+    }
+    refused(&archive.into_inner().unwrap(), Limits::default()).await
+}
+
+#[tokio::test]
+async fn nothing_is_written_out_of_the_folder() {
+    let (file, link, hard) = (EntryType::Regular, EntryType::Symlink, EntryType::Link);
+    for (entries, error) in [
+        (&[(file, "../../../../escaped", "")][..], "`../../../../escaped` leads out of its folder"),
+        (&[(file, "/tmp/agentwire-escaped", "")], "`/tmp/agentwire-escaped` leads out of its folder"),
+        (&[(link, "a", "../x")], "the link `a` leads out of its folder"),
+        (&[(link, "a", "/etc")], "the link `a` leads out of its folder"),
+        (&[(link, "d", "."), (link, "l", "d/../../x")], "the link `l` leads out of its folder"),
+        (
+            &[(link, "d", "e"), (file, "e/x", ""), (link, "d/l", "../x")],
+            "the link `d/l` is behind another link",
+        ),
+        (&[(hard, "a", "../../record.json")], "`../../record.json` leads out of its folder"),
+        (&[(EntryType::Fifo, "a", "")], "`a` is a device or something else"),
+        (&[(file, "a", ""), (file, "a", "")], "File exists (os error 17)"),
+    ] {
+        assert_eq!(refused_entries(entries).await, error, "{entries:?}");
+    }
+}
+
+#[tokio::test]
+async fn sizes_are_bounded() {
+    let limits = Limits::default;
+    let big = "x".repeat(100_000);
+    let archive = tar(&[("dir/agent", AGENT), ("big", &big)]);
+    assert_eq!(
+        refused(&archive, limits().unpacked_limit(90_000)).await,
+        "its files have more than 90000 bytes"
+    );
+    assert_eq!(refused(&archive, limits().archive_limit(100)).await, "it is longer than 100 bytes");
+    assert_eq!(refused(&archive, limits().files_limit(1)).await, "it has more than 1 files");
+    let deep = format!("{}x", "d/".repeat(64));
+    assert_eq!(refused(&tar(&[(&deep, "x")]), limits()).await, "a path has more than 64 parts");
+
+    let mut archive = tar::Builder::new(Vec::new());
+    entry(&mut archive, EntryType::GNULongName, "x", "", &vec![b'x'; (1 << 20) + 1]);
+    assert_eq!(
+        refused(&archive.into_inner().unwrap(), limits()).await,
+        "a header is longer than 1048576 bytes"
+    );
+    let mut archive = tar::Builder::new(Vec::new());
+    entry(&mut archive, EntryType::XGlobalHeader, "x", "", &vec![0; 900_000]);
+    let bomb = archive.into_inner().unwrap();
+    let error = refused(&bomb, limits().unpacked_limit(1).files_limit(1)).await;
+    assert_eq!(error, "it has more than 8193 bytes", "what is passed over counts too");
+}
+
+#[tokio::test]
+async fn an_archive_without_its_executable_is_refused() {
+    assert_eq!(refused(&tar(&[("other", AGENT)]), Limits::default()).await, "it has no file `dir/agent`");
+}
+
+#[tokio::test]
+async fn links_inside_are_made() {
+    let place = Place::new();
+    let server = Server::new();
+    let mut archive = tar::Builder::new(Vec::new());
+    entry(&mut archive, EntryType::Symlink, "dir/agent", "../lib/real", b"");
+    entry(&mut archive, EntryType::Regular, "lib/real", "", AGENT.as_bytes());
+    entry(&mut archive, EntryType::Link, "lib/again", "lib/real", b"");
+    server.set("/a.tgz", gzip(&archive.into_inner().unwrap()));
+    let plan = plan("1.0.0", &distribution(&format!("{}/a.tgz", server.url), ""), PlanOptions::default());
+    place.store().install(&plan).await.unwrap();
+    let files = place.path("store/agents/fake/1.0.0-1/files");
+    assert_eq!(fs::read_link(files.join("dir/agent")).unwrap().to_str(), Some("../lib/real"));
+    assert_eq!(fs::read_to_string(files.join("lib/again")).unwrap(), AGENT);
+}

@@ -1,0 +1,227 @@
+//! Logging in at an agent: its methods, the menu of them, and methods that run the agent's program in our terminal.
+
+use std::process::ExitStatus;
+
+use agentwire_acp_client::{BoxError, CallError};
+use agentwire_acp_schema::v1::{self, Meta};
+use agentwire_acp_schema::v2;
+use agentwire_transport_stdio::Command;
+
+use crate::failure::{ErrorWithHint, Exit, Failure, Interrupted};
+use crate::signals::Signals;
+use crate::terminal::{TypedInput, User, short};
+
+/// The most methods that are listed.
+const METHOD_LIMIT: usize = 20;
+
+/// A way to log in that the agent offers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct LoginMethod {
+    pub(super) id: String,
+    pub(super) name: String,
+    description: Option<String>,
+    /// None where the agent does it by itself.
+    pub(super) terminal: Option<TerminalLogin>,
+}
+
+/// A run of the agent's program in our terminal that logs in (AUTH-08). The connection ends for it, and begins anew after it. So
+/// it is returned as an error.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the method `{}` logs in in a terminal", short(.name))]
+pub(super) struct TerminalLogin {
+    name: String,
+    /// Added to the agent's own arguments.
+    args: Vec<String>,
+    /// Added to the agent's own environment.
+    env: Vec<(String, String)>,
+}
+
+impl LoginMethod {
+    /// A method of version 1. None for one without an id.
+    pub(super) fn v1(method: &v1::AuthMethod) -> Option<Self> {
+        Some(match method {
+            v1::AuthMethod::Agent(agent) => Self::agent(&agent.id, &agent.name, agent.description.as_ref()),
+            v1::AuthMethod::Terminal(terminal) => {
+                let env = terminal.env.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+                let login = TerminalLogin { name: terminal.name.clone(), args: terminal.args.clone(), env };
+                let same = Self::agent(&terminal.id, &terminal.name, terminal.description.as_ref());
+                Self { terminal: Some(login), ..same }
+            }
+            v1::AuthMethod::Unknown(object) => Self::unknown(object, "id")?,
+            _ => return None,
+        })
+    }
+
+    /// A method of version 2. None for one without an id.
+    pub(super) fn v2(method: &v2::AuthMethod) -> Option<Self> {
+        Some(match method {
+            v2::AuthMethod::Agent(agent) => {
+                Self::agent(&agent.method_id, &agent.name, agent.description.as_ref())
+            }
+            v2::AuthMethod::Terminal(terminal) => {
+                let env = terminal.env.iter().map(|variable| (variable.name.clone(), variable.value.clone()));
+                let (name, args) = (terminal.name.clone(), terminal.args.clone());
+                let login = TerminalLogin { name, args, env: env.collect() };
+                let same = Self::agent(&terminal.method_id, &terminal.name, terminal.description.as_ref());
+                Self { terminal: Some(login), ..same }
+            }
+            v2::AuthMethod::Unknown(object) => Self::unknown(object, "methodId")?,
+            _ => return None,
+        })
+    }
+
+    fn agent(id: &str, name: &str, description: Option<&String>) -> Self {
+        Self { id: id.to_owned(), name: name.to_owned(), description: description.cloned(), terminal: None }
+    }
+
+    fn unknown(object: &Meta, id: &str) -> Option<Self> {
+        let id = object.text(id)?;
+        let name = object.text("name").unwrap_or_else(|| id.clone());
+        Some(Self::agent(&id, &name, None))
+    }
+
+    /// The method with this id, or else with this name.
+    pub(super) fn find<'a>(methods: &'a [Self], word: &str) -> Option<&'a Self> {
+        let by_id = methods.iter().find(|method| method.id == word);
+        by_id.or_else(|| methods.iter().find(|method| method.name.eq_ignore_ascii_case(word)))
+    }
+}
+
+/// The agent refuses a call until the person is logged in.
+#[derive(Debug, thiserror::Error)]
+#[error("{error}")]
+pub(super) struct LoginNeeded {
+    error: CallError,
+    pub(super) methods: Vec<LoginMethod>,
+}
+
+impl LoginNeeded {
+    pub(super) fn new(error: CallError, methods: Vec<LoginMethod>) -> Self {
+        Self { error, methods }
+    }
+
+    /// The failure where no person chooses a method.
+    pub(super) fn into_failure(self) -> Failure {
+        let hint = match self.methods.is_empty() {
+            true => "it offers no way to log in here, so log in with its own program first".to_owned(),
+            false => format!("log in with --auth ID: {}", method_list(&self.methods)),
+        };
+        Failure::new(Exit::Unauthorized, ErrorWithHint::new(self.error, hint))
+    }
+}
+
+/// The error for `--auth` with a word that is no method.
+pub(super) fn unknown_method(word: &str, methods: &[LoginMethod]) -> Failure {
+    let text = match methods.is_empty() {
+        true => format!("--auth {}: the agent offers no way to log in", short(word)),
+        false => format!(
+            "--auth {}: the agent offers no such way to log in; there are: {}",
+            short(word),
+            method_list(methods)
+        ),
+    };
+    Failure::new(Exit::Unauthorized, text)
+}
+
+/// The methods' ids and names.
+fn method_list(methods: &[LoginMethod]) -> String {
+    let words = methods.iter().take(METHOD_LIMIT).map(|method| match method.name == method.id {
+        true => format!("`{}`", short(&method.id)),
+        false => format!("`{}` ({})", short(&method.id), short(&method.name)),
+    });
+    let mut list: Vec<_> = words.collect();
+    if methods.len() > METHOD_LIMIT {
+        list.push(format!("{} more", methods.len() - METHOD_LIMIT));
+    }
+    list.join(", ")
+}
+
+/// Lets the person choose a method. None for Escape.
+pub(super) async fn choose(user: &User, methods: &[LoginMethod]) -> Result<Option<LoginMethod>, BoxError> {
+    let offered = &methods[..methods.len().min(METHOD_LIMIT)];
+    let mut menu = "The agent asks for a login. The ways to log in:\n".to_owned();
+    for (index, method) in offered.iter().enumerate() {
+        let about = method.description.as_deref().map(|about| format!(": {}", short(about)));
+        menu += &format!("  {}) {}{}\n", index + 1, short(&method.name), about.unwrap_or_default());
+    }
+    menu += "Type a number, then Enter. Escape gives up.\n";
+    loop {
+        let line = match user.choose(&menu).await? {
+            TypedInput::Line(line) => line,
+            TypedInput::Interrupt => return Err(Interrupted::BY_KEY.into()),
+            _ => return Ok(None),
+        };
+        let line = line.trim();
+        let by_number = line.parse::<usize>().ok().and_then(|number| offered.get(number.checked_sub(1)?));
+        match by_number.or_else(|| LoginMethod::find(offered, line)) {
+            Some(method) => return Ok(Some(method.clone())),
+            None => user.remark(&format!("`{}` is none of the ways.", short(line)))?,
+        }
+    }
+}
+
+impl TerminalLogin {
+    /// Runs the agent's program in our terminal, with the method's arguments and variables, until it ends.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be started, does not end with exit code 0, or a signal interrupts it.
+    pub(super) async fn run(&self, command: &Command, signals: &mut Signals) -> Result<(), BoxError> {
+        let command = command.clone().args(self.args.iter().cloned()).envs(self.env.iter().cloned());
+        let program = command.program().to_string_lossy().into_owned();
+        let mut process = tokio::process::Command::from(command.at_terminal());
+        process.kill_on_drop(true);
+        let failed = |why: std::io::Error| {
+            Failure::new(Exit::Unreachable, format!("`{}` cannot be started: {why}", short(&program)))
+        };
+        let mut child = process.spawn().map_err(failed)?;
+        let mut interrupted = None;
+        let status = loop {
+            tokio::select! {
+                status = child.wait() => break status?,
+                // A ^C reaches the program too, which may ask whether to stop. A second one ends it.
+                signal = signals.interrupted() => {
+                    if signal != Interrupted::BY_KEY || interrupted.is_some() {
+                        child.kill().await?;
+                        return Err(signal.into());
+                    }
+                    interrupted = Some(signal);
+                }
+            }
+        };
+        match interrupted {
+            _ if status.success() => Ok(()),
+            Some(interrupted) => Err(interrupted.into()),
+            None => Err(self.failure(status).into()),
+        }
+    }
+
+    fn failure(&self, status: ExitStatus) -> Failure {
+        Failure::new(Exit::Unauthorized, format!("the login by `{}` failed: {status}", short(&self.name)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use agentwire_jsonrpc::ErrorObject;
+
+    use super::*;
+
+    #[test]
+    fn a_method_is_found_by_id_before_name() {
+        let methods = [LoginMethod::agent("a", "b", None), LoginMethod::agent("b", "Browser", None)];
+        let find = |word| LoginMethod::find(&methods, word).map(|method| &*method.id);
+        assert_eq!([find("b"), find("browser"), find("c")], [Some("b"), Some("b"), None]);
+    }
+
+    #[test]
+    fn the_error_lists_the_methods_within_a_bound() {
+        let refused = || CallError::refused("session/new", ErrorObject::new(-32000, "Log in"));
+        let one = vec![LoginMethod::agent("key", "API\u{1b}key", None)];
+        let text = LoginNeeded::new(refused(), one).into_failure().to_string();
+        assert!(text.ends_with("; log in with --auth ID: `key` (API^[key)"), "{text}");
+        let many = vec![LoginMethod::agent("x", "x", None); 1000];
+        let text = LoginNeeded::new(refused(), many).into_failure().to_string();
+        assert!(text.ends_with("`x`, 980 more") && text.len() < 300, "{text}");
+    }
+}

@@ -1,0 +1,81 @@
+//! The command that continues a conversation later.
+
+use std::path::Path;
+
+use agentwire_acp_schema::v1::SessionId;
+use agentwire_jsonrpc::Printable;
+
+use crate::arguments::{Chat, Protocol};
+
+/// The options of the command line that a later command needs as well.
+#[derive(Debug, Default)]
+pub(super) struct Continuation {
+    agent: Option<String>,
+    protocol: Option<&'static str>,
+    has_servers: bool,
+}
+
+impl Continuation {
+    pub(super) fn of(arguments: &Chat) -> Self {
+        let protocol = match arguments.protocol {
+            Protocol::One => None,
+            Protocol::Two => Some("2"),
+            Protocol::Auto => Some("auto"),
+        };
+        let has_servers = !arguments.mcp.is_empty() || !arguments.mcp_config.is_empty();
+        Self { agent: arguments.agent.clone(), protocol, has_servers }
+    }
+
+    /// The sentence that says how to continue a session. None where its id cannot be typed.
+    pub(super) fn sentence(&self, session: &SessionId, cwd: &Path) -> Option<String> {
+        // The sessions of our own agent end with it, unless its command line names a store.
+        let agent = self.agent.as_deref()?;
+        let cwd = cwd.to_str()?;
+        let is_typed = |text: &str| Printable::one_line(text).is_plain();
+        if !is_typed(session) || !is_typed(cwd) || !is_typed(agent) {
+            return None;
+        }
+        let (mut command, mut notes) = ("agentwire chat".to_owned(), Vec::new());
+        // A word with a value may have a key.
+        if agent.contains('=') {
+            command += " --agent \"$AGENT\"";
+            notes.push("AGENT is the --agent of this command");
+        } else {
+            command += &format!(" --agent {}", shell_words::quote(agent));
+        }
+        if self.has_servers {
+            notes.push("with its MCP servers again");
+        }
+        if let Some(protocol) = self.protocol {
+            command += &format!(" --protocol {protocol}");
+        }
+        command += &format!(" --cwd {}", shell_words::quote(cwd));
+        // The option and its value are one word: an id may begin with a dash.
+        command += &format!(" --session={}", shell_words::quote(session));
+        let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) };
+        Some(format!("continue with: {command}{notes}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_has_the_options_that_it_needs_and_no_secrets() {
+        let sentence = |agent: Option<&str>, protocol, has_servers, id: &str| {
+            let agent = agent.map(str::to_owned);
+            Continuation { agent, protocol, has_servers }.sentence(&id.into(), Path::new("/a b"))
+        };
+        assert_eq!(sentence(None, None, false, "s1"), None);
+        let plain = sentence(Some("agent"), None, false, "s1");
+        let text = "continue with: agentwire chat --agent agent --cwd '/a b' --session=s1";
+        assert_eq!(plain.as_deref(), Some(text));
+        let other = sentence(Some("npx -y agent"), Some("2"), true, "-x y");
+        let text = "continue with: agentwire chat --agent 'npx -y agent' --protocol 2 --cwd '/a b' --session='-x y' (with its MCP servers again)";
+        assert_eq!(other.as_deref(), Some(text));
+        let secret = sentence(Some("env API_KEY=1 agent"), None, false, "s1").unwrap();
+        assert!(secret.contains("--agent \"$AGENT\"") && !secret.contains("API_KEY"), "{secret}");
+        assert_eq!(sentence(Some("agent"), None, false, "s\u{1b}[2J"), None);
+    }
+}

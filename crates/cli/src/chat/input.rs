@@ -1,0 +1,111 @@
+//! Text that is piped to stdin beside a prompt of the command line.
+
+use std::io::{self, IsTerminal as _, Read as _};
+use std::thread;
+use std::time::Duration;
+
+use agentwire_acp_client::BoxError;
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+use crate::failure::Usage;
+
+/// The longest text from stdin that is joined to a prompt: 8 MiB.
+const LIMIT: u64 = 8 << 20;
+
+/// How long to wait for the first byte of stdin: 3 s. A program without a terminal may have been given a pipe that nobody
+/// writes to or closes.
+const FIRST_BYTE_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// Stdin, which a thread reads from the beginning on.
+pub(super) struct PipedInput {
+    /// Completes at the first byte, or at the end.
+    began: oneshot::Receiver<()>,
+    text: oneshot::Receiver<io::Result<Vec<u8>>>,
+    deadline: Instant,
+}
+
+/// The text of stdin.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum PipedText {
+    /// Stdin is empty.
+    Empty,
+    /// No byte came in time.
+    Late,
+    Text(String),
+}
+
+impl PipedInput {
+    /// Begins to read stdin. None where stdin is a terminal.
+    pub(super) fn begin() -> Option<Self> {
+        let stdin = io::stdin();
+        (!stdin.is_terminal()).then(|| Self::read(stdin))
+    }
+
+    fn read(mut input: impl io::Read + Send + 'static) -> Self {
+        let (began_sender, began) = oneshot::channel();
+        let (text_sender, text) = oneshot::channel();
+        // Reading blocks. The thread ends with the process.
+        thread::spawn(move || {
+            let mut first = vec![0; 8 << 10];
+            let read = input.read(&mut first).and_then(|count| {
+                first.truncate(count);
+                let _receiver_gone = began_sender.send(());
+                if count > 0 {
+                    (&mut input).take(LIMIT + 1).read_to_end(&mut first)?;
+                }
+                Ok(first)
+            });
+            let _receiver_gone = text_sender.send(read);
+        });
+        Self { began, text, deadline: Instant::now() + FIRST_BYTE_TIMEOUT }
+    }
+
+    /// Waits for the whole text, if its first byte comes in time.
+    ///
+    /// # Errors
+    ///
+    /// When stdin cannot be read, is too long, or is not in UTF-8.
+    pub(super) async fn text(self) -> Result<PipedText, BoxError> {
+        if tokio::time::timeout_at(self.deadline, self.began).await.is_err() {
+            return Ok(PipedText::Late);
+        }
+        let bytes = self.text.await.map_err(|_| "the thread that reads stdin is gone")??;
+        if bytes.len() as u64 > LIMIT {
+            return Err(
+                Usage(format!("stdin has more than {LIMIT} bytes, and is joined to the prompt")).into()
+            );
+        }
+        let text = String::from_utf8(bytes).map_err(|_| Usage("stdin is not in UTF-8".into()))?;
+        Ok(if text.trim().is_empty() { PipedText::Empty } else { PipedText::Text(text) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_text_is_read_to_its_end_however_long_that_takes() {
+        let (read, mut write) = io::pipe().unwrap();
+        let input = PipedInput::read(read);
+        write.write_all(b"one").unwrap();
+        thread::spawn(move || write.write_all(b" two").unwrap());
+        assert_eq!(input.text().await.unwrap(), PipedText::Text("one two".into()));
+    }
+
+    #[tokio::test]
+    async fn what_is_empty_late_or_too_long_is_told_apart() {
+        assert_eq!(PipedInput::read(io::empty()).text().await.unwrap(), PipedText::Empty);
+        let (read, _open) = io::pipe().unwrap();
+        let mut input = PipedInput::read(read);
+        input.deadline = Instant::now();
+        assert_eq!(input.text().await.unwrap(), PipedText::Late);
+        let error = PipedInput::read(io::repeat(b'x')).text().await.unwrap_err();
+        assert_eq!(error.to_string(), "stdin has more than 8388608 bytes, and is joined to the prompt");
+        let error = PipedInput::read(&b"\xff"[..]).text().await.unwrap_err();
+        assert_eq!(error.to_string(), "stdin is not in UTF-8");
+    }
+}

@@ -1,0 +1,64 @@
+//! What is shown while the agent starts.
+
+use std::cell::Cell;
+use std::convert::Infallible;
+use std::io::{self, IsTerminal as _};
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use agentwire_transport_stdio::Command;
+
+use crate::terminal::{View, is_dumb, short};
+
+/// How long a start takes before it is shown.
+const START_DELAY: Duration = Duration::from_secs(1);
+
+/// How often the seconds are shown anew.
+const INTERVAL: Duration = Duration::from_millis(100);
+
+/// Shows that the agent starts, with the seconds, if that takes longer than a second. Only at a terminal. Never completes.
+pub(super) async fn show_start(view: Arc<View>, command: Command, started: Rc<Cell<bool>>) -> Infallible {
+    let show = async {
+        tokio::time::sleep(START_DELAY).await;
+        if started.get() || view.is_json() || !io::stderr().is_terminal() {
+            return Ok(());
+        }
+        let label = label(&command);
+        if !io::stdout().is_terminal() || is_dumb() {
+            view.notes().add(&label);
+            return Ok(());
+        }
+        view.starting(&label)?;
+        let mut ticks = tokio::time::interval(INTERVAL);
+        while !started.get() {
+            view.turn_spinner()?;
+            ticks.tick().await;
+        }
+        io::Result::Ok(())
+    };
+    // If stdout is closed, the conversation ends with that error.
+    let _reported_there = show.await;
+    std::future::pending().await
+}
+
+/// The program without its folder and its arguments: these may have a secret.
+fn label(command: &Command) -> String {
+    let program = Path::new(command.program());
+    let name = program.file_name().unwrap_or(command.program()).to_string_lossy();
+    let more = if command.arguments().is_empty() { "" } else { " …" };
+    format!("starting `{}{more}`", short(&name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_arguments_are_not_shown() {
+        let label = |line| label(&Command::parse(line).unwrap());
+        assert_eq!(label("/usr/bin/npx -y agent --key=1"), "starting `npx …`");
+        assert_eq!(label("agent"), "starting `agent`");
+    }
+}
