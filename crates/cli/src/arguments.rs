@@ -4,19 +4,17 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use agentwire_jsonrpc::RawJson;
-use agentwire_mcp_client::ProtocolMode;
+use anyhow::Result;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::chat::options::ChatOptions;
 use crate::check::{Check, StandIn};
 use crate::config::ConfigArguments;
-use crate::headers::{HeaderArguments, Secret};
+use crate::headers::Secret;
 use crate::manual::{Completions, Man};
+use crate::mcp::arguments::{Call, Complete, Prompt, Read, Request, ServerOnly, Tools};
 use crate::server::Server;
-use crate::values::{
-    NamedTarget, NamedValue, address, command, directory, json_object, json_pointer, seconds, target,
-};
+use crate::values::{NamedTarget, NamedValue, address, command, directory, json_pointer, seconds};
 
 /// Talks ACP and MCP: chats with agents, serves and calls tools.
 ///
@@ -39,7 +37,7 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct Recording {
-    /// Record the messages that pass in a file, without secrets: those of chat, agent, server, tools, call and record
+    /// Record the messages that pass in a file, without secrets: those of chat, agent, server, record and the commands of an MCP client
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
     /// Write each message to a file as it passes, in place of --record: a line of JSON with the time and the direction, without
@@ -64,10 +62,33 @@ pub(crate) enum Command {
     Agent(Agent),
     /// Serve an MCP server with tools to try clients with.
     Server(Server),
-    /// List the tools of an MCP server.
+    /// List the tools of an MCP server, or show one.
     Tools(Tools),
     /// Call a tool of an MCP server.
     Call(Call),
+    /// Show what an MCP server is and offers: its name, revision, capabilities and lists.
+    #[command(
+        override_usage = "agentwire inspect [OPTIONS] <TARGET>\n       agentwire inspect [OPTIONS] -- <CMD>..."
+    )]
+    Inspect(ServerOnly),
+    /// List the resources of an MCP server, and the templates of their URIs.
+    #[command(
+        override_usage = "agentwire resources [OPTIONS] <TARGET>\n       agentwire resources [OPTIONS] -- <CMD>..."
+    )]
+    Resources(ServerOnly),
+    /// Read a resource of an MCP server.
+    Read(Read),
+    /// List the prompts of an MCP server.
+    #[command(
+        override_usage = "agentwire prompts [OPTIONS] <TARGET>\n       agentwire prompts [OPTIONS] -- <CMD>..."
+    )]
+    Prompts(ServerOnly),
+    /// Get a prompt of an MCP server, with its arguments filled in.
+    Prompt(Prompt),
+    /// List how an argument of a prompt or of a resource's URI can go on.
+    Complete(Complete),
+    /// Make any request to an MCP server, and print the result.
+    Request(Request),
     /// Log in at an MCP server at a URL, with a browser.
     ///
     /// The token is kept in a file that only you can read, and `tools`, `call`, `chat` and `agent` send and renew it.
@@ -314,64 +335,6 @@ pub(crate) struct Agent {
     pub(crate) timeout: Option<Duration>,
 }
 
-#[derive(Debug, Args)]
-pub(crate) struct Connect {
-    /// A URL, a command line, a name of the configuration file, or FILE or FILE:NAME of a file such as .mcp.json
-    #[arg(value_parser = target)]
-    pub(crate) target: String,
-    #[command(flatten)]
-    pub(crate) config: ConfigArguments,
-    #[command(flatten)]
-    pub(crate) headers: HeaderArguments,
-    /// A folder to name to the server when it asks where it works; may be given again
-    #[arg(long = "root", value_name = "DIR", value_parser = directory)]
-    pub(crate) roots: Vec<PathBuf>,
-    /// The revisions of the protocol to use
-    #[arg(long, value_enum, default_value_t = Era::Auto)]
-    pub(crate) era: Era,
-    /// How many seconds the server may take to answer
-    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
-    pub(crate) timeout: Duration,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Tools {
-    #[command(flatten)]
-    pub(crate) connect: Connect,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Call {
-    #[command(flatten)]
-    pub(crate) connect: Connect,
-    /// The tool's name
-    pub(crate) tool: String,
-    /// Its arguments, a JSON object
-    #[arg(value_name = "JSON", value_parser = json_object)]
-    pub(crate) arguments: Option<RawJson>,
-}
-
-/// The revisions of MCP to use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Era {
-    /// Any that the server speaks.
-    Auto,
-    /// A session that begins with `initialize`: up to 2025-11-25.
-    Legacy,
-    /// Stateless requests: from 2026-07-28 on.
-    Modern,
-}
-
-impl From<Era> for ProtocolMode {
-    fn from(era: Era) -> Self {
-        match era {
-            Era::Auto => Self::Auto,
-            Era::Legacy => Self::Stateful,
-            Era::Modern => Self::Stateless,
-        }
-    }
-}
-
 /// The versions of ACP to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Protocol {
@@ -383,4 +346,20 @@ pub(crate) enum Protocol {
     /// The draft of the next one.
     #[value(name = "2")]
     Two,
+}
+
+impl Command {
+    /// Finds out where the server is, of a command that connects to one.
+    pub(crate) fn place(&mut self) -> Result<()> {
+        match self {
+            Self::Tools(tools) => tools.place(),
+            Self::Call(call) => call.place(),
+            Self::Inspect(server) | Self::Resources(server) | Self::Prompts(server) => server.place(),
+            Self::Read(read) => read.place(),
+            Self::Prompt(prompt) => prompt.place(),
+            Self::Complete(complete) => complete.place(),
+            Self::Request(request) => request.place(),
+            _ => Ok(()),
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! The connection of `tools` and `call` to an MCP server.
+//! The connection of the commands of an MCP client to a server.
 
 use std::cell::Cell;
 use std::convert::Infallible;
@@ -14,14 +14,13 @@ use agentwire_transport_stdio::{Child, Command, Stderr};
 use anyhow::Result;
 use http::header::AUTHORIZATION;
 
-use crate::arguments::Connect;
-use crate::config::Config;
 use crate::failure::{Usage, to_anyhow};
 use crate::headers::add_headers;
 use crate::login::{authorization, is_person_there, with_tokens};
-use crate::mcp_config;
+use crate::mcp::arguments::Connect;
 use crate::recording::{RecordingClient, record_stderr};
 use crate::signals::Signals;
+use crate::target::target_of;
 use crate::text::Notes;
 
 /// Where a command's output goes.
@@ -135,10 +134,9 @@ async fn add_tokens(
 
 /// The target with the headers for it, and whether one of them is `Authorization`.
 fn with_headers(connect: &Connect, notes: &Notes) -> Result<(Target, bool)> {
-    let Connect { target: text, headers, .. } = connect;
-    let all = headers.read()?;
+    let all = connect.headers.read()?;
     let is_authorized = all.iter().any(|header| header.name.eq_ignore_ascii_case("authorization"));
-    match mcp_config::resolve(text, &Config::load(&connect.config)?, notes)? {
+    match target_of(connect, notes)? {
         Target::Http(target) => {
             // A file may have headers for it too.
             let is_authorized = is_authorized || target.headers().contains_key(AUTHORIZATION);

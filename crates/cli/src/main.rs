@@ -7,43 +7,54 @@ mod arguments;
 mod call;
 mod chat;
 mod check;
+mod command_line;
 mod config;
 mod connect;
+mod content;
 mod failure;
 mod files;
 mod headers;
 mod login;
 mod manual;
+mod mcp;
 mod mcp_config;
+mod nearest;
 mod output;
 mod output_queue;
+mod pretty;
 mod process_group;
 mod programs;
 mod record;
 mod recording;
 mod reduce;
 mod replay;
+mod save;
 mod server;
 mod sessions;
 mod signals;
+mod signature;
+mod target;
 mod terminal;
 mod text;
 mod tools;
 mod values;
+mod words;
 
 use std::process::ExitCode;
 
 use agentwire_recording::Recorder;
 use anyhow::Result;
 use clap::Parser;
+use clap::error::ErrorKind;
 
 use self::arguments::{Arguments, Command};
+use self::connect::Output;
 use self::failure::{AlreadyPrinted, ProgramEnded, ToolFailed, Usage};
 use self::output::print_json;
 use self::text::Notes;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = parse();
     let json = arguments.json;
     let code = match run(arguments) {
         Ok(()) => 0,
@@ -53,6 +64,25 @@ fn main() -> ExitCode {
         }
     };
     ExitCode::from(code)
+}
+
+/// The command line. Ends the program where that is wrong.
+fn parse() -> Arguments {
+    Arguments::try_parse().unwrap_or_else(|error| {
+        let hint = match error.kind() {
+            ErrorKind::UnknownArgument => target::unquoted_hint(&std::env::args_os().collect::<Vec<_>>()),
+            _ => None,
+        };
+        match hint {
+            Some(hint) => {
+                // If stderr is closed, no output is left.
+                let _printed = error.print();
+                text::print_error(&hint);
+                std::process::exit(error.exit_code())
+            }
+            None => error.exit(),
+        }
+    })
 }
 
 /// Prints why the command failed: on stderr, and with --json on stdout too.
@@ -82,12 +112,13 @@ fn run(arguments: Arguments) -> Result<()> {
     outcome
 }
 
-async fn execute(arguments: Arguments, notes: &Notes) -> Result<()> {
+async fn execute(mut arguments: Arguments, notes: &Notes) -> Result<()> {
     let json = arguments.json;
     signals::survive_file_size_limit()?;
     if json && let Some(name) = arguments.command.without_json() {
         return Err(Usage(format!("--json: `{name}` prints no JSON")).into());
     }
+    arguments.command.place()?;
     let recorder = recording::start(&arguments, notes)?;
     let outcome = run_command(arguments.command, json, notes, recorder.clone()).await;
     if let Some(recorder) = recorder {
@@ -97,12 +128,20 @@ async fn execute(arguments: Arguments, notes: &Notes) -> Result<()> {
 }
 
 async fn run_command(command: Command, json: bool, notes: &Notes, recorder: Option<Recorder>) -> Result<()> {
+    let output = Output { json, notes, recorder: recorder.clone() };
     match command {
         Command::Chat(chat) => chat::run(chat, json, notes, recorder).await,
         Command::Agent(agent) => agent::run(agent, notes, recorder).await,
         Command::Server(server) => server::run(server, notes, recorder).await,
-        Command::Tools(tools) => tools::list(tools, json, notes, recorder).await,
-        Command::Call(call) => call::run(call, json, notes, recorder).await,
+        Command::Tools(tools) => tools::tools(tools, output).await,
+        Command::Call(call) => call::run(call, output).await,
+        Command::Inspect(server) => mcp::inspect(server, output).await,
+        Command::Resources(server) => mcp::resources(server, output).await,
+        Command::Read(read) => mcp::read(read, output).await,
+        Command::Prompts(server) => mcp::prompts(server, output).await,
+        Command::Prompt(prompt) => mcp::prompt(prompt, output).await,
+        Command::Complete(complete) => mcp::complete(complete, output).await,
+        Command::Request(request) => mcp::request(request, output).await,
         Command::Login(login) => login::login(login, json, notes).await,
         Command::Logout(logout) => login::logout(logout, json).await,
         Command::Check(check) => check::run(check, json).await,

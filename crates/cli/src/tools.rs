@@ -1,38 +1,43 @@
-//! `agentwire tools`: lists the tools of a server.
+//! `agentwire tools`: lists the tools of a server, or shows one of them.
 
-use std::fmt::{self, Display};
-
-use agentwire_mcp_client::schema::Tool;
-use agentwire_recording::Recorder;
+use agentwire_jsonrpc::RawJson;
+use agentwire_mcp_client::schema::{JsonSchema, TaskSupport, Tool, ToolAnnotations};
+use agentwire_mcp_client::{BoxError, RemoteServer};
 use anyhow::Result;
-use serde_json::{Map, Value};
 
-use crate::arguments::Tools;
 use crate::connect::{Output, with_server};
+use crate::failure::{Exit, Failure};
+use crate::mcp::arguments::Tools;
+use crate::nearest::did_you_mean;
 use crate::output::print_json;
-use crate::text::{self, Notes};
+use crate::pretty::pretty;
+use crate::signature::signature;
+use crate::text;
 
-/// The most bytes of a tool's name, of its arguments and of its description that are shown: 4 KiB each.
-const PART_LIMIT: usize = 4 << 10;
+/// The most bytes of the first line of a description that are shown: 4 KiB.
+const LINE_LIMIT: usize = 4 << 10;
 
-/// Prints the tools, one a line.
-pub(crate) async fn list(
-    arguments: Tools,
-    json: bool,
-    notes: &Notes,
-    recorder: Option<Recorder>,
-) -> Result<()> {
+/// Prints the tools, one a line, or all that the server says about one.
+pub(crate) async fn tools(arguments: Tools, output: Output<'_>) -> Result<()> {
+    let json = output.json;
+    let Tools { connect, mut words, .. } = arguments;
+    let name = words.pop();
     with_server(
-        arguments.connect,
-        Output { json, notes, recorder },
+        connect,
+        output,
         |client| client,
         async |server| {
-            // All at once: a list that changes between two pages is read from its start again.
-            for tool in server.tools().collect().await? {
-                if json {
-                    print_json(&tool)?;
-                } else {
-                    text::print_line(&summary(&tool))?;
+            match name {
+                Some(name) => show(&find(&server, &name).await?, json)?,
+                // All at once: a list that changes between two pages is read from its start again.
+                None => {
+                    for tool in server.tools().collect().await? {
+                        if json {
+                            print_json(&tool)?;
+                        } else {
+                            text::print_line(&tool_line(&tool))?;
+                        }
+                    }
                 }
             }
             Ok(())
@@ -41,26 +46,83 @@ pub(crate) async fn list(
     .await
 }
 
-/// The tool's name, its arguments, and the first line of its description.
-fn summary(tool: &Tool) -> String {
-    let schema = tool.input_schema.as_map();
-    let names = schema.get("properties").and_then(|properties| properties.as_object());
-    let names = Names(names);
-    let about = tool.description.as_deref().and_then(|text| text.lines().next()).unwrap_or_default();
-    let [name, names, about] =
-        [&tool.name as &dyn Display, &names, &about].map(|part| text::beginning(part, PART_LIMIT));
-    format!("{name} {{{names}}}  {about}")
+/// The tool's signature and the first line of its description.
+pub(crate) fn tool_line(tool: &Tool) -> String {
+    with_description(&signature(tool), tool.description.as_deref())
 }
 
-/// The names of an object's members, with commas between them.
-struct Names<'a>(Option<&'a Map<String, Value>>);
-
-impl Display for Names<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, name) in self.0.iter().flat_map(|names| names.keys()).enumerate() {
-            f.write_str(if index > 0 { ", " } else { "" })?;
-            f.write_str(name)?;
-        }
-        Ok(())
+/// A text and the first line of a description.
+pub(crate) fn with_description(text: &str, description: Option<&str>) -> String {
+    let first = description.and_then(|text| text.trim_start().lines().next()).unwrap_or_default();
+    match text::beginning(first, LINE_LIMIT) {
+        first if first.is_empty() => text.to_owned(),
+        first => format!("{text}  {first}"),
     }
+}
+
+/// The tool of that name.
+///
+/// # Errors
+///
+/// When the list cannot be read, and when it has no such tool.
+pub(crate) async fn find(server: &RemoteServer, name: &str) -> Result<Tool, BoxError> {
+    let tools = server.tools().collect().await?;
+    let position = tools.iter().position(|tool| tool.name == name);
+    match position {
+        Some(position) => Ok(tools.into_iter().nth(position).expect("the position is one of the list")),
+        None => Err(Failure::new(Exit::ToolFailed, no_such_tool(name, &tools)).into()),
+    }
+}
+
+/// The sentence on an unknown tool.
+pub(crate) fn no_such_tool(name: &str, tools: &[Tool]) -> String {
+    let meant = did_you_mean(name, tools.iter().map(|tool| &*tool.name));
+    format!("the server has no tool `{}`{meant}", text::one_line(name))
+}
+
+/// Prints all about a tool.
+fn show(tool: &Tool, json: bool) -> std::io::Result<()> {
+    if json {
+        return print_json(tool);
+    }
+    text::print_line(&signature(tool))?;
+    if let Some(title) = tool.title.as_deref().or_else(|| tool.annotations.as_ref()?.title.as_deref()) {
+        text::print_line(title)?;
+    }
+    if let Some(description) = &tool.description {
+        text::print(&format!("\n{}", description.trim_end()))?;
+    }
+    let hints = hints(tool);
+    if !hints.is_empty() {
+        text::print_line("")?;
+        text::print_line(&hints.join(", "))?;
+    }
+    schema("Input", &tool.input_schema)?;
+    match &tool.output_schema {
+        Some(output) => schema("Output", output),
+        None => Ok(()),
+    }
+}
+
+fn schema(title: &str, schema: &JsonSchema) -> std::io::Result<()> {
+    let json = RawJson::encode(schema).map_err(std::io::Error::other)?;
+    text::print(&format!("\n{title}:\n{}", pretty(json.as_str())))
+}
+
+/// What the server says of how the tool behaves. It may be wrong.
+fn hints(tool: &Tool) -> Vec<&'static str> {
+    let none = ToolAnnotations::default();
+    let annotations = tool.annotations.as_ref().unwrap_or(&none);
+    let support = tool.execution.as_ref().and_then(|execution| execution.task_support.as_ref());
+    let rows = [
+        (annotations.read_only_hint == Some(true), "only reads"),
+        (annotations.destructive_hint == Some(true), "may destroy"),
+        (annotations.destructive_hint == Some(false), "destroys nothing"),
+        (annotations.idempotent_hint == Some(true), "the same when it is called again"),
+        (annotations.open_world_hint == Some(true), "reaches other systems"),
+        (annotations.open_world_hint == Some(false), "reaches no other systems"),
+        (support == Some(&TaskSupport::Optional), "may run as a task"),
+        (support == Some(&TaskSupport::Required), "runs as a task"),
+    ];
+    rows.into_iter().filter(|(holds, _)| *holds).map(|(_, words)| words).collect()
 }

@@ -5,7 +5,8 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use agentwire_jsonrpc::RawJson;
-use agentwire_mcp_hub::Target;
+
+use crate::command_line;
 
 /// `NAME=TARGET`.
 #[derive(Clone, Debug)]
@@ -45,12 +46,12 @@ impl FromStr for NamedValue {
 
 /// Checks a command line. It is kept as text.
 pub(crate) fn command(text: &str) -> Result<String, String> {
-    agentwire_transport_stdio::Command::parse(text).map(|_| text.to_owned()).map_err(|why| why.to_string())
+    command_line::parse(text).map(|_| text.to_owned()).map_err(|why| why.to_string())
 }
 
 /// Checks a URL or a command line. It is kept as text.
 pub(crate) fn target(text: &str) -> Result<String, String> {
-    Target::parse(text).map(|_| text.trim().to_owned()).map_err(|why| why.to_string())
+    command_line::target(text).map(|_| text.trim().to_owned())
 }
 
 /// Checks that there are a host and a port. A port alone is one of 127.0.0.1. Listening checks the host.

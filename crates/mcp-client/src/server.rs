@@ -1,7 +1,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use agentwire_jsonrpc::{Notification, RawJson, RequestMethod};
+use agentwire_jsonrpc::{Notification, RawJson, RawObject, RequestMethod};
 use agentwire_mcp_schema::core_tasks::ListTasksRequest;
 use agentwire_mcp_schema::{
     CallToolRequest, CompleteRequest, Downgrade, GetPromptRequest, HasMeta, Implementation,
@@ -10,6 +10,7 @@ use agentwire_mcp_schema::{
     SubscriptionFilter, SubscriptionsListenRequest, UnsubscribeRequest,
 };
 use agentwire_peer::{CallError, Closed, Peer};
+use bytestring::ByteString;
 use serde::Serialize;
 
 use crate::connection::{Connection, ServerInfo};
@@ -20,7 +21,7 @@ use crate::output::Outputs;
 use crate::stack::downgrade::downgrade;
 use crate::stack::{self, CallStack};
 use crate::tasks::handle;
-use crate::{Call, Next, Pages, Subscription, Task};
+use crate::{Call, Next, Pages, RawCall, RawCallFuture, Subscription, Task};
 
 /// A handle on the server, after the handshake. Cloning is cheap.
 ///
@@ -236,6 +237,14 @@ impl RemoteServer {
     /// revision does not have are left out. Where the request has no form in the revision, the call fails likewise.
     pub fn call<M: RequestMethod + Downgrade + HasMeta>(&self, request: M) -> Call<M> {
         Call::new(self.stack.clone(), request)
+    }
+
+    /// Makes a request of any method, known to the protocol or not, with these parameters as they are.
+    ///
+    /// Unlike [`call`](Self::call), this sends what the server does not offer and what its revision does not have. A stateless
+    /// request still gets its `_meta`, and the call passes the layers.
+    pub fn call_raw(&self, method: impl Into<ByteString>, params: RawObject) -> RawCallFuture {
+        self.stack.start(RawCall::new(self.connection(), method.into(), params))
     }
 
     /// Completes when the server has closed its side or the connection has failed, with the reason where there is one.

@@ -1,17 +1,18 @@
 //! `agentwire call`: calls a tool of an MCP server, and asks the user the server's questions.
 
+mod answers;
 mod deadline;
 mod questions;
 mod reports;
+mod typed;
 
 use std::future::IntoFuture as _;
-use std::io;
 use std::pin::pin;
+use std::time::Duration;
 
 use agentwire_jsonrpc::RawJson;
-use agentwire_mcp_client::schema::{CallToolResult, ContentBlock};
-use agentwire_mcp_client::{BoxError, Client, RemoteServer, Tasks};
-use agentwire_recording::Recorder;
+use agentwire_mcp_client::schema::CallToolResult;
+use agentwire_mcp_client::{BoxError, CallError, Client, RemoteServer, Tasks};
 use anyhow::Result;
 use futures_util::FutureExt as _;
 use tokio::sync::mpsc;
@@ -20,46 +21,96 @@ use tokio::time::Instant;
 use self::deadline::Deadline;
 use self::questions::{Question, Responder};
 use self::reports::Report;
-use crate::arguments::Call;
+use self::typed::typed;
 use crate::connect::{Output, with_server};
-use crate::failure::{Interrupted, ToolFailed};
+use crate::content::Printer;
+use crate::failure::{Exit, Failure, Interrupted, ToolFailed, Usage, to_anyhow};
+use crate::mcp::arguments::Call;
 use crate::output::{Member, print_json};
+use crate::pretty::pretty;
 use crate::text::{self, Notes};
+use crate::tools::{find, no_such_tool};
+use crate::words::Arguments;
+
+/// How long the list of tools may take that explains a failed call: 10 s.
+const EXPLAIN_LIMIT: Duration = Duration::from_secs(10);
 
 /// Calls a tool and prints its result.
-pub(crate) async fn run(
-    arguments: Call,
-    json: bool,
-    notes: &Notes,
-    recorder: Option<Recorder>,
-) -> Result<()> {
-    let Call { connect, tool, arguments } = arguments;
+pub(crate) async fn run(arguments: Call, output: Output<'_>) -> Result<()> {
+    let Output { json, notes, .. } = output;
+    let notes = notes.clone();
+    let Call { connect, words, answers, save, .. } = arguments;
+    let (tool, words) = words.split_first().ok_or_else(|| Usage("TOOL is missing".into()))?;
+    let arguments = Arguments::read(words)?;
+    let mut printer = Printer::new(json, save)?;
     let limit = connect.timeout;
-    let user = Responder::find(json, notes);
+    let user = Responder::find(json, &notes, answers);
     let (add_handlers, questions) = questions::channel();
     let prepare = |client: Client| add_handlers(client).tasks(Tasks::new());
-    let output = Output { json, notes, recorder };
-    with_server(connect, output, prepare, async move |server| {
+    with_server(connect, output, prepare, async |server| {
         user.set_asker(&server.info().name);
-        let notes = notes.clone();
-        let call = ToolCall { user, questions, deadline: Deadline::new(limit), notes, json };
-        let result = call.run(&server, &tool, arguments.unwrap_or(RawJson::EMPTY_OBJECT)).await?;
-        show_result(&result, json)?;
-        if result.is_error { Err(ToolFailed.into()) } else { Ok(()) }
+        let is_empty = matches!(&arguments, Arguments::Members(words) if words.is_empty());
+        let object = match arguments {
+            Arguments::Object(object) => object,
+            // What is missing is explained if the call fails.
+            Arguments::Members(words) if words.is_empty() => RawJson::EMPTY_OBJECT,
+            Arguments::Members(words) => typed(&find(&server, tool).await?, &words)?.into(),
+        };
+        let call =
+            ToolCall { user: &user, questions, deadline: Deadline::new(limit), notes: notes.clone(), json };
+        let result = call.run(&server, tool, object).await;
+        user.note_unused_answers(&notes);
+        let result = match result {
+            Ok(result) => result,
+            Err(error) => return Err(explain(&server, tool, is_empty, error).await),
+        };
+        show_result(&result, json, &mut printer)?;
+        if let Some(why) = user.wrong_answer() {
+            return Err(Usage(why).into());
+        }
+        if !result.is_error {
+            return printer.finish().map_err(BoxError::from);
+        }
+        if user.has_declined() {
+            let why = "the tool failed, and nobody is at a terminal to answer its question; --answer NAME=VALUE answers a form";
+            return Err(Failure::new(Exit::NotPermitted, why).into());
+        }
+        Err(explain(&server, tool, is_empty, ToolFailed.into()).await)
     })
     .await
 }
 
+/// Adds what the list of tools says to the failure of a call: that there is no such tool, or which argument is missing. The
+/// failure stays as it is where the list cannot be read.
+async fn explain(server: &RemoteServer, tool: &str, is_empty: bool, error: BoxError) -> BoxError {
+    let has_failed = error.is::<ToolFailed>();
+    let is_refused = error.downcast_ref().is_some_and(|error: &CallError| error.refusal().is_some());
+    if !has_failed && !is_refused {
+        return error;
+    }
+    let listed = tokio::time::timeout(EXPLAIN_LIMIT, server.tools().collect()).await;
+    let Ok(Ok(tools)) = listed else { return error };
+    let hint = match tools.iter().find(|listed| listed.name == tool) {
+        None => no_such_tool(tool, &tools),
+        Some(tool) => match typed(tool, &[]) {
+            Err(Usage(why)) if is_empty && has_failed => format!("{ToolFailed}; {why}"),
+            Err(Usage(why)) if is_empty => why,
+            _ => return error,
+        },
+    };
+    Failure::new(Exit::ToolFailed, to_anyhow(error).context(hint)).into()
+}
+
 /// A call while its tool runs.
-struct ToolCall {
-    user: Responder,
+struct ToolCall<'a> {
+    user: &'a Responder,
     questions: mpsc::Receiver<Question>,
     deadline: Deadline,
     notes: Notes,
     json: bool,
 }
 
-impl ToolCall {
+impl ToolCall<'_> {
     async fn run(
         mut self,
         server: &RemoteServer,
@@ -112,18 +163,15 @@ impl ToolCall {
     }
 }
 
-fn show_result(result: &CallToolResult, json: bool) -> io::Result<()> {
+/// Prints a result: its content, or its structured content where that has no text.
+fn show_result(result: &CallToolResult, json: bool, printer: &mut Printer) -> Result<()> {
     if json {
-        return print_json(&Member("result", result));
+        print_json(&Member("result", result))?;
     }
-    for block in &result.content {
-        match block {
-            ContentBlock::Text(content) => text::print(&content.text)?,
-            ContentBlock::Image(image) => text::print_line(&format!("[an image, {}]", image.mime_type))?,
-            ContentBlock::Audio(audio) => text::print_line(&format!("[a sound, {}]", audio.mime_type))?,
-            ContentBlock::ResourceLink(link) => text::print_line(&format!("[{}]({})", link.name, link.uri))?,
-            other => print_json(other)?,
-        }
+    printer.blocks(&result.content)?;
+    let has_text = result.content.iter().any(|block| block.as_text().is_some());
+    match &result.structured_content {
+        Some(structured) if !json && !has_text => Ok(text::print(&pretty(structured.as_str()))?),
+        _ => Ok(()),
     }
-    Ok(())
 }

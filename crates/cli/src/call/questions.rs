@@ -1,5 +1,6 @@
 //! A server's questions to the user while its tool runs.
 
+use std::cell::{Cell, RefCell};
 use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 
@@ -11,8 +12,13 @@ use agentwire_mcp_client::Client;
 use agentwire_mcp_client::schema::{ElicitFormRequest, ElicitRequest, ElicitResult, ElicitUrlRequest};
 use tokio::sync::{Notify, mpsc, oneshot};
 
+use super::answers::{Answers, Filled};
 use crate::terminal::{User, View};
 use crate::text::{self, Notes};
+use crate::values::NamedValue;
+
+/// How many fields of a form the note on a declined question names.
+const FIELDS: usize = 10;
 
 type Outcome = Result<ElicitResult, ErrorObject>;
 
@@ -41,39 +47,76 @@ async fn ask(questions: mpsc::Sender<Question>, request: ElicitRequest) -> Outco
     answered.await.map_err(|_| ended())?
 }
 
-/// Answers the questions.
-pub(super) enum Responder {
+/// Answers the questions: by `--answer`, or else by a person.
+pub(super) struct Responder {
+    answers: Answers,
+    notes: Notes,
+    person: Presence,
+    /// Whether a question was declined for want of a person.
+    has_declined: Cell<bool>,
+    /// Why an answer of the command line was not valid, and nobody was there to give another.
+    wrong_answer: RefCell<Option<String>>,
+}
+
+/// Who is asked.
+enum Presence {
     /// Asks the person at the terminal.
     Present { user: User, interrupt: Arc<Notify> },
-    /// Declines each question, with a note.
-    Absent(Notes),
+    /// Nobody: each question is declined, with a note.
+    Absent,
 }
 
 impl Responder {
-    /// The person, if stdin and stdout are a terminal.
-    pub(super) fn find(json: bool, notes: &Notes) -> Self {
-        if json || !io::stdin().is_terminal() || !io::stdout().is_terminal() {
-            return Self::Absent(notes.clone());
-        }
-        let interrupt = Arc::<Notify>::default();
-        Self::Present {
-            user: User::new(Arc::new(View::new(false, notes.clone())), interrupt.clone()),
-            interrupt,
+    /// Finds the person, if stdin and stdout are a terminal.
+    pub(super) fn find(json: bool, notes: &Notes, answers: Vec<NamedValue>) -> Self {
+        let person = if json || !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+            Presence::Absent
+        } else {
+            let interrupt = Arc::<Notify>::default();
+            Presence::Present {
+                user: User::new(Arc::new(View::new(false, notes.clone())), interrupt.clone()),
+                interrupt,
+            }
+        };
+        let answers = Answers::new(answers);
+        Self {
+            answers,
+            notes: notes.clone(),
+            person,
+            has_declined: Cell::new(false),
+            wrong_answer: RefCell::default(),
         }
     }
 
     /// Sets the server's name.
     pub(super) fn set_asker(&self, server: &str) {
-        if let Self::Present { user, .. } = self {
+        if let Presence::Present { user, .. } = &self.person {
             user.set_asker(if server.is_empty() { "the server" } else { server });
+        }
+    }
+
+    /// Whether a question was declined for want of a person.
+    pub(super) fn has_declined(&self) -> bool {
+        self.has_declined.get()
+    }
+
+    /// Why an answer of the command line was not valid. The question was declined then.
+    pub(super) fn wrong_answer(&self) -> Option<String> {
+        self.wrong_answer.take()
+    }
+
+    /// Adds a note on each answer for which the server did not ask.
+    pub(super) fn note_unused_answers(&self, notes: &Notes) {
+        for name in self.answers.unused() {
+            notes.add(&format!("--answer {name}: the server did not ask for it"));
         }
     }
 
     /// Completes when the person has pressed ^C at a question, in raw mode, where the terminal sends no signal.
     pub(super) async fn interrupts(&self) {
-        match self {
-            Self::Present { interrupt, .. } => interrupt.notified().await,
-            Self::Absent(_) => std::future::pending().await,
+        match &self.person {
+            Presence::Present { interrupt, .. } => interrupt.notified().await,
+            Presence::Absent => std::future::pending().await,
         }
     }
 
@@ -90,18 +133,33 @@ impl Responder {
 
     /// Shows that the open question was withdrawn.
     pub(super) async fn question_withdrawn(&self) {
-        if let Self::Present { user, .. } = self {
+        if let Presence::Present { user, .. } = &self.person {
             user.question_withdrawn().await;
         }
     }
 
     async fn decide(&self, request: ElicitRequest) -> Outcome {
-        let user = match self {
-            Self::Present { user, .. } => user,
-            Self::Absent(notes) => {
-                notes.add(&declined_note(&request));
-                return Ok(ElicitResult::decline());
+        if let ElicitRequest::Form(form) = &request {
+            match self.answers.fill_in(form)? {
+                Filled::Unknown => {}
+                Filled::Complete(answer, note) => {
+                    self.notes.add(&note);
+                    return Ok(answer);
+                }
+                Filled::Wrong(why) if matches!(self.person, Presence::Absent) => {
+                    *self.wrong_answer.borrow_mut() = Some(why);
+                    return Ok(ElicitResult::decline());
+                }
+                Filled::Wrong(why) => self.notes.add(&why),
             }
+        }
+        let Presence::Present { user, .. } = &self.person else {
+            self.has_declined.set(true);
+            self.notes.add(&declined_note(&request));
+            if let Some(hint) = answer_hint(&request) {
+                self.notes.add(&hint);
+            }
+            return Ok(ElicitResult::decline());
         };
         let response = match request {
             ElicitRequest::Form(form) => fill_in(user, form).await,
@@ -119,6 +177,14 @@ fn declined_note(request: &ElicitRequest) -> String {
         request => request.message().to_owned(),
     };
     format!("declined, because nobody is at a terminal to be asked: {}", text::one_line(&question))
+}
+
+/// How the command line answers the form, if that has fields.
+fn answer_hint(request: &ElicitRequest) -> Option<String> {
+    let ElicitRequest::Form(form) = request else { return None };
+    let names = form.requested_schema.properties.iter().map(|(name, _)| format!("--answer {name}=…"));
+    let names: Vec<_> = names.take(FIELDS).collect();
+    (!names.is_empty()).then(|| format!("to answer it: {}", text::one_line(&names.join(" "))))
 }
 
 async fn fill_in(user: &User, form: ElicitFormRequest) -> Result<CreateElicitationResponse, ErrorObject> {

@@ -51,6 +51,7 @@ use self::session::Session;
 use self::start::show_start;
 use self::throttle::Throttle;
 use crate::arguments::{self, Protocol};
+use crate::command_line;
 use crate::config::Config;
 use crate::failure::{AlreadyPrinted, Exit, Failure, to_anyhow};
 use crate::login::authorization;
@@ -251,7 +252,7 @@ fn agent_command(line: Option<&str>, config: &Config) -> Result<Command> {
     match line {
         Some(line) => match config.agent(line)? {
             Some(command) => Ok(command),
-            None => Command::parse(line).context("--agent"),
+            None => command_line::parse(line).context("--agent"),
         },
         None => {
             let ourselves = std::env::current_exe().context("our own program cannot be found")?;

@@ -8,6 +8,7 @@ use agentwire_mcp_hub::{McpConfig, McpConfigReader, ServerConfig, Target};
 use anyhow::Result;
 
 use self::path::{FileAndName, base_folder, file_and_name};
+use crate::command_line;
 use crate::config::Config;
 use crate::failure::Usage;
 use crate::text::{Notes, beginning};
@@ -30,7 +31,7 @@ pub(crate) fn resolve(text: &str, config: &Config, notes: &Notes) -> Result<Targ
     }
     match file_and_name(text)? {
         Some(FileAndName { path, name }) => Ok(one(path, name, notes)?.target),
-        None => Ok(Target::parse(text)?),
+        None => Ok(command_line::target(text).map_err(Usage)?),
     }
 }
 

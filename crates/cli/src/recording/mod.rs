@@ -14,8 +14,10 @@ pub(crate) use self::http_client::RecordingClient;
 pub(crate) use self::service::RecordingService;
 pub(crate) use self::stdio::recorded_stdio;
 
-use crate::arguments::{Arguments, Command, Connect};
+use crate::arguments::{Arguments, Command};
 use crate::failure::Usage;
+use crate::mcp::arguments::Connect;
+use crate::target::is_http;
 use crate::text::Notes;
 
 /// How long masking and writing the last events may take: 30 s.
@@ -33,6 +35,13 @@ pub(crate) fn start(arguments: &Arguments, notes: &Notes) -> Result<Option<Recor
         }
         Command::Tools(tools) => (transport_to(&tools.connect), Some(Protocol::Mcp)),
         Command::Call(call) => (transport_to(&call.connect), Some(Protocol::Mcp)),
+        Command::Inspect(server) | Command::Resources(server) | Command::Prompts(server) => {
+            (transport_to(&server.connect), Some(Protocol::Mcp))
+        }
+        Command::Read(read) => (transport_to(&read.connect), Some(Protocol::Mcp)),
+        Command::Prompt(prompt) => (transport_to(&prompt.connect), Some(Protocol::Mcp)),
+        Command::Complete(complete) => (transport_to(&complete.connect), Some(Protocol::Mcp)),
+        Command::Request(request) => (transport_to(&request.connect), Some(Protocol::Mcp)),
         Command::Record(record) if record.http.is_some() => (TransportKind::Http, Some(Protocol::Mcp)),
         Command::Record(_) => (TransportKind::Stdio, None),
         Command::Login(_)
@@ -100,10 +109,7 @@ fn our_side(command: &Command) -> Side {
 }
 
 fn transport_to(connect: &Connect) -> TransportKind {
-    let is_url = ["http://", "https://"].iter().any(|scheme| {
-        connect.target.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
-    });
-    if is_url { TransportKind::Http } else { TransportKind::Stdio }
+    if is_http(connect) { TransportKind::Http } else { TransportKind::Stdio }
 }
 
 fn masker(patterns: &[String], is_off: bool) -> Result<Option<Masker>> {

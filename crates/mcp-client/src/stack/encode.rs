@@ -1,6 +1,6 @@
 //! From a typed request to a [`RawCall`].
 
-use agentwire_jsonrpc::RequestMethod;
+use agentwire_jsonrpc::{RawObject, RequestMethod};
 use agentwire_mcp_schema::HasMeta;
 use agentwire_peer::CallError;
 use agentwire_peer::runtime::PeerExt;
@@ -32,6 +32,19 @@ impl RawCall {
             is_recovered: false,
             tools: connection.tools.clone(),
         })
+    }
+
+    /// A request with these parameters, with the client's default time limits.
+    pub(crate) fn new(connection: &Connection, method: ByteString, params: RawObject) -> Self {
+        Self {
+            method,
+            has_own_meta: params.contains_key("_meta"),
+            params: params.into(),
+            options: CallOptions { waits: connection.server.waits, ..CallOptions::default() },
+            is_stamped: false,
+            is_recovered: false,
+            tools: connection.tools.clone(),
+        }
     }
 
     /// Writes the stamp into the parameters, unless they have it or the server has a session.

@@ -4,7 +4,7 @@ use std::future::IntoFuture;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use agentwire_jsonrpc::RawJson;
+use agentwire_jsonrpc::{RawJson, RawObject};
 use agentwire_mcp_client::schema::{CallToolRequest, Meta, Root};
 use agentwire_mcp_client::{
     BoxError, Cache, CallError, Client, Clock, Next, RawAnswer, RawCall, RemoteServer, Retry, TaskOrResult,
@@ -130,6 +130,36 @@ async fn a_layer_sees_each_call_once() {
     })
     .await;
     result.unwrap();
+}
+
+/// Also one that the server does not offer; a stateless one gets its `_meta`.
+#[tokio::test(start_paused = true)]
+async fn a_raw_call_is_sent_as_it_is() {
+    let params = RawObject::encode(&json!({ "cursor": "x" })).unwrap();
+    let script = async |mut mock: Mock| {
+        let request = answer(&mut mock, "tasks/list", json!({ "tasks": [] })).await;
+        assert_eq!(request["params"], json!({ "cursor": "x" }));
+        mock.expect_end().await;
+    };
+    let sent = params.clone();
+    let main = async |server: RemoteServer| {
+        assert!(!server.capabilities().has("tasks"));
+        Ok(server.call_raw("tasks/list", sent).await?.into_result().to_string())
+    };
+    let (result, ()) = with_server(Client::default(), script, main).await;
+    assert_eq!(result.unwrap(), r#"{"tasks":[]}"#);
+
+    let script = async |mut mock: Mock| {
+        let listed = json!({ "prompts": [], "resultType": "complete", "ttlMs": 0, "cacheScope": "private" });
+        let request = answer(&mut mock, "prompts/list", listed).await;
+        assert_eq!(request["params"]["cursor"], "x");
+        let revision = &request["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"];
+        assert_eq!(revision, "2026-07-28", "{request}");
+        mock.expect_end().await;
+    };
+    let main = async |server: RemoteServer| Ok(server.call_raw("prompts/list", params).await?.into_result());
+    let (result, ()) = with_stateless(Client::default(), script, main).await;
+    assert_eq!(result.unwrap().member("prompts").unwrap().as_str(), "[]");
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,0 +1,348 @@
+//! The arguments of the command line in the types of a tool's input schema.
+
+use std::collections::BTreeSet;
+
+use agentwire_jsonrpc::{RawJson, RawObject};
+use agentwire_mcp_client::schema::Tool;
+use serde_json::{Map, Value};
+
+use crate::failure::Usage;
+use crate::nearest::did_you_mean;
+use crate::signature::{is_required, resolve, signature};
+use crate::text;
+use crate::words::{Source, Word};
+
+/// How many subschemas of an argument are looked at, and how many of its allowed values.
+const BUDGET: usize = 100;
+const CHOICES: usize = 1000;
+
+/// The most bytes of a value that an error shows.
+const SHOWN: usize = 80;
+
+/// The object for a tool.
+///
+/// # Errors
+///
+/// [`Usage`] where a value has not the type that the schema wants, or the tool has no such argument, or needs another.
+pub(super) fn typed(tool: &Tool, words: &[Word]) -> Result<RawObject, Usage> {
+    let root = tool.input_schema.as_map();
+    let empty = Map::new();
+    let properties = root.get("properties").and_then(Value::as_object).unwrap_or(&empty);
+    let mut all = RawObject::new();
+    let mut seen = BTreeSet::new();
+    for word in words {
+        match word {
+            Word::Object(object) => all.extend(object.iter()),
+            Word::Json { name, value } => {
+                is_known(tool, properties, name)?;
+                is_first(&mut seen, name)?;
+                all.insert(name, value.clone());
+            }
+            Word::Text { name, .. } => {
+                is_known(tool, properties, name)?;
+                // All words of a name together: an array can have several.
+                if seen.insert(name.clone()) {
+                    let texts = texts_of(words, name);
+                    all.insert(name, value_of(root, properties.get(name), name, &texts)?);
+                } else if all.get(name).is_none() {
+                    return Err(twice(name));
+                }
+            }
+        }
+    }
+    let is_missing =
+        |name: &&String| is_required(&tool.input_schema, name) && !all.contains_key(name.as_str());
+    match properties.keys().find(is_missing) {
+        Some(name) => Err(Usage(format!("argument `{name}` is missing: {}", signature(tool)))),
+        None => Ok(all),
+    }
+}
+
+fn twice(name: &str) -> Usage {
+    Usage(format!("argument `{name}` is given twice"))
+}
+
+fn is_first(seen: &mut BTreeSet<String>, name: &str) -> Result<(), Usage> {
+    if seen.insert(name.to_owned()) { Ok(()) } else { Err(twice(name)) }
+}
+
+/// The texts of all words with this name.
+fn texts_of<'a>(words: &'a [Word], name: &str) -> Vec<(&'a str, Source)> {
+    let texts = words.iter().filter_map(|word| match word {
+        Word::Text { name: other, text, source } if other == name => Some((&**text, *source)),
+        _ => None,
+    });
+    texts.collect()
+}
+
+/// Fails for an argument that the schema does not name, unless it allows others.
+fn is_known(tool: &Tool, properties: &Map<String, Value>, name: &str) -> Result<(), Usage> {
+    let root = tool.input_schema.as_map();
+    let allows_others = match root.get("additionalProperties") {
+        Some(Value::Bool(allows)) => *allows,
+        Some(_) => true,
+        // Schemas rarely forbid others in so many words. One without any name, or in parts, does not say what there is.
+        None => {
+            let parts = ["patternProperties", "allOf", "anyOf", "oneOf", "$ref", "if"];
+            properties.is_empty() && !is_empty(root) || parts.iter().any(|part| root.contains_key(*part))
+        }
+    };
+    if allows_others || properties.contains_key(name) {
+        return Ok(());
+    }
+    let meant = did_you_mean(name, properties.keys().map(String::as_str));
+    let name = text::beginning(name, SHOWN);
+    Err(Usage(format!("the tool has no argument `{name}`: {}{meant}", signature(tool))))
+}
+
+/// Whether the schema says that the tool has no arguments.
+fn is_empty(root: &Map<String, Value>) -> bool {
+    root.get("properties").and_then(Value::as_object).is_some_and(Map::is_empty)
+}
+
+fn value_of(
+    root: &Map<String, Value>,
+    schema: Option<&Value>,
+    name: &str,
+    texts: &[(&str, Source)],
+) -> Result<RawJson, Usage> {
+    let kinds = Kinds::of(root, schema);
+    let explain = |(text, source): &(&str, Source), why: String| {
+        let shown = match source {
+            Source::CommandLine => format!("`{}`", text::beginning(text, SHOWN)),
+            Source::File => "the text of the file".to_owned(),
+        };
+        Usage(format!("argument `{name}`: {shown} {why}"))
+    };
+    match texts {
+        [text] => kinds.value(root, text.0).map_err(|why| explain(text, why)),
+        texts if kinds.types.contains("array") => {
+            let elements =
+                texts.iter().map(|text| kinds.element(root, text.0).map_err(|why| explain(text, why)));
+            array(&elements.collect::<Result<Vec<_>, _>>()?)
+        }
+        _ => Err(twice(name)),
+    }
+}
+
+fn array(elements: &[RawJson]) -> Result<RawJson, Usage> {
+    RawJson::encode(elements).map_err(|why| Usage(why.to_string()))
+}
+
+/// The values that a schema allows, as far as it says so by types and enumerations.
+#[derive(Debug, Default)]
+struct Kinds<'a> {
+    types: BTreeSet<&'a str>,
+    choices: Vec<&'a Value>,
+    items: Option<&'a Value>,
+    /// Whether the schema, or one of its alternatives, says nothing of the type.
+    allows_any: bool,
+}
+
+impl<'a> Kinds<'a> {
+    fn of(root: &'a Map<String, Value>, schema: Option<&'a Value>) -> Self {
+        let mut kinds = Self::default();
+        let mut open: Vec<_> = schema.into_iter().collect();
+        for _ in 0..BUDGET {
+            match open.pop() {
+                Some(schema) => kinds.add(root, schema, &mut open),
+                None => break,
+            }
+        }
+        kinds.allows_any |= !open.is_empty() || kinds.types.is_empty() && kinds.choices.is_empty();
+        kinds
+    }
+
+    fn add(&mut self, root: &'a Map<String, Value>, schema: &'a Value, open: &mut Vec<&'a Value>) {
+        let Some(schema) = schema.as_object() else {
+            self.allows_any = true;
+            return;
+        };
+        if let Some(found) = schema.get("$ref").and_then(Value::as_str).and_then(|name| resolve(root, name)) {
+            return open.push(found);
+        }
+        if let Some(value) = schema.get("const") {
+            return self.choices.push(value);
+        }
+        if let Some(values) = schema.get("enum").and_then(Value::as_array) {
+            return self.choices.extend(values.iter().take(CHOICES));
+        }
+        let parts = ["anyOf", "oneOf", "allOf"].iter().filter_map(|part| schema.get(*part)?.as_array());
+        let parts: Vec<_> = parts.flatten().take(BUDGET).collect();
+        match schema.get("type") {
+            Some(Value::String(name)) => drop(self.types.insert(name)),
+            Some(Value::Array(names)) => {
+                self.types.extend(names.iter().take(BUDGET).filter_map(Value::as_str))
+            }
+            _ if !parts.is_empty() => open.extend(parts),
+            _ if schema.contains_key("properties") => drop(self.types.insert("object")),
+            _ => self.allows_any = true,
+        }
+        self.items = self.items.or_else(|| schema.get("items"));
+    }
+
+    /// The value that a text stands for, or why it is none.
+    fn value(&self, root: &'a Map<String, Value>, text: &str) -> Result<RawJson, String> {
+        let is_chosen =
+            |choice: &&&Value| choice.as_str().map_or_else(|| choice.to_string() == text, |it| it == text);
+        if let Some(choice) = self.choices.iter().find(is_chosen) {
+            return RawJson::encode(choice).map_err(|why| why.to_string());
+        }
+        if self.allows_any || self.types.contains("string") {
+            return RawJson::encode(text).map_err(|why| why.to_string());
+        }
+        let json = RawJson::parse(text.trim().to_owned().into()).ok();
+        match json {
+            Some(json) if self.types.iter().any(|name| is_a(&json, name)) => Ok(json),
+            _ if self.types.contains("array") => {
+                self.element(root, text).and_then(|element| array(&[element]).map_err(|Usage(why)| why))
+            }
+            _ => Err(self.complaint(text)),
+        }
+    }
+
+    /// The element of an array that a text stands for.
+    fn element(&self, root: &'a Map<String, Value>, text: &str) -> Result<RawJson, String> {
+        let kinds = Self::of(root, self.items);
+        // An array of arrays takes its elements as JSON.
+        if kinds.types.contains("array") {
+            return Err("is not a JSON array".into());
+        }
+        kinds.value(root, text)
+    }
+
+    /// What a text is not.
+    fn complaint(&self, text: &str) -> String {
+        let mut nouns: Vec<_> = self.types.iter().map(|name| noun(name)).collect();
+        if !self.choices.is_empty() {
+            let names: Vec<_> = self.choices.iter().take(20).map(|choice| choice_text(choice)).collect();
+            let meant = did_you_mean(text, names.iter().map(String::as_str));
+            nouns.push(format!("one of {}{meant}", names.join(", ")));
+        }
+        match &nouns[..] {
+            [noun] => format!("is not {noun}"),
+            nouns => format!("is neither {}", nouns.join(" nor ")),
+        }
+    }
+}
+
+fn choice_text(choice: &Value) -> String {
+    let text = choice.as_str().map_or_else(|| choice.to_string(), str::to_owned);
+    text::beginning(text, SHOWN)
+}
+
+fn noun(name: &str) -> String {
+    match name {
+        "integer" => "an integer".into(),
+        "number" => "a number".into(),
+        "boolean" => "`true` or `false`".into(),
+        "object" => "a JSON object".into(),
+        "array" => "a JSON array".into(),
+        "null" => "`null`".into(),
+        name => text::beginning(name, SHOWN),
+    }
+}
+
+/// Whether a value is of a type of JSON Schema.
+fn is_a(value: &RawJson, name: &str) -> bool {
+    let text = value.as_str();
+    let is_number = text.starts_with(|c: char| c == '-' || c.is_ascii_digit());
+    match name {
+        "number" => is_number,
+        // 1.0 is an integer too.
+        "integer" => {
+            let is_plain = !text.contains(['.', 'e', 'E']);
+            is_number && (is_plain || text.parse::<f64>().is_ok_and(|number| number.fract() == 0.0))
+        }
+        "boolean" => matches!(text, "true" | "false"),
+        "null" => text == "null",
+        "object" => text.starts_with('{'),
+        "array" => text.starts_with('['),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use agentwire_mcp_client::schema::JsonSchema;
+    use serde_json::json;
+
+    use super::*;
+
+    fn words(words: &[&str]) -> Vec<Word> {
+        let words: Vec<_> = words.iter().map(ToString::to_string).collect();
+        match crate::words::Arguments::read(&words) {
+            Ok(crate::words::Arguments::Members(words)) => words,
+            _ => panic!("{words:?} are no words"),
+        }
+    }
+
+    fn of(schema: Value, text: &[&str]) -> Result<String, String> {
+        let tool = Tool::new("f", JsonSchema::try_from(schema).unwrap());
+        typed(&tool, &words(text)).map(|object| object.as_str().to_owned()).map_err(|Usage(why)| why)
+    }
+
+    #[test]
+    fn a_value_gets_the_type_of_the_schema() {
+        let schema = json!({
+            "properties": {
+                "n": { "type": "number" }, "i": { "type": "integer" }, "b": { "type": "boolean" }, "s": { "type": "string" },
+                "o": { "type": "object" }, "l": { "type": "array", "items": { "type": "integer" } }, "any": {},
+                "c": { "enum": ["red", "green", 3, null] }, "m": { "anyOf": [{ "type": "integer" }, { "type": "null" }] },
+                "r": { "$ref": "#/$defs/R" }, "u": { "type": ["string", "integer"] },
+            },
+            "$defs": { "R": { "type": "boolean" } },
+        });
+        let rows = [
+            (vec!["n=2", "s=2"], Ok(r#"{"n":2,"s":"2"}"#)),
+            (vec!["n=123456789012345678901234567890.10"], Ok(r#"{"n":123456789012345678901234567890.10}"#)),
+            (vec!["i=-7", "b=true", "o={\"x\": 1}"], Ok(r#"{"i":-7,"b":true,"o":{"x": 1}}"#)),
+            (vec!["l=1"], Ok(r#"{"l":[1]}"#)),
+            (vec!["l=1", "s=x", "l=2"], Ok(r#"{"l":[1,2],"s":"x"}"#)),
+            (vec!["l=[1, 2]"], Ok(r#"{"l":[1, 2]}"#)),
+            (vec!["any=2", "u=2"], Ok(r#"{"any":"2","u":"2"}"#)),
+            (vec!["c=red"], Ok(r#"{"c":"red"}"#)),
+            (vec!["c=3", "m=null", "r=false"], Ok(r#"{"c":3,"m":null,"r":false}"#)),
+            (vec!["n:=\"x\""], Ok(r#"{"n":"x"}"#)),
+            (vec!["n=two"], Err("argument `n`: `two` is not a number")),
+            (vec!["n=05"], Err("argument `n`: `05` is not a number")),
+            (vec!["i=1.5"], Err("argument `i`: `1.5` is not an integer")),
+            (vec!["b=yes"], Err("argument `b`: `yes` is not `true` or `false`")),
+            (vec!["m=x"], Err("argument `m`: `x` is neither an integer nor `null`")),
+            (vec!["l=1", "l=x"], Err("argument `l`: `x` is not an integer")),
+            (
+                vec!["c=gren"],
+                Err("argument `c`: `gren` is not one of red, green, 3, null; did you mean `green`?"),
+            ),
+            (vec!["s=1", "s=2"], Err("argument `s` is given twice")),
+            (vec!["s:=1", "s:=2"], Err("argument `s` is given twice")),
+        ];
+        for (words, expected) in rows {
+            let expected = expected.map(str::to_owned).map_err(str::to_owned);
+            assert_eq!(of(schema.clone(), &words), expected, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn names_are_those_of_the_schema() {
+        let schema = json!({ "properties": { "first": { "type": "number" }, "b": { "type": "number" } }, "required": ["first"] });
+        let signature = "f(b?: number, first: number)";
+        let why = format!("the tool has no argument `frist`: {signature}; did you mean `first`?");
+        assert_eq!(of(schema.clone(), &["frist=1"]), Err(why));
+        assert_eq!(of(schema.clone(), &["b=1"]), Err(format!("argument `first` is missing: {signature}")));
+        assert_eq!(of(schema.clone(), &[]), Err(format!("argument `first` is missing: {signature}")));
+        let mut open = schema;
+        open["additionalProperties"] = json!(true);
+        assert_eq!(of(open, &["first=1", "other=1"]).as_deref(), Ok(r#"{"first":1,"other":"1"}"#));
+        assert_eq!(of(json!({ "type": "object" }), &["other=1"]).as_deref(), Ok(r#"{"other":"1"}"#));
+        let none = of(json!({ "properties": {} }), &["other=1"]);
+        assert_eq!(none, Err("the tool has no argument `other`: f()".into()));
+    }
+
+    #[test]
+    fn a_schema_that_names_itself_ends() {
+        let schema = json!({ "properties": { "a": { "$ref": "#/$defs/L" } }, "$defs": { "L": { "anyOf": [
+            { "$ref": "#/$defs/L" }, { "$ref": "#/$defs/L" } ] } } });
+        assert_eq!(of(schema, &["a=1"]).as_deref(), Ok(r#"{"a":"1"}"#));
+    }
+}

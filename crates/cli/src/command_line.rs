@@ -1,0 +1,223 @@
+//! Command lines: words, quotes and backslashes as a POSIX shell reads them, `~`, and variables. No shell runs.
+
+use std::env;
+use std::iter::Peekable;
+use std::str::Chars;
+
+use agentwire_mcp_hub::Target;
+use agentwire_transport_stdio::Command;
+
+/// Why a command line cannot be read. It has no text of the line but a variable's name: the line may have secrets.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum CommandLineError {
+    #[error("the command line is empty")]
+    Empty,
+    #[error("a quote in the command line is not closed")]
+    Unclosed,
+    #[error("`${0}` in the command line is not set; in single quotes it stays as it is")]
+    Unset(String),
+    #[error("`${{` in the command line is no variable: write ${{NAME}}, or put it in single quotes")]
+    NoVariable,
+}
+
+/// Reads a command line, with our environment's variables.
+pub(crate) fn parse(line: &str) -> Result<Command, CommandLineError> {
+    let mut words = words(line)?.into_iter();
+    let program = words.next().ok_or(CommandLineError::Empty)?;
+    Ok(Command::new(program).args(words))
+}
+
+/// The words of a command line, with our environment's variables.
+pub(crate) fn words(line: &str) -> Result<Vec<String>, CommandLineError> {
+    split(line, &variable)
+}
+
+/// Reads a URL or a command line.
+pub(crate) fn target(text: &str) -> Result<Target, String> {
+    let text = text.trim();
+    if is_url(text) {
+        Target::parse(text).map_err(|why| why.to_string())
+    } else {
+        parse(text).map(Target::from).map_err(|why| why.to_string())
+    }
+}
+
+/// Whether a text begins as a URL does.
+pub(crate) fn is_url(text: &str) -> bool {
+    let begins =
+        |scheme: &str| text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
+    begins("http://") || begins("https://")
+}
+
+/// A variable of our environment. `HOME` is the user's folder on every system.
+fn variable(name: &str) -> Option<String> {
+    let home = || env::home_dir()?.into_os_string().into_string().ok();
+    env::var(name).ok().or_else(|| if name == "HOME" { home() } else { None })
+}
+
+/// The words of a command line.
+fn split(line: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Vec<String>, CommandLineError> {
+    let mut reader = Reader { rest: line.chars().peekable(), variable };
+    let mut words = Vec::new();
+    while let Some(word) = reader.word()? {
+        words.push(word);
+    }
+    Ok(words)
+}
+
+struct Reader<'a> {
+    rest: Peekable<Chars<'a>>,
+    variable: &'a dyn Fn(&str) -> Option<String>,
+}
+
+impl Reader<'_> {
+    /// The next word; none at the end of the line or at a comment.
+    fn word(&mut self) -> Result<Option<String>, CommandLineError> {
+        while self.rest.next_if(|c| c.is_whitespace()).is_some() {}
+        let mut word = match self.rest.peek() {
+            None | Some('#') => return Ok(None),
+            Some('~') => self.home()?,
+            Some(_) => String::new(),
+        };
+        while let Some(c) = self.rest.next_if(|c| !c.is_whitespace()) {
+            match c {
+                '\'' => self.single_quoted(&mut word)?,
+                '"' => self.double_quoted(&mut word)?,
+                '$' => self.variable(&mut word)?,
+                '\\' => match self.rest.next() {
+                    Some('\n') => {}
+                    Some(c) => word.push(c),
+                    None => word.push('\\'),
+                },
+                c => word.push(c),
+            }
+        }
+        Ok(Some(word))
+    }
+
+    /// `~` alone or before `/` is the user's folder. That of another user is not looked up: `~name` stays.
+    fn home(&mut self) -> Result<String, CommandLineError> {
+        self.rest.next();
+        match self.rest.peek() {
+            None | Some('/') => self.value("HOME"),
+            Some(c) if c.is_whitespace() => self.value("HOME"),
+            Some(_) => Ok("~".into()),
+        }
+    }
+
+    fn single_quoted(&mut self, word: &mut String) -> Result<(), CommandLineError> {
+        loop {
+            match self.rest.next().ok_or(CommandLineError::Unclosed)? {
+                '\'' => return Ok(()),
+                c => word.push(c),
+            }
+        }
+    }
+
+    fn double_quoted(&mut self, word: &mut String) -> Result<(), CommandLineError> {
+        loop {
+            match self.rest.next().ok_or(CommandLineError::Unclosed)? {
+                '"' => return Ok(()),
+                '$' => self.variable(word)?,
+                '\\' => match self.rest.next().ok_or(CommandLineError::Unclosed)? {
+                    '\n' => {}
+                    c @ ('$' | '`' | '"' | '\\') => word.push(c),
+                    c => word.extend(['\\', c]),
+                },
+                c => word.push(c),
+            }
+        }
+    }
+
+    /// What follows `$`: the value of `NAME` or `{NAME}`. A `$` before anything else stays.
+    fn variable(&mut self, word: &mut String) -> Result<(), CommandLineError> {
+        let is_braced = self.rest.next_if_eq(&'{').is_some();
+        let mut name = String::new();
+        let is_part = |c: &char, is_first: bool| {
+            c.is_ascii_alphabetic() || *c == '_' || !is_first && c.is_ascii_digit()
+        };
+        while let Some(c) = self.rest.next_if(|c| is_part(c, name.is_empty())) {
+            name.push(c);
+        }
+        if is_braced && (name.is_empty() || self.rest.next() != Some('}')) {
+            return Err(CommandLineError::NoVariable);
+        }
+        if name.is_empty() {
+            word.push('$');
+        } else {
+            word.push_str(&self.value(&name)?);
+        }
+        Ok(())
+    }
+
+    fn value(&self, name: &str) -> Result<String, CommandLineError> {
+        (self.variable)(name).ok_or_else(|| CommandLineError::Unset(name.into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str) -> Result<Vec<String>, CommandLineError> {
+        split(line, &|name| match name {
+            "HOME" => Some("/home/ann lee".into()),
+            "KEY_1" => Some("it's \"$x\"".into()),
+            _ => None,
+        })
+    }
+
+    #[test]
+    fn a_line_is_read_as_a_shell_reads_it() {
+        let rows: [(&str, &[&str]); 16] = [
+            ("", &[]),
+            ("  npx  -y\tserver\n", &["npx", "-y", "server"]),
+            ("a'b c'\"d e\"f\\ g", &["ab cd ef g"]),
+            ("'' \"\"", &["", ""]),
+            ("'$HOME ~ \\n' \"a\\$HOME \\\" \\n\"", &["$HOME ~ \\n", "a$HOME \" \\n"]),
+            ("a\\\nb", &["ab"]),
+            ("a # b", &["a"]),
+            ("a#b", &["a#b"]),
+            (
+                "~/bin ~ a~ ~ann '~' x=~/y",
+                &["/home/ann lee/bin", "/home/ann lee", "a~", "~ann", "~", "x=~/y"],
+            ),
+            ("$HOME/x \"${HOME}x\"", &["/home/ann lee/x", "/home/ann leex"]),
+            // A value is neither split nor read again.
+            ("--key=$KEY_1", &["--key=it's \"$x\""]),
+            ("$ $1 $$ $(id) a$", &["$", "$1", "$$", "$(id)", "a$"]),
+            ("\\$HOME", &["$HOME"]),
+            ("a\\", &["a\\"]),
+            ("sh -c 'echo $i | cat > /dev/null; x'", &["sh", "-c", "echo $i | cat > /dev/null; x"]),
+            ("grüß 漢字", &["grüß", "漢字"]),
+        ];
+        for (line, expected) in rows {
+            assert_eq!(
+                read(line).as_deref(),
+                Ok(&*expected.iter().map(ToString::to_string).collect::<Vec<_>>()),
+                "{line}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_line_with_a_fault_is_none() {
+        use CommandLineError::{Empty, NoVariable, Unclosed, Unset};
+        let rows = [
+            ("'", Unclosed),
+            ("a \"b", Unclosed),
+            ("\"\\", Unclosed),
+            ("$NONE", Unset("NONE".into())),
+            ("\"${NONE_2}\"", Unset("NONE_2".into())),
+            ("${NONE-x}", NoVariable),
+            ("${}", NoVariable),
+            ("${1}", NoVariable),
+        ];
+        for (line, error) in rows {
+            assert_eq!(read(line), Err(error), "{line}");
+        }
+        assert_eq!(parse(" ").unwrap_err(), Empty);
+        let unset = Unset("NONE".into()).to_string();
+        assert_eq!(unset, "`$NONE` in the command line is not set; in single quotes it stays as it is");
+    }
+}

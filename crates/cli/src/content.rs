@@ -1,0 +1,176 @@
+//! Content of results, resources and prompts on stdout: text as it is, and everything else as a line that says what it is.
+
+use std::io;
+use std::path::PathBuf;
+
+use agentwire_mcp_client::schema::{ContentBlock, ResourceContents, ResourceLink};
+use anyhow::{Context as _, Result};
+use serde::Serialize;
+
+use crate::failure::{Exit, Failure};
+use crate::output::{Member, print_json};
+use crate::save::{Saved, Saver, decode, decoded_length};
+use crate::text;
+
+/// Prints content, and saves what `--save` asks for.
+pub(crate) struct Printer {
+    json: bool,
+    saver: Option<Saver>,
+}
+
+impl Printer {
+    /// With `--save`, makes the directory.
+    pub(crate) fn new(json: bool, directory: Option<PathBuf>) -> Result<Self> {
+        let saver = match directory {
+            Some(directory) => {
+                let failed = || format!("--save {}", directory.display());
+                Some(Saver::new(directory.clone()).with_context(failed)?)
+            }
+            None => None,
+        };
+        Ok(Self { json, saver })
+    }
+
+    /// Prints the blocks of a result. With JSON, the result is printed already, and only saved files are told of.
+    pub(crate) fn blocks(&mut self, blocks: &[ContentBlock]) -> Result<()> {
+        blocks.iter().try_for_each(|block| self.block(block))
+    }
+
+    pub(crate) fn block(&mut self, block: &ContentBlock) -> Result<()> {
+        match block {
+            ContentBlock::Text(content) => Ok(self.print(&content.text)?),
+            ContentBlock::Image(image) => {
+                self.file("an image", "image", None, Some(&image.mime_type), &image.data)
+            }
+            ContentBlock::Audio(audio) => {
+                self.file("a sound", "sound", None, Some(&audio.mime_type), &audio.data)
+            }
+            ContentBlock::ResourceLink(link) => Ok(self.line(&link_line(link))?),
+            ContentBlock::Resource(embedded) => {
+                if let ResourceContents::Text(_) = embedded.resource {
+                    self.line(&format!("[{}]", about("a resource", &embedded.resource)))?;
+                }
+                self.resource(&embedded.resource)
+            }
+            _ if self.json => Ok(()),
+            other => Ok(print_json(other)?),
+        }
+    }
+
+    /// Prints a resource: its text, or a line about its bytes.
+    pub(crate) fn resource(&mut self, contents: &ResourceContents) -> Result<()> {
+        match contents {
+            // A file ends with a line break, and printing adds one.
+            ResourceContents::Text(text) => {
+                Ok(self.print(text.text.strip_suffix('\n').unwrap_or(&text.text))?)
+            }
+            ResourceContents::Blob(blob) => {
+                let about = about("a file", contents);
+                self.file(&about, "file", Some(&blob.uri), blob.mime_type.as_deref(), &blob.blob)
+            }
+            _ if self.json => Ok(()),
+            other => Ok(print_json(other)?),
+        }
+    }
+
+    /// Saves the text of a resource too: `read --save` is for the whole resource.
+    pub(crate) fn save_resource(&mut self, contents: &ResourceContents) -> Result<()> {
+        match contents {
+            ResourceContents::Text(text) if self.saver.is_some() => {
+                let mime_type = text.mime_type.as_deref().or(Some("text/plain"));
+                let about = about("a text", contents);
+                self.save(&about, "file", Some(&text.uri), mime_type, text.text.as_bytes())
+            }
+            contents => self.resource(contents),
+        }
+    }
+
+    /// Fails where `--save` had nothing to save.
+    pub(crate) fn finish(&self) -> Result<()> {
+        match &self.saver {
+            Some(saver) if saver.count() == 0 => {
+                let why = "nothing was saved: there is no image, sound or other file in the result";
+                Err(Failure::new(Exit::Failed, why).into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A file in base64: saves it, or says what it is.
+    fn file(
+        &mut self,
+        about: &str,
+        kind: &str,
+        uri: Option<&str>,
+        mime_type: Option<&str>,
+        base64: &str,
+    ) -> Result<()> {
+        let about = match uri {
+            Some(_) => about.to_owned(),
+            None => format!("{about}, {}", mime_type.unwrap_or_default()),
+        };
+        if self.saver.is_none() {
+            let length = decoded_length(base64);
+            return Ok(self.line(&format!("[{about}, {length} bytes]"))?);
+        }
+        match decode(base64) {
+            Some(bytes) => self.save(&about, kind, uri, mime_type, &bytes),
+            None => {
+                let why = format!("{about}: it is not saved, because it is no base64");
+                Err(Failure::new(Exit::Failed, text::one_line(&why)).into())
+            }
+        }
+    }
+
+    fn save(
+        &mut self,
+        about: &str,
+        kind: &str,
+        uri: Option<&str>,
+        mime_type: Option<&str>,
+        bytes: &[u8],
+    ) -> Result<()> {
+        let Some(saver) = &mut self.saver else { return Ok(()) };
+        let saved = saver.save(kind, uri, mime_type, bytes).context("--save")?;
+        if self.json {
+            return Ok(print_json(&Member("saved", &SavedFile::new(&saved, mime_type)))?);
+        }
+        let Saved { path, bytes } = saved;
+        Ok(text::print_line(&format!("[{about}, {bytes} bytes, saved as {}]", path.display()))?)
+    }
+
+    fn print(&self, text: &str) -> io::Result<()> {
+        if self.json { Ok(()) } else { text::print(text) }
+    }
+
+    fn line(&self, text: &str) -> io::Result<()> {
+        if self.json { Ok(()) } else { text::print_line(text) }
+    }
+}
+
+/// A saved file as JSON.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SavedFile<'a> {
+    path: String,
+    mime_type: Option<&'a str>,
+    bytes: usize,
+}
+
+impl<'a> SavedFile<'a> {
+    fn new(saved: &Saved, mime_type: Option<&'a str>) -> Self {
+        Self { path: saved.path.display().to_string(), mime_type, bytes: saved.bytes }
+    }
+}
+
+fn link_line(link: &ResourceLink) -> String {
+    let more = [link.mime_type.clone(), link.size.map(|size| format!("{size} bytes"))];
+    let more = more.into_iter().flatten().map(|more| format!(", {more}")).collect::<String>();
+    format!("[{}]({}){more}", link.name, link.uri)
+}
+
+/// What a resource is: a noun, its URI, and its media type where it has one.
+fn about(noun: &str, contents: &ResourceContents) -> String {
+    let mime_type = contents.mime_type().map(|mime_type| format!(", {mime_type}")).unwrap_or_default();
+    format!("{noun}, {}{mime_type}", contents.uri())
+}

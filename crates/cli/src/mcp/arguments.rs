@@ -1,0 +1,324 @@
+//! The command lines of the commands that connect to an MCP server.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use agentwire_mcp_client::ProtocolMode;
+use agentwire_mcp_hub::Target;
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+
+use crate::config::ConfigArguments;
+use crate::failure::Usage;
+use crate::headers::HeaderArguments;
+use crate::values::{NamedValue, directory, seconds};
+
+/// How to reach a server.
+#[derive(Debug, Args)]
+pub(crate) struct Connect {
+    /// Where the server is: set by `place` of the command.
+    #[arg(skip)]
+    pub(crate) place: Place,
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+    #[command(flatten)]
+    pub(crate) headers: HeaderArguments,
+    /// A folder to name to the server when it asks where it works; may be given again
+    #[arg(long = "root", value_name = "DIR", value_parser = directory)]
+    pub(crate) roots: Vec<PathBuf>,
+    /// A variable for the environment of the command; may be given again
+    #[arg(short = 'e', long = "env", value_name = "NAME=VALUE")]
+    pub(crate) environment: Vec<Variable>,
+    /// The directory in which to start the command [default: the current one]
+    #[arg(long, value_name = "DIR", value_parser = directory)]
+    pub(crate) cwd: Option<PathBuf>,
+    /// The revisions of the protocol to use
+    #[arg(long, value_enum, default_value_t = Era::Auto)]
+    pub(crate) era: Era,
+    /// How many seconds the server may take to answer
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
+    pub(crate) timeout: Duration,
+}
+
+/// Where a server is, as the command line has it.
+#[derive(Debug)]
+pub(crate) enum Place {
+    /// A URL, a command line in one argument, or the name of a server of a configuration file.
+    Text(String),
+    /// A command and its arguments, behind `--`.
+    Command(Vec<OsString>),
+    /// What one of these stands for.
+    Target(Box<Target>),
+}
+
+impl Default for Place {
+    fn default() -> Self {
+        Self::Text(String::new())
+    }
+}
+
+/// A variable of an environment. Its `Debug` output has no value, which is often a secret.
+#[derive(Clone)]
+pub(crate) struct Variable {
+    pub(crate) name: String,
+    pub(crate) value: String,
+}
+
+impl std::fmt::Debug for Variable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Variable").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl std::str::FromStr for Variable {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once('=') {
+            Some((name, value)) if !name.is_empty() => Ok(Self { name: name.into(), value: value.into() }),
+            _ => Err("write NAME=VALUE, as in API_KEY=secret".into()),
+        }
+    }
+}
+
+/// The arguments without a dash: TARGET and what follows it, or only the latter where the command stands behind `--`.
+pub(crate) struct Positionals {
+    target: Option<String>,
+    words: Vec<String>,
+    command: Vec<OsString>,
+}
+
+impl Positionals {
+    pub(crate) fn new(target: Option<String>, words: Vec<String>, command: Vec<OsString>) -> Self {
+        Self { target, words, command }
+    }
+
+    /// Where the server is, and the arguments after TARGET.
+    ///
+    /// # Errors
+    ///
+    /// [`Usage`] where there are fewer than `names` arguments after TARGET, or, with `limit`, more than that.
+    pub(crate) fn place(self, names: &[&str], limit: Option<usize>) -> Result<(Place, Vec<String>)> {
+        let Self { target, mut words, command } = self;
+        let place = if command.is_empty() {
+            let Some(target) = target else {
+                let why = "the server is missing: write a URL, a quoted command line, or -- and the command";
+                return Err(Usage(why.into()).into());
+            };
+            if is_runner(&target) && !words.is_empty() {
+                return Err(Usage(format!("`{target}` alone is no server; {}", unquoted(&target))).into());
+            }
+            Place::Text(target)
+        } else {
+            words.splice(..0, target);
+            Place::Command(command)
+        };
+        if let Some(name) = names.get(words.len()) {
+            return Err(Usage(format!("{name} is missing")).into());
+        }
+        match (limit, &place) {
+            (Some(limit), Place::Text(target)) if words.len() > limit => Err(too_many(target)),
+            (Some(limit), _) if words.len() > limit => {
+                Err(Usage(format!("`{}` is one argument too many", words[limit])).into())
+            }
+            _ => Ok((place, words)),
+        }
+    }
+}
+
+/// The advice on a command line that is not one argument. It names only the program: its arguments may have secrets.
+pub(crate) fn unquoted(program: &str) -> String {
+    let program = program.split_whitespace().next().unwrap_or("CMD");
+    format!("if this is the command line of a server, quote it, or put -- before it: -- {program} …")
+}
+
+fn too_many(target: &str) -> anyhow::Error {
+    Usage(format!("too many arguments; {}", unquoted(target))).into()
+}
+
+/// Programs that are no server without arguments.
+const RUNNERS: [&str; 16] = [
+    "bash", "bun", "bunx", "deno", "docker", "node", "npm", "npx", "pipx", "pnpm", "podman", "python",
+    "python3", "sh", "uv", "uvx",
+];
+
+fn is_runner(target: &str) -> bool {
+    RUNNERS.contains(&target)
+}
+
+#[derive(Debug, Args)]
+#[command(
+    override_usage = "agentwire tools [OPTIONS] <TARGET> [TOOL]\n       agentwire tools [OPTIONS] [TOOL] -- <CMD>..."
+)]
+pub(crate) struct Tools {
+    /// A URL, a command line as one argument, a name of the configuration file, or FILE or FILE:NAME of a file such as .mcp.json
+    target: Option<String>,
+    /// Show only this tool: all of its description, and its schemas
+    #[arg(value_name = "TOOL")]
+    pub(crate) words: Vec<String>,
+    #[command(flatten)]
+    pub(crate) connect: Connect,
+    /// The server's command and its arguments, in place of TARGET
+    #[arg(last = true, value_name = "CMD")]
+    command: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    override_usage = "agentwire call [OPTIONS] <TARGET> <TOOL> [ARGUMENT]...\n       agentwire call [OPTIONS] <TOOL> [ARGUMENT]... -- <CMD>..."
+)]
+pub(crate) struct Call {
+    /// A URL, a command line as one argument, a name of the configuration file, or FILE or FILE:NAME of a file such as .mcp.json
+    target: Option<String>,
+    /// The tool's name, and its arguments: NAME=VALUE, of the type that the tool's schema says; NAME:=JSON; NAME@FILE, the
+    /// text of a file; @FILE and -, a JSON object in a file and on stdin; or one JSON object
+    #[arg(value_name = "ARGUMENT")]
+    pub(crate) words: Vec<String>,
+    /// Answer a field of a form for which the server asks; may be given again
+    #[arg(long = "answer", value_name = "NAME=VALUE")]
+    pub(crate) answers: Vec<NamedValue>,
+    /// Save images, sounds and other files of the result in this directory
+    #[arg(long, value_name = "DIR")]
+    pub(crate) save: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) connect: Connect,
+    /// The server's command and its arguments, in place of TARGET
+    #[arg(last = true, value_name = "CMD")]
+    command: Vec<OsString>,
+}
+
+/// The arguments of a command that needs nothing but a server.
+#[derive(Debug, Args)]
+pub(crate) struct ServerOnly {
+    /// A URL, a command line as one argument, a name of the configuration file, or FILE or FILE:NAME of a file such as .mcp.json
+    target: Option<String>,
+    #[arg(hide = true)]
+    pub(crate) words: Vec<String>,
+    #[command(flatten)]
+    pub(crate) connect: Connect,
+    /// The server's command and its arguments, in place of TARGET
+    #[arg(last = true, value_name = "CMD")]
+    command: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    override_usage = "agentwire read [OPTIONS] <TARGET> <URI>\n       agentwire read [OPTIONS] <URI> -- <CMD>..."
+)]
+pub(crate) struct Read {
+    /// A URL, a command line as one argument, a name of the configuration file, or FILE or FILE:NAME of a file such as .mcp.json
+    target: Option<String>,
+    /// The resource's URI
+    #[arg(value_name = "URI")]
+    pub(crate) words: Vec<String>,
+    /// Save the resource in this directory
+    #[arg(long, value_name = "DIR")]
+    pub(crate) save: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) connect: Connect,
+    /// The server's command and its arguments, in place of TARGET
+    #[arg(last = true, value_name = "CMD")]
+    command: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    override_usage = "agentwire prompt [OPTIONS] <TARGET> <PROMPT> [ARGUMENT]...\n       agentwire prompt [OPTIONS] <PROMPT> [ARGUMENT]... -- <CMD>..."
+)]
+pub(crate) struct Prompt {
+    /// A URL, a command line as one argument, a name of the configuration file, or FILE or FILE:NAME of a file such as .mcp.json
+    target: Option<String>,
+    /// The prompt's name, and its arguments: NAME=VALUE; NAME@FILE, the text of a file; @FILE and -, a JSON object in a
+    /// file and on stdin; or one JSON object
+    #[arg(value_name = "ARGUMENT")]
+    pub(crate) words: Vec<String>,
+    #[command(flatten)]
+    pub(crate) connect: Connect,
+    /// The server's command and its arguments, in place of TARGET
+    #[arg(last = true, value_name = "CMD")]
+    command: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    override_usage = "agentwire complete [OPTIONS] <TARGET> <PROMPT|URI> <ARGUMENT> <VALUE> [NAME=VALUE]...\n       agentwire complete [OPTIONS] <PROMPT|URI> <ARGUMENT> <VALUE> [NAME=VALUE]... -- <CMD>..."
+)]
+pub(crate) struct Complete {
+    /// A URL, a command line as one argument, a name of the configuration file, or FILE or FILE:NAME of a file such as .mcp.json
+    target: Option<String>,
+    /// A prompt's name or the URI template of a resource, the argument, the beginning of its value, and the arguments that
+    /// are known already
+    #[arg(value_name = "ARGUMENT")]
+    pub(crate) words: Vec<String>,
+    #[command(flatten)]
+    pub(crate) connect: Connect,
+    /// The server's command and its arguments, in place of TARGET
+    #[arg(last = true, value_name = "CMD")]
+    command: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    override_usage = "agentwire request [OPTIONS] <TARGET> <METHOD> [JSON]\n       agentwire request [OPTIONS] <METHOD> [JSON] -- <CMD>..."
+)]
+pub(crate) struct Request {
+    /// A URL, a command line as one argument, a name of the configuration file, or FILE or FILE:NAME of a file such as .mcp.json
+    target: Option<String>,
+    /// The method, and its parameters: a JSON object, @FILE, or - for stdin
+    #[arg(value_name = "ARGUMENT")]
+    pub(crate) words: Vec<String>,
+    #[command(flatten)]
+    pub(crate) connect: Connect,
+    /// The server's command and its arguments, in place of TARGET
+    #[arg(last = true, value_name = "CMD")]
+    command: Vec<OsString>,
+}
+
+/// Finds out of a command's arguments without a dash where the server is.
+macro_rules! place {
+    ($($command:ident [$($name:literal),*] $limit:expr;)+) => {
+        $(
+            impl $command {
+                /// Sets the place of the server. Leaves the arguments after TARGET in `words`.
+                pub(crate) fn place(&mut self) -> Result<()> {
+                    let (words, command) = (std::mem::take(&mut self.words), std::mem::take(&mut self.command));
+                    let positionals = Positionals::new(self.target.take(), words, command);
+                    (self.connect.place, self.words) = positionals.place(&[$($name),*], $limit)?;
+                    Ok(())
+                }
+            }
+        )+
+    };
+}
+
+place! {
+    Tools [] Some(1);
+    Call ["TOOL"] None;
+    ServerOnly [] Some(0);
+    Read ["URI"] Some(1);
+    Prompt ["PROMPT"] None;
+    Complete ["PROMPT or URI", "ARGUMENT", "VALUE"] None;
+    Request ["METHOD"] Some(2);
+}
+
+/// The revisions of MCP to use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Era {
+    /// Any that the server speaks.
+    Auto,
+    /// A session that begins with `initialize`: up to 2025-11-25.
+    Legacy,
+    /// Stateless requests: from 2026-07-28 on.
+    Modern,
+}
+
+impl From<Era> for ProtocolMode {
+    fn from(era: Era) -> Self {
+        match era {
+            Era::Auto => Self::Auto,
+            Era::Legacy => Self::Stateful,
+            Era::Modern => Self::Stateless,
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! `agentwire complete`.
+
+use std::collections::BTreeMap;
+
+use agentwire_mcp_client::schema::{
+    CompleteRequest, CompletionArgument, CompletionContext, CompletionReference, PromptReference,
+    ResourceTemplateReference,
+};
+use anyhow::Result;
+
+use super::arguments::Complete;
+use crate::connect::{Output, with_server};
+use crate::failure::Usage;
+use crate::output::{Member, print_json};
+use crate::text;
+use crate::values::NamedValue;
+
+/// Prints the values, one a line.
+pub(crate) async fn complete(arguments: Complete, output: Output<'_>) -> Result<()> {
+    let (json, notes) = (output.json, output.notes);
+    let Complete { connect, words, .. } = arguments;
+    let request = request(&words)?;
+    let result =
+        with_server(connect, output, |client| client, async |server| Ok(server.complete(request).await?))
+            .await?;
+    if json {
+        return Ok(print_json(&Member("result", &result))?);
+    }
+    let completion = &result.completion;
+    for value in &completion.values {
+        text::print_line(value)?;
+    }
+    let shown = completion.values.len() as u64;
+    match completion.total {
+        Some(total) if total > shown => notes.add(&format!("[{} more]", total - shown)),
+        _ if completion.has_more => notes.add("[there are more]"),
+        _ => {}
+    }
+    Ok(())
+}
+
+fn request(words: &[String]) -> Result<CompleteRequest, Usage> {
+    let [reference, argument, value, known @ ..] = words else {
+        return Err(Usage("PROMPT or URI, ARGUMENT and VALUE are needed".into()));
+    };
+    // A prompt's name has neither, as a rule. One that has can be asked for by `request`.
+    let reference: CompletionReference = if reference.contains("://") || reference.contains('{') {
+        ResourceTemplateReference::new(reference).into()
+    } else {
+        PromptReference::new(reference).into()
+    };
+    let known =
+        known.iter().map(|word| word.parse::<NamedValue>().map(|NamedValue { id, value }| (id, value)));
+    let known = known.collect::<Result<BTreeMap<_, _>, _>>().map_err(Usage)?;
+    let request = CompleteRequest::new(reference, CompletionArgument::new(argument, value));
+    Ok(if known.is_empty() {
+        request
+    } else {
+        request.context(CompletionContext::default().arguments(known))
+    })
+}

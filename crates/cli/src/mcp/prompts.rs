@@ -1,0 +1,119 @@
+//! `agentwire prompts` and `agentwire prompt`.
+
+use agentwire_jsonrpc::{RawJson, RawObject};
+use agentwire_mcp_client::schema::{GetPromptRequest, GetPromptResult, Role};
+use agentwire_mcp_client::{BoxError, CallError, RemoteServer};
+use anyhow::Result;
+
+use super::arguments::{Prompt, ServerOnly};
+use super::lists::prompt_line;
+use crate::connect::{Output, with_server};
+use crate::content::Printer;
+use crate::failure::{ErrorWithHint, Usage};
+use crate::nearest::did_you_mean;
+use crate::output::{Member, print_json};
+use crate::text;
+use crate::words::{Arguments, Word};
+
+/// Prints the prompts, one a line.
+pub(crate) async fn prompts(arguments: ServerOnly, output: Output<'_>) -> Result<()> {
+    let json = output.json;
+    with_server(
+        arguments.connect,
+        output,
+        |client| client,
+        async |server| {
+            for prompt in server.prompts().collect().await? {
+                if json { print_json(&prompt) } else { text::print_line(&prompt_line(&prompt)) }?;
+            }
+            Ok(())
+        },
+    )
+    .await
+}
+
+/// Prints the messages of a prompt.
+pub(crate) async fn prompt(arguments: Prompt, output: Output<'_>) -> Result<()> {
+    let json = output.json;
+    let Prompt { connect, words, .. } = arguments;
+    let (name, words) = words.split_first().ok_or_else(|| Usage("PROMPT is missing".into()))?;
+    let request = request(name, Arguments::read(words)?)?;
+    let result = with_server(
+        connect,
+        output,
+        |client| client,
+        async |server| match server.get_prompt(request.clone()).await {
+            Ok(result) => Ok(result),
+            Err(error) => Err(explain(&server, &request, error).await),
+        },
+    )
+    .await?;
+    show(&result, json)
+}
+
+fn request(name: &str, arguments: Arguments) -> Result<GetPromptRequest, Usage> {
+    let words = match arguments {
+        Arguments::Object(object) => {
+            vec![Word::Object(RawObject::try_from(object).map_err(|why| Usage(why.to_string()))?)]
+        }
+        Arguments::Members(words) => words,
+    };
+    let mut request = GetPromptRequest::new(name);
+    for word in words {
+        match word {
+            Word::Text { name, text, .. } => request = request.argument(name, text),
+            Word::Json { name, value } => request = request.argument(name, text_of(&value)),
+            Word::Object(object) => {
+                for (name, value) in object.iter() {
+                    request = request.argument(name, text_of(&value));
+                }
+            }
+        }
+    }
+    Ok(request)
+}
+
+/// Arguments of prompts are texts: a string is its own, and any other value is its JSON.
+fn text_of(value: &RawJson) -> String {
+    value.decode::<String>().unwrap_or_else(|_| value.as_str().to_owned())
+}
+
+/// Adds what the list of prompts says to an error: the nearest name, or the missing arguments.
+async fn explain(server: &RemoteServer, request: &GetPromptRequest, error: CallError) -> BoxError {
+    if error.refusal().is_none() {
+        return error.into();
+    }
+    let Ok(prompts) = server.prompts().collect().await else { return error.into() };
+    let hint = match prompts.iter().find(|prompt| prompt.name == request.name) {
+        None => {
+            let meant = did_you_mean(&request.name, prompts.iter().map(|prompt| &*prompt.name));
+            format!("the server has no prompt `{}`{meant}", text::one_line(&request.name))
+        }
+        Some(prompt) => {
+            let is_missing = |name: &str| !request.arguments.contains_key(name);
+            let missing =
+                prompt.arguments.iter().find(|argument| argument.required && is_missing(&argument.name));
+            match missing {
+                Some(argument) => format!("argument `{}` is missing: {}", argument.name, prompt_line(prompt)),
+                None => return error.into(),
+            }
+        }
+    };
+    ErrorWithHint::new(error, hint).into()
+}
+
+fn show(result: &GetPromptResult, json: bool) -> Result<()> {
+    if json {
+        return Ok(print_json(&Member("result", result))?);
+    }
+    let mut printer = Printer::new(false, None)?;
+    for message in &result.messages {
+        match &message.role {
+            Role::User => text::print_line("[user]")?,
+            Role::Assistant => text::print_line("[assistant]")?,
+            other => text::print_line(&format!("[{other}]"))?,
+        }
+        printer.block(&message.content)?;
+    }
+    Ok(())
+}

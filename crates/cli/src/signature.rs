@@ -1,0 +1,261 @@
+//! A tool as a function's signature: `slow(seconds: number, steps?: integer = 1)`.
+//!
+//! Schemas come from the server and may be hostile: depth, width and length of what is shown are limited, and so is the work.
+
+use agentwire_jsonrpc::{RawJson, RawObject};
+use agentwire_mcp_client::schema::{JsonSchema, Tool};
+use serde_json::{Map, Value};
+
+use crate::text;
+
+/// The most arguments that are shown.
+const ARGUMENTS: usize = 24;
+
+/// The most members of an object's type, alternatives of a union and values of an enumeration that are shown.
+const WIDTH: usize = 6;
+
+/// How deep types are shown.
+const DEPTH: usize = 3;
+
+/// How many subschemas of a tool are looked at.
+const BUDGET: usize = 200;
+
+/// The most bytes of a name, a value and a type that are shown.
+const NAME_LIMIT: usize = 128;
+const VALUE_LIMIT: usize = 40;
+const TYPE_LIMIT: usize = 240;
+
+/// The most bytes of a signature that are shown: 4 KiB.
+const LIMIT: usize = 4 << 10;
+
+/// The tool's name and its arguments with their types, on one line.
+pub(crate) fn signature(tool: &Tool) -> String {
+    let name = text::beginning(&tool.name, LIMIT);
+    let schema = &tool.input_schema;
+    let mut types = Types { root: schema.as_map(), budget: BUDGET };
+    let names = argument_names(schema);
+    let properties = schema.as_map().get("properties").and_then(Value::as_object);
+    let arguments = names.iter().take(ARGUMENTS).map(|name| {
+        let property = properties.and_then(|properties| properties.get(name)).unwrap_or(&Value::Null);
+        argument(&mut types, name, property, is_required(schema, name))
+    });
+    let mut shown: Vec<_> = arguments.collect();
+    if names.len() > ARGUMENTS {
+        shown.push("…".into());
+    }
+    text::beginning(format_args!("{name}({})", shown.join(", ")), LIMIT)
+}
+
+/// The names of the arguments in the order of the schema, at most [`ARGUMENTS`] and one more.
+fn argument_names(schema: &JsonSchema) -> Vec<String> {
+    let properties = RawJson::encode(schema).ok().and_then(|schema| schema.member("properties"));
+    let Some(properties) = properties.and_then(|properties| RawObject::try_from(properties).ok()) else {
+        return Vec::new();
+    };
+    properties.iter().map(|(name, _)| name.into_owned()).take(ARGUMENTS + 1).collect()
+}
+
+/// Whether an argument must be given.
+pub(crate) fn is_required(schema: &JsonSchema, name: &str) -> bool {
+    let required = schema.as_map().get("required").and_then(Value::as_array);
+    required.is_some_and(|names| names.iter().any(|required| required == name))
+}
+
+fn argument(types: &mut Types<'_>, name: &str, property: &Value, is_required: bool) -> String {
+    let mark = if is_required { "" } else { "?" };
+    let shown = text::beginning(types.of(property, 0), TYPE_LIMIT);
+    let default = property.get("default").map(|value| format!(" = {}", short(value))).unwrap_or_default();
+    format!("{}{mark}: {shown}{default}", text::beginning(name, NAME_LIMIT))
+}
+
+/// A value as JSON, short.
+fn short(value: &Value) -> String {
+    match value {
+        Value::Array(values) if values.len() > WIDTH => "[…]".into(),
+        Value::Object(members) if members.len() > WIDTH => "{…}".into(),
+        // A string is cut before it becomes JSON, so that its end is its quote.
+        Value::String(text) if text.len() > VALUE_LIMIT => {
+            format!("{}…", Value::from(text.chars().take(VALUE_LIMIT).collect::<String>()))
+        }
+        value => {
+            let json = value.to_string();
+            if json.len() > VALUE_LIMIT { "…".into() } else { json }
+        }
+    }
+}
+
+/// The types of one tool's schema.
+struct Types<'a> {
+    root: &'a Map<String, Value>,
+    /// How many subschemas may still be looked at.
+    budget: usize,
+}
+
+impl Types<'_> {
+    /// The type that a schema describes.
+    fn of(&mut self, schema: &Value, depth: usize) -> String {
+        let Some(schema) = schema.as_object() else { return "any".into() };
+        let Some(left) = self.budget.checked_sub(1) else { return "…".into() };
+        self.budget = left;
+        if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
+            let found = resolve(self.root, reference);
+            return match found {
+                Some(found) if depth < DEPTH => self.of(found, depth + 1),
+                _ => reference.rsplit('/').next().unwrap_or("any").into(),
+            };
+        }
+        if let Some(value) = schema.get("const") {
+            return short(value);
+        }
+        if let Some(values) = schema.get("enum").and_then(Value::as_array) {
+            return union(values.iter().map(short).take(WIDTH).collect(), values.len());
+        }
+        for keyword in ["anyOf", "oneOf", "allOf"] {
+            match schema.get(keyword).and_then(Value::as_array) {
+                Some(schemas) if keyword != "allOf" || schemas.len() == 1 => {
+                    let shown = schemas.iter().take(WIDTH).map(|schema| self.of(schema, depth + 1)).collect();
+                    return union(shown, schemas.len());
+                }
+                _ => {}
+            }
+        }
+        match schema.get("type") {
+            Some(Value::String(name)) => self.named(name, schema, depth),
+            Some(Value::Array(names)) => {
+                let names_shown = names.iter().filter_map(Value::as_str).take(WIDTH);
+                union(names_shown.map(|name| self.named(name, schema, depth)).collect(), names.len())
+            }
+            _ if schema.contains_key("properties") => self.named("object", schema, depth),
+            _ => "any".into(),
+        }
+    }
+
+    fn named(&mut self, name: &str, schema: &Map<String, Value>, depth: usize) -> String {
+        match name {
+            "array" => match schema.get("items") {
+                Some(items) if depth < DEPTH => match self.of(items, depth + 1) {
+                    item if item.contains('|') && !item.starts_with('{') => format!("({item})[]"),
+                    item => format!("{item}[]"),
+                },
+                _ => "array".into(),
+            },
+            "object" => match schema.get("properties").and_then(Value::as_object) {
+                Some(properties) if depth < DEPTH && !properties.is_empty() => {
+                    self.object(schema, properties, depth)
+                }
+                _ => "object".into(),
+            },
+            name => text::beginning(name, NAME_LIMIT),
+        }
+    }
+
+    fn object(
+        &mut self,
+        schema: &Map<String, Value>,
+        properties: &Map<String, Value>,
+        depth: usize,
+    ) -> String {
+        let required = schema.get("required").and_then(Value::as_array);
+        let is_required =
+            |name: &str| required.is_some_and(|names| names.iter().any(|required| required == name));
+        let members = properties.iter().take(WIDTH).map(|(name, property)| {
+            let mark = if is_required(name) { "" } else { "?" };
+            format!("{}{mark}: {}", text::beginning(name, NAME_LIMIT), self.of(property, depth + 1))
+        });
+        let mut members: Vec<_> = members.collect();
+        if properties.len() > WIDTH {
+            members.push("…".into());
+        }
+        format!("{{{}}}", members.join(", "))
+    }
+}
+
+/// The schema to which a reference within the same schema points. `#/$defs/NAME` and the like: others are not followed.
+pub(crate) fn resolve<'a>(root: &'a Map<String, Value>, reference: &str) -> Option<&'a Value> {
+    let (keyword, name) = reference.strip_prefix("#/")?.split_once('/')?;
+    root.get(keyword)?.get(name)
+}
+
+fn union(mut shown: Vec<String>, all: usize) -> String {
+    shown.dedup();
+    if all > WIDTH {
+        shown.push("…".into());
+    }
+    if shown.is_empty() { "any".into() } else { shown.join("|") }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn of(schema: &str) -> String {
+        signature(&Tool::new("f", serde_json::from_str::<JsonSchema>(schema).unwrap()))
+    }
+
+    #[test]
+    fn a_signature_has_names_types_and_defaults() {
+        let rows = [
+            (r#"{}"#, "f()"),
+            (r#"{"type":"object","properties":{}}"#, "f()"),
+            // In the order of the schema.
+            (
+                r#"{"properties":{"seconds":{"type":"number"},"n":{"type":"integer","default":1}},"required":["seconds"]}"#,
+                "f(seconds: number, n?: integer = 1)",
+            ),
+            (
+                r#"{"properties":{"b":{"enum":["x","y",1,null]},"a":{"const":"z"}}}"#,
+                r#"f(b?: "x"|"y"|1|null, a?: "z")"#,
+            ),
+            (r#"{"properties":{"a":{"type":["string","null"]}}}"#, "f(a?: string|null)"),
+            (
+                r#"{"properties":{"a":{"anyOf":[{"type":"integer"},{"type":"null"}],"default":null}}}"#,
+                "f(a?: integer|null = null)",
+            ),
+            (
+                r#"{"properties":{"a":{"type":"array","items":{"type":"string"}},"b":{"type":"array"}}}"#,
+                "f(a?: string[], b?: array)",
+            ),
+            (
+                r#"{"properties":{"a":{"type":"array","items":{"type":["string","null"]}}}}"#,
+                "f(a?: (string|null)[])",
+            ),
+            (
+                r#"{"properties":{"o":{"type":"object","properties":{"x":{"type":"number"},"y":{}},"required":["x"]}}}"#,
+                "f(o?: {x: number, y?: any})",
+            ),
+            (
+                r##"{"properties":{"o":{"$ref":"#/$defs/P"}},"$defs":{"P":{"type":"boolean"}}}"##,
+                "f(o?: boolean)",
+            ),
+            (r##"{"properties":{"o":{"$ref":"#/$defs/None"},"p":true}}"##, "f(o?: None, p?: any)"),
+        ];
+        for (schema, expected) in rows {
+            assert_eq!(of(schema), expected, "{schema}");
+        }
+    }
+
+    #[test]
+    fn a_hostile_schema_has_a_short_signature() {
+        // It names itself, twice.
+        let itself = r##"{"properties":{"a":{"$ref":"#/$defs/L"}},"$defs":{"L":{"properties":{"l":{"$ref":"#/$defs/L"},"r":{"$ref":"#/$defs/L"}}}}}"##;
+        assert_eq!(of(itself), "f(a?: {l?: object, r?: object})");
+        let long = "x".repeat(3000);
+        let wide: Map<String, Value> = (0..200)
+            .map(|n| (format!("{n}{long}")[..300].to_owned(), json!({ "type": long, "default": long })))
+            .collect();
+        let enumeration = vec![json!(long); 500];
+        let deep = (0..30)
+            .fold(json!({}), |deep, _| json!({ "type": "array", "items": { "anyOf": vec![deep; 1] } }));
+        for schema in [
+            json!({ "properties": wide }),
+            json!({ "properties": { "a": { "enum": enumeration } } }),
+            json!({ "properties": { "a": { "anyOf": vec![json!({ "properties": wide }); 10] } } }),
+            json!({ "properties": { "a": deep } }),
+        ] {
+            let shown = of(&schema.to_string());
+            assert!(shown.len() < LIMIT + 100, "{}", shown.len());
+        }
+    }
+}

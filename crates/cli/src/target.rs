@@ -1,0 +1,111 @@
+//! Where a server is: a URL, a command line in one argument, or a command behind `--`, with its environment and directory.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use agentwire_mcp_hub::Target;
+use agentwire_transport_stdio::Command;
+use anyhow::Result;
+
+use crate::command_line::{self, is_url};
+use crate::config::Config;
+use crate::failure::Usage;
+use crate::mcp::arguments::{Connect, Place, unquoted};
+use crate::mcp_config;
+use crate::text::Notes;
+
+/// The server of a command line.
+///
+/// # Errors
+///
+/// [`Usage`] where the text is neither a URL, a command line nor the name of a server, and where a URL gets what only a command has.
+pub(crate) fn target_of(connect: &Connect, notes: &Notes) -> Result<Target> {
+    let target = match &connect.place {
+        Place::Target(target) => return Ok((**target).clone()),
+        Place::Text(text) => mcp_config::resolve(text, &Config::load(&connect.config)?, notes)?,
+        Place::Command(words) => match &words[..] {
+            [url] if url.to_str().is_some_and(is_url) => {
+                command_line::target(&url.to_string_lossy()).map_err(Usage)?
+            }
+            words => command(words)?.into(),
+        },
+    };
+    match target {
+        Target::Stdio(command) => Ok(with_surroundings(command, connect).into()),
+        target if connect.environment.is_empty() && connect.cwd.is_none() => Ok(target),
+        _ => Err(Usage("-e, --cwd: only a command has an environment and a directory".into()).into()),
+    }
+}
+
+fn command(words: &[OsString]) -> Result<Command> {
+    match words {
+        [program, arguments @ ..] if !program.is_empty() => Ok(Command::new(program).args(arguments)),
+        _ => Err(Usage("the command behind -- is empty".into()).into()),
+    }
+}
+
+/// The command with its environment and directory. A relative path of the program is one from our own directory: which
+/// directory counts without this depends on the system.
+fn with_surroundings(command: Command, Connect { environment, cwd, .. }: &Connect) -> Command {
+    let program = Path::new(command.program());
+    let is_path = program.components().count() > 1;
+    let command = match cwd {
+        Some(directory) => {
+            let command = match std::path::absolute(program) {
+                Ok(program) if is_path => Command::new(program).args(command.arguments().iter().cloned()),
+                _ => command,
+            };
+            command.current_dir(directory)
+        }
+        None => command,
+    };
+    command.envs(environment.iter().map(|variable| (&*variable.name, &*variable.value)))
+}
+
+/// Whether the command line has a URL for the server.
+pub(crate) fn is_http(connect: &Connect) -> bool {
+    match &connect.place {
+        Place::Text(text) => is_url(text.trim()),
+        Place::Command(words) => words.first().and_then(|word| word.to_str()).is_some_and(is_url),
+        Place::Target(target) => matches!(**target, Target::Http(_)),
+    }
+}
+
+/// How the connection to a server goes, for people.
+pub(crate) fn transport(target: &Target) -> String {
+    match target {
+        Target::Http(target) => format!("HTTP, {}", target.url()),
+        _ => "stdio".into(),
+    }
+}
+
+/// The advice on a command line that is not one argument, if the arguments of this program look like one: clap refuses
+/// `tools npx -y server` because of `-y`.
+pub(crate) fn unquoted_hint(arguments: &[OsString]) -> Option<String> {
+    const COMMANDS: [&str; 9] =
+        ["tools", "call", "inspect", "resources", "read", "prompts", "prompt", "complete", "request"];
+    let texts: Vec<_> = arguments.iter().skip(1).map(|argument| argument.to_string_lossy()).collect();
+    let command = texts.iter().position(|text| COMMANDS.contains(&&**text))?;
+    let mut after = texts[command + 1..].iter().take_while(|text| *text != "--");
+    let program = after.find(|text| !text.starts_with('-'))?;
+    // A command line in one argument, or a URL, is right as it is.
+    (!program.contains(char::is_whitespace) && !is_url(program)).then(|| unquoted(program))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unquoted_command_line_gets_advice() {
+        let hint = |line: &str| unquoted_hint(&line.split('|').map(OsString::from).collect::<Vec<_>>());
+        let advice = "if this is the command line of a server, quote it, or put -- before it: -- npx …";
+        assert_eq!(hint("agentwire|tools|npx|-y|server").as_deref(), Some(advice));
+        assert_eq!(hint("agentwire|--json|call|npx|-y|server|add").as_deref(), Some(advice));
+        for line in
+            ["agentwire|tools|npx -y server|-x", "agentwire|tools|https://a/mcp|-x", "agentwire|chat|npx|-y"]
+        {
+            assert_eq!(hint(line), None, "{line}");
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! The arguments of a tool as the command line has them: `NAME=VALUE`, `NAME:=JSON`, `NAME@FILE`, `@FILE`, `-`, or one JSON
+//! object.
+
+use std::io::{self, Read as _};
+use std::path::Path;
+
+use agentwire_jsonrpc::{RawJson, RawObject};
+
+use crate::failure::Usage;
+use crate::files::{ReadError, read_text};
+use crate::text;
+use crate::values::json_object;
+
+/// The longest file of arguments, and the longest stdin: 32 MiB.
+const FILE_LIMIT: u64 = 32 << 20;
+
+/// The most bytes of a word that an error shows.
+const SHOWN: usize = 80;
+
+/// What the command line gives a tool or a prompt.
+pub(crate) enum Arguments {
+    /// One object, which is sent as it is.
+    Object(RawJson),
+    /// Members, some of which get their type from a schema. They may be none.
+    Members(Vec<Word>),
+}
+
+/// One word of the command line.
+pub(crate) enum Word {
+    /// A member, and where its text comes from.
+    Text { name: String, text: String, source: Source },
+    /// A member with a value.
+    Json { name: String, value: RawJson },
+    /// All members of an object.
+    Object(RawObject),
+}
+
+/// Where the text of an argument comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    CommandLine,
+    /// A file, whose text is not repeated in errors.
+    File,
+}
+
+impl Arguments {
+    /// Reads the words, and the files that they name.
+    ///
+    /// # Errors
+    ///
+    /// [`Usage`] where a word is no argument, or a file cannot be read.
+    pub(crate) fn read(words: &[String]) -> Result<Self, Usage> {
+        if let [word] = words
+            && is_json(word)
+        {
+            let why = |why| Usage(format!("{why}; write NAME=VALUE, NAME:=JSON, or one JSON object"));
+            return json_object(word).map(Self::Object).map_err(why);
+        }
+        let mut stdin = Some(io::stdin());
+        let words = words.iter().map(|word| Word::read(word, || stdin.take()));
+        let words = words.collect::<Result<Vec<_>, _>>()?;
+        Ok(match <[Word; 1]>::try_from(words) {
+            Ok([Word::Object(object)]) => Self::Object(object.into()),
+            Ok(words) => Self::Members(words.into()),
+            Err(words) => Self::Members(words),
+        })
+    }
+}
+
+/// Whether a word is meant as JSON, right or wrong.
+fn is_json(word: &str) -> bool {
+    word.trim_start().starts_with(['{', '['])
+}
+
+impl Word {
+    fn read(word: &str, stdin: impl FnOnce() -> Option<io::Stdin>) -> Result<Self, Usage> {
+        if word == "-" {
+            let stdin =
+                stdin().ok_or_else(|| Usage("`-` stands for stdin, which can be read only once".into()))?;
+            let text = read_stdin(stdin).map_err(|why| Usage(format!("stdin: {why}")))?;
+            return object(&text).map_err(|why| Usage(format!("stdin: {why}")));
+        }
+        if let Some(path) = word.strip_prefix('@') {
+            let text = read_file(path)?;
+            return object(&text).map_err(|why| Usage(format!("{path}: {why}")));
+        }
+        let Some((at, operator)) = word.char_indices().find(|(_, c)| matches!(c, '=' | '@')) else {
+            return Err(no_argument(word));
+        };
+        let (name, rest) = (&word[..at], &word[at + 1..]);
+        match (operator, name.strip_suffix(':')) {
+            (_, Some("")) | (_, None) if name.is_empty() || name == ":" => Err(no_argument(word)),
+            ('=', Some(name)) => {
+                let value = RawJson::parse(rest.to_owned().into());
+                let value = value.map_err(|why| Usage(format!("argument `{name}`: not JSON: {why}")))?;
+                Ok(Self::Json { name: name.into(), value })
+            }
+            ('=', None) => {
+                Ok(Self::Text { name: name.into(), text: rest.into(), source: Source::CommandLine })
+            }
+            _ => Ok(Self::Text { name: name.into(), text: read_file(rest)?, source: Source::File }),
+        }
+    }
+}
+
+fn no_argument(word: &str) -> Usage {
+    let word = text::beginning(word, SHOWN);
+    Usage(format!("`{word}` is no argument: write NAME=VALUE, NAME:=JSON, NAME@FILE, @FILE, or -"))
+}
+
+fn object(text: &str) -> Result<Word, String> {
+    let object = json_object(text)?;
+    RawObject::try_from(object).map(Word::Object).map_err(|why| why.to_string())
+}
+
+/// The text of a file that a word names. `~` of a path behind `@` is not expanded by a shell.
+pub(crate) fn read_file(path: &str) -> Result<String, Usage> {
+    let home = path.strip_prefix("~/").and_then(|rest| Some(std::env::home_dir()?.join(rest)));
+    let file = home.unwrap_or_else(|| Path::new(path).to_owned());
+    read_text(&file, FILE_LIMIT).map_err(|why| Usage(format!("{path}: {why}")))
+}
+
+/// All of stdin.
+pub(crate) fn read_stdin(stdin: io::Stdin) -> Result<String, ReadError> {
+    let mut bytes = Vec::new();
+    stdin.lock().take(FILE_LIMIT + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > FILE_LIMIT {
+        return Err(ReadError::TooLong(FILE_LIMIT));
+    }
+    String::from_utf8(bytes).map_err(|_| ReadError::NotUtf8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A word as `NAME SOURCE VALUE`.
+    fn read(word: &str) -> Result<String, String> {
+        match Word::read(word, || None) {
+            Ok(Word::Text { name, text, source }) => Ok(format!("{name} {source:?} {text}")),
+            Ok(Word::Json { name, value }) => Ok(format!("{name} {}", value.as_str())),
+            Ok(Word::Object(object)) => Ok(object.as_str().to_owned()),
+            Err(Usage(why)) => Err(why),
+        }
+    }
+
+    #[test]
+    fn words_are_read_by_their_first_operator() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a=b.json");
+        std::fs::write(&path, "{\"x\": 1.10}").unwrap();
+        let path = path.to_str().unwrap();
+        let rows = [
+            ("a=2", "a CommandLine 2"),
+            ("a=", "a CommandLine "),
+            ("a:=40", "a 40"),
+            ("a:=[1, 2]", "a [1, 2]"),
+            ("url=http://u@h/?a:=b", "url CommandLine http://u@h/?a:=b"),
+            ("a:b=c", "a:b CommandLine c"),
+        ];
+        for (word, expected) in rows {
+            assert_eq!(read(word).as_deref(), Ok(expected), "{word}");
+        }
+        assert_eq!(read(&format!("note@{path}")).unwrap(), "note File {\"x\": 1.10}");
+        assert_eq!(read(&format!("@{path}")).unwrap(), "{\"x\": 1.10}");
+        for word in ["a", "=2", ":=2"] {
+            let why =
+                format!("`{word}` is no argument: write NAME=VALUE, NAME:=JSON, NAME@FILE, @FILE, or -");
+            assert_eq!(read(word), Err(why));
+        }
+        assert!(read("a:=two").unwrap_err().starts_with("argument `a`: not JSON: "));
+        assert!(read("a@/no/such/file").unwrap_err().starts_with("/no/such/file: it cannot be read: "));
+        assert_eq!(read("-").unwrap_err(), "`-` stands for stdin, which can be read only once");
+    }
+
+    #[test]
+    fn one_object_is_sent_as_it_is() {
+        let arguments =
+            |words: &[&str]| Arguments::read(&words.iter().map(ToString::to_string).collect::<Vec<_>>());
+        let text = r#"{"a": 123456789012345678901234567890}"#;
+        assert!(matches!(arguments(&[text]), Ok(Arguments::Object(object)) if object.as_str() == text));
+        assert!(matches!(arguments(&[]), Ok(Arguments::Members(words)) if words.is_empty()));
+        assert!(matches!(arguments(&["a=1", "b=2"]), Ok(Arguments::Members(words)) if words.len() == 2));
+        for wrong in ["[1, 2]", "{"] {
+            assert!(arguments(&[wrong]).is_err(), "{wrong}");
+        }
+    }
+}
