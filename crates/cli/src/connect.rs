@@ -9,7 +9,7 @@ use std::time::Duration;
 use agentwire_mcp_client::schema::{Implementation, Root};
 use agentwire_mcp_client::{BoxError, Client, RemoteServer};
 use agentwire_mcp_hub::{ConnectOptions, CustomTarget, HttpTarget, Target, connect_to};
-use agentwire_recording::{Recorder, Side, record_transport};
+use agentwire_recording::{Recorder, Side, TransportKind, record_transport};
 use agentwire_transport_stdio::{Child, Command, Stderr};
 use anyhow::Result;
 use http::header::AUTHORIZATION;
@@ -48,7 +48,13 @@ pub(crate) async fn with_server<R>(
                 None => command.into(),
             }
         }
-        target => target,
+        target => {
+            // The command line may have a name, which says nothing of the transport.
+            if let (Target::Http(_), Some(recorder)) = (&target, &recorder) {
+                recorder.set_transport(TransportKind::Http);
+            }
+            target
+        }
     };
     let (mut first, mut second) = (Signals::listen()?, Signals::listen()?);
     let is_connected = Cell::new(false);

@@ -111,7 +111,7 @@ fn what_is_wrong_with_a_file_is_said_without_its_values() {
     let folder = Folder::new();
     let server = |server: serde_json::Value| json!({ "mcpServers": { "s": server } }).to_string();
     let asked = json!({ "command": "x", "env": { "T": "${input:token}" } });
-    let header = json!({ "url": "http://127.0.0.1:1/", "headers": { "A": format!("{SECRET}\n") } });
+    let header = json!({ "url": "http://127.0.0.1:1/", "headers": { "A": format!("{SECRET}\nx") } });
     let rows = [
         (
             server(asked),

@@ -1,5 +1,8 @@
 //! What `agentwire server` says to the person who starts it: what it waits for, what it was asked, what other machines can do.
 
+use std::io::{BufRead as _, BufReader};
+use std::process::{Command, Stdio};
+
 use rustix::process::Signal;
 
 use crate::binaries::agentwire;
@@ -37,17 +40,23 @@ fn a_person_at_a_terminal_reads_what_it_waits_for() {
     let rows = [
         (
             "server",
-            "an MCP server on stdin and stdout; it waits for a client. See `agentwire tools --help`\r\n",
+            "an MCP server on stdin and stdout; it waits for a client. See `agentwire tools --help`\n",
         ),
-        ("agent", "an ACP agent on stdin and stdout; it waits for a client. See `agentwire chat --help`\r\n"),
+        ("agent", "an ACP agent on stdin and stdout; it waits for a client. See `agentwire chat --help`\n"),
     ];
-    rows::for_each(&rows, |(command, words)| {
+    for (command, words) in rows {
         let terminal = Terminal::new();
-        let program = Program::start_at(&terminal, &[command]);
-        program.stdout.words(words);
-        program.signal(Signal::TERM);
-        program.end(PROMPT);
-    });
+        let [stdin, ..] = terminal.streams();
+        let mut program = Command::new(agentwire());
+        program.arg(command).stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = program.spawn().expect("it starts");
+        let mut line = String::new();
+        let mut stderr = BufReader::new(child.stderr.take().expect("it is a pipe"));
+        stderr.read_line(&mut line).expect("it is UTF-8");
+        assert_eq!(line, words);
+        child.kill().expect("it waits");
+        child.wait().expect("it is our child");
+    }
     // A client's log need not have it.
     for command in ["server", "agent"] {
         assert_eq!(Program::run(&[command], SOON).exits(0).stderr, "");
