@@ -19,8 +19,8 @@ use crate::headers::add_headers;
 use crate::login::{authorization, is_person_there, with_tokens};
 use crate::mcp::arguments::Connect;
 use crate::recording::{RecordingClient, record_stderr};
+use crate::server_target::target_of;
 use crate::signals::Signals;
-use crate::target::target_of;
 use crate::text::Notes;
 
 /// Where a command's output goes.

@@ -30,10 +30,10 @@ mod reduce;
 mod replay;
 mod save;
 mod server;
+mod server_target;
 mod sessions;
 mod signals;
 mod signature;
-mod target;
 mod terminal;
 mod text;
 mod tools;
@@ -70,7 +70,9 @@ fn main() -> ExitCode {
 fn parse() -> Arguments {
     Arguments::try_parse().unwrap_or_else(|error| {
         let hint = match error.kind() {
-            ErrorKind::UnknownArgument => target::unquoted_hint(&std::env::args_os().collect::<Vec<_>>()),
+            ErrorKind::UnknownArgument => {
+                server_target::unquoted_hint(&std::env::args_os().collect::<Vec<_>>())
+            }
             _ => None,
         };
         match hint {

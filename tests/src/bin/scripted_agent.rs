@@ -20,6 +20,7 @@
 //! - `{"await": METHOD}`: waits for a notification;
 //! - `{"until": PATH}`: waits until there is such a file;
 //! - `{"touch": PATH}`: makes a file;
+//! - `{"unless": [PATH, STEP]}`: does a step, which ends the request, if there is no such file;
 //! - `{"stderr": TEXT}`: writes to stderr;
 //! - `{"progress": MESSAGE}`: reports progress of the request that was heard last;
 //! - `{"exit": CODE}`: ends;
@@ -46,7 +47,20 @@ fn main() {
         let (Some(method), Some(id)) = (message["method"].as_str(), message.get("id")) else { continue };
         agent.heard = message["params"].clone();
         match script[method].as_array() {
-            Some(steps) => steps.iter().for_each(|step| agent.step(step, id)),
+            Some(steps) => {
+                for step in steps {
+                    match step.get("unless") {
+                        Some(unless)
+                            if !Path::new(unless[0].as_str().expect("a path is a string")).exists() =>
+                        {
+                            agent.step(&unless[1], id);
+                            break;
+                        }
+                        Some(_) => {}
+                        None => agent.step(step, id),
+                    }
+                }
+            }
             None => agent.answer(id, "error", &json!({ "code": -32601, "message": "Method not found" })),
         }
     }

@@ -49,7 +49,7 @@ fn what_is_said_in_a_chain_is_valid() {
     ];
     rows::for_each(&rows, |(options, prompt, prints, more)| {
         let ended = start(options, prompt).end(SOON);
-        ended.exits(0).prints(prints);
+        ended.exits(if *prints == "not permitted" { 6 } else { 0 }).prints(prints);
         assert!(ended.checked >= least + more, "{} were checked: {ended}", ended.checked);
     });
     let interrupted = [
@@ -62,7 +62,7 @@ fn what_is_said_in_a_chain_is_valid() {
         program.stdout.words(prints);
         program.signal(Signal::INT);
         let ended = program.end(SOON);
-        ended.exits(0).prints("[cancelled]");
+        ended.exits(130).prints("[cancelled]");
         assert!(ended.checked > least, "{} were checked: {ended}", ended.checked);
     });
 }
@@ -102,7 +102,7 @@ fn files_and_commands_are_the_clients_and_need_its_permission() {
     chat(&["--yes", "/run echo $((6 * 7)) && pwd"]).exits(0).prints("42\n");
 
     let refused = chat(&["/write c.txt nothing"]);
-    refused.exits(0).prints("not permitted");
+    refused.exits(6).prints("not permitted");
     assert!(!folder.path().join("c.txt").exists(), "{refused}");
     let elsewhere = chat(&["--yes", "/read /etc/hostname"]);
     elsewhere.exits(0).prints("✗ Read /etc/hostname");
@@ -130,7 +130,7 @@ fn an_interrupt_cancels_the_turn() {
             program.stdout.words(prints);
             program.signal(Signal::INT);
             let ended = program.end(SOON);
-            ended.exits(0).prints(if json { "{\"stopReason\":\"cancelled\"}\n" } else { "[cancelled]\n" });
+            ended.exits(130).prints(if json { "{\"stopReason\":\"cancelled\"}\n" } else { "[cancelled]\n" });
         }
     }
 }

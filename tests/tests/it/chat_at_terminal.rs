@@ -226,7 +226,7 @@ fn a_question_between_turns_keeps_what_is_typed() {
     // An interrupt takes the next question away, and ends the conversation.
     next(&chat, &mut seen, "1) allow once (a): Yes");
     chat.signal(Signal::INT);
-    leaves(chat, &terminal, 0);
+    leaves(chat, &terminal, 130);
 }
 
 /// The form of an MCP server goes by our agent to the person, who need not be asked for a permission here.

@@ -99,7 +99,7 @@ fn a_turn_is_cancelled() {
     program.close_stdin();
     program.stdout.words("working");
     program.signal(Signal::INT);
-    program.end(SOON).exits(0).prints("[cancelled]");
+    program.end(SOON).exits(130).prints("[cancelled]");
 }
 
 #[test]

@@ -6,6 +6,7 @@
 #![cfg(target_os = "linux")]
 
 mod action;
+mod agent_login;
 mod agents_that_fail;
 mod arguments;
 mod authorization;
@@ -15,7 +16,9 @@ mod call_tasks;
 mod chain;
 mod chat;
 mod chat_at_terminal;
+mod chat_commands;
 mod chat_costs;
+mod chat_input;
 mod chat_rules;
 mod chat_v2;
 mod check_hostile;

@@ -165,12 +165,12 @@ fn a_question_is_answered_by_a_line_or_goes_with_what_asked_it() {
         let (mut chat, terminal, _) = ask();
         chat.write(key);
         chat.stdout.words("[cancelled]");
-        leaves(chat, &terminal, 0);
+        leaves(chat, &terminal, 130);
     }
     let (chat, terminal, _) = ask();
     chat.signal(Signal::INT);
     chat.stdout.words("[cancelled]");
-    leaves(chat, &terminal, 0);
+    leaves(chat, &terminal, 130);
 
     let (mut chat, terminal, _) = ask();
     chat.family.find("agentwire agent").signal(Signal::KILL);

@@ -102,10 +102,7 @@ impl LoginNeeded {
 
     /// The failure where no person chooses a method.
     pub(super) fn into_failure(self) -> Failure {
-        let hint = match self.methods.is_empty() {
-            true => "it offers no way to log in here, so log in with its own program first".to_owned(),
-            false => format!("log in with --auth ID: {}", method_list(&self.methods)),
-        };
+        let hint = format!("log in with --auth ID: {}", method_list(&self.methods));
         Failure::new(Exit::Unauthorized, ErrorWithHint::new(self.error, hint))
     }
 }

@@ -154,7 +154,7 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
     /// Lets the person choose how to log in, and logs in, until that succeeds or the person gives up.
     async fn log_in(&mut self, needed: LoginNeeded) -> Result<(), BoxError> {
         let user = self.console.user.clone();
-        if !self.console.has_person || needed.methods.is_empty() {
+        if !self.console.has_person {
             return Err(needed.into_failure().into());
         }
         loop {

@@ -15,7 +15,7 @@ use super::arguments::{Place, ServerOnly};
 use super::lists::{prompt_line, resource_line, template_line, templates};
 use crate::connect::{Output, with_server};
 use crate::output::print_json;
-use crate::target::{target_of, transport};
+use crate::server_target::{target_of, transport};
 use crate::text;
 use crate::tools::tool_line;
 

@@ -17,7 +17,7 @@ pub(crate) use self::stdio::recorded_stdio;
 use crate::arguments::{Arguments, Command};
 use crate::failure::Usage;
 use crate::mcp::arguments::Connect;
-use crate::target::is_http;
+use crate::server_target::is_http;
 use crate::text::Notes;
 
 /// How long masking and writing the last events may take: 30 s.

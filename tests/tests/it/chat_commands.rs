@@ -1,0 +1,109 @@
+//! `agentwire chat` at a terminal: commands that change the session, and how a conversation is continued.
+
+use serde_json::{Value, json};
+
+use crate::binaries::acting;
+use crate::chat::script;
+use crate::program::Program;
+use crate::terminal::{Terminal, leaves, next};
+
+fn agent(more: Value) -> String {
+    let capabilities = json!({ "loadSession": true, "sessionCapabilities": { "list": {} } });
+    let sessions =
+        ["s1", "s2"].map(|id| json!({ "sessionId": id, "cwd": "/", "title": format!("title of {id}") }));
+    let mut steps = json!({
+        "session/list": [{ "answer": { "sessions": sessions } }],
+        "session/load": ["hear", { "answer": {} }],
+    });
+    steps.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    acting(&script(capabilities, steps))
+}
+
+#[test]
+fn a_conversation_changes_its_session() {
+    let terminal = Terminal::new();
+    let mut chat = Program::start_at(&terminal, &["chat", "--agent", &agent(json!({}))]);
+    let mut seen = 0;
+    next(&chat, &mut seen, "> ");
+    chat.write(b":sessions\r");
+    next(&chat, &mut seen, "* s1  -  /  title of s1\r\n");
+    next(&chat, &mut seen, "  s2  -  /  title of s2\r\n");
+    next(&chat, &mut seen, "> ");
+    chat.write(b":resume s2\r");
+    next(&chat, &mut seen, "session s2");
+    next(&chat, &mut seen, "> ");
+    chat.write(b"hello\r");
+    next(&chat, &mut seen, "> ");
+    chat.write(b":sessions\r");
+    next(&chat, &mut seen, "  s1  -  /  title of s1\r\n");
+    next(&chat, &mut seen, "* s2  -  /  title of s2\r\n");
+    next(&chat, &mut seen, "> ");
+    chat.write(b":new\r");
+    next(&chat, &mut seen, "session s1");
+    next(&chat, &mut seen, "> ");
+    chat.write(b"hello\r");
+    next(&chat, &mut seen, "\"sessionId\":\"s1\"");
+    next(&chat, &mut seen, "> ");
+    chat.write(b"\x04");
+    leaves(chat, &terminal, 0);
+}
+
+/// A session that cannot be opened leaves the open one as it is.
+#[test]
+fn a_session_that_cannot_be_resumed_leaves_the_open_one() {
+    for steps in [json!([{ "refuse": { "code": 1, "message": "gone" } }]), json!([{ "await": "never" }])] {
+        let waits = steps[0].get("await").is_some();
+        let terminal = Terminal::new();
+        let agent = agent(json!({ "session/load": steps }));
+        let mut chat = Program::start_at(&terminal, &["chat", "--timeout", "2", "--agent", &agent]);
+        let mut seen = 0;
+        next(&chat, &mut seen, "> ");
+        chat.write(b":resume s2\r");
+        next(&chat, &mut seen, "error: ");
+        next(&chat, &mut seen, "> ");
+        if !waits {
+            chat.write(b"hello\r");
+            next(&chat, &mut seen, "\"sessionId\":\"s1\"");
+            next(&chat, &mut seen, "> ");
+        }
+        chat.write(b"\x04");
+        chat.end(crate::program::SOON).exits(0);
+        assert!(terminal.is_as_before());
+    }
+}
+
+#[test]
+fn how_to_continue_is_said_at_the_end() {
+    let terminal = Terminal::new();
+    let agent = agent(json!({}));
+    let chat = Program::start_at(&terminal, &["chat", "--agent", &agent, "--resume", "s1", "hello"]);
+    let mut seen = 0;
+    next(&chat, &mut seen, "\"text\":\"hello\"");
+    next(&chat, &mut seen, "continue with: agentwire chat --agent ");
+    next(&chat, &mut seen, "--cwd / --session=s1");
+    leaves(chat, &terminal, 0);
+}
+
+#[test]
+fn help_lists_every_command() {
+    let terminal = Terminal::new();
+    let mut chat = Program::start_at(&terminal, &["chat"]);
+    let mut seen = 0;
+    next(&chat, &mut seen, "> ");
+    chat.write(b":help\r");
+    for line in [
+        ":mode [ID]           show the modes, or change to one\r\n",
+        ":option [ID VALUE]   show the options, or set one\r\n",
+        ":new                 begin a new session\r\n",
+        ":resume ID           go on with another session\r\n",
+        ":sessions            list the agent's sessions of this directory; * marks this one\r\n",
+        ":delete ID           delete a session\r\n",
+        ":help                show this\r\n",
+        ":quit                end the conversation; ^D does too\r\n",
+    ] {
+        next(&chat, &mut seen, line);
+    }
+    next(&chat, &mut seen, "> ");
+    chat.write(b":quit\r");
+    leaves(chat, &terminal, 0);
+}

@@ -1,0 +1,143 @@
+//! What `agentwire chat` reads from stdin, what it shows of the agent's stderr, and how its turns end.
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use crate::binaries::acting;
+use crate::chat::script;
+use crate::program::{Program, SOON};
+use crate::terminal::{Terminal, leaves, next};
+
+fn ends(reason: &str) -> String {
+    acting(&script(json!({}), json!({ "session/prompt": ["hear", { "answer": { "stopReason": reason } }] })))
+}
+
+#[test]
+fn text_from_a_pipe_is_joined_to_the_prompt() {
+    let chat = |prompt: &[&str], text: &[u8]| {
+        let agent = ends("end_turn");
+        let mut program = Program::start(&[&["chat", "--agent", &agent], prompt].concat());
+        program.write(text);
+        program.close_stdin();
+        program.end(SOON)
+    };
+    chat(&["review this"], b"@a diff\n")
+        .exits(0)
+        .prints(r#"[{"text":"review this\n\n@a diff\n","type":"text"}]"#);
+    chat(&["review this"], b"").exits(0).prints(r#"[{"text":"review this","type":"text"}]"#);
+    chat(&["-"], b"all of it").exits(0).prints(r#"[{"text":"all of it","type":"text"}]"#);
+    chat(&["review this"], b"\xff").exits(2).tells("error: stdin is not in UTF-8\n");
+}
+
+/// A program that starts us may leave stdin open.
+#[test]
+fn a_pipe_without_a_byte_does_not_stop_the_turn() {
+    let program = Program::start(&["chat", "--agent", &ends("end_turn"), "hello"]);
+    let note = "stdin is not read: nothing came from it within 3 s; </dev/null says that it is empty\n";
+    program.end(SOON).exits(0).tells(note).prints(r#"[{"text":"hello","type":"text"}]"#);
+}
+
+#[test]
+fn a_turn_that_stops_early_fails() {
+    for (reason, code, text) in [
+        ("end_turn", 0, ""),
+        ("max_tokens", 1, "error: the agent stopped: max_tokens\n"),
+        ("max_turn_requests", 1, "error: the agent stopped: max_turn_requests\n"),
+        ("refusal", 1, "error: the agent refuses to go on\n"),
+        ("cancelled", 1, "error: the agent cancelled the turn\n"),
+        ("tired", 1, "error: the agent stopped: tired\n"),
+    ] {
+        for json in [&[][..], &["--json"]] {
+            let ended = Program::run(&[&["chat", "--agent", &ends(reason), "hello"], json].concat(), SOON);
+            ended.exits(code).tells(text);
+        }
+    }
+}
+
+#[test]
+fn a_signal_ends_an_interactive_turn_and_the_conversation() {
+    for (signal, code) in [(Signal::TERM, 143), (Signal::HUP, 129)] {
+        for steps in [
+            json!([{ "await": "session/cancel" }, { "answer": { "stopReason": "cancelled" } }]),
+            json!([{ "await": "never" }]),
+        ] {
+            let terminal = Terminal::new();
+            let says = json!({ "update": { "sessionUpdate": "agent_message_chunk", "content": { "type": "text", "text": "Working" } } });
+            let mut steps = steps.as_array().unwrap().clone();
+            steps.insert(0, says);
+            let agent = acting(&script(json!({}), json!({ "session/prompt": steps })));
+            let mut chat = Program::start_at(&terminal, &["chat", "--agent", &agent]);
+            let mut seen = 0;
+            next(&chat, &mut seen, "> ");
+            chat.write(b"hello\r");
+            next(&chat, &mut seen, "Working");
+            chat.signal(signal);
+            leaves(chat, &terminal, code);
+        }
+    }
+}
+
+/// Keys that are pressed while the agent answers are not shown in its answer, and are in the next line.
+#[test]
+fn type_ahead_is_in_the_next_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let now = folder.path().join("now");
+    let says = |text: &str| json!({ "update": { "sessionUpdate": "agent_message_chunk", "messageId": "m", "content": { "type": "text", "text": text } } });
+    let steps =
+        json!([says("One "), { "until": now }, says("two"), { "answer": { "stopReason": "end_turn" } }]);
+    let terminal = Terminal::new();
+    let agent = acting(&script(json!({}), json!({ "session/prompt": steps })));
+    let mut chat = Program::start_at(&terminal, &["chat", "--agent", &agent]);
+    let mut seen = 0;
+    next(&chat, &mut seen, "> ");
+    chat.write(b"hello\r");
+    next(&chat, &mut seen, "One ");
+    let answer = seen;
+    chat.write(b"ahead");
+    std::fs::write(now, "").unwrap();
+    next(&chat, &mut seen, "two");
+    let shown = chat.stdout.text();
+    assert!(!shown[answer..seen].contains("ahead"), "{shown}");
+    next(&chat, &mut seen, "ahead");
+    chat.write(b"\x03");
+    next(&chat, &mut seen, "^C again");
+    next(&chat, &mut seen, "> ");
+    chat.write(b"\x04");
+    leaves(chat, &terminal, 0);
+}
+
+#[test]
+fn the_stderr_of_the_agent_goes_to_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    let steps = json!({ "session/prompt": [{ "stderr": "one\ntwo\n" }, { "exit": 3 }] });
+    let agent = acting(&script(json!({}), steps));
+    let shown = Program::run(&["chat", "--agent", &agent, "hello"], SOON);
+    shown.exits(1).tells("agent: one\nagent: two\n");
+    assert_eq!(shown.stderr.matches("two").count(), 1, "{shown}");
+    let arguments = ["chat", "--agent", &agent, "--agent-log", log.to_str().unwrap(), "hello"];
+    let logged = Program::run(&arguments, SOON);
+    logged.exits(1).tells("two");
+    assert!(!logged.stderr.contains("agent: one"), "{logged}");
+    assert_eq!(std::fs::read_to_string(log).unwrap(), "one\ntwo\n");
+    let nowhere = Program::run(&["chat", "--agent-log", "/nowhere/log", "hello"], SOON);
+    nowhere.exits(2).tells("error: --agent-log /nowhere/log: No such file or directory");
+}
+
+/// The program starts slowly.
+#[test]
+fn a_slow_start_is_shown_with_its_seconds() {
+    let folder = tempfile::tempdir().unwrap();
+    let now = folder.path().join("now");
+    let steps: Value = json!({ "initialize": [{ "until": now }, { "answer": { "protocolVersion": 1 } }] });
+    let agent = acting(&script(json!({}), steps));
+    let terminal = Terminal::new();
+    let mut chat = Program::start_at(&terminal, &["chat", "--agent", &agent]);
+    let mut seen = 0;
+    next(&chat, &mut seen, "starting `scripted_agent …` 0 s");
+    next(&chat, &mut seen, "starting `scripted_agent …` 1 s");
+    std::fs::write(now, "").unwrap();
+    next(&chat, &mut seen, "> ");
+    chat.write(b"\x04");
+    leaves(chat, &terminal, 0);
+}
