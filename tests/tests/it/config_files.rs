@@ -161,6 +161,9 @@ fn agent(text: &str) -> String {
     }))
 }
 
+/// Variables, arguments, and words of the answer.
+type Row<'a> = (&'a [(&'a str, &'a str)], &'a [&'a str], &'a str);
+
 #[test]
 fn an_agent_is_named_by_the_option_the_environment_or_the_file() {
     let folder = Folder::new();
@@ -174,7 +177,7 @@ fn an_agent_is_named_by_the_option_the_environment_or_the_file() {
     let settings = folder.path("");
     let home = (SETTINGS, settings.to_str().expect("UTF-8"));
     let three = agent("from three");
-    let rows: [(&[(&str, &str)], &[&str], &str); 10] = [
+    let rows: [Row<'_>; 10] = [
         (&[], &[], "You said: hello"),
         (&[home], &[], "from one"),
         (&[home], &["--agent", "two"], "from two"),
