@@ -88,8 +88,9 @@ mod toolkit;
 mod workspace;
 
 pub use conversation::{
-    Applied, Change, ChangedFields, Compaction, Conversation, ConversationLimits, Entry, Message,
-    MessageKind, ToolCallEntry, ToolCallPatch, Update, memory_estimate,
+    AgentTerminal, Applied, Change, ChangedFields, CommandExit, Compaction, Conversation, ConversationLimits,
+    Entry, Message, MessageKind, TerminalChange, TerminalPatch, ToolCallEntry, ToolCallPatch, Update,
+    memory_estimate,
 };
 pub use elicitation::{FieldError, FieldFault, Form, FormError, UrlConsent, UrlError, UrlWarning};
 pub use files::{BufferFuture, Buffers, Files};
@@ -100,8 +101,9 @@ pub use host::{
 pub use path_pattern::InvalidPattern;
 pub use permissions::{
     CancelGuard, Choices, DecisionScope, PermissionPolicy, PermissionPrompt, PermissionRule, Permissions,
+    names_path,
 };
-pub use terminals::Terminals;
+pub use terminals::{ShownOutput, Terminals};
 #[cfg(feature = "v2")]
 pub use toolkit::permission_question;
 pub use toolkit::{Toolkit, UserInterface};

@@ -89,8 +89,8 @@ fn parse() -> Arguments {
 
 /// Prints why the command failed: on stderr, and with --json on stdout too.
 fn report(error: &anyhow::Error, json: bool) {
-    // Its own output says how it ended.
-    if error.is::<ProgramEnded>() {
+    // Its own output says how it ended, or nobody reads ours.
+    if error.is::<ProgramEnded>() || failure::is_output_closed(error) {
         return;
     }
     let has_json = error.chain().any(|cause| cause.is::<ToolFailed>() || cause.is::<AlreadyPrinted>());

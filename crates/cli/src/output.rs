@@ -3,6 +3,7 @@
 use std::io::{self, BufWriter, Write};
 
 use agentwire_jsonrpc::Printable;
+use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
 /// How many bytes are written to stdout at once: 64 KiB.
@@ -66,6 +67,21 @@ pub(crate) struct Member<'a, T>(pub(crate) &'a str, pub(crate) &'a T);
 impl<T: Serialize> Serialize for Member<'_, T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map([(self.0, self.1)])
+    }
+}
+
+/// An update of a session: the object `{"update": update, "sessionId": session}`.
+pub(crate) struct SessionUpdateLine<'a, T> {
+    pub(crate) update: &'a T,
+    pub(crate) session: &'a str,
+}
+
+impl<T: Serialize> Serialize for SessionUpdateLine<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut members = serializer.serialize_map(Some(2))?;
+        members.serialize_entry("update", self.update)?;
+        members.serialize_entry("sessionId", self.session)?;
+        members.end()
     }
 }
 

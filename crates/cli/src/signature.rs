@@ -3,10 +3,13 @@
 //! Schemas come from the server and may be hostile: depth, width and length of what is shown are limited, and so is the work.
 
 use agentwire_jsonrpc::{RawJson, RawObject};
-use agentwire_mcp_client::schema::{JsonSchema, Tool};
+use agentwire_mcp_client::schema::Tool;
 use serde_json::{Map, Value};
 
 use crate::text;
+
+/// The longest schema whose arguments are shown: 64 KiB.
+const SCHEMA_LIMIT: usize = 64 << 10;
 
 /// The most arguments that are shown.
 const ARGUMENTS: usize = 24;
@@ -31,13 +34,18 @@ const LIMIT: usize = 4 << 10;
 /// The tool's name and its arguments with their types, on one line.
 pub(crate) fn signature(tool: &Tool) -> String {
     let name = text::beginning(&tool.name, LIMIT);
-    let schema = &tool.input_schema;
-    let mut types = Types { root: schema.as_map(), budget: BUDGET };
-    let names = argument_names(schema);
-    let properties = schema.as_map().get("properties").and_then(Value::as_object);
+    let Some(json) = RawJson::encode(&tool.input_schema).ok().filter(|json| json.len() <= SCHEMA_LIMIT)
+    else {
+        return format!("{name}(…)");
+    };
+    // Not the tree that the schema keeps: with a long list that would take much memory.
+    let root: Map<String, Value> = json.decode().unwrap_or_default();
+    let mut types = Types { root: &root, budget: BUDGET };
+    let names = argument_names(&json);
+    let properties = root.get("properties").and_then(Value::as_object);
     let arguments = names.iter().take(ARGUMENTS).map(|name| {
         let property = properties.and_then(|properties| properties.get(name)).unwrap_or(&Value::Null);
-        argument(&mut types, name, property, is_required(schema, name))
+        argument(&mut types, name, property, is_required(&root, name))
     });
     let mut shown: Vec<_> = arguments.collect();
     if names.len() > ARGUMENTS {
@@ -47,8 +55,8 @@ pub(crate) fn signature(tool: &Tool) -> String {
 }
 
 /// The names of the arguments in the order of the schema, at most [`ARGUMENTS`] and one more.
-fn argument_names(schema: &JsonSchema) -> Vec<String> {
-    let properties = RawJson::encode(schema).ok().and_then(|schema| schema.member("properties"));
+fn argument_names(schema: &RawJson) -> Vec<String> {
+    let properties = schema.member("properties");
     let Some(properties) = properties.and_then(|properties| RawObject::try_from(properties).ok()) else {
         return Vec::new();
     };
@@ -56,8 +64,8 @@ fn argument_names(schema: &JsonSchema) -> Vec<String> {
 }
 
 /// Whether an argument must be given.
-pub(crate) fn is_required(schema: &JsonSchema, name: &str) -> bool {
-    let required = schema.as_map().get("required").and_then(Value::as_array);
+pub(crate) fn is_required(schema: &Map<String, Value>, name: &str) -> bool {
+    let required = schema.get("required").and_then(Value::as_array);
     required.is_some_and(|names| names.iter().any(|required| required == name))
 }
 
@@ -155,11 +163,8 @@ impl Types<'_> {
         properties: &Map<String, Value>,
         depth: usize,
     ) -> String {
-        let required = schema.get("required").and_then(Value::as_array);
-        let is_required =
-            |name: &str| required.is_some_and(|names| names.iter().any(|required| required == name));
         let members = properties.iter().take(WIDTH).map(|(name, property)| {
-            let mark = if is_required(name) { "" } else { "?" };
+            let mark = if is_required(schema, name) { "" } else { "?" };
             format!("{}{mark}: {}", text::beginning(name, NAME_LIMIT), self.of(property, depth + 1))
         });
         let mut members: Vec<_> = members.collect();
@@ -186,6 +191,7 @@ fn union(mut shown: Vec<String>, all: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use agentwire_mcp_client::schema::JsonSchema;
     use serde_json::json;
 
     use super::*;
@@ -237,21 +243,27 @@ mod tests {
     }
 
     #[test]
+    fn a_long_schema_is_not_shown() {
+        let long = json!({ "properties": { "a": { "const": "x".repeat(SCHEMA_LIMIT) } } });
+        assert_eq!(of(&long.to_string()), "f(…)");
+    }
+
+    #[test]
     fn a_hostile_schema_has_a_short_signature() {
         // It names itself, twice.
         let itself = r##"{"properties":{"a":{"$ref":"#/$defs/L"}},"$defs":{"L":{"properties":{"l":{"$ref":"#/$defs/L"},"r":{"$ref":"#/$defs/L"}}}}}"##;
         assert_eq!(of(itself), "f(a?: {l?: object, r?: object})");
         let long = "x".repeat(3000);
-        let wide: Map<String, Value> = (0..200)
+        let wide: Map<String, Value> = (0..8)
             .map(|n| (format!("{n}{long}")[..300].to_owned(), json!({ "type": long, "default": long })))
             .collect();
-        let enumeration = vec![json!(long); 500];
+        let enumeration = vec![json!(long); 10];
         let deep = (0..30)
             .fold(json!({}), |deep, _| json!({ "type": "array", "items": { "anyOf": vec![deep; 1] } }));
         for schema in [
             json!({ "properties": wide }),
             json!({ "properties": { "a": { "enum": enumeration } } }),
-            json!({ "properties": { "a": { "anyOf": vec![json!({ "properties": wide }); 10] } } }),
+            json!({ "properties": { "a": { "anyOf": vec![json!({ "properties": wide }); 2] } } }),
             json!({ "properties": { "a": deep } }),
         ] {
             let shown = of(&schema.to_string());

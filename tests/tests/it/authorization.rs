@@ -106,7 +106,7 @@ fn a_login_serves_every_command_until_the_logout() {
         "/call web__add {\"a\": 2, \"b\": 40}",
     ]);
     program.close_stdin();
-    program.end(SOON).exits(0).prints("42");
+    program.end(SOON).exits(0).shows("42");
 
     // What is given by hand goes first.
     setup.run(&["tools", "--token", "hunter2"], &[]).exits(1).tells("HTTP status 401");

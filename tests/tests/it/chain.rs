@@ -5,15 +5,16 @@ use std::fs;
 use rustix::process::Signal;
 
 use crate::binaries::{recorded, scripted};
+use crate::killed::is_shown;
 use crate::program::{Program, SOON};
 use crate::rows;
 
 #[test]
 fn a_tool_is_called_through_the_whole_chain() {
     let ended = Program::run(&["chat", "/call add {\"a\": 2, \"b\": 40}"], SOON);
-    ended.exits(0).prints("42");
+    ended.exits(0).shows("42");
     let ended = Program::run(&["chat", "/tools"], SOON);
-    ended.exits(0).prints("Add two numbers").prints("cancelled-count");
+    ended.exits(0).shows("Add two numbers").shows("cancelled-count");
 }
 
 /// Waiting for the end of such a chain also checks all its messages.
@@ -49,7 +50,7 @@ fn what_is_said_in_a_chain_is_valid() {
     ];
     rows::for_each(&rows, |(options, prompt, prints, more)| {
         let ended = start(options, prompt).end(SOON);
-        ended.exits(if *prints == "not permitted" { 6 } else { 0 }).prints(prints);
+        ended.exits(if *prints == "not permitted" { 6 } else { 0 }).shows(prints);
         assert!(ended.checked >= least + more, "{} were checked: {ended}", ended.checked);
     });
     let interrupted = [
@@ -59,10 +60,10 @@ fn what_is_said_in_a_chain_is_valid() {
     ];
     rows::for_each(&interrupted, |(prompt, prints)| {
         let program = start(&["--yes"], prompt);
-        program.stdout.words(prints);
+        is_shown(&program, prints);
         program.signal(Signal::INT);
         let ended = program.end(SOON);
-        ended.exits(130).prints("[cancelled]");
+        ended.exits(130).tells("[cancelled]");
         assert!(ended.checked > least, "{} were checked: {ended}", ended.checked);
     });
 }
@@ -72,9 +73,9 @@ fn a_session_has_the_servers_that_were_named() {
     let server = format!("mine={}", scripted("server"));
     let other = format!("other={}", scripted("server"));
     let ended = Program::run(&["chat", "--mcp", &server, "/call ping"], SOON);
-    ended.exits(0).prints("pong");
+    ended.exits(0).shows("pong");
     let ended = Program::run(&["chat", "--mcp", &server, "--mcp", &other, "/tools"], SOON);
-    ended.exits(0).prints("mine__ping").prints("other__ping");
+    ended.exits(0).shows("mine__ping").shows("other__ping");
 }
 
 #[test]
@@ -96,21 +97,21 @@ fn files_and_commands_are_the_clients_and_need_its_permission() {
         program.close_stdin();
         program.end(SOON)
     };
-    chat(&["--yes", "/read a.txt"]).exits(0).prints("what is in it");
+    chat(&["--yes", "/read a.txt"]).exits(0).shows("what is in it");
     chat(&["--yes", "/write b.txt something new"]).exits(0);
     assert_eq!(fs::read_to_string(folder.path().join("b.txt")).expect("it was written"), "something new");
-    chat(&["--yes", "/run echo $((6 * 7)) && pwd"]).exits(0).prints("42\n");
+    chat(&["--yes", "/run echo $((6 * 7)) && pwd"]).exits(0).shows("42\n");
 
     let refused = chat(&["/write c.txt nothing"]);
-    refused.exits(6).prints("not permitted");
+    refused.exits(6).shows("not permitted");
     assert!(!folder.path().join("c.txt").exists(), "{refused}");
     let elsewhere = chat(&["--yes", "/read /etc/hostname"]);
-    elsewhere.exits(0).prints("✗ Read /etc/hostname");
+    elsewhere.exits(0).tells("✗ Read /etc/hostname");
 
     let other = tempfile::tempdir().expect("there is room");
     let other = other.path().to_str().expect("it is UTF-8");
     let ended = chat(&["--yes", "--cwd", other, "/run pwd"]);
-    ended.exits(0).prints(other);
+    ended.exits(0).shows(other);
 }
 
 #[test]
@@ -127,10 +128,19 @@ fn an_interrupt_cancels_the_turn() {
             words.extend(json.then_some("--json"));
             let mut program = Program::start(&words);
             program.close_stdin();
-            program.stdout.words(prints);
+            if json {
+                program.stdout.words(prints);
+            } else {
+                is_shown(&program, prints);
+            }
             program.signal(Signal::INT);
             let ended = program.end(SOON);
-            ended.exits(130).prints(if json { "{\"stopReason\":\"cancelled\"}\n" } else { "[cancelled]\n" });
+            if json {
+                ended.prints("{\"stopReason\":\"cancelled\"}\n");
+            } else {
+                ended.tells("[cancelled]\n");
+            }
+            ended.exits(130);
         }
     }
 }

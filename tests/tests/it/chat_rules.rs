@@ -86,7 +86,7 @@ fn the_rules_hold_in_version_2() {
         let denied = chat(&["--yes", "--deny", "execute:rm"]);
         denied.exits(6).tells("rejected by --deny execute:rm: Run echo hi\n");
         chat(&["--allow", "execute:echo"]).exits(6);
-        chat(&["--allow", "execute"]).exits(0).prints("hi");
+        chat(&["--allow", "execute"]).exits(0).shows("hi");
         chat(&["--allow", "execute", "--deny", "execute"]).exits(6);
     }
 }
@@ -125,7 +125,7 @@ fn a_denied_path_is_kept_from_the_agent() {
     let agent = acting(&script(json!({}), json!({ "session/prompt": steps })));
     let ended =
         Program::run(&["chat", "--cwd", path, "--deny", "read:.env", "--agent", &agent, "hello"], SOON);
-    ended.exits(0).prints("what is in note");
+    ended.exits(0).shows("what is in note");
     assert!(!ended.stdout.contains("what is in .env"), "{ended}");
 }
 

@@ -73,9 +73,11 @@ fn a_turn_is_shown() {
         let ended = chat(&agent, &["--protocol", protocol, "--yes", "hello"]);
         ended
             .exits(0)
-            .prints("Plan\n  ● Look\n◐ Delete\nheard ")
+            .tells("Plan\n  ● Look\n◐ Delete\n")
+            .prints("heard ")
             .prints("\"optionId\":\"y\"")
-            .prints("● Delete\n  gone\nDone.\n");
+            .tells("● Delete\n  gone\n")
+            .prints("Done.\n");
     }
     chat(&agent, &["--protocol", "2", "hello"]).exits(0).prints("\"optionId\":\"n\"");
     let ended = chat(&agent, &["--protocol", "2", "--json", "hello"]);
@@ -99,7 +101,7 @@ fn a_turn_is_cancelled() {
     program.close_stdin();
     program.stdout.words("working");
     program.signal(Signal::INT);
-    program.end(SOON).exits(130).prints("[cancelled]");
+    program.end(SOON).exits(130).tells("[cancelled]");
 }
 
 #[test]
@@ -121,7 +123,9 @@ fn a_session_is_gone_on_with() {
     });
     let agent = newer(&[idle()], more);
     let ended = chat(&agent, &["--protocol", "2", "--continue", "hello"]);
-    ended.exits(0).prints("> What was it?\nIt was this.\nheard ").prints("\"sessionId\":\"s1\"");
+    ended.exits(0).tells("> What was it?\nIt was this.\nheard ").tells("\"sessionId\":\"s1\"");
+    ended.tells("── end of the earlier conversation ──\n> hello\n");
+    assert_eq!(ended.stdout, "", "{ended}");
     chat(&agent, &["--protocol", "2", "--list"]).exits(0).prints("s1  2026-03-01T00:00:00Z  /  -\n");
     chat(&agent, &["--protocol", "2", "--delete", "s0"]).exits(0).prints("deleted s0");
 }

@@ -32,12 +32,20 @@ fn chats() -> Vec<(Vec<String>, &'static str, &'static str)> {
     ]
 }
 
+/// Waits for the answer on stdout, or for what a tool does on stderr.
+pub(crate) fn is_shown(program: &Program, words: &str) {
+    match words {
+        "Run" | "step 1 of 6000" => program.stderr.words(words),
+        _ => program.stdout.words(words),
+    }
+}
+
 fn chat(arguments: &[String], prints: &str, runs: &str) -> Program {
     let mut words = vec!["chat"];
     words.extend(arguments.iter().map(String::as_str));
     let mut program = Program::start(&words);
     program.close_stdin();
-    program.stdout.words(prints);
+    is_shown(&program, prints);
     program.runs(runs);
     program
 }
@@ -98,7 +106,7 @@ fn a_killed_server_fails_the_call_and_not_the_turn() {
         "agentwire server",
     );
     program.family.find("agentwire server").signal(Signal::KILL);
-    program.end(PROMPT).exits(0).prints("was killed by SIGKILL");
+    program.end(PROMPT).exits(0).shows("was killed by SIGKILL");
 }
 
 #[test]

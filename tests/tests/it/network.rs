@@ -286,14 +286,14 @@ fn a_session_has_servers_on_the_network() {
         &[&["chat", "--mcp", &web], &header[..], &["/call add {\"a\": 2, \"b\": 40}"]].concat(),
         SOON,
     );
-    ended.exits(0).prints("42");
+    ended.exits(0).shows("42");
     let heads = proxies[0].heads();
     for line in ["authorization: bearer 12345\r\n", "x-team: 7\r\n"] {
         assert!(heads.iter().all(|head| head.contains(line)), "{line}: {heads:?}");
     }
     let local = format!("local='{}' server", agentwire().display());
     let ended = Program::run(&["chat", "--mcp", &web, "--mcp", &old, "--mcp", &local, "/tools"], SOON);
-    ended.exits(0).prints("web__add").prints("old__add").prints("local__add");
+    ended.exits(0).shows("web__add").shows("old__add").shows("local__add");
     assert!(proxies.iter().all(|proxy| proxy.checked() >= 4), "{ended}");
     server.end();
 }

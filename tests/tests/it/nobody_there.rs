@@ -37,13 +37,13 @@ fn without_a_person_and_yes_an_agent_runs_and_writes_nothing() {
         let ended = Program::run(&arguments, SOON);
         ended
             .exits(0)
-            .prints("what is there")
-            .prints("method not found: terminal/create")
-            .prints("method not found: fs/write_text_file");
+            .shows("what is there")
+            .shows("method not found: terminal/create")
+            .shows("method not found: fs/write_text_file");
         assert!(!folder.path().join("ran").exists() && !folder.path().join("written").exists(), "{ended}");
 
         arguments.push("--yes");
-        Program::run(&arguments, SOON).exits(0).prints("what is there");
+        Program::run(&arguments, SOON).exits(0).shows("what is there");
         assert!(folder.path().join("written").exists());
     }
 }
@@ -53,9 +53,9 @@ fn what_is_not_done_is_not_offered_either() {
     // Our agent asks for nothing in this mode, and looks at what the client offers.
     let arguments = ["chat", "--mode", "auto", "/run echo $((6 * 7))"];
     let ended = Program::run(&arguments, SOON);
-    ended.exits(0).prints("did not advertise");
+    ended.exits(0).shows("did not advertise");
     assert!(!ended.stdout.contains("42"), "{ended}");
-    Program::run(&[&arguments[..], &["--yes"]].concat(), SOON).exits(0).prints("42");
+    Program::run(&[&arguments[..], &["--yes"]].concat(), SOON).exits(0).shows("42");
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn what_is_rejected_for_want_of_a_person_is_told() {
                  --allow and --yes\n";
     for more in [&[][..], &["--json"], &["--protocol", "2"], &["--protocol", "2", "--json"]] {
         let ended = Program::run(&[&["chat", "/run echo hi"], more].concat(), SOON);
-        ended.exits(6).prints("not permitted").tells(words).tells(error);
+        ended.exits(6).shows("not permitted").tells(words).tells(error);
     }
     // Who reads JSON at a terminal is no person either.
     let terminal = Terminal::new();
@@ -81,13 +81,13 @@ fn a_server_that_would_ask_a_person_gets_an_answer_that_says_why_not() {
     let order = ["chat", "--mode", "auto", "/call order {}"];
     for more in [&[][..], &["--json"], &["--yes"], &["--protocol", "2"]] {
         let ended = Program::run(&[&order[..], more].concat(), SOON);
-        ended.exits(0).prints(
-            "the server `demo` asks for what cannot be answered here: a form for the user to fill in",
-        );
+        ended
+            .exits(0)
+            .shows("the server `demo` asks for what cannot be answered here: a form for the user to fill in");
     }
     let folder = tempfile::tempdir().expect("there is room");
     let path = folder.path().to_str().expect("it is UTF-8");
     Program::run(&["chat", "--mode", "auto", "--cwd", path, "/call roots {}"], SOON)
         .exits(0)
-        .prints(&format!("file://{path}"));
+        .shows(&format!("file://{path}"));
 }

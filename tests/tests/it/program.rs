@@ -119,7 +119,17 @@ impl Program {
 
     /// Starts it at a terminal: what it says to that is in `stdout`, and what is written is typed.
     pub(crate) fn start_at<A: AsRef<str>>(terminal: &Terminal, arguments: &[A]) -> Self {
+        Self::start_at_with(terminal, &[], arguments)
+    }
+
+    /// The same, with these variables beside those of the test.
+    pub(crate) fn start_at_with<A: AsRef<str>>(
+        terminal: &Terminal,
+        variables: &[(&str, &OsStr)],
+        arguments: &[A],
+    ) -> Self {
         let mut command = command(Path::new("/"), arguments);
+        command.envs(variables.iter().copied());
         let [stdin, stdout, stderr] = terminal.streams();
         command.stdin(stdin).stdout(stdout).stderr(stderr);
         let (child, family, recordings) = spawn(command);
@@ -266,6 +276,15 @@ fn spawn(mut command: Command) -> (Child, Family, TempDir) {
     family.mark(&mut command);
     let recordings = tempfile::tempdir().expect("there is room");
     command.env(Recording::FOLDER, recordings.path());
+    // A terminal with colours, whatever that of whoever runs the tests is.
+    for (name, value) in [("TERM", Some("xterm-256color")), ("NO_COLOR", None)] {
+        if command.get_envs().all(|(other, _)| other != name) {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+    }
     // Not the credentials and the configuration of the person who runs the tests.
     let own = [(CREDENTIALS, "credentials.json"), (SETTINGS, "settings")];
     for (name, file) in own {
@@ -309,6 +328,14 @@ impl Ended {
     #[track_caller]
     pub(crate) fn tells(&self, words: &str) -> &Self {
         assert!(self.stderr.contains(words), "stderr does not say {words:?}: {self}");
+        self
+    }
+
+    /// Its stdout or its stderr contains these words: an answer, or what the agent does.
+    #[track_caller]
+    pub(crate) fn shows(&self, words: &str) -> &Self {
+        let is_shown = self.stdout.contains(words) || self.stderr.contains(words);
+        assert!(is_shown, "nothing says {words:?}: {self}");
         self
     }
 

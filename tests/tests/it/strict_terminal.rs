@@ -48,7 +48,7 @@ impl Perform for Strict {
     fn csi_dispatch(&mut self, params: &Params, intermediates: &[u8], _: bool, action: char) {
         let params: Vec<_> = params.iter().flatten().copied().collect();
         let is_ours = match (intermediates, action) {
-            (b"", 'm') => matches!(*params, [0 | 1 | 2 | 31 | 32 | 33]),
+            (b"", 'm') => matches!(*params, [0 | 1 | 2 | 3 | 31 | 32 | 33 | 36]),
             (b"", 'K') => params == [2],
             (b"", 'J') => params == [0],
             (b"?", 'h' | 'l') => params == [2004],

@@ -21,12 +21,16 @@ pub(crate) struct Terminal {
 
 impl Terminal {
     pub(crate) fn new() -> Self {
+        Self::with_columns(80)
+    }
+
+    pub(crate) fn with_columns(columns: u16) -> Self {
         let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)
             .expect("there are terminals");
         grantpt(&ours).and_then(|()| unlockpt(&ours)).expect("it is ours");
         let path = ptsname(&ours, Vec::new()).expect("it has a name");
         let path = path.to_str().expect("it is ASCII");
-        let size = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
+        let size = Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
         tcsetwinsize(&ours, size).expect("it is ours");
         // Without a session it does not become a controlling terminal.
         let theirs = File::options().read(true).write(true).open(path).expect("it was unlocked");

@@ -5,6 +5,8 @@
 pub struct Applied {
     /// The part to draw again.
     pub change: Change,
+    /// What changed of a terminal of the agent. It may come with another change, or alone.
+    pub terminal: Option<TerminalChange>,
     /// How many of the oldest entries were dropped because of the limit.
     pub forgotten: usize,
     /// How many bytes of memory of the update were left out, because it is too large for its part. The earlier value
@@ -14,7 +16,7 @@ pub struct Applied {
 
 impl Applied {
     pub(crate) fn new(change: Change, omitted: usize) -> Self {
-        Self { change, forgotten: 0, omitted }
+        Self { change, terminal: None, forgotten: 0, omitted }
     }
 }
 
@@ -78,6 +80,18 @@ impl Change {
     pub(super) fn updated(index: usize, fields: ChangedFields) -> Self {
         if fields == ChangedFields::default() { Self::Nothing } else { Self::Updated { index, fields } }
     }
+}
+
+/// What changed of an [`AgentTerminal`](super::AgentTerminal).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TerminalChange {
+    /// The terminal.
+    pub index: usize,
+    /// The position from which its output is new. 0 where other output replaces all of the earlier one.
+    pub output: Option<u64>,
+    /// Whether the command has ended now.
+    pub ended: bool,
 }
 
 /// The fields of an [`Entry`](super::Entry) that have changed. An entry has only some of them.

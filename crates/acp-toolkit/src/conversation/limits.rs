@@ -13,7 +13,7 @@ pub(super) const ENTRY: usize = 1024;
 /// | part | share of the total | with the default total |
 /// |---|---|---|
 /// | a message | 1/4 | 32 MiB |
-/// | the content of a tool call; the summary of a compaction | 1/8 | 16 MiB |
+/// | the content of a tool call; the summary of a compaction; all terminals of the agent together | 1/8 each | 16 MiB |
 /// | the plan; the commands; the modes; the options; the session's `_meta`; a notice; an unknown update | 1/16 each | 8 MiB |
 /// | the input of a tool call; its output | 1/32 each | 4 MiB |
 /// | a title, an id, the usage, any other field | 1/256 each | 512 KiB |
@@ -29,6 +29,7 @@ pub struct ConversationLimits {
     pub(super) total: usize,
     pub(super) message: usize,
     pub(super) content: usize,
+    pub(super) terminals: usize,
     pub(super) state: usize,
     pub(super) raw: usize,
     pub(super) field: usize,
@@ -41,6 +42,7 @@ impl ConversationLimits {
             total,
             message: total / 4,
             content: total / 8,
+            terminals: total / 8,
             state: total / 16,
             raw: total / 32,
             field: total / 256,
@@ -58,6 +60,13 @@ impl ConversationLimits {
     #[must_use]
     pub fn content(mut self, bytes: usize) -> Self {
         self.content = self.content.min(bytes);
+        self
+    }
+
+    /// Lowers what all terminals of the agent may take together. Each keeps the last quarter of that as output.
+    #[must_use]
+    pub fn terminals(mut self, bytes: usize) -> Self {
+        self.terminals = self.terminals.min(bytes);
         self
     }
 

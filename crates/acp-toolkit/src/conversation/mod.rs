@@ -5,6 +5,8 @@ mod limits;
 mod patch;
 mod settings;
 mod state;
+mod terminal;
+mod terminal_meta;
 mod tool_call;
 mod update;
 #[cfg(feature = "v2")]
@@ -15,17 +17,20 @@ use std::collections::{HashMap, VecDeque};
 
 use agentwire_acp_schema::v1::{
     AvailableCommand, CompactionId, ContentBlock, MessageId, Meta, Plan, SessionUpdate, StopReason,
-    ToolCallId, UsageUpdate,
+    TerminalId, ToolCallId, UsageUpdate,
 };
 
-pub use change::{Applied, Change, ChangedFields};
+pub use change::{Applied, Change, ChangedFields, TerminalChange};
 pub use entry::{Compaction, Entry, Message, MessageKind};
 pub use limits::ConversationLimits;
+pub use terminal::{AgentTerminal, CommandExit, TerminalPatch};
 pub use tool_call::{ToolCallEntry, ToolCallPatch};
 pub use update::Update;
 pub use weight::memory_estimate;
 
 use state::SessionState;
+use terminal::AgentTerminals;
+use terminal_meta::take_terminal;
 use weight::weight;
 
 /// The default memory limit of a conversation: 128 MiB.
@@ -66,6 +71,11 @@ const LIMIT: usize = 128 * 1024 * 1024;
 /// its kind, if only notices and state came between. Where an agent repeats the blocks of a [`prompt`](Self::prompt),
 /// they are not added twice.
 ///
+/// # Terminals of the agent
+///
+/// A command that the agent runs by itself is an [`AgentTerminal`], beside the flow. [`Applied::terminal`] names what changed of
+/// it.
+///
 /// # Limit
 ///
 /// The memory is bounded by [`limit`](Self::limit), for a session of any length and a hostile agent. Over the limit the
@@ -93,6 +103,7 @@ pub struct Conversation {
     open: Option<(MessageKind, usize)>,
     echo: Option<Echo>,
     state: SessionState,
+    terminals: AgentTerminals,
     omitted: usize,
 }
 
@@ -123,6 +134,7 @@ impl Default for Conversation {
             open: None,
             echo: None,
             state: SessionState::default(),
+            terminals: AgentTerminals::default(),
             omitted: 0,
         }
     }
@@ -154,8 +166,19 @@ impl Conversation {
 
     /// Applies one update of either version of the protocol. Returns what it changed.
     pub fn apply(&mut self, update: impl Into<Update>) -> Applied {
-        let (change, omitted) = match update.into() {
+        let mut update = update.into();
+        let terminal = match &mut update {
+            Update::Common(SessionUpdate::ToolCall(call)) => {
+                take_terminal(&call.tool_call_id, &mut call.meta)
+            }
+            Update::Common(SessionUpdate::ToolCallUpdate(call)) => {
+                take_terminal(&call.tool_call_id, &mut call.meta)
+            }
+            _ => None,
+        };
+        let (change, omitted) = match update {
             Update::Common(update) => self.apply_common(update),
+            Update::Terminal(patch) => return self.apply_terminal(Change::Nothing, 0, *patch),
             Update::Message { kind, message_id, content, meta } => {
                 self.message(kind, message_id, content, meta)
             }
@@ -168,7 +191,16 @@ impl Conversation {
             }
             Update::Ignored => (Change::Nothing, 0),
         };
-        self.settle(change, omitted)
+        match terminal {
+            Some(patch) => self.apply_terminal(change, omitted, patch),
+            None => self.settle(change, omitted),
+        }
+    }
+
+    /// Applies the patch of a terminal, beside another change of the same update.
+    fn apply_terminal(&mut self, change: Change, omitted: usize, patch: TerminalPatch) -> Applied {
+        let (terminal, left_out) = self.terminals.patch(patch, self.limits);
+        Applied { terminal, ..self.settle(change, omitted.saturating_add(left_out)) }
     }
 
     fn apply_common(&mut self, update: SessionUpdate) -> (Change, usize) {
@@ -264,6 +296,16 @@ impl Conversation {
         }
     }
 
+    /// Returns a terminal of the agent, or none where it does not exist yet or was dropped.
+    pub fn terminal(&self, index: usize) -> Option<&AgentTerminal> {
+        self.terminals.get(index)
+    }
+
+    /// Returns the terminal of the agent with this id, and its index.
+    pub fn terminal_of(&self, id: &TerminalId) -> Option<(usize, &AgentTerminal)> {
+        self.terminals.find(id)
+    }
+
     /// Returns the plan, if there is one.
     pub fn plan(&self) -> Option<&Plan> {
         self.state.plan.value.as_ref()
@@ -306,6 +348,6 @@ impl Conversation {
 
     /// Returns the memory of the conversation in bytes, estimated. It is never over the limit.
     pub fn weight(&self) -> usize {
-        self.weight + self.state.weight()
+        self.weight + self.state.weight() + self.terminals.weight()
     }
 }

@@ -4,7 +4,7 @@ use agentwire_acp_schema::v1::{
     ToolCall, ToolCallContent, ToolCallId, ToolCallUpdate, UsageUpdate,
 };
 
-use super::{MessageKind, ToolCallPatch};
+use super::{MessageKind, TerminalPatch, ToolCallPatch};
 
 /// An update of either version of the protocol, in one model, for [`Conversation`](super::Conversation).
 ///
@@ -16,7 +16,7 @@ use super::{MessageKind, ToolCallPatch};
 ///   [`ToolCallEntry::cancelled`](super::ToolCallEntry::cancelled).
 /// - A diff of version 2 becomes [`ToolCallContent::Unknown`] with the whole object, which `v2::ToolCallContent` decodes.
 /// - Of several plans the last one stays. Icons of links, and what can be cancelled, are left out.
-/// - The state of the agent and the output of its own terminals are [`Ignored`](Self::Ignored).
+/// - The state of the agent is [`Ignored`](Self::Ignored), and so are the size of a terminal and whether it can be cancelled.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Update {
@@ -43,6 +43,8 @@ pub enum Update {
         /// The new content.
         content: ToolCallContent,
     },
+    /// A terminal of the agent: `terminal_update` and `terminal_output_chunk` of version 2.
+    Terminal(Box<TerminalPatch>),
     /// `usage_update` of version 2.
     Usage {
         /// The usage, without its cost.

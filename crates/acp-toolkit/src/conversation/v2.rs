@@ -3,8 +3,10 @@
 use agentwire_acp_schema::v1::{self, SessionUpdate};
 use agentwire_acp_schema::v2::{self, Patch};
 use agentwire_jsonrpc::RawObject;
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 
-use super::{MessageKind, ToolCallPatch, Update};
+use super::{CommandExit, MessageKind, TerminalPatch, ToolCallPatch, Update};
 
 impl From<v2::SessionUpdate> for Update {
     fn from(update: v2::SessionUpdate) -> Self {
@@ -26,6 +28,12 @@ impl From<v2::SessionUpdate> for Update {
             V2::ToolCallContentChunk(piece) => {
                 let v2::ToolCallContentChunk { tool_call_id, content, .. } = *piece;
                 return Self::ToolCallContent { tool_call_id, content: tool_call_content(content) };
+            }
+            V2::TerminalUpdate(update) => return Self::Terminal(Box::new(terminal(*update))),
+            V2::TerminalOutputChunk(chunk) => {
+                let mut patch = TerminalPatch::new(chunk.terminal_id);
+                patch.more_output = bytes(&chunk.data);
+                return Self::Terminal(Box::new(patch));
             }
             V2::PlanUpdate(update) => match update.plan {
                 v2::PlanUpdateContent::Items(items) => plan(items).into(),
@@ -88,6 +96,21 @@ fn chunk(piece: v2::ContentChunk) -> v1::ContentChunk {
     let mut chunk = v1::ContentChunk::new(content_block(piece.content));
     (chunk.message_id, chunk.meta) = (Some(piece.message_id), piece.meta);
     chunk
+}
+
+fn terminal(update: v2::TerminalUpdate) -> TerminalPatch {
+    let mut terminal = TerminalPatch::new(update.terminal_id);
+    terminal.command = update.command;
+    terminal.cwd = patch(update.cwd, |cwd| cwd.as_path().to_string_lossy().into_owned());
+    terminal.output = patch(update.output, |output| bytes(&output.data));
+    terminal.exit =
+        patch(update.exit_status, |exit| CommandExit { code: exit.exit_code, signal: exit.signal });
+    terminal
+}
+
+/// The bytes of Base64. Empty where it is not valid.
+fn bytes(data: &str) -> Vec<u8> {
+    BASE64_STANDARD.decode(data).unwrap_or_default()
 }
 
 fn tool_call(update: v2::ToolCallUpdate) -> ToolCallPatch {

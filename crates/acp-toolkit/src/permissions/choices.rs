@@ -1,8 +1,9 @@
 use std::fmt;
+use std::path::Path;
 
 use agentwire_acp_schema::v1::{
     ContentBlock, PermissionOptionId, PermissionOptionKind, RequestPermissionRequest,
-    RequestPermissionResponse, ToolCallContent, ToolCallUpdate,
+    RequestPermissionResponse, ToolCallContent, ToolCallLocation, ToolCallUpdate,
 };
 use agentwire_jsonrpc::Printable;
 
@@ -35,7 +36,7 @@ const MAX_OPTIONS: usize = 1000;
 /// | `reject_once` | `r` | `reject once` |
 /// | `reject_always` | `R` | `reject always` |
 ///
-/// The title stands right above the options, however long the rest is. Five locations, changes and texts of the call
+/// The title stands right above the options, however long the rest is. A path that the title names is not repeated. Five locations, changes and texts of the call
 /// are shown of each, and the rest are counted. The agent's texts are [`Printable`] and on one line each, so they
 /// cannot imitate a menu.
 ///
@@ -165,16 +166,19 @@ fn details(call: &ToolCallUpdate) -> String {
     if let Some(kind) = &call.kind {
         line(&mut text, "kind", &shown(kind.as_str(), SHOWN_OF_NAME));
     }
-    let places = call.locations.iter().flatten().map(|location| {
+    let title = call.title.as_deref().unwrap_or_default();
+    let changed: Vec<&Path> = call.content.iter().flatten().filter_map(changed_path).collect();
+    // A path stands here once: in the title, as what is changed, or as a place.
+    let is_new = |location: &&ToolCallLocation| {
+        location.line.is_some() || !(changed.contains(&&*location.path) || names_path(title, &location.path))
+    };
+    let places = call.locations.iter().flatten().filter(is_new).map(|location| {
         let path = shown(&location.path.to_string_lossy(), SHOWN_OF_NAME);
         location.line.map_or(path.clone(), |number| format!("{path}:{number}"))
     });
     folded(&mut text, "at", places);
-    let changes = call.content.iter().flatten().filter_map(|content| match content {
-        ToolCallContent::Diff(diff) => Some(shown(&diff.path.to_string_lossy(), SHOWN_OF_NAME)),
-        _ => None,
-    });
-    folded(&mut text, "changes", changes);
+    let changes = changed.iter().filter(|path| !names_path(title, path));
+    folded(&mut text, "changes", changes.map(|path| shown(&path.to_string_lossy(), SHOWN_OF_NAME)));
     let texts = call.content.iter().flatten().filter_map(|content| match content {
         ToolCallContent::Content(content) => match &content.content {
             ContentBlock::Text(text) => Some(shown(&text.text, SHOWN)),
@@ -187,6 +191,37 @@ fn details(call: &ToolCallUpdate) -> String {
         line(&mut text, "input", &shown(&input.plain(), SHOWN));
     }
     text
+}
+
+fn changed_path(content: &ToolCallContent) -> Option<&Path> {
+    match content {
+        ToolCallContent::Diff(diff) => Some(&diff.path),
+        _ => None,
+    }
+}
+
+/// Returns whether the title of a tool call names this path, and not a longer one, in its first 200 characters. A view that
+/// shows the title need not show the path again.
+///
+/// ```
+/// use std::path::Path;
+///
+/// use agentwire_acp_toolkit::names_path;
+///
+/// assert!(names_path("Edit `/repo/a.txt`", Path::new("/repo/a.txt")));
+/// assert!(!names_path("Edit /repo/a.txt.bak", Path::new("/repo/a.txt")));
+/// ```
+pub fn names_path(title: &str, path: &Path) -> bool {
+    let title = title.char_indices().nth(SHOWN_OF_NAME).map_or(title, |(end, _)| &title[..end]);
+    let Some(path) = path.to_str().filter(|path| !path.is_empty()) else { return false };
+    let ends = |character: char| {
+        character.is_whitespace() || matches!(character, '`' | '"' | '\'' | '(' | ')' | ':' | ',')
+    };
+    title.match_indices(path).any(|(start, _)| {
+        let (before, after) =
+            (title[..start].chars().next_back(), title[start + path.len()..].chars().next());
+        before.is_none_or(ends) && after.is_none_or(ends)
+    })
 }
 
 /// Writes the first items, one a line, and counts the rest.

@@ -18,7 +18,7 @@ use agentwire_jsonrpc::{ErrorObject as Error, RawJson};
 use agentwire_sync::{Mutex, MutexGuard};
 
 pub use cancel_guard::CancelGuard;
-pub use choices::Choices;
+pub use choices::{Choices, names_path};
 pub use policy::PermissionPolicy;
 pub use prompt::PermissionPrompt;
 pub use rule::PermissionRule;

@@ -2,8 +2,9 @@ mod command;
 mod group;
 #[cfg(unix)]
 mod guard;
-mod output;
+pub(crate) mod output;
 mod released;
+mod shown;
 mod signal;
 #[cfg(unix)]
 mod source;
@@ -32,6 +33,7 @@ use tokio::task::AbortHandle;
 
 use crate::roots::Roots;
 use released::ReleasedOutputs;
+pub use shown::ShownOutput;
 use terminal::Terminal;
 
 /// The default limit of a session's terminals.
@@ -191,7 +193,7 @@ impl Terminals {
     pub fn shown(&self, id: &TerminalId) -> Option<TerminalOutputResponse> {
         match self.terminal(id) {
             Ok(terminal) => Some(terminal.output()),
-            Err(_) => self.released().output(id).cloned(),
+            Err(_) => self.released().output(id).map(|(output, _)| output.clone()),
         }
     }
 
@@ -279,7 +281,7 @@ impl Terminals {
         let id = &request.terminal_id;
         let live = self.take(id).ok_or_else(|| unknown(id))?;
         live.terminal.kill().await;
-        self.released().keep(id, live.terminal.output());
+        self.released().keep(id, live.terminal.last_output());
         Ok(ReleaseTerminalResponse::new())
     }
 
@@ -291,7 +293,7 @@ impl Terminals {
         }
         for (id, live) in all {
             live.terminal.kill().await;
-            self.released().keep(&id, live.terminal.output());
+            self.released().keep(&id, live.terminal.last_output());
         }
     }
 
@@ -336,7 +338,7 @@ impl Terminals {
     fn take(&self, id: &TerminalId) -> Option<OpenTerminal> {
         let mut lives = self.live();
         let live = lives.terminals.remove(id)?;
-        self.released().keep(id, live.terminal.output());
+        self.released().keep(id, live.terminal.last_output());
         Some(live)
     }
 

@@ -2,21 +2,54 @@
 const SLACK: usize = 64 * 1024;
 
 /// The last of a command's output.
-#[derive(Debug)]
-pub(super) struct Output {
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Output {
     text: String,
     limit: usize,
-    truncated: bool,
+    slack: usize,
+    /// How many bytes of text were dropped in front.
+    dropped: u64,
     /// The beginning of an incomplete character: three bytes at most.
     partial: Vec<u8>,
 }
 
 impl Output {
-    pub(super) fn new(limit: usize) -> Self {
-        Self { text: String::new(), limit, truncated: false, partial: Vec::new() }
+    pub(crate) fn new(limit: usize) -> Self {
+        Self::with_slack(limit, SLACK)
     }
 
-    pub(super) fn push(&mut self, bytes: &[u8]) {
+    /// Keeps `limit` bytes of text, and lets `slack` bytes beyond wait before they are dropped.
+    pub(crate) fn with_slack(limit: usize, slack: usize) -> Self {
+        Self { text: String::new(), limit, slack, dropped: 0, partial: Vec::new() }
+    }
+
+    /// Returns how many bytes of memory the text takes.
+    pub(crate) fn weight(&self) -> usize {
+        self.text.capacity()
+    }
+
+    /// Returns the position of the end. A position counts the bytes of all text since the beginning.
+    pub(crate) fn end(&self) -> u64 {
+        self.dropped + self.text.len() as u64
+    }
+
+    /// Returns the kept text from a position on.
+    pub(crate) fn since(&self, position: u64) -> &str {
+        let offset = usize::try_from(position.saturating_sub(self.dropped)).unwrap_or(usize::MAX);
+        let mut offset = offset.min(self.text.len()).max(self.start());
+        while !self.text.is_char_boundary(offset) {
+            offset += 1;
+        }
+        &self.text[offset..]
+    }
+
+    /// Returns whether `whole` is a text of which this is the last part so far, or all.
+    pub(crate) fn is_continued_by(&self, whole: &str) -> bool {
+        let dropped = usize::try_from(self.dropped).ok();
+        dropped.and_then(|dropped| whole.get(dropped..)).is_some_and(|rest| rest.starts_with(&self.text))
+    }
+
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
         if self.partial.is_empty() {
             self.decode(bytes);
         } else {
@@ -25,13 +58,14 @@ impl Output {
             self.decode(&joined);
         }
         if self.text.len() > self.most() {
-            self.text.drain(..self.start());
-            self.truncated = true;
+            let start = self.start();
+            self.text.drain(..start);
+            self.dropped += start as u64;
         }
     }
 
     /// Records that no output follows.
-    pub(super) fn finish(&mut self) {
+    pub(crate) fn finish(&mut self) {
         if !std::mem::take(&mut self.partial).is_empty() {
             self.text.push(char::REPLACEMENT_CHARACTER);
         }
@@ -40,7 +74,7 @@ impl Output {
     /// Returns the output, and whether its beginning was dropped.
     pub(super) fn snapshot(&self) -> (String, bool) {
         let start = self.start();
-        (self.text[start..].to_owned(), self.truncated || start > 0)
+        (self.text[start..].to_owned(), self.dropped > 0 || start > 0)
     }
 
     /// Returns where the text within the limit begins.
@@ -50,7 +84,7 @@ impl Output {
 
     /// Returns how many bytes are buffered before those in front are dropped.
     fn most(&self) -> usize {
-        self.limit.saturating_add(self.limit / 4).saturating_add(SLACK)
+        self.limit.saturating_add(self.limit / 4).saturating_add(self.slack)
     }
 
     /// Makes room for a piece, no more than is ever used: doubling would take twice that.
@@ -118,6 +152,19 @@ mod tests {
                 check(99, &[&bytes[..first], &bytes[first..second], &bytes[second..]], &expected, false);
             }
         }
+    }
+
+    #[test]
+    fn a_position_is_the_same_after_the_front_was_dropped() {
+        let mut output = Output::with_slack(4, 0);
+        output.push(b"ab");
+        let position = output.end();
+        output.push(b"cd");
+        assert_eq!((output.since(0), output.since(position)), ("abcd", "cd"));
+        assert!(output.is_continued_by("abcde") && !output.is_continued_by("abxd"));
+        output.push(b"efgh");
+        assert_eq!((output.since(position), output.since(6), output.end()), ("efgh", "gh", 8));
+        assert!(output.is_continued_by("abcdefgh!") && !output.is_continued_by("efgh"));
     }
 
     #[test]

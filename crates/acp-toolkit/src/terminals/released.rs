@@ -7,8 +7,16 @@ use super::output::start_of_last;
 /// The output of released terminals. The oldest is dropped over the limit.
 #[derive(Debug)]
 pub(super) struct ReleasedOutputs {
-    kept: VecDeque<(TerminalId, TerminalOutputResponse)>,
+    kept: VecDeque<ReleasedOutput>,
     limit: usize,
+}
+
+#[derive(Debug)]
+struct ReleasedOutput {
+    id: TerminalId,
+    output: TerminalOutputResponse,
+    /// The position of its end.
+    end: u64,
 }
 
 /// The memory of one beside its text.
@@ -19,26 +27,28 @@ impl ReleasedOutputs {
         Self { kept: VecDeque::new(), limit }
     }
 
-    /// Keeps the last of a terminal's output, and replaces its earlier one.
-    pub(super) fn keep(&mut self, id: &TerminalId, mut output: TerminalOutputResponse) {
-        self.kept.retain(|(other, _)| other != id);
+    /// Keeps the last of a terminal's output with the position of its end, and replaces its earlier one.
+    pub(super) fn keep(&mut self, id: &TerminalId, (mut output, end): (TerminalOutputResponse, u64)) {
+        self.kept.retain(|released| released.id != *id);
         let start = start_of_last(&output.output, self.limit.saturating_sub(EACH));
         if start > 0 {
             output.output.drain(..start);
             output.truncated = true;
         }
         output.output.shrink_to_fit();
-        self.kept.push_back((id.clone(), output));
-        let mut size: usize = self.kept.iter().map(|(_, output)| output.output.len() + EACH).sum();
+        self.kept.push_back(ReleasedOutput { id: id.clone(), output, end });
+        let mut size: usize = self.kept.iter().map(|released| released.output.output.len() + EACH).sum();
         while size > self.limit
-            && let Some((_, oldest)) = self.kept.pop_front()
+            && let Some(oldest) = self.kept.pop_front()
         {
-            size -= oldest.output.len() + EACH;
+            size -= oldest.output.output.len() + EACH;
         }
     }
 
-    pub(super) fn output(&self, id: &TerminalId) -> Option<&TerminalOutputResponse> {
-        self.kept.iter().find(|(other, _)| other == id).map(|(_, output)| output)
+    /// Returns the output of a terminal, and the position of its end.
+    pub(super) fn output(&self, id: &TerminalId) -> Option<(&TerminalOutputResponse, u64)> {
+        let released = self.kept.iter().find(|released| released.id == *id)?;
+        Some((&released.output, released.end))
     }
 }
 
@@ -50,10 +60,10 @@ mod tests {
     fn the_oldest_make_room_and_what_is_too_large_is_cut_at_the_front() {
         let mut released = ReleasedOutputs::new(2 * EACH + 10);
         let keep = |released: &mut ReleasedOutputs, id: &str, text: &str| {
-            released.keep(&id.into(), TerminalOutputResponse::new(text));
+            released.keep(&id.into(), (TerminalOutputResponse::new(text), text.len() as u64));
         };
         let kept = |released: &ReleasedOutputs, id: &str| {
-            released.output(&id.into()).map(|output| (output.output.clone(), output.truncated))
+            released.output(&id.into()).map(|(output, _)| (output.output.clone(), output.truncated))
         };
         keep(&mut released, "1", "before");
         keep(&mut released, "1", "12345");

@@ -51,6 +51,18 @@ impl Terminal {
         }
     }
 
+    /// Returns the output with the position of its end.
+    pub(super) fn last_output(&self) -> (TerminalOutputResponse, u64) {
+        (self.output(), self.output.lock().end())
+    }
+
+    /// Returns the output since a position, the position of its end, and how the command ended if it has.
+    pub(super) fn output_since(&self, position: u64) -> (String, u64, Option<TerminalExitStatus>) {
+        let status = self.status.borrow().clone();
+        let output = self.output.lock();
+        (output.since(position).to_owned(), output.end(), status)
+    }
+
     /// Waits until the command has ended. Does not keep the terminal.
     pub(super) fn exit(&self) -> impl Future<Output = TerminalExitStatus> + use<> {
         let mut status = self.status.subscribe();

@@ -1,6 +1,8 @@
 //! Real files, real processes, and an agent of our own.
 #![cfg(unix)]
 
+#[cfg(feature = "v2")]
+mod agent_terminals;
 mod conversations;
 mod earlier_fields;
 mod early_updates;

@@ -13,7 +13,7 @@ use agentwire_mcp_client::schema::{ElicitFormRequest, ElicitRequest, ElicitResul
 use tokio::sync::{Notify, mpsc, oneshot};
 
 use super::answers::{Answers, Filled};
-use crate::terminal::{User, View};
+use crate::terminal::{Format, User, View};
 use crate::text::{self, Notes};
 use crate::values::NamedValue;
 
@@ -74,7 +74,7 @@ impl Responder {
         } else {
             let interrupt = Arc::<Notify>::default();
             Presence::Present {
-                user: User::new(Arc::new(View::new(false, notes.clone())), interrupt.clone()),
+                user: User::new(Arc::new(View::new(Format::Text, notes.clone())), interrupt.clone()),
                 interrupt,
             }
         };

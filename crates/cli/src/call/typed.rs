@@ -50,8 +50,7 @@ pub(super) fn typed(tool: &Tool, words: &[Word]) -> Result<RawObject, Usage> {
             }
         }
     }
-    let is_missing =
-        |name: &&String| is_required(&tool.input_schema, name) && !all.contains_key(name.as_str());
+    let is_missing = |name: &&String| is_required(root, name) && !all.contains_key(name.as_str());
     match properties.keys().find(is_missing) {
         Some(name) => Err(Usage(format!("argument `{name}` is missing: {}", signature(tool)))),
         None => Ok(all),

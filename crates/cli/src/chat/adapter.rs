@@ -10,6 +10,7 @@ use futures_util::Stream;
 use serde::Serialize;
 
 use super::agent_login::{LoginMethod, LoginNeeded};
+use super::display::Display;
 use super::prompt::{Piece, PromptSupport};
 use crate::terminal::View;
 
@@ -81,11 +82,8 @@ pub(super) trait AgentAdapter {
     /// Called before another session is opened. Forgets what was shown of the open one.
     fn leave_session(&self);
 
-    /// Marks the beginning and the end of opening a session, during which a replay may come.
-    fn set_opening(&self, opening: bool);
-
-    /// Shows the mode, options, title and usage that changed during a turn or a replay.
-    fn show_settings(&self) -> io::Result<()>;
+    /// What is shown of the session.
+    fn display(&self) -> &Display;
 
     /// Changes the mode.
     async fn set_mode(&self, session: &SessionId, mode: &str) -> Result<(), BoxError>;

@@ -15,6 +15,8 @@ pub(super) enum ColonCommand {
     Sessions,
     /// `:delete ID`
     Delete(String),
+    /// `:last`
+    Last,
     /// `:help`
     Help,
     /// `:quit`
@@ -22,13 +24,14 @@ pub(super) enum ColonCommand {
 }
 
 /// The commands, for `:help` and completion: name, arguments, description.
-pub(super) const COMMANDS: [(&str, &str, &str); 8] = [
+pub(super) const COMMANDS: [(&str, &str, &str); 9] = [
     ("mode", " [ID]", "show the modes, or change to one"),
     ("option", " [ID VALUE]", "show the options, or set one"),
     ("new", "", "begin a new session"),
     ("resume", " ID", "go on with another session"),
     ("sessions", "", "list the agent's sessions of this directory; * marks this one"),
     ("delete", " ID", "delete a session"),
+    ("last", "", "show all of the last output that was shown in part"),
     ("help", "", "show this"),
     ("quit", "", "end the conversation; ^D does too"),
 ];
@@ -61,6 +64,7 @@ impl ColonCommand {
             ("resume", [id]) => Ok(Self::Resume(id.clone())),
             ("sessions", []) => Ok(Self::Sessions),
             ("delete", [id]) => Ok(Self::Delete(id.clone())),
+            ("last", []) => Ok(Self::Last),
             ("help", []) => Ok(Self::Help),
             ("quit", []) => Ok(Self::Quit),
             _ => Err(usage()),

@@ -19,7 +19,7 @@ use super::complete::Completions;
 use super::prompt::{Prompt, PromptSupport};
 use crate::failure::Interrupted;
 use crate::signals::Signals;
-use crate::terminal::{TerminalModes, User, View, is_dumb};
+use crate::terminal::{Format, TerminalModes, User, View, is_dumb};
 use crate::text::Notes;
 
 /// How long to wait for the rest of the output after a second ^C has ended a turn.
@@ -67,13 +67,13 @@ impl Console {
     ///
     /// When signals cannot be handled.
     pub(super) fn new(
-        json: bool,
+        format: Format,
         has_person: bool,
         cwd: PathBuf,
         timeout: Duration,
         notes: &Notes,
     ) -> Result<Self> {
-        let view = Arc::new(View::new(json, notes.clone()));
+        let view = Arc::new(View::new(format, notes.clone()));
         let interrupt = Arc::new(Notify::new());
         let completions = Completions::default();
         completions.known().folder = cwd.clone();

@@ -68,7 +68,7 @@ fn report<A: AgentAdapter>(
     match (ends, is_shown) {
         (true, _) => Err(error),
         (_, true) => Ok(()),
-        _ => Ok(session.console.view.remark(&format!("error: {error}"))?),
+        _ => Ok(session.console.view.failed_turn(error)?),
     }
 }
 
@@ -188,7 +188,7 @@ impl Console {
                 (_, EditOutcome::Cleared) if was_cleared => return Ok(None),
                 (_, EditOutcome::Cleared) => {
                     was_cleared = true;
-                    self.view.remark("^C again ends the conversation.")?;
+                    self.view.tell("^C again ends the conversation.")?;
                 }
                 (_, EditOutcome::Interrupted) => {}
             }

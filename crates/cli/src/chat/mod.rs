@@ -7,6 +7,8 @@ mod commands;
 mod complete;
 mod console;
 mod continuation;
+mod display;
+mod draw;
 mod editor;
 mod input;
 mod interactive;
@@ -23,6 +25,7 @@ mod settings;
 mod setup;
 mod start;
 mod throttle;
+mod update_text;
 mod v1;
 mod v2;
 
@@ -43,6 +46,7 @@ use self::adapter::{AgentAdapter, client_info};
 use self::agent_log::AgentLog;
 use self::agent_login::TerminalLogin;
 use self::console::{Console, PendingPrompt};
+use self::display::Display;
 use self::input::PipedInput;
 use self::interactive::{run_interactive, run_once};
 use self::permissions::PermissionChecker;
@@ -56,7 +60,7 @@ use crate::config::Config;
 use crate::failure::{AlreadyPrinted, Exit, Failure, to_anyhow};
 use crate::login::authorization;
 use crate::signals::Signals;
-use crate::terminal::TerminalModes;
+use crate::terminal::{Format, TerminalModes};
 use crate::text::Notes;
 
 /// Talks to an agent, for one turn or until the person ends the conversation.
@@ -77,19 +81,28 @@ pub(crate) async fn run(
     // Begins at once: what is piped may be there before the agent is.
     let piped = plan.prompt.as_ref().and_then(|_| PipedInput::begin());
 
+    let format = plan.format(json);
+    let json = format == Format::Json;
     // Questions are asked where everything else is shown.
     let is_there = !json && io::stdin().is_terminal() && io::stdout().is_terminal();
     let _modes = is_there.then(TerminalModes::keep);
     if is_there && is_ours {
         log_in(&servers, notes).await?;
     }
-    let mut console = Console::new(json, is_there, plan.cwd.clone(), plan.timeout, notes)?;
+    let mut console = Console::new(format, is_there, plan.cwd.clone(), plan.timeout, notes)?;
     let view = console.view.clone();
     let user = is_there.then(|| console.user.clone());
     let permissions = Arc::new(PermissionChecker::new(rules, plan.grants_all, user.clone(), view.clone()));
     let completions = console.completions.clone();
-    let toolkit = v1::Client::toolkit(view.clone(), user.clone(), permissions.clone(), completions.clone());
-    let client = v2::Client::new(view.clone(), user, permissions.clone(), completions);
+    let display = Arc::new(Display::new(view.clone(), plan.display()));
+    let toolkit = v1::Client::toolkit(
+        view.clone(),
+        user.clone(),
+        permissions.clone(),
+        completions.clone(),
+        display.clone(),
+    );
+    let client = v2::Client::new(view.clone(), user, permissions.clone(), completions, display);
     let log = AgentLog::new(plan.agent_log.as_deref(), view.clone(), recorder.clone())?;
     let command = command.stderr(log.stderr());
     let mut chat =

@@ -1,12 +1,13 @@
-//! The options of `chat` about permissions, the login at the agent, and the agent's log.
+//! The options of `chat` about permissions, the login at the agent, the agent's log, and the output.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
 use super::permission_rules::RuleText;
+use crate::terminal::Format;
 
-/// What the agent may do, how to log in at it, and where its log goes.
+/// What the agent may do, how to log in at it, where its log goes, and what is shown.
 #[derive(Debug, Args)]
 pub(crate) struct ChatOptions {
     /// Grant permissions to read and to search
@@ -27,4 +28,10 @@ pub(crate) struct ChatOptions {
     /// Append what the agent writes to stderr to this file, and do not show it
     #[arg(long, value_name = "FILE")]
     pub(crate) agent_log: Option<PathBuf>,
+    /// The form of the output; --json is the same as json
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    pub(crate) format: Format,
+    /// Do not show the conversation of the session that is continued
+    #[arg(long)]
+    pub(crate) no_replay: bool,
 }

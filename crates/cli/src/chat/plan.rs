@@ -7,10 +7,12 @@ use std::time::Duration;
 use anyhow::Result;
 
 use super::continuation::Continuation;
+use super::display::DisplayOptions;
 use super::options::ChatOptions;
 use super::permission_rules::PermissionRules;
 use crate::arguments;
 use crate::failure::Usage;
+use crate::terminal::Format;
 
 /// The command line of `chat`, interpreted.
 pub(super) struct Plan {
@@ -87,6 +89,16 @@ impl Plan {
             continuation,
             chat_options: arguments.chat_options,
         })
+    }
+
+    /// The form of the output. `json` tells whether that is asked for by `--json`.
+    pub(super) fn format(&self, json: bool) -> Format {
+        if json { Format::Json } else { self.chat_options.format }
+    }
+
+    /// What is shown of the session.
+    pub(super) fn display(&self) -> DisplayOptions {
+        DisplayOptions { shows_replay: !self.chat_options.no_replay, is_interactive: self.interactive }
     }
 
     /// The rules on permissions.

@@ -100,16 +100,16 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
         let (view, cwd, limit) = (self.console.view.clone(), self.console.cwd.clone(), self.console.timeout);
         let servers = self.servers.clone();
         let open = async |agent: &A| {
-            agent.set_opening(true);
+            agent.display().set_opening(true)?;
             let sessions = Sessions { agent, view: &view, limit, present: None };
             let opened = sessions.open(choice, &cwd, servers.clone()).await;
-            agent.set_opening(false);
+            agent.display().set_opening(false)?;
             // A replay may end within a line.
             view.turn_ended(None)?;
             opened
         };
         self.id = self.with_login(open).await?;
-        Ok(self.agent.show_settings()?)
+        Ok(self.agent.display().show_settings()?)
     }
 
     /// Opens a session again that was open before, or a new one if it is not there any more.
@@ -118,7 +118,7 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
         match self.begin(&choice).await {
             Err(error) if !self.agent.is_closed() && is_of_one_call(&error) => {
                 let why = format!("the session cannot be continued, and a new one begins: {error}");
-                self.console.view.remark(&why)?;
+                self.console.view.tell(&why)?;
                 self.begin(&SessionChoice::New).await
             }
             done => done,
@@ -164,7 +164,7 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
             };
             match self.log_in_by(&method).await {
                 Err(error) if is_of_one_call(&error) && !self.agent.is_closed() => {
-                    self.console.view.remark(&format!("error: {error}"))?;
+                    self.console.view.tell(&format!("error: {error}"))?;
                 }
                 done => return done,
             }
@@ -184,7 +184,7 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
         let limit = (!has_person).then_some(self.console.timeout);
         let agent = &self.agent;
         let logging_in = async {
-            view.remark(&format!("logging in by `{}`", short(&method.name)))?;
+            view.tell(&format!("logging in by `{}`", short(&method.name)))?;
             let call = agent.log_in(&method.id);
             // The time that a person needs does not count.
             let done = match limit {
@@ -213,6 +213,10 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
         names_files: bool,
         piped: Option<String>,
     ) -> Result<(), BoxError> {
+        let display = self.agent.display();
+        if display.has_replayed() && !display.options().is_interactive {
+            display.show_prompt(&text)?;
+        }
         let mut prompt = self.console.prompt(text, names_files.then(|| self.agent.prompt_support()))?;
         if let Some(piped) = piped {
             prompt.join(piped);
@@ -261,7 +265,7 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
         let shown = stopped.reason.as_deref().filter(|_| stopped.kind != StopKind::EndTurn).map(short);
         console.view.large_json("stopReason", &Arc::new(stopped.reason))?;
         console.view.turn_ended(shown.as_deref())?;
-        agent.show_settings()?;
+        agent.display().show_settings()?;
         if let Some(interrupted) = console.interrupted {
             return Err(interrupted.into());
         }
@@ -294,6 +298,7 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
                 ColonCommand::Option(Some((option, value))) => agent.set_option(id, &option, &value).await,
                 ColonCommand::Sessions => sessions.list(Some(&cwd)).await,
                 ColonCommand::Delete(id) => sessions.delete(&id).await,
+                ColonCommand::Last => Ok(agent.display().show_last()?),
                 _ => Ok(()),
             }
         };
@@ -315,7 +320,7 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
                 if before != self.id {
                     self.agent.close(&before).await;
                 }
-                self.console.view.remark(&format!("session {id}"))?;
+                self.console.view.tell(&format!("session {id}"))?;
             }
             Err(_) => self.agent.return_to_session(&before),
         }

@@ -39,7 +39,7 @@ impl<A: AgentAdapter> Sessions<'_, A> {
             self.view.session(mark, id, updated_at.unwrap_or("-"), &cwd.display(), title.unwrap_or("-"))
         })
         .await?;
-        if any { Ok(()) } else { Ok(self.view.remark("There are no sessions.")?) }
+        if any { Ok(()) } else { Ok(self.view.tell("There are no sessions.")?) }
     }
 
     /// Deletes a session.
@@ -47,7 +47,7 @@ impl<A: AgentAdapter> Sessions<'_, A> {
         let deleted = self.agent.delete(session, self.limit).await;
         deleted.map_err(|error| self.agent.explain(error))?;
         self.view.json("deleted", &session)?;
-        Ok(self.view.remark(&format!("deleted {session}"))?)
+        Ok(self.view.line(&format!("deleted {session}"))?)
     }
 
     /// Begins a session, or opens an existing one.

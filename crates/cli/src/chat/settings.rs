@@ -1,5 +1,7 @@
 //! Texts of settings, for both versions.
 
+use agentwire_acp_schema::v1::{SessionConfigKind, SessionConfigOption};
+
 /// Reads `on`, `true` or `yes`, or `off`, `false` or `no`.
 pub(super) fn parse_switch(value: &str) -> Option<bool> {
     match value.to_lowercase().as_str() {
@@ -19,5 +21,14 @@ pub(super) fn unknown_option(id: &str, known: &[&str]) -> String {
     match known {
         [] => "the agent offers no options".into(),
         known => format!("there is no option `{id}`; there are: {}", known.join(", ")),
+    }
+}
+
+/// The value of an option. None for an option of an unknown type.
+pub(super) fn current_value(option: &SessionConfigOption) -> Option<&str> {
+    match &option.kind {
+        SessionConfigKind::Select(select) => Some(select.current_value.as_str()),
+        SessionConfigKind::Boolean(boolean) => Some(switch_text(boolean.current_value)),
+        _ => None,
     }
 }

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::io;
 
 use agentwire_mcp_auth::client::AuthError;
 use agentwire_mcp_client::HandshakeError;
@@ -153,5 +154,6 @@ pub(crate) fn to_anyhow(error: BoxError) -> anyhow::Error {
         .or_else(known::<Usage>)
         .or_else(known::<SpawnError>)
         .or_else(known::<AuthError>)
+        .or_else(known::<io::Error>)
         .unwrap_or_else(|error| anyhow::Error::from_boxed(error.into_boxed()))
 }

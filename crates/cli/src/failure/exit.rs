@@ -1,6 +1,7 @@
 //! The exit code of any error.
 
 use std::error::Error;
+use std::io;
 
 use agentwire_jsonrpc::RequestMethod as _;
 use agentwire_mcp_auth::client::AuthError;
@@ -14,11 +15,25 @@ use http::StatusCode;
 
 use super::errors::{AlreadyPrinted, Exit, Failure, Interrupted, ProgramEnded, ToolFailed, Usage};
 
+/// The exit code where nobody reads our output any more: that of a program which SIGPIPE ends.
+const OUTPUT_CLOSED: u8 = 141;
+
+/// Whether nobody reads our output any more. An error of a connection is never an `io::Error` itself.
+pub(crate) fn is_output_closed(error: &anyhow::Error) -> bool {
+    if let Some(AlreadyPrinted(error)) = error.downcast_ref() {
+        return is_output_closed(error);
+    }
+    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
 /// The exit code of the program that ends with this error.
 pub(crate) fn exit_code(error: &anyhow::Error) -> u8 {
     // A transparent error leaves its own error out of its sources.
     if let Some(AlreadyPrinted(error)) = error.downcast_ref() {
         return exit_code(error);
+    }
+    if is_output_closed(error) {
+        return OUTPUT_CLOSED;
     }
     error.chain().find_map(code_of).unwrap_or(Exit::Failed.code())
 }

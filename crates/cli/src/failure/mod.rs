@@ -10,6 +10,6 @@ pub(crate) use self::errors::{
 };
 #[allow(unused_imports, reason = "the commands end with them")]
 pub(crate) use self::errors::{Exit, Failure};
-pub(crate) use self::exit::exit_code;
+pub(crate) use self::exit::{exit_code, is_output_closed};
 pub(crate) use self::json::to_json;
 pub(crate) use self::sentence::sentence;

@@ -1,12 +1,16 @@
 //! Output to people and programs, and questions to the person at the terminal.
 
 mod diagnostics;
+mod diff;
 mod form;
 mod keyboard;
 mod lines;
+mod markdown;
 mod modes;
 mod screen;
 mod shown;
+mod stderr;
+mod style;
 mod user;
 mod view;
 
@@ -14,6 +18,9 @@ pub(crate) use self::keyboard::TypedInput;
 pub(crate) use self::lines::next_line;
 pub(crate) use self::modes::{TerminalModes, is_dumb};
 pub(crate) use self::screen::{MAX_ITEMS, Mark, Screen, StreamedMessage};
-pub(crate) use self::shown::{ShownHashes, ValueHashes, short};
+pub(crate) use self::shown::{ValueHashes, short};
+pub(crate) use self::style::Format;
+#[cfg(test)]
+pub(crate) use self::style::Style;
 pub(crate) use self::user::User;
 pub(crate) use self::view::View;

@@ -2,51 +2,51 @@
 
 use std::borrow::Cow;
 use std::io::{self, Write};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use agentwire_acp_toolkit::MessageKind;
-use similar::{Algorithm, ChangeTag, capture_diff_slices_deadline, group_diff_ops};
 
+use super::markdown::Markdown;
+use super::style::Style;
 use crate::output_queue::Output;
 use crate::text::{StyledText, one_line, write_text};
 
-/// The most lines of a tool's output that are shown.
-const MAX_LINES: usize = 40;
-
-/// The most characters of each such line that are shown.
+/// The most characters of a line of a patch or a diff that are shown.
 const MAX_COLUMNS: usize = 2000;
-
-/// The most bytes of a text in a diff.
-const MAX_DIFF_BYTES: usize = 1 << 20;
-
-/// The most lines of a text in a diff. Comparing takes about 100 bytes of memory a line.
-const MAX_DIFF_LINES: usize = 50_000;
 
 /// The longest text that is escaped before it is queued: 64 KiB. A longer one is escaped when it is written.
 const LONG: usize = 64 << 10;
 
-/// How long to look for the smallest diffs of one update. The search takes quadratic time for some texts. After this time
-/// larger diffs are shown.
-const DIFF_TIMEOUT: Duration = Duration::from_millis(200);
+/// The longest piece of a message that is drawn as Markdown: 1 MiB. A longer one is shown as it came.
+const LONG_MARKDOWN: usize = 1 << 20;
 
 /// The most entries of a plan, and pieces of a call's content, that are shown. [`Screen::more`] counts the others.
 pub(crate) const MAX_ITEMS: usize = 200;
 
 const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
-/// A person's screen.
+/// A person's screen. The answer may go to a stream of its own.
 pub(crate) struct Screen {
     out: Box<dyn Output>,
-    /// Whether to use colours and a spinner.
-    is_terminal: bool,
+    style: Style,
     at_line_start: bool,
-    /// The message whose text was written last, while its line can go on.
-    streamed: Option<StreamedMessage>,
+    /// The text that was written last, while its line can go on.
+    streamed: Option<Streamed>,
+    /// Draws the message that is streamed, where that has colours.
+    markdown: Option<Markdown>,
     spinner: Option<Spinner>,
+    answer: Option<Answer>,
+}
+
+/// The stream of the answer, where that is not the screen: a pipe or a file.
+struct Answer {
+    out: Box<dyn Output>,
+    at_line_start: bool,
+    streamed: Option<u64>,
 }
 
 /// The state of a tool call or of an entry of a plan, shown as a coloured mark.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Mark {
     Pending,
     Running,
@@ -71,11 +71,21 @@ impl Mark {
 }
 
 /// A message whose text is shown piece by piece.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StreamedMessage {
     pub(crate) kind: MessageKind,
     /// The index of the message in the conversation, or a hash of its id.
     pub(crate) key: u64,
+    /// Whether it is of the turn that runs, and not of an earlier one.
+    pub(crate) is_new: bool,
+}
+
+/// A text that is shown piece by piece.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Streamed {
+    Message(StreamedMessage),
+    /// The output of the tool call with this index.
+    Output(usize),
 }
 
 struct Spinner {
@@ -87,23 +97,30 @@ struct Spinner {
 }
 
 impl Screen {
-    pub(crate) fn new(out: Box<dyn Output>, is_terminal: bool) -> Self {
-        Self { out, is_terminal, at_line_start: true, streamed: None, spinner: None }
+    pub(crate) fn new(out: Box<dyn Output>, style: Style) -> Self {
+        Self { out, style, at_line_start: true, streamed: None, markdown: None, spinner: None, answer: None }
+    }
+
+    /// The same, but the text of new messages of the agent goes to another stream, as it came.
+    pub(crate) fn with_answer(mut self, out: Box<dyn Output>) -> Self {
+        self.answer = Some(Answer { out, at_line_start: true, streamed: None });
+        self
     }
 
     /// Starts the spinner, with a text before the seconds.
     pub(crate) fn start_spinner(&mut self, label: &str) {
         let label = if label.is_empty() { String::new() } else { format!("{} ", one_line(label)) };
-        let spinner = Spinner { label, since: Instant::now(), frame: 0, shown: false };
-        self.spinner = self.is_terminal.then_some(spinner);
+        let is_shown = self.style.redraws && self.answer.is_none();
+        self.spinner = is_shown.then(|| Spinner { label, since: Instant::now(), frame: 0, shown: false });
     }
 
-    /// Removes the spinner, and ends an open line.
+    /// Removes the spinner, and ends open lines.
     pub(crate) fn stop_spinner(&mut self) -> io::Result<()> {
         self.clear_spinner()?;
         self.spinner = None;
         self.end_line()?;
-        self.out.flush()
+        self.out.flush()?;
+        self.end_answer()
     }
 
     /// Turns the spinner, if the cursor is at the start of a line.
@@ -116,7 +133,10 @@ impl Screen {
             spinner.shown = true;
             let frame = FRAMES[spinner.frame % FRAMES.len()];
             let (label, seconds) = (&spinner.label, spinner.since.elapsed().as_secs());
-            write!(self.out, "\r\x1b[2K\x1b[2m{frame} {label}{seconds} s\x1b[0m")?;
+            match self.style.colours {
+                true => write!(self.out, "\r\x1b[2K\x1b[2m{frame} {label}{seconds} s\x1b[0m")?,
+                false => write!(self.out, "\r\x1b[2K{frame} {label}{seconds} s")?,
+            }
             self.out.flush()?;
         }
         Ok(())
@@ -155,6 +175,18 @@ impl Screen {
         writeln!(self.out, "{}", text.into().as_str())
     }
 
+    /// Shows a line that was asked for, such as one of a list: with the answer.
+    pub(crate) fn answer_line(&mut self, text: &str) -> io::Result<()> {
+        if self.answer.is_none() {
+            self.line(text)?;
+            return self.out.flush();
+        }
+        self.end_answer()?;
+        let Some(answer) = &mut self.answer else { return Ok(()) };
+        writeln!(answer.out, "{}", StyledText::from(text).as_str())?;
+        answer.out.flush()
+    }
+
     /// Passes on what is shown so far.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
@@ -162,39 +194,81 @@ impl Screen {
 
     /// Shows a piece of a message, after the pieces before it. A long piece is escaped when it is written.
     pub(crate) fn stream(&mut self, message: StreamedMessage, text: Cow<'_, str>) -> io::Result<()> {
-        self.clear_spinner()?;
         let kind = message.kind;
-        if self.streamed != Some(message) {
+        if kind == MessageKind::Agent && message.is_new && self.answer.is_some() {
+            return self.stream_answer(message.key, text);
+        }
+        self.clear_spinner()?;
+        if self.streamed != Some(Streamed::Message(message)) {
             self.end_line()?;
-            self.streamed = Some(message);
+            self.streamed = Some(Streamed::Message(message));
+            self.markdown = (kind == MessageKind::Agent && self.style.colours).then(Markdown::default);
             if kind == MessageKind::User {
                 write!(self.out, "> ")?;
             }
         }
+        if let Some(markdown) = &mut self.markdown {
+            if text.len() <= LONG_MARKDOWN {
+                let drawn = markdown.push(&text);
+                if !drawn.is_empty() {
+                    self.out.write_all(drawn.as_bytes())?;
+                    self.at_line_start = markdown.at_line_start();
+                }
+                return Ok(());
+            }
+            let rest = markdown.finish();
+            self.out.write_all(rest.as_bytes())?;
+        }
         let colour = match kind {
-            MessageKind::Thought if self.is_terminal => Some("2"),
-            MessageKind::User if self.is_terminal => Some("1"),
+            MessageKind::Thought if self.style.colours => Some("2"),
+            MessageKind::User if self.style.colours => Some("1"),
             _ => None,
         };
         if !text.is_empty() {
             self.at_line_start = text.ends_with('\n');
         }
-        if text.len() <= LONG {
-            return write_text(&mut self.out, colour, &text);
+        write_piece(&mut *self.out, colour, text)
+    }
+
+    fn stream_answer(&mut self, key: u64, text: Cow<'_, str>) -> io::Result<()> {
+        if self.answer.as_ref().is_some_and(|answer| answer.streamed != Some(key)) {
+            self.end_answer()?;
         }
-        let text = text.into_owned();
-        self.out.write_later(text.len(), Box::new(move |out| write_text(out, colour, &text)));
+        let Some(answer) = &mut self.answer else { return Ok(()) };
+        answer.streamed = Some(key);
+        if !text.is_empty() {
+            answer.at_line_start = text.ends_with('\n');
+        }
+        write_piece(&mut *answer.out, None, text)?;
+        answer.out.flush()
+    }
+
+    /// Shows a piece of a line of a tool call's output, indented. It may end with a line feed.
+    pub(crate) fn output_piece(&mut self, call: usize, piece: &str) -> io::Result<()> {
+        self.clear_spinner()?;
+        if self.streamed != Some(Streamed::Output(call)) {
+            self.end_line()?;
+            self.streamed = Some(Streamed::Output(call));
+        }
+        let line = piece.strip_suffix('\n').unwrap_or(piece);
+        if self.at_line_start && !piece.is_empty() {
+            self.out.write_all(b"  ")?;
+        }
+        if !line.is_empty() {
+            write_text(&mut self.out, self.style.colours.then_some("2"), line)?;
+        }
+        if !piece.is_empty() {
+            self.at_line_start = line.len() < piece.len();
+        }
+        if self.at_line_start && !piece.is_empty() {
+            self.out.write_all(b"\n")?;
+        }
         Ok(())
     }
 
-    /// Shows the beginning of a tool's output: up to 40 lines.
-    pub(crate) fn indented(&mut self, text: &str) -> io::Result<()> {
-        let count = text.lines().count();
-        text.lines().take(MAX_LINES).try_for_each(|line| self.shortened_line("2", line))?;
-        if count > MAX_LINES {
-            self.dim(&format!("  … {} more lines", count - MAX_LINES))?;
-        }
-        Ok(())
+    /// Whether the line of a tool call's output can go on.
+    pub(crate) fn is_in_output(&self, call: usize) -> bool {
+        !self.at_line_start && self.streamed == Some(Streamed::Output(call))
     }
 
     /// Shows a line with a mark.
@@ -225,63 +299,53 @@ impl Screen {
         if count > 0 { self.dim(&format!("  … {count} more")) } else { Ok(()) }
     }
 
-    /// The time until which to look for the smallest diffs of the update that is shown now.
-    pub(crate) fn diff_deadline() -> Instant {
-        Instant::now() + DIFF_TIMEOUT
-    }
-
-    /// Shows what changed in a text, with three lines of context.
-    pub(crate) fn diff(&mut self, old: &str, new: &str, deadline: Instant) -> io::Result<()> {
-        let is_long = |text: &str| text.len() > MAX_DIFF_BYTES || text.lines().nth(MAX_DIFF_LINES).is_some();
-        if is_long(old) || is_long(new) {
-            let (old, new) = (old.len(), new.len());
-            return self.dim(&format!("  [{old} bytes before and {new} after are too long to be compared]"));
-        }
-        let lines = |text| str::split_inclusive(text, '\n').collect::<Vec<_>>();
-        let (old, new) = (lines(old), lines(new));
-        let changes = capture_diff_slices_deadline(Algorithm::Myers, &old, &new, Some(deadline));
-        for group in group_diff_ops(changes, 3) {
-            for change in group.iter().flat_map(|operation| operation.iter_changes(&*old, &*new)) {
-                let (sign, colour) = match change.tag() {
-                    ChangeTag::Delete => ('-', "31"),
-                    ChangeTag::Insert => ('+', "32"),
-                    ChangeTag::Equal => (' ', "2"),
-                };
-                let text = change.value().trim_end_matches('\n');
-                self.shortened_line(colour, &format!("{sign}{text}"))?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Shows the beginning of an indented line: up to 2,000 characters.
+    /// Shows the beginning of an indented line: up to 2,000 characters, with its tabs.
     pub(crate) fn shortened_line(&mut self, colour: &str, line: &str) -> io::Result<()> {
-        match line.char_indices().nth(MAX_COLUMNS) {
-            Some((end, _)) => self.indented_line(colour, &format!("{}…", &line[..end])),
-            None => self.indented_line(colour, line),
-        }
-    }
-
-    /// Shows an indented line, with its tabs.
-    fn indented_line(&mut self, colour: &str, line: &str) -> io::Result<()> {
-        let line = StyledText::lines(line);
-        let line = if self.is_terminal { line.coloured(colour) } else { line };
+        let line = match line.char_indices().nth(MAX_COLUMNS) {
+            Some((end, _)) => StyledText::lines(&format!("{}…", &line[..end])),
+            None => StyledText::lines(line),
+        };
+        let line = if self.style.colours { line.coloured(colour) } else { line };
         self.line(StyledText::from("  ").then(line))
     }
 
     /// A text on one line, in a colour where the screen has them.
     pub(crate) fn paint(&self, colour: &str, text: &str) -> StyledText {
         let text = StyledText::from(text);
-        if self.is_terminal { text.coloured(colour) } else { text }
+        if self.style.colours { text.coloured(colour) } else { text }
+    }
+
+    /// Ends a message that is complete.
+    pub(crate) fn end_message(&mut self) -> io::Result<()> {
+        self.end_line()?;
+        self.out.flush()
     }
 
     fn end_line(&mut self) -> io::Result<()> {
+        if let Some(mut markdown) = self.markdown.take() {
+            let rest = markdown.finish();
+            if !rest.is_empty() {
+                self.out.write_all(rest.as_bytes())?;
+                self.at_line_start = markdown.at_line_start();
+            }
+        }
         if !self.at_line_start {
             writeln!(self.out)?;
         }
         self.at_line_start = true;
         self.streamed = None;
         Ok(())
+    }
+
+    /// Ends an open line of the answer.
+    fn end_answer(&mut self) -> io::Result<()> {
+        let Some(answer) = &mut self.answer else { return Ok(()) };
+        if !answer.at_line_start {
+            writeln!(answer.out)?;
+        }
+        answer.at_line_start = true;
+        answer.streamed = None;
+        answer.out.flush()
     }
 
     fn clear_spinner(&mut self) -> io::Result<()> {
@@ -292,4 +356,14 @@ impl Screen {
         }
         Ok(())
     }
+}
+
+/// Writes a piece of a message. A long one is escaped when it is written.
+fn write_piece(out: &mut dyn Output, colour: Option<&'static str>, text: Cow<'_, str>) -> io::Result<()> {
+    if text.len() <= LONG {
+        return write_text(out, colour, &text);
+    }
+    let text = text.into_owned();
+    out.write_later(text.len(), Box::new(move |out| write_text(out, colour, &text)));
+    Ok(())
 }

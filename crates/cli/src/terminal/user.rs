@@ -48,7 +48,7 @@ impl User {
 
     /// Shows below the open question that it was withdrawn.
     pub(crate) async fn question_withdrawn(&self) {
-        if self.0.view.remark("The question was taken back.").is_ok() {
+        if self.0.view.tell("The question was taken back.").is_ok() {
             let _closed = self.0.view.output().written().await;
         }
     }
@@ -152,7 +152,7 @@ impl User {
 
     /// Shows a line that belongs to a question.
     pub(super) fn tell(&self, text: &str) -> Result<(), Error> {
-        self.0.view.remark(text).map_err(Error::internal_error)
+        self.0.view.tell(text).map_err(Error::internal_error)
     }
 
     /// Asks for a line. The caller holds the keyboard.

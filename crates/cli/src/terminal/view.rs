@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Write};
 use std::sync::Arc;
 
-use agentwire_acp_client::Error;
+use agentwire_acp_client::{BoxError, Error};
 use agentwire_jsonrpc::{RawJson, Skipped, SkippedPart};
 use agentwire_sync::Mutex;
 use serde::Serialize;
@@ -14,8 +14,10 @@ use serde_json::json;
 use super::diagnostics::Diagnostics;
 use super::screen::Screen;
 use super::shown::short;
-use crate::failure::to_json;
-use crate::output::{Member, json_line};
+use super::stderr::OrderedStderr;
+use super::style::{Format, Style};
+use crate::failure::{to_anyhow, to_json};
+use crate::output::{Member, SessionUpdateLine, json_line};
 use crate::output_queue::{Output as _, OutputQueue};
 use crate::text::{Notes, beginning, one_line};
 
@@ -54,22 +56,33 @@ pub(crate) struct View {
     diagnostics: Diagnostics,
     /// None where stdout has JSON.
     screen: Option<Arc<Mutex<Screen>>>,
+    /// Whether the answer alone is shown.
+    is_quiet: bool,
     /// The kinds of skipped parts that were reported to the person.
     skipped: Mutex<BTreeSet<&'static str>>,
 }
 
 impl View {
-    /// On our stdout, with the notes that go to stderr.
-    pub(crate) fn new(json: bool, notes: Notes) -> Self {
+    /// On our stdout, with the notes that go to stderr. Where stdout is no terminal, only the answer goes there, and all else to
+    /// stderr.
+    pub(crate) fn new(format: Format, notes: Notes) -> Self {
         let stdout = io::stdout();
         let is_terminal = stdout.is_terminal();
         let output = OutputQueue::new(stdout);
-        let screen =
-            (!json).then(|| Arc::new(Mutex::new(Screen::new(Box::new(output.clone()), is_terminal))));
+        let screen = match is_terminal {
+            true => Screen::new(Box::new(output.clone()), Style::of(true)),
+            false => {
+                let stderr = Box::new(OrderedStderr::new(output.clone()));
+                Screen::new(stderr, Style::of(io::stderr().is_terminal()))
+                    .with_answer(Box::new(output.clone()))
+            }
+        };
+        let screen = (format != Format::Json).then(|| Arc::new(Mutex::new(screen)));
         let is_shared = is_terminal && io::stderr().is_terminal();
         let diagnostics =
             Diagnostics::new(screen.clone().filter(|_| is_shared), output.clone(), notes.clone());
-        Self { output, notes, diagnostics, screen, skipped: Mutex::default() }
+        let is_quiet = format == Format::Quiet;
+        Self { output, notes, diagnostics, screen, is_quiet, skipped: Mutex::default() }
     }
 
     /// The messages on stderr.
@@ -90,6 +103,11 @@ impl View {
     /// Whether stdout has lines of JSON, for programs.
     pub(crate) fn is_json(&self) -> bool {
         self.screen.is_none()
+    }
+
+    /// Whether the answer alone is shown.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.is_quiet
     }
 
     /// Draws on the screen, if there is one.
@@ -114,15 +132,41 @@ impl View {
         if !self.is_json() {
             return Ok(());
         }
-        let mut output = self.output.clone();
         let mut line = ShortLine(Vec::new());
         if json_line(&mut line, &Member(name, &**value)).is_ok() {
-            output.write_all(&line.0)?;
-        } else {
-            let value = value.clone();
-            let write = move |mut out: &mut dyn Write| json_line(&mut out, &Member(name, &*value));
-            output.write_later(VALUE_WEIGHT, Box::new(write));
+            return self.write_line(&line);
         }
+        let value = value.clone();
+        self.write_later(move |mut out| json_line(&mut out, &Member(name, &*value)))
+    }
+
+    /// Prints the line of an update for programs, likewise.
+    fn update_json<U>(&self, session: &str, update: &Arc<U>) -> io::Result<()>
+    where
+        U: Serialize + Send + Sync + 'static,
+    {
+        let mut line = ShortLine(Vec::new());
+        if json_line(&mut line, &SessionUpdateLine { update: &**update, session }).is_ok() {
+            return self.write_line(&line);
+        }
+        let (update, session) = (update.clone(), session.to_owned());
+        self.write_later(move |mut out| {
+            json_line(&mut out, &SessionUpdateLine { update: &*update, session: &session })
+        })
+    }
+
+    fn write_line(&self, line: &ShortLine) -> io::Result<()> {
+        let mut output = self.output.clone();
+        output.write_all(&line.0)?;
+        output.flush()
+    }
+
+    fn write_later(
+        &self,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()> + Send + 'static,
+    ) -> io::Result<()> {
+        let mut output = self.output.clone();
+        output.write_later(VALUE_WEIGHT, Box::new(write));
         output.flush()
     }
 
@@ -151,11 +195,13 @@ impl View {
     }
 
     /// Handles an update of a session. For programs it is printed, and then applied only if it is a setting. For people
-    /// `apply` shows it. Updates of other sessions are not applied.
+    /// `apply` shows it. Updates of other sessions are not applied. A hidden one is not printed.
     pub(crate) fn update<U>(
         &self,
+        session: &str,
         update: U,
         is_ours: bool,
+        is_hidden: bool,
         is_setting: impl FnOnce(&U) -> bool,
         apply: impl FnOnce(U) -> io::Result<()>,
     ) -> io::Result<()>
@@ -166,7 +212,7 @@ impl View {
             return if is_ours { apply(update) } else { Ok(()) };
         }
         let update = Arc::new(update);
-        let printed = self.large_json("update", &update);
+        let printed = if is_hidden { Ok(()) } else { self.update_json(session, &update) };
         if is_ours && is_setting(&update) {
             apply(Arc::unwrap_or_clone(update))?;
         }
@@ -210,28 +256,38 @@ impl View {
         if self.is_json() { json_line(&mut self.output.clone(), &to_json(error)) } else { Ok(()) }
     }
 
-    /// Shows a dim line of our own to people.
+    /// Reports a failure that does not end the conversation.
+    pub(crate) fn failed_turn(&self, error: BoxError) -> io::Result<()> {
+        match self.is_json() {
+            true => self.failure(&to_anyhow(error)),
+            false => self.tell(&format!("error: {error}")),
+        }
+    }
+
+    /// Shows a dim line of our own to people, unless they want the answer alone.
     pub(crate) fn remark(&self, text: &str) -> io::Result<()> {
+        if self.is_quiet { Ok(()) } else { self.tell(text) }
+    }
+
+    /// Shows a dim line of our own that belongs to a question or a command of the person.
+    pub(crate) fn tell(&self, text: &str) -> io::Result<()> {
         self.on_screen(|screen| screen.dim(text))
     }
 
-    /// Shows a line to people.
+    /// Shows a line that was asked for to people.
     pub(crate) fn line(&self, text: &str) -> io::Result<()> {
-        self.on_screen(|screen| {
-            screen.line(text)?;
-            screen.flush()
-        })
+        self.on_screen(|screen| screen.answer_line(text))
     }
 
     /// Shows lines to people, or `none` where there are no lines.
     pub(crate) fn list(&self, lines: &[String], none: &str) -> io::Result<()> {
-        if lines.is_empty() { self.remark(none) } else { lines.iter().try_for_each(|line| self.line(line)) }
+        if lines.is_empty() { self.tell(none) } else { lines.iter().try_for_each(|line| self.line(line)) }
     }
 
     /// Reports that something of the agent's is not stored, because it is too large.
     pub(crate) fn not_stored(&self, what: &str) -> io::Result<()> {
         if !self.is_json() {
-            return self.remark(&format!("! {what}"));
+            return self.tell(&format!("! {what}"));
         }
         self.diagnostics.add(&format!("warning: {what}"));
         self.json("leftOut", &what)
@@ -273,7 +329,7 @@ impl View {
     pub(crate) fn turn_ended(&self, reason: Option<&str>) -> io::Result<()> {
         self.on_screen(|screen| {
             screen.stop_spinner()?;
-            match reason {
+            match reason.filter(|_| !self.is_quiet) {
                 Some(reason) => screen.dim(&format!("[{reason}]")),
                 None => Ok(()),
             }

@@ -1,39 +1,28 @@
 //! Our client for an agent of version 1: the part of a [`Toolkit`] that asks the user and shows the conversation.
 
-use std::hash::{BuildHasher as _, RandomState};
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use agentwire_acp_client::{Call, Error};
 use agentwire_acp_schema::v1::{
-    ClientCapabilities, Content, ContentBlock, CreateElicitationResponse, ElicitationId, NewSessionRequest,
-    NewSessionResponse, RequestPermissionRequest, RequestPermissionResponse, SessionId, SessionNotification,
-    SessionUpdate, StopReason, TerminalId, ToolCallContent, ToolCallUpdate,
+    ClientCapabilities, CreateElicitationResponse, ElicitationId, NewSessionRequest, NewSessionResponse,
+    RequestPermissionRequest, RequestPermissionResponse, SessionId, SessionNotification, SessionUpdate,
+    TerminalId,
 };
 use agentwire_acp_toolkit::{
-    Applied, Change, Conversation, Form, MessageKind, PermissionPolicy, Permissions, Toolkit, Update,
+    Applied, Change, Conversation, Form, PermissionPolicy, Permissions, ShownOutput, Toolkit, Update,
     UrlConsent, UserInterface, Workspace, Workspaces,
 };
 use agentwire_jsonrpc::{RawJson, Skipped};
-use agentwire_sync::Mutex;
+use serde_json::json;
 
-use super::draw::{Renderer, content_text};
 use super::settings;
 use crate::chat::complete::Completions;
+use crate::chat::display::Display;
 use crate::chat::permissions::PermissionChecker;
 use crate::chat::setup::{SessionSetup, check_id, ignore_output_error};
-use crate::terminal::{Screen, StreamedMessage, User, View};
-use crate::text::beginning;
-
-/// The most memory of the conversation: 8 MiB. Messages are shown as they arrive, and are not kept.
-const CONVERSATION_LIMIT: usize = 8 << 20;
-
-/// How many bytes of a tool's text are kept: 128 KiB. Fewer are shown.
-const TOOL_TEXT_LIMIT: usize = 128 << 10;
-
-/// From this length in bytes on, a user message of the agent is not compared with the prompt, and is shown: 1 MiB.
-const LONG_ECHO: usize = 1 << 20;
+use crate::chat::update_text::shown_parts;
+use crate::terminal::{User, View};
 
 /// The client. Clones share everything.
 #[derive(Clone)]
@@ -47,11 +36,7 @@ struct Inner {
     workspaces: Workspaces,
     completions: Completions,
     setup: SessionSetup<NewSessionResponse>,
-    conversation: Mutex<Conversation>,
-    renderer: Mutex<Renderer>,
-    hasher: RandomState,
-    /// Whether a turn runs, or a session is replayed.
-    in_flow: AtomicBool,
+    display: Arc<Display>,
 }
 
 impl Client {
@@ -62,6 +47,7 @@ impl Client {
         user: Option<User>,
         permissions: Arc<PermissionChecker>,
         completions: Completions,
+        display: Arc<Display>,
     ) -> Toolkit<Self> {
         let (workspaces, is_there) = (permissions.workspaces(), user.is_some());
         let may_read = permissions.may_read();
@@ -73,10 +59,7 @@ impl Client {
             workspaces: workspaces.clone(),
             completions,
             setup: SessionSetup::new(|opened: &NewSessionResponse| &opened.session_id),
-            conversation: Conversation::new().limit(CONVERSATION_LIMIT).into(),
-            renderer: Mutex::default(),
-            hasher: RandomState::new(),
-            in_flow: AtomicBool::default(),
+            display,
         }));
         // The checker decides on every request.
         let ask = Permissions::new(PermissionPolicy::Ask);
@@ -96,17 +79,20 @@ impl Client {
         toolkit
     }
 
-    /// The capabilities of a toolkit, with logins in our terminal where a person can be asked.
+    /// The capabilities of a toolkit, with logins in our terminal where a person can be asked. The members of `_meta` ask for the
+    /// output of the commands that the agent runs by itself: agents send it in the `_meta` of updates to such a client.
     pub(in crate::chat) fn capabilities(toolkit: &Toolkit<Self>) -> ClientCapabilities {
         let mut capabilities = toolkit.capabilities();
         capabilities.auth.terminal = toolkit.user_interface().0.user.is_some();
+        let meta = capabilities.meta.get_or_insert_default();
+        meta.insert("terminal_output", json!(true));
+        meta.insert("terminal_output_delta", json!(true));
         capabilities
     }
 
     /// Forgets the conversation, before another begins.
     pub(super) fn forget(&self) {
-        *self.0.conversation.lock() = Conversation::new().limit(CONVERSATION_LIMIT);
-        *self.0.renderer.lock() = Renderer::default();
+        self.0.display.forget();
     }
 
     /// Opens the workspace of an existing session, and shows the session's updates from now on.
@@ -146,42 +132,27 @@ impl Client {
         self.applied(applied)
     }
 
-    /// The conversation as it is now.
-    pub(super) fn conversation<R>(&self, look: impl FnOnce(&mut Conversation) -> R) -> R {
-        look(&mut self.0.conversation.lock())
+    /// What is shown of the session.
+    pub(super) fn display(&self) -> &Display {
+        &self.0.display
     }
 
-    /// Called when a turn begins. The agent's copies of the prompt are not shown.
-    pub(super) fn turn_begins(&self, prompt: &[ContentBlock]) {
-        self.set_in_flow(true);
-        let _not_shown_again = self.conversation(|conversation| conversation.prompt(prompt.iter().cloned()));
+    /// The conversation as it is now.
+    pub(super) fn conversation<R>(&self, look: impl FnOnce(&mut Conversation) -> R) -> R {
+        self.0.display.conversation(look)
     }
 
     /// Called when a turn has ended. A failed turn counts as cancelled.
     pub(super) fn turn_ended(&self, was_cancelled: bool) -> io::Result<()> {
-        self.set_in_flow(false);
-        let reason = if was_cancelled { StopReason::Cancelled } else { StopReason::EndTurn };
-        for index in self.conversation(|conversation| conversation.turn_ended(&reason)) {
-            let conversation = &self.0.conversation;
-            self.draw_on_screen(|renderer, screen| {
-                renderer.draw_cancelled(screen, &conversation.lock(), index)
-            })?;
-        }
-        Ok(())
+        self.0.display.turn_ended(was_cancelled, &|id, position| self.own_output(id, position))
     }
 
-    /// Marks the beginning and the end of a turn or a replay. Settings that change in it are shown after it.
-    pub(super) fn set_in_flow(&self, in_flow: bool) {
-        self.0.in_flow.store(in_flow, Ordering::Relaxed);
+    /// Shows what the commands that we run for the agent have written meanwhile.
+    pub(super) fn show_running(&self) -> io::Result<()> {
+        self.0.display.show_running(&|id, position| self.own_output(id, position))
     }
 
-    /// Shows the settings that changed.
-    pub(super) fn show_settings(&self) -> io::Result<()> {
-        let conversation = &self.0.conversation;
-        self.draw_on_screen(|renderer, screen| renderer.draw_settings(screen, &conversation.lock()))
-    }
-
-    /// Applies and shows an update, or an answer with the content of one.
+    /// Applies and shows an answer with the content of an update.
     pub(super) fn apply(&self, update: impl Into<Update>) -> io::Result<()> {
         let applied = self.conversation(|conversation| conversation.apply(update));
         self.applied(applied)
@@ -189,124 +160,28 @@ impl Client {
 
     /// Shows the changes of an update, and updates the completions.
     fn applied(&self, applied: Applied) -> io::Result<()> {
-        settings::update_completions(&self.0.completions, &self.0.conversation.lock(), applied.change);
-        self.draw(applied.change)?;
-        match applied.omitted {
-            0 => Ok(()),
-            bytes => self.0.view.not_stored(&format!(
-                "something that the agent told takes {bytes} bytes of memory, which is more than is kept: it is left out"
-            )),
-        }
+        self.update_completions(applied.change);
+        self.0.display.show(&applied, &|id, position| self.own_output(id, position))
     }
 
-    fn draw(&self, change: Change) -> io::Result<()> {
-        let output = |id: &TerminalId| self.output(id);
-        let conversation = &self.0.conversation;
-        self.draw_on_screen(|renderer, screen| renderer.draw(screen, &conversation.lock(), change, &output))?;
-        if self.0.in_flow.load(Ordering::Relaxed) { Ok(()) } else { self.show_settings() }
+    fn update_completions(&self, change: Change) {
+        self.conversation(|conversation| {
+            settings::update_completions(&self.0.completions, conversation, change);
+        });
     }
 
-    fn draw_on_screen(
-        &self,
-        draw: impl FnOnce(&mut Renderer, &mut Screen) -> io::Result<()>,
-    ) -> io::Result<()> {
-        self.0.view.on_screen(|screen| draw(&mut self.0.renderer.lock(), screen))
-    }
-
-    /// The output of a terminal of the session, also after the agent has released it.
-    fn output(&self, id: &TerminalId) -> Option<String> {
+    /// What a terminal of the session wrote since a position, also after the agent has released it.
+    fn own_output(&self, id: &TerminalId, position: u64) -> Option<ShownOutput> {
         let workspace = self.0.workspaces.of(&self.0.setup.session()?).ok()?;
-        workspace.terminals().shown(id).map(|shown| shown.output)
+        workspace.terminals().shown_since(id, position)
     }
 
-    /// Applies and shows an update. The text of a message is shown and not kept.
-    fn update(&self, mut update: SessionUpdate) -> io::Result<()> {
-        remove_hidden_parts(&mut update);
-        let chunk = self.take_text(&mut update);
-        let mut applied = self.conversation(|conversation| conversation.apply(update));
-        let Some(TextChunk { kind, id, text }) = chunk else { return self.applied(applied) };
-        // The text that the conversation omits is shown here.
-        applied.omitted = 0;
-        let key = applied.change.index().map_or(id, |index| index as u64);
-        self.applied(applied)?;
-        self.0.view.on_screen(|screen| {
-            screen.stream(StreamedMessage { kind, key }, text.into())?;
-            screen.flush()
-        })
+    /// Applies and shows an update.
+    fn update(&self, update: SessionUpdate) -> io::Result<()> {
+        let change = self.0.display.update(update, &|id, position| self.own_output(id, position))?;
+        self.update_completions(change);
+        Ok(())
     }
-
-    /// Takes the text out of an update that extends a message.
-    fn take_text(&self, update: &mut SessionUpdate) -> Option<TextChunk> {
-        let (kind, chunk) = match update {
-            SessionUpdate::AgentMessageChunk(chunk) => (MessageKind::Agent, chunk),
-            SessionUpdate::AgentThoughtChunk(chunk) => (MessageKind::Thought, chunk),
-            // The conversation compares shorter ones with the prompt.
-            SessionUpdate::UserMessageChunk(chunk)
-                if chunk.content.as_text().is_some_and(|text| text.len() >= LONG_ECHO) =>
-            {
-                (MessageKind::User, chunk)
-            }
-            _ => return None,
-        };
-        let text = match &mut chunk.content {
-            ContentBlock::Text(text) => std::mem::take(&mut text.text),
-            other => {
-                let text = content_text(other).into_owned();
-                *other = ContentBlock::from("");
-                text
-            }
-        };
-        Some(TextChunk { kind, id: self.0.hasher.hash_one(&chunk.message_id), text })
-    }
-}
-
-/// Removes the parts of a tool call that are never shown: raw input, raw output and locations. Long texts are cut.
-fn remove_hidden_parts(update: &mut SessionUpdate) {
-    let contents = match update {
-        SessionUpdate::ToolCall(call) => {
-            (call.raw_input, call.raw_output, call.meta) = (None, None, None);
-            call.locations.clear();
-            Some(&mut call.content)
-        }
-        SessionUpdate::ToolCallUpdate(call) => {
-            (call.raw_input, call.raw_output, call.locations, call.meta) = (None, None, None, None);
-            call.content.as_mut()
-        }
-        _ => None,
-    };
-    for content in contents.into_iter().flatten() {
-        if let ToolCallContent::Content(content) = content
-            && let ContentBlock::Text(text) = &mut content.content
-            && text.text.len() > TOOL_TEXT_LIMIT
-        {
-            text.text = beginning(&*text.text, TOOL_TEXT_LIMIT);
-        }
-    }
-}
-
-/// A copy of a tool call with only its shown parts. All of it may be as long as a message.
-fn shown_parts(call: &ToolCallUpdate) -> ToolCallUpdate {
-    let content = |content: &ToolCallContent| match content {
-        ToolCallContent::Content(part) => match part.content.as_text() {
-            Some(text) => Content::from(beginning(text, TOOL_TEXT_LIMIT)).into(),
-            None => content.clone(),
-        },
-        other => other.clone(),
-    };
-    let mut shown = ToolCallUpdate::new(call.tool_call_id.clone());
-    (shown.kind, shown.status) = (call.kind.clone(), call.status.clone());
-    shown.title = call.title.as_ref().map(|title| beginning(title, TOOL_TEXT_LIMIT));
-    shown.name = call.name.as_ref().map(|name| beginning(name, TOOL_TEXT_LIMIT));
-    shown.content = call.content.as_ref().map(|contents| contents.iter().map(content).collect());
-    shown
-}
-
-/// A piece of a message's text.
-struct TextChunk {
-    kind: MessageKind,
-    /// A hash of the message's id.
-    id: u64,
-    text: String,
 }
 
 /// Whether an update changes what the person can set or complete.
@@ -355,8 +230,8 @@ impl UserInterface for Client {
         if is_ours {
             self.0.permissions.observe(&update);
         }
-        let apply = |update| self.update(update);
-        ignore_output_error(self.0.view.update(update, is_ours, is_setting, apply));
+        let (apply, is_hidden) = (|update| self.update(update), self.0.display.hides());
+        ignore_output_error(self.0.view.update(&session_id, update, is_ours, is_hidden, is_setting, apply));
         None
     }
 

@@ -1,11 +1,11 @@
 //! An agent of version 1.
 
 mod client;
-mod draw;
 mod settings;
 
 use std::io;
 use std::path::Path;
+use std::pin::pin;
 use std::time::Duration;
 
 use agentwire_acp_client::{AgentHandle, BoxError, CallError, Closed, Sessions};
@@ -21,11 +21,15 @@ use agentwire_acp_toolkit::Toolkit;
 use self::settings::ModeSetting;
 use super::adapter::{AgentAdapter, StopKind, StoppedTurn, client_info};
 use super::agent_login::LoginMethod;
+use super::display::Display;
 use super::prompt::{Piece, PromptSupport};
-use super::setup::check_id;
+use super::setup::{check_id, ignore_output_error};
 use crate::terminal::View;
 
 pub(in crate::chat) use self::client::Client;
+
+/// How often the output of commands that run is shown.
+const WATCH_INTERVAL: Duration = Duration::from_millis(100);
 
 /// An agent of version 1, and our client for it.
 pub(super) struct Adapter {
@@ -121,7 +125,8 @@ impl AgentAdapter for Adapter {
         Ok(opened.session_id)
     }
 
-    /// Loads the session, with all of its conversation, where the agent can do that, and resumes it otherwise.
+    /// Loads the session, with all of its conversation, where the agent can do that, and resumes it otherwise. Resumes it where
+    /// the conversation is not shown.
     async fn reopen_session(
         &self,
         id: SessionId,
@@ -131,7 +136,9 @@ impl AgentAdapter for Adapter {
     ) -> Result<SessionId, BoxError> {
         let (agent, client, capabilities) = (&self.agent, self.client(), self.agent.capabilities());
         let mut opened = NewSessionResponse::new(&id);
-        if capabilities.is_some_and(|agent| agent.load_session) {
+        let can_load = capabilities.is_some_and(|agent| agent.load_session);
+        let can_resume = capabilities.is_some_and(|agent| agent.session_capabilities.resume.is_some());
+        if can_load && (self.display().options().shows_replay || !can_resume) {
             let request = LoadSessionRequest::new(&id, cwd).mcp_servers(servers);
             client.open(&id, &request);
             let call = client.setup().keep(agent.load_session(request), |loaded| {
@@ -139,7 +146,7 @@ impl AgentAdapter for Adapter {
                 (opened, LoadSessionResponse::new())
             });
             call.timeout(limit).await.map_err(|error| self.explain(error))?;
-        } else if capabilities.is_some_and(|agent| agent.session_capabilities.resume.is_some()) {
+        } else if can_resume {
             let request = ResumeSessionRequest::new(&id, cwd).mcp_servers(servers);
             client.open(&id, &request);
             let call = client.setup().keep(agent.resume_session(request), |resumed| {
@@ -154,20 +161,16 @@ impl AgentAdapter for Adapter {
         Ok(id)
     }
 
+    fn display(&self) -> &Display {
+        self.client().display()
+    }
+
     fn return_to_session(&self, session: &SessionId) {
         self.client().setup().return_to(session);
     }
 
     fn leave_session(&self) {
         self.client().forget();
-    }
-
-    fn set_opening(&self, opening: bool) {
-        self.client().set_in_flow(opening);
-    }
-
-    fn show_settings(&self) -> io::Result<()> {
-        self.client().show_settings()
     }
 
     async fn set_mode(&self, session: &SessionId, mode: &str) -> Result<(), BoxError> {
@@ -202,8 +205,15 @@ impl AgentAdapter for Adapter {
 
     async fn prompt(&self, session: &SessionId, prompt: Vec<Piece>) -> Result<StoppedTurn, CallError> {
         let blocks: Vec<ContentBlock> = prompt.into_iter().map(Into::into).collect();
-        self.client().turn_begins(&blocks);
-        let reason = self.agent.prompt(PromptRequest::new(session, blocks)).await?.stop_reason;
+        self.display().turn_begins(blocks.clone());
+        let mut turn = pin!(async { self.agent.prompt(PromptRequest::new(session, blocks)).await });
+        let mut watch = tokio::time::interval(WATCH_INTERVAL);
+        let reason = loop {
+            tokio::select! {
+                answer = &mut turn => break answer?.stop_reason,
+                _ = watch.tick() => ignore_output_error(self.client().show_running()),
+            }
+        };
         let kind = match reason {
             StopReason::EndTurn => StopKind::EndTurn,
             StopReason::Cancelled => StopKind::Cancelled,

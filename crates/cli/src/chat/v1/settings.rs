@@ -7,7 +7,7 @@ use agentwire_acp_schema::v1::{
 use agentwire_acp_toolkit::{Change, Conversation};
 
 use crate::chat::complete::Completions;
-use crate::chat::settings::{parse_switch, switch_text, unknown_option};
+use crate::chat::settings::{current_value, parse_switch, switch_text, unknown_option};
 use crate::terminal::short;
 
 /// Replaces the completed names that a change of the conversation has changed.
@@ -102,15 +102,6 @@ pub(super) fn option_lines(conversation: &Conversation) -> Vec<String> {
         format!("{:<16} {current} of {values}  {}", option.id.to_string(), option.name)
     };
     conversation.config_options().map(line).collect()
-}
-
-/// The value of an option. None for an option of an unknown type.
-pub(super) fn current_value(option: &SessionConfigOption) -> Option<&str> {
-    match &option.kind {
-        SessionConfigKind::Select(select) => Some(select.current_value.as_str()),
-        SessionConfigKind::Boolean(boolean) => Some(switch_text(boolean.current_value)),
-        _ => None,
-    }
 }
 
 fn values(option: &SessionConfigOption) -> Vec<String> {

@@ -3,7 +3,6 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use agentwire_acp_client::Error;
 use agentwire_acp_client::v2::{self, Context};
@@ -18,10 +17,10 @@ use agentwire_acp_toolkit::{PermissionPolicy, Permissions, memory_estimate, perm
 use agentwire_jsonrpc::{RawJson, RequestMethod, Skipped};
 use agentwire_sync::Mutex;
 
-use super::draw::Renderer;
 use super::elicitation;
 use super::settings::current_value;
 use crate::chat::complete::Completions;
+use crate::chat::display::Display;
 use crate::chat::permissions::PermissionChecker;
 use crate::chat::setup::{SessionSetup, ignore_output_error};
 use crate::terminal::{MAX_ITEMS, User, ValueHashes, View, short};
@@ -48,8 +47,7 @@ struct Inner {
     options: Mutex<Vec<SessionConfigOption>>,
     /// The values of the options that were shown.
     values: Mutex<ValueHashes>,
-    renderer: Mutex<Renderer>,
-    in_turn: AtomicBool,
+    display: Arc<Display>,
 }
 
 impl Client {
@@ -58,6 +56,7 @@ impl Client {
         user: Option<User>,
         permissions: Arc<PermissionChecker>,
         completions: Completions,
+        display: Arc<Display>,
     ) -> Self {
         Self(Arc::new(Inner {
             view,
@@ -69,8 +68,7 @@ impl Client {
             setup: SessionSetup::new(|opened: &NewSessionResponse| &opened.session_id),
             options: Mutex::default(),
             values: Mutex::default(),
-            renderer: Mutex::default(),
-            in_turn: AtomicBool::default(),
+            display,
         }))
     }
 
@@ -86,7 +84,7 @@ impl Client {
 
     /// Forgets what was shown, before another session is opened.
     pub(super) fn forget(&self) {
-        *self.0.renderer.lock() = Renderer::default();
+        self.0.display.forget();
     }
 
     /// Where the answer that opens the session is kept.
@@ -102,9 +100,9 @@ impl Client {
         self.store_options(opened.config_options)
     }
 
-    /// Marks the beginning and the end of a turn, in which user messages are not shown.
-    pub(super) fn set_in_turn(&self, in_turn: bool) {
-        self.0.in_turn.store(in_turn, Ordering::Relaxed);
+    /// What is shown of the session.
+    pub(super) fn display(&self) -> &Display {
+        &self.0.display
     }
 
     /// Reads the current options.
@@ -127,7 +125,9 @@ impl Client {
                 self.0.view.remark(&format!("{}: {}", short(&options[*index].name), short(value)))?;
             }
         }
-        self.0.view.on_screen(|screen| screen.more(new.len().saturating_sub(MAX_ITEMS)))?;
+        if !self.0.view.is_quiet() {
+            self.0.view.on_screen(|screen| screen.more(new.len().saturating_sub(MAX_ITEMS)))?;
+        }
         self.store_options(options)
     }
 
@@ -179,10 +179,7 @@ impl Client {
         match update {
             SessionUpdate::ConfigOptionUpdate(update) => self.set_options(update.config_options),
             SessionUpdate::AvailableCommandsUpdate(update) => self.store_commands(&update.available_commands),
-            update => {
-                let in_turn = self.0.in_turn.load(Ordering::Relaxed);
-                self.0.view.on_screen(|screen| self.0.renderer.lock().draw(screen, update, in_turn))
-            }
+            update => self.0.display.update_v2(update),
         }
     }
 }
@@ -195,8 +192,8 @@ impl v2::Client for Client {
         if is_ours {
             self.0.permissions.observe_v2(&update);
         }
-        let apply = |update| self.update(update);
-        ignore_output_error(self.0.view.update(update, is_ours, is_setting, apply));
+        let (apply, is_hidden) = (|update| self.update(update), self.0.display.hides());
+        ignore_output_error(self.0.view.update(&session_id, update, is_ours, is_hidden, is_setting, apply));
     }
 
     fn unreadable_update(&self, params: Option<RawJson>, why: &Error) {

@@ -1,7 +1,6 @@
 //! An agent of the draft of version 2.
 
 mod client;
-mod draw;
 mod elicitation;
 mod settings;
 
@@ -21,6 +20,7 @@ use agentwire_acp_schema::v2::{
 
 use super::adapter::{AgentAdapter, StopKind, StoppedTurn};
 use super::agent_login::LoginMethod;
+use super::display::{Display, no_terminals};
 use super::prompt::{Piece, PromptSupport};
 use super::setup::check_id;
 use crate::terminal::View;
@@ -124,7 +124,11 @@ impl AgentAdapter for Adapter {
         self.client.setup().open(&id);
         let request = ResumeSessionRequest::new(&id, cwd.to_owned()).mcp_servers(servers);
         let mut opened = NewSessionResponse::new(&id);
-        let call = self.agent.resume_session(request.replay_from(ReplayFrom::start()));
+        let request = match self.display().options().shows_replay {
+            true => request.replay_from(ReplayFrom::start()),
+            false => request,
+        };
+        let call = self.agent.resume_session(request);
         let call = self.client.setup().keep(call, |resumed| {
             opened.config_options = resumed.config_options;
             opened.available_commands = resumed.available_commands;
@@ -135,18 +139,16 @@ impl AgentAdapter for Adapter {
         Ok(id)
     }
 
+    fn display(&self) -> &Display {
+        self.client.display()
+    }
+
     fn return_to_session(&self, session: &SessionId) {
         self.client.setup().return_to(session);
     }
 
     fn leave_session(&self) {
         self.client.forget();
-    }
-
-    fn set_opening(&self, _: bool) {}
-
-    fn show_settings(&self) -> io::Result<()> {
-        Ok(())
     }
 
     async fn set_mode(&self, session: &SessionId, mode: &str) -> Result<(), BoxError> {
@@ -173,7 +175,7 @@ impl AgentAdapter for Adapter {
 
     async fn prompt(&self, session: &SessionId, prompt: Vec<Piece>) -> Result<StoppedTurn, CallError> {
         let blocks: Vec<ContentBlock> = prompt.into_iter().map(Into::into).collect();
-        self.client.set_in_turn(true);
+        self.display().turn_begins(Vec::new());
         let stopped = self.agent.prompt(PromptRequest::new(session, blocks)).await?;
         let reason = stopped.stop_reason();
         let kind = match reason {
@@ -191,8 +193,8 @@ impl AgentAdapter for Adapter {
     }
 
     fn turn_ended(&self, _: Option<&StoppedTurn>) -> io::Result<()> {
-        self.client.set_in_turn(false);
-        Ok(())
+        // The agent reports the tool calls that end with the turn.
+        self.display().turn_ended(false, &no_terminals)
     }
 
     async fn close(&self, _: &SessionId) {}

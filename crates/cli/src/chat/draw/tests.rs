@@ -5,12 +5,16 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use agentwire_acp_schema::v1::{
-    ConfigOptionUpdate, CurrentModeUpdate, Diff, SessionConfigOption, SessionInfoUpdate, SessionNotification,
-    SessionUpdate, Terminal, ToolCall, ToolCallUpdate,
+    ConfigOptionUpdate, ContentBlock, CurrentModeUpdate, Diff, SessionConfigOption, SessionInfoUpdate,
+    SessionNotification, SessionUpdate, Terminal, TerminalExitStatus, TerminalId, ToolCall, ToolCallContent,
+    ToolCallStatus, ToolCallUpdate, UsageUpdate,
 };
+use agentwire_acp_toolkit::ShownOutput;
+use serde_json::json;
 
 use super::*;
 use crate::output_queue::{DeferredWrite, Output};
+use crate::terminal::Style;
 
 #[derive(Clone, Default)]
 struct Paper(Arc<Mutex<Vec<u8>>>);
@@ -34,18 +38,24 @@ impl Write for Paper {
 
 fn show(updates: impl IntoIterator<Item = SessionUpdate>) -> String {
     let paper = Paper::default();
-    let mut screen = Screen::new(Box::new(paper.clone()), false);
+    let mut screen = Screen::new(Box::new(paper.clone()), Style::default());
     let mut renderer = Renderer::default();
     let mut conversation = Conversation::new();
     for update in updates {
-        let change = conversation.apply(update).change;
-        let output = |_: &TerminalId| Some("from the terminal".into());
-        renderer.draw(&mut screen, &conversation, change, &output).unwrap();
+        let applied = conversation.apply(update);
+        renderer.draw(&mut screen, &conversation, &applied, &terminal_output).unwrap();
     }
     screen.stop_spinner().unwrap();
     renderer.draw_settings(&mut screen, &conversation).unwrap();
     let bytes = paper.0.lock().unwrap().clone();
     String::from_utf8(bytes).unwrap()
+}
+
+/// A terminal of ours whose command has ended.
+fn terminal_output(_: &TerminalId, position: u64) -> Option<ShownOutput> {
+    let whole = "from the terminal\n";
+    let output = whole.get(usize::try_from(position).unwrap_or(usize::MAX)..).unwrap_or_default().to_owned();
+    Some(ShownOutput::new(output, whole.len() as u64).exit_status(TerminalExitStatus::new().exit_code(0u32)))
 }
 
 fn chunk(text: &str) -> SessionUpdate {
@@ -82,9 +92,14 @@ fn a_terminal_is_shown_when_nothing_else_tells_of_it() {
     let terminal = || ToolCallContent::from(Terminal::new("t"));
     let ends = || ToolCallUpdate::new("1").status(ToolCallStatus::Completed);
     let shown = show([ToolCall::new("1", "Run").content([terminal()]).into(), ends().into()]);
-    assert_eq!(shown, "○ Run\n● Run\n  from the terminal\n");
+    assert_eq!(shown, "○ Run\n  from the terminal\n● Run\n  exit code 0\n");
     let told = ToolCall::new("1", "Run").content([terminal(), ContentBlock::from("told").into()]);
-    assert_eq!(show([told.into(), ends().into()]), "○ Run\n  told\n● Run\n");
+    let shown = show([told.into(), ends().into()]);
+    assert_eq!(shown, "○ Run\n  told\n  from the terminal\n● Run\n  exit code 0\n");
+    // What the terminal has written may come as a text too.
+    let same = ends().content([terminal(), ContentBlock::from("from the terminal").into()]);
+    let run = ToolCall::new("1", "Run").content([terminal()]);
+    assert_eq!(show([run.into(), same.into()]), "○ Run\n  from the terminal\n● Run\n  exit code 0\n");
 }
 
 #[test]
@@ -121,7 +136,8 @@ fn what_is_told_again_is_not_shown_again() {
     assert_eq!(shown, "○ Run\n  one\n● Run\n  two\n");
     let terminal = || ToolCallContent::from(Terminal::new("t"));
     let again = |id: &str| ToolCall::new(id, "Run").status(ToolCallStatus::Completed).content([terminal()]);
-    assert_eq!(show([again("1").into(), again("2").into()]), "● Run\n  from the terminal\n● Run\n");
+    let shown = show([again("1").into(), again("2").into()]);
+    assert_eq!(shown, "● Run\n  from the terminal\n  exit code 0\n● Run\n");
 }
 
 #[test]
@@ -163,3 +179,16 @@ fn many_diffs_that_are_hard_to_find_take_no_longer_than_one() {
     let (easy, hard) = (time("", &format!("{text}{text}")), time(&text, &reversed));
     assert!(hard < easy + Duration::from_secs(2), "{easy:?} and {hard:?}");
 }
+
+fn text(text: &str) -> ToolCallContent {
+    ContentBlock::from(text).into()
+}
+
+fn update(members: serde_json::Value) -> SessionUpdate {
+    let mut members = members;
+    members["sessionUpdate"] = "tool_call_update".into();
+    members["toolCallId"] = "1".into();
+    serde_json::from_value(members).unwrap()
+}
+
+mod output;

@@ -1,0 +1,66 @@
+use agentwire_acp_schema::v1::{TerminalExitStatus, TerminalId};
+
+use super::Terminals;
+
+/// What a terminal wrote since a position. [`Terminals::shown_since`] returns it.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ShownOutput {
+    /// The text from the position on, or the part of it that is kept.
+    pub output: String,
+    /// The position of its end, for the next call. A position counts the bytes of all output as text.
+    pub position: u64,
+    /// How the command ended, if it has.
+    pub exit_status: Option<TerminalExitStatus>,
+}
+
+impl ShownOutput {
+    /// Output whose end has this position.
+    pub fn new(output: impl Into<String>, position: u64) -> Self {
+        Self { output: output.into(), position, exit_status: None }
+    }
+
+    /// Sets how the command ended.
+    #[must_use]
+    pub fn exit_status(mut self, exit_status: TerminalExitStatus) -> Self {
+        self.exit_status = Some(exit_status);
+        self
+    }
+}
+
+impl Terminals {
+    /// Returns what a terminal wrote since a position, at first 0, even after the terminal was released. So a view that shows
+    /// output while the command runs copies only what is new. None for an unknown terminal, or where the output was dropped
+    /// for others.
+    ///
+    /// ```no_run
+    /// # fn show(terminals: &agentwire_acp_toolkit::Terminals, id: agentwire_acp_schema::v1::TerminalId) {
+    /// let mut position = 0;
+    /// while let Some(shown) = terminals.shown_since(&id, position) {
+    ///     print!("{}", shown.output);
+    ///     position = shown.position;
+    /// #   break;
+    /// }
+    /// # }
+    /// ```
+    pub fn shown_since(&self, id: &TerminalId, position: u64) -> Option<ShownOutput> {
+        match self.terminal(id) {
+            Ok(terminal) => {
+                let (output, end, exit_status) = terminal.output_since(position);
+                Some(ShownOutput { output, position: end, exit_status })
+            }
+            Err(_) => {
+                let released = self.released();
+                let (kept, end) = released.output(id)?;
+                let start = end - kept.output.len() as u64;
+                let mut offset = usize::try_from(position.saturating_sub(start)).unwrap_or(usize::MAX);
+                offset = offset.min(kept.output.len());
+                while !kept.output.is_char_boundary(offset) {
+                    offset += 1;
+                }
+                let output = kept.output[offset..].to_owned();
+                Some(ShownOutput { output, position: end, exit_status: kept.exit_status.clone() })
+            }
+        }
+    }
+}

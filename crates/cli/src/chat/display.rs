@@ -1,0 +1,264 @@
+//! What is shown of a session: its conversation, drawn as it grows. The same for both versions of the protocol.
+
+use std::hash::{BuildHasher as _, Hash, RandomState};
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use agentwire_acp_schema::v1::{ContentBlock, SessionUpdate, StopReason};
+use agentwire_acp_schema::v2;
+use agentwire_acp_toolkit::{Applied, Change, Conversation, MessageKind, ShownOutput, Update};
+use agentwire_sync::Mutex;
+
+use super::draw::{OwnTerminals, Renderer};
+use super::update_text::{self, MessageText};
+use crate::terminal::{Screen, View};
+
+/// The most memory of the conversation: 8 MiB. Messages are shown as they arrive, and are not kept.
+const CONVERSATION_LIMIT: usize = 8 << 20;
+
+/// How many lines of a prompt are shown again.
+const PROMPT_LINES: usize = 20;
+
+/// What a person sees of a session.
+pub(super) struct Display {
+    view: Arc<View>,
+    conversation: Mutex<Conversation>,
+    renderer: Mutex<Renderer>,
+    hasher: RandomState,
+    /// Whether a turn runs, or a session is opened. Settings that change in it are shown after it.
+    in_flow: AtomicBool,
+    in_turn: AtomicBool,
+    /// Whether a session is opened, with the conversation of earlier turns.
+    in_replay: AtomicBool,
+    /// Whether something of an earlier turn was shown.
+    has_replayed: AtomicBool,
+    options: DisplayOptions,
+}
+
+/// What a display shows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DisplayOptions {
+    /// Whether the conversation of earlier turns is shown.
+    pub(super) shows_replay: bool,
+    /// Whether the person can type commands.
+    pub(super) is_interactive: bool,
+}
+
+impl Display {
+    pub(super) fn new(view: Arc<View>, options: DisplayOptions) -> Self {
+        let renderer = Renderer::new(view.is_quiet(), options.is_interactive);
+        Self {
+            view,
+            conversation: Conversation::new().limit(CONVERSATION_LIMIT).into(),
+            renderer: renderer.into(),
+            hasher: RandomState::new(),
+            in_flow: AtomicBool::default(),
+            in_turn: AtomicBool::default(),
+            in_replay: AtomicBool::default(),
+            has_replayed: AtomicBool::default(),
+            options,
+        }
+    }
+
+    /// Forgets the conversation, before another begins.
+    pub(super) fn forget(&self) {
+        *self.conversation.lock() = Conversation::new().limit(CONVERSATION_LIMIT);
+        *self.renderer.lock() = Renderer::new(self.view.is_quiet(), self.options.is_interactive);
+    }
+
+    pub(super) fn options(&self) -> DisplayOptions {
+        self.options
+    }
+
+    /// The conversation as it is now.
+    pub(super) fn conversation<R>(&self, look: impl FnOnce(&mut Conversation) -> R) -> R {
+        look(&mut self.conversation.lock())
+    }
+
+    /// Whether what arrives now is not shown: the conversation of earlier turns, where the person does not want it.
+    pub(super) fn hides(&self) -> bool {
+        !self.options.shows_replay && self.in_replay.load(Ordering::Relaxed)
+    }
+
+    /// Marks the beginning and the end of opening a session, during which a replay may come. After a replay a line tells where
+    /// it ends.
+    pub(super) fn set_opening(&self, opening: bool) -> io::Result<()> {
+        self.set_in_flow(opening);
+        self.in_replay.store(opening, Ordering::Relaxed);
+        self.renderer.lock().is_replay = opening;
+        if opening {
+            self.has_replayed.store(false, Ordering::Relaxed);
+            return Ok(());
+        }
+        self.draw(|renderer, screen| renderer.end_turn(screen, &self.conversation.lock(), &|_, _| None))?;
+        if self.has_replayed.load(Ordering::Relaxed) {
+            self.view.remark("── end of the earlier conversation ──")?;
+        }
+        Ok(())
+    }
+
+    /// Whether something of an earlier turn was shown.
+    pub(super) fn has_replayed(&self) -> bool {
+        self.has_replayed.load(Ordering::Relaxed)
+    }
+
+    fn set_in_flow(&self, in_flow: bool) {
+        self.in_flow.store(in_flow, Ordering::Relaxed);
+    }
+
+    /// Called when a turn begins. The agent's copies of the prompt are not shown.
+    pub(super) fn turn_begins(&self, prompt: Vec<ContentBlock>) {
+        self.set_in_flow(true);
+        self.in_turn.store(true, Ordering::Relaxed);
+        if !prompt.is_empty() {
+            let _not_shown_again = self.conversation(|conversation| conversation.prompt(prompt));
+        }
+    }
+
+    /// Called when a turn has ended. A failed turn counts as cancelled.
+    pub(super) fn turn_ended(&self, was_cancelled: bool, own: OwnTerminals<'_>) -> io::Result<()> {
+        self.set_in_flow(false);
+        self.in_turn.store(false, Ordering::Relaxed);
+        let reason = if was_cancelled { StopReason::Cancelled } else { StopReason::EndTurn };
+        let cancelled = self.conversation(|conversation| conversation.turn_ended(&reason));
+        self.draw(|renderer, screen| {
+            let conversation = self.conversation.lock();
+            for index in cancelled {
+                renderer.draw_cancelled(screen, &conversation, index)?;
+            }
+            renderer.end_turn(screen, &conversation, own)
+        })
+    }
+
+    /// Shows the settings that changed.
+    pub(super) fn show_settings(&self) -> io::Result<()> {
+        self.draw(|renderer, screen| renderer.draw_settings(screen, &self.conversation.lock()))
+    }
+
+    /// Shows what our terminals have written meanwhile.
+    pub(super) fn show_running(&self, own: OwnTerminals<'_>) -> io::Result<()> {
+        // Output between a question and its answer waits.
+        if self.view.output().is_held() {
+            return Ok(());
+        }
+        self.draw(|renderer, screen| renderer.draw_running(screen, &self.conversation.lock(), own))
+    }
+
+    /// Shows all of the last output that was shown in part.
+    pub(super) fn show_last(&self) -> io::Result<()> {
+        let mut is_there = false;
+        self.draw(|renderer, screen| {
+            is_there = renderer.draw_last(screen)?;
+            Ok(())
+        })?;
+        if is_there { Ok(()) } else { self.view.tell("No output was shown in part.") }
+    }
+
+    /// Shows the changes of an update.
+    pub(super) fn show(&self, applied: &Applied, own: OwnTerminals<'_>) -> io::Result<()> {
+        if !self.hides() {
+            let is_entry = applied.change.index().is_some();
+            if is_entry && self.in_replay.load(Ordering::Relaxed) {
+                self.has_replayed.store(true, Ordering::Relaxed);
+            }
+            self.draw(|renderer, screen| renderer.draw(screen, &self.conversation.lock(), applied, own))?;
+        }
+        if !self.in_flow.load(Ordering::Relaxed) {
+            self.show_settings()?;
+        }
+        match applied.omitted {
+            0 => Ok(()),
+            bytes => self.view.not_stored(&format!(
+                "something that the agent told takes {bytes} bytes of memory, which is more than is kept: it is left out"
+            )),
+        }
+    }
+
+    /// Applies and shows an update of version 1. The text of a message is shown and not kept. Returns the change.
+    pub(super) fn update(&self, mut update: SessionUpdate, own: OwnTerminals<'_>) -> io::Result<Change> {
+        update_text::remove_hidden_parts(&mut update);
+        let text = update_text::take(&mut update);
+        self.apply_update(update, text, own)
+    }
+
+    /// The same for version 2.
+    pub(super) fn update_v2(&self, mut update: v2::SessionUpdate) -> io::Result<()> {
+        let in_turn = self.in_turn.load(Ordering::Relaxed);
+        let is_users =
+            matches!(update, v2::SessionUpdate::UserMessageChunk(_) | v2::SessionUpdate::UserMessage(_));
+        if is_users && in_turn {
+            // The person's prompt is on the screen already.
+            return Ok(());
+        }
+        update_text::remove_hidden_parts_v2(&mut update);
+        let text = update_text::take_v2(&mut update);
+        self.apply_update(update, text, &|_, _| None).map(drop)
+    }
+
+    fn apply_update(
+        &self,
+        update: impl Into<Update>,
+        text: Option<MessageText>,
+        own: OwnTerminals<'_>,
+    ) -> io::Result<Change> {
+        let applied = self.conversation(|conversation| conversation.apply(update));
+        let Some(text) = text else {
+            self.show(&applied, own)?;
+            return Ok(applied.change);
+        };
+        if self.hides() {
+            return Ok(applied.change);
+        }
+        if self.in_replay.load(Ordering::Relaxed) {
+            self.has_replayed.store(true, Ordering::Relaxed);
+        }
+        // The conversation knows which message a chunk without an id continues.
+        let place = applied.change.index().filter(|_| text.id.is_none());
+        let key = place.map_or_else(|| self.hash(&(text.kind, &text.id)), |index| index as u64);
+        self.show_text(key, text)?;
+        Ok(applied.change)
+    }
+
+    /// Shows the text of a message: more of it, or what is new of the whole.
+    fn show_text(&self, key: u64, message: MessageText) -> io::Result<()> {
+        let MessageText { kind, text, is_whole, may_be_whole, .. } = message;
+        self.draw(|renderer, screen| {
+            let text = match is_whole {
+                true => renderer.new_part(key, &text),
+                false => {
+                    if may_be_whole {
+                        renderer.add_to_message(key, &text);
+                    }
+                    text
+                }
+            };
+            renderer.stream(screen, kind, key, text)
+        })
+    }
+
+    fn hash(&self, id: &impl Hash) -> u64 {
+        self.hasher.hash_one(id)
+    }
+
+    /// Shows the prompt of the new turn below an earlier conversation, up to [`PROMPT_LINES`] lines.
+    pub(super) fn show_prompt(&self, text: &str) -> io::Result<()> {
+        let text = text.trim_end();
+        let count = text.lines().count().saturating_sub(PROMPT_LINES);
+        let shown: Vec<_> = text.lines().take(PROMPT_LINES).collect();
+        self.draw(|renderer, screen| {
+            renderer.stream(screen, MessageKind::User, u64::MAX, shown.join("\n"))?;
+            screen.end_message()?;
+            screen.more(count)
+        })
+    }
+
+    fn draw(&self, draw: impl FnOnce(&mut Renderer, &mut Screen) -> io::Result<()>) -> io::Result<()> {
+        self.view.on_screen(|screen| draw(&mut self.renderer.lock(), screen))
+    }
+}
+
+/// The output of our terminals, where there are none.
+pub(super) fn no_terminals(_: &agentwire_acp_schema::v1::TerminalId, _: u64) -> Option<ShownOutput> {
+    None
+}

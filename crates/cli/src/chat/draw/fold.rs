@@ -1,0 +1,148 @@
+//! The output of a tool call, of which the first and the last lines are shown.
+
+use std::collections::VecDeque;
+use std::io;
+
+use crate::terminal::Screen;
+
+/// How many lines are shown at the beginning, and at the end.
+const EDGE: usize = 20;
+
+/// How many bytes of a line are shown: 2,000.
+const LINE: usize = 2000;
+
+/// How many bytes of the whole output are kept: 512 KiB, the last of it.
+const WHOLE: usize = 512 << 10;
+
+/// The output of a tool call. Its first lines are shown as they arrive, its last ones when it ends.
+#[derive(Default)]
+pub(super) struct Fold {
+    /// How many lines have begun.
+    lines: usize,
+    in_line: bool,
+    /// Where the current line came from.
+    source: usize,
+    /// How many bytes of the current line are shown.
+    width: usize,
+    /// The last lines behind the first ones.
+    last: VecDeque<String>,
+    whole: WholeOutput,
+}
+
+/// All of an output that was shown in part.
+#[derive(Default)]
+pub(super) struct WholeOutput {
+    text: String,
+    /// How many bytes in front of it are not kept.
+    lost: usize,
+}
+
+impl WholeOutput {
+    fn push(&mut self, text: &str) {
+        self.text.push_str(text);
+        if self.text.len() > WHOLE + WHOLE / 4 {
+            let mut start = self.text.len() - WHOLE;
+            while !self.text.is_char_boundary(start) {
+                start += 1;
+            }
+            self.text.drain(..start);
+            self.lost += start;
+        }
+    }
+
+    /// Shows all of it.
+    pub(super) fn draw(&self, screen: &mut Screen) -> io::Result<()> {
+        if self.lost > 0 {
+            screen.dim(&format!("  … {} bytes before this are not kept", self.lost))?;
+        }
+        self.text.lines().try_for_each(|line| screen.shortened_line("2", line))
+    }
+}
+
+impl Fold {
+    /// Takes more of the output of a call, and shows it if it is of the first lines. A line of one source is not continued by
+    /// another one.
+    pub(super) fn push(
+        &mut self,
+        screen: &mut Screen,
+        call: usize,
+        source: usize,
+        text: &str,
+    ) -> io::Result<()> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        if self.in_line && self.source != source {
+            self.push(screen, call, self.source, "\n")?;
+        }
+        self.source = source;
+        self.whole.push(text);
+        for piece in text.split_inclusive('\n') {
+            let ends = piece.ends_with('\n');
+            let line = piece.trim_end_matches(['\n', '\r']);
+            let is_first = self.lines <= EDGE;
+            // The line was ended by something else that was shown.
+            let was_ended = self.in_line && is_first && !screen.is_in_output(call);
+            if was_ended && line.is_empty() {
+                self.in_line = !ends;
+                continue;
+            }
+            if !self.in_line {
+                self.begin_line();
+            }
+            self.in_line = !ends;
+            self.show(screen, call, line, ends)?;
+        }
+        Ok(())
+    }
+
+    fn begin_line(&mut self) {
+        self.lines += 1;
+        self.width = 0;
+        if self.lines > EDGE {
+            self.last.push_back(String::new());
+            if self.last.len() > EDGE {
+                self.last.pop_front();
+            }
+        }
+    }
+
+    fn show(&mut self, screen: &mut Screen, call: usize, line: &str, ends: bool) -> io::Result<()> {
+        let mut end = line.len().min(LINE.saturating_sub(self.width));
+        while !line.is_char_boundary(end) {
+            end -= 1;
+        }
+        let is_cut = end < line.len() && self.width < LINE;
+        self.width = if end < line.len() { LINE } else { self.width + end };
+        let mut shown = line[..end].to_owned();
+        shown.push_str(if is_cut { "…" } else { "" });
+        if self.lines > EDGE {
+            if let Some(last) = self.last.back_mut() {
+                last.push_str(&shown);
+            }
+            return Ok(());
+        }
+        shown.push_str(if ends { "\n" } else { "" });
+        screen.output_piece(call, &shown)
+    }
+
+    /// Shows the last lines. Returns all of the output if lines between were left out.
+    pub(super) fn finish(
+        &mut self,
+        screen: &mut Screen,
+        call: usize,
+        offers_whole: bool,
+    ) -> io::Result<Option<WholeOutput>> {
+        let Self { lines, last, whole, .. } = std::mem::take(self);
+        let left_out = lines.saturating_sub(EDGE + last.len());
+        if left_out > 0 {
+            let how = if offers_whole { ", :last shows all" } else { "" };
+            let plural = if left_out == 1 { "" } else { "s" };
+            screen.dim(&format!("  … {left_out} line{plural}{how}"))?;
+        }
+        for line in last {
+            screen.output_piece(call, &(line + "\n"))?;
+        }
+        Ok((left_out > 0).then_some(whole))
+    }
+}

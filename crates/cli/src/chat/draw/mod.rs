@@ -1,0 +1,264 @@
+//! Draws a conversation of either version of the protocol on the screen.
+
+mod calls;
+mod content;
+mod fold;
+mod new_text;
+mod settings;
+mod tool_calls;
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher as _, RandomState};
+use std::io;
+
+use agentwire_acp_schema::v1::{NoticeSeverity, PlanEntryStatus};
+use agentwire_acp_toolkit::{Applied, Change, Compaction, Conversation, Entry, Message, MessageKind};
+
+use self::new_text::NewText;
+use self::settings::Settings;
+use self::tool_calls::{DrawnParts, ToolCalls};
+use crate::terminal::{Mark, Screen, StreamedMessage, short};
+
+pub(super) use self::content::content_text;
+pub(super) use self::tool_calls::OwnTerminals;
+
+/// The most messages of which is known what was shown.
+const KNOWN: usize = 4096;
+
+/// Draws changes of a conversation, and remembers what it has drawn. All of that has a bound.
+#[derive(Default)]
+pub(super) struct Renderer {
+    /// Whether only the answer is drawn.
+    is_quiet: bool,
+    /// Whether what is drawn belongs to an earlier turn.
+    pub(super) is_replay: bool,
+    settings: Settings,
+    tools: ToolCalls,
+    /// Messages that an agent may send as a whole, by hashes of their ids.
+    messages: HashMap<u64, NewText>,
+    /// A hash of the plan.
+    plan: Option<u64>,
+    hasher: RandomState,
+}
+
+impl Renderer {
+    /// `is_quiet`: only the answer is drawn. `offers_last`: a person can ask for all of an output.
+    pub(super) fn new(is_quiet: bool, offers_last: bool) -> Self {
+        let tools = ToolCalls::new(offers_last);
+        Self { is_quiet, tools, ..Self::default() }
+    }
+
+    /// Draws the changes of one update.
+    pub(super) fn draw(
+        &mut self,
+        screen: &mut Screen,
+        conversation: &Conversation,
+        applied: &Applied,
+        own: OwnTerminals<'_>,
+    ) -> io::Result<()> {
+        if self.is_quiet {
+            return Ok(());
+        }
+        let is_new_call = matches!(applied.change, Change::Added(_));
+        // Output stands above the line that tells of the end of its call.
+        if let Some(index) = applied.change.index().filter(|_| !is_new_call) {
+            self.tools.draw_own_output(screen, conversation, index, own)?;
+        }
+        if let Some(change) = applied.terminal.filter(|_| !is_new_call) {
+            self.tools.draw_terminal(screen, conversation, change)?;
+        }
+        self.draw_change(screen, conversation, applied.change, own)?;
+        if let Some(change) = applied.terminal.filter(|_| is_new_call) {
+            self.tools.draw_terminal(screen, conversation, change)?;
+        }
+        screen.flush()
+    }
+
+    fn draw_change(
+        &mut self,
+        screen: &mut Screen,
+        conversation: &Conversation,
+        change: Change,
+        own: OwnTerminals<'_>,
+    ) -> io::Result<()> {
+        match change {
+            Change::Added(index) => match conversation.entry(index) {
+                Some(Entry::Message(message)) => self.draw_message(screen, index, message, 0, 0),
+                Some(Entry::ToolCall(entry)) => {
+                    let parts = DrawnParts { headline: true, content: Some(0) };
+                    self.tools.draw_tool_call(screen, conversation, index, entry, parts, own)
+                }
+                Some(Entry::Compaction(compaction)) => self.draw_compaction(screen, compaction),
+                Some(Entry::Notice(notice)) => {
+                    self.tools.current_call = None;
+                    let colour = match notice.severity {
+                        NoticeSeverity::Error => "31",
+                        NoticeSeverity::Warning => "33",
+                        _ => "2",
+                    };
+                    let description = notice.description.as_deref().map(|text| format!(": {text}"));
+                    let description = description.unwrap_or_default();
+                    screen.coloured(colour, &format!("! {}{description}", notice.title))
+                }
+                // An entry of an unknown kind is not drawn.
+                _ => Ok(()),
+            },
+            Change::Updated { index, fields } => match conversation.entry(index) {
+                Some(Entry::ToolCall(entry)) => {
+                    // A cancelled call has one mark, whatever its status.
+                    let headline = fields.title || fields.cancelled || (fields.status && !entry.cancelled);
+                    let parts = DrawnParts { headline, content: fields.content };
+                    self.tools.draw_tool_call(screen, conversation, index, entry, parts, own)
+                }
+                Some(Entry::Compaction(compaction)) if fields.status || fields.error => {
+                    self.draw_compaction(screen, compaction)
+                }
+                // A message that changes without growing has a new id, which is not shown.
+                _ => Ok(()),
+            },
+            Change::Extended { index, block, byte } => match conversation.entry(index) {
+                Some(Entry::Message(message)) => self.draw_message(screen, index, message, block, byte),
+                _ => Ok(()),
+            },
+            Change::Plan => self.draw_plan(screen, conversation),
+            change => self.settings.draw(screen, conversation, change),
+        }
+    }
+
+    /// Shows a piece of a message that is not in the conversation.
+    pub(super) fn stream(
+        &mut self,
+        screen: &mut Screen,
+        kind: MessageKind,
+        key: u64,
+        text: String,
+    ) -> io::Result<()> {
+        if self.is_quiet && (kind != MessageKind::Agent || self.is_replay) {
+            return Ok(());
+        }
+        if !text.is_empty() {
+            self.tools.current_call = None;
+        }
+        screen.stream(StreamedMessage { kind, key, is_new: !self.is_replay }, text.into())?;
+        screen.flush()
+    }
+
+    /// Records a piece of a message that the agent may send as a whole later.
+    pub(super) fn add_to_message(&mut self, key: u64, text: &str) {
+        self.message(key).add(text);
+    }
+
+    /// Takes the whole of a message. Returns the part that was not shown.
+    pub(super) fn new_part(&mut self, key: u64, whole: &str) -> String {
+        self.message(key).replace(whole).to_owned()
+    }
+
+    fn message(&mut self, key: u64) -> &mut NewText {
+        if self.messages.len() >= KNOWN && !self.messages.contains_key(&key) {
+            self.messages.clear();
+        }
+        self.messages.entry(key).or_default()
+    }
+
+    /// Draws a tool call that was marked as cancelled.
+    pub(super) fn draw_cancelled(
+        &mut self,
+        screen: &mut Screen,
+        conversation: &Conversation,
+        index: usize,
+    ) -> io::Result<()> {
+        if let Some(Entry::ToolCall(entry)) = conversation.entry(index)
+            && !self.is_quiet
+        {
+            let parts = DrawnParts { headline: true, content: None };
+            self.tools.draw_tool_call(screen, conversation, index, entry, parts, &|_, _| None)?;
+        }
+        screen.flush()
+    }
+
+    /// Shows what is left of the output of the calls that have not ended, and of terminals that no call names.
+    pub(super) fn end_turn(
+        &mut self,
+        screen: &mut Screen,
+        conversation: &Conversation,
+        own: OwnTerminals<'_>,
+    ) -> io::Result<()> {
+        if self.is_quiet { Ok(()) } else { self.tools.end_turn(screen, conversation, own) }
+    }
+
+    /// Shows all of the last output that was shown in part. Returns whether there is one.
+    pub(super) fn draw_last(&self, screen: &mut Screen) -> io::Result<bool> {
+        self.tools.draw_last(screen)
+    }
+
+    /// Shows what our terminals have written meanwhile.
+    pub(super) fn draw_running(
+        &mut self,
+        screen: &mut Screen,
+        conversation: &Conversation,
+        own: OwnTerminals<'_>,
+    ) -> io::Result<()> {
+        if self.is_quiet { Ok(()) } else { self.tools.draw_running(screen, conversation, own) }
+    }
+
+    /// Shows the title and the usage of the context if they changed.
+    pub(super) fn draw_settings(
+        &mut self,
+        screen: &mut Screen,
+        conversation: &Conversation,
+    ) -> io::Result<()> {
+        if self.is_quiet { Ok(()) } else { self.settings.draw_later(screen, conversation) }
+    }
+
+    /// Shows a message from this block and byte on.
+    fn draw_message(
+        &mut self,
+        screen: &mut Screen,
+        index: usize,
+        message: &Message,
+        block: usize,
+        byte: usize,
+    ) -> io::Result<()> {
+        self.tools.current_call = None;
+        let streamed = StreamedMessage { kind: message.kind, key: index as u64, is_new: !self.is_replay };
+        for (number, content) in message.content.iter().enumerate().skip(block) {
+            let text = content_text(content);
+            let from = if number == block { byte } else { 0 };
+            screen.stream(streamed, text.get(from..).unwrap_or(&text).into())?;
+        }
+        Ok(())
+    }
+
+    fn draw_compaction(&mut self, screen: &mut Screen, compaction: &Compaction) -> io::Result<()> {
+        self.tools.current_call = None;
+        let why = compaction.error.as_deref().map(|why| format!(": {}", short(why))).unwrap_or_default();
+        let status = short(compaction.status.as_str());
+        screen.dim(&format!("[compaction of the context: {status}{why}]"))
+    }
+
+    /// Shows the plan, unless the same was shown last.
+    fn draw_plan(&mut self, screen: &mut Screen, conversation: &Conversation) -> io::Result<()> {
+        let entries = conversation.plan().map(|plan| &*plan.entries).unwrap_or_default();
+        let entries: Vec<_> =
+            entries.iter().map(|entry| (mark_of_plan(&entry.status), &*entry.content)).collect();
+        let hash = self.hasher.hash_one(&entries);
+        if self.plan.replace(hash) == Some(hash) {
+            return Ok(());
+        }
+        self.tools.current_call = None;
+        screen.plan(entries.into_iter())
+    }
+}
+
+fn mark_of_plan(status: &PlanEntryStatus) -> Mark {
+    match status {
+        PlanEntryStatus::Completed => Mark::Completed,
+        PlanEntryStatus::InProgress => Mark::Running,
+        // A status of version 2.
+        PlanEntryStatus::Other(word) if &**word == "cancelled" => Mark::Cancelled,
+        _ => Mark::Pending,
+    }
+}
+
+#[cfg(test)]
+mod tests;

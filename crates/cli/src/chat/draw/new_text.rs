@@ -1,0 +1,200 @@
+//! The part of a text that is new, where an agent sends all of it again and again.
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::Hasher as _;
+
+/// How many bytes at the end of what was shown are kept, to find them in a text whose beginning has gone: 32 KiB.
+const TAIL: usize = 32 << 10;
+
+/// How many of them are looked for within a text, and how many there must be at least.
+const NEEDLE: usize = 4 << 10;
+const SHORTEST_NEEDLE: usize = 128;
+
+/// A text that was shown as far as it was known.
+#[derive(Default)]
+pub(super) struct NewText {
+    /// The length of the text as it is now, in bytes.
+    length: usize,
+    hasher: DefaultHasher,
+    /// The end of all that was shown.
+    tail: String,
+}
+
+impl NewText {
+    /// Takes text that follows the earlier one. All of it is new.
+    pub(super) fn add(&mut self, text: &str) {
+        self.length += text.len();
+        self.hasher.write(text.as_bytes());
+        self.keep(text);
+    }
+
+    /// Takes the whole text as it is now. Returns the part of it that was not shown: what follows the earlier text, or what
+    /// follows its end where only the last lines are sent. All of a text that has nothing of the earlier one is new.
+    pub(super) fn replace<'a>(&mut self, whole: &'a str) -> &'a str {
+        let starts_as_before = whole.get(..self.length).is_some_and(|start| {
+            let mut hasher = DefaultHasher::new();
+            hasher.write(start.as_bytes());
+            hasher.finish() == self.hasher.finish()
+        });
+        let shown = if starts_as_before { self.length } else { self.shown_part(whole) };
+        let new = &whole[shown..];
+        self.length = whole.len();
+        self.hasher = DefaultHasher::new();
+        self.hasher.write(whole.as_bytes());
+        self.keep(new);
+        new
+    }
+
+    /// Returns the part of a text that was not shown, where the text is not this one but may repeat it.
+    pub(super) fn not_in<'a>(&self, text: &'a str) -> &'a str {
+        let (text, end) = (text.trim_end(), text);
+        let shown = self.tail.trim_end();
+        if shown == text || is_line_of(shown, text) { "" } else { end }
+    }
+
+    /// Whether nothing was taken.
+    pub(super) fn is_empty(&self) -> bool {
+        self.tail.is_empty()
+    }
+
+    fn keep(&mut self, new: &str) {
+        self.tail.push_str(&new[start_of_last(new, TAIL)..]);
+        if self.tail.len() > 2 * TAIL {
+            self.tail.drain(..start_of_last(&self.tail, TAIL));
+        }
+    }
+
+    /// How many bytes at the start of a text stand at the end of what was shown.
+    fn shown_part(&self, whole: &str) -> usize {
+        let tail = &self.tail[start_of_last(&self.tail, TAIL)..];
+        if tail.is_empty() || whole.is_empty() {
+            return 0;
+        }
+        // No more of it is searched than the text is long, so that a short update costs little.
+        let near = &tail[start_of_last(tail, 2 * whole.len())..];
+        if is_line_of(near, whole) {
+            return whole.len();
+        }
+        let needle = &tail[start_of_last(tail, NEEDLE)..];
+        if needle.len() >= SHORTEST_NEEDLE
+            && let Some(start) = whole.rfind(needle)
+        {
+            return start + needle.len();
+        }
+        // A first line may count the lines that are left out.
+        let first_line = whole.find('\n').map_or(whole.len(), |end| end + 1);
+        match (overlap(tail, whole), overlap(tail, &whole[first_line..])) {
+            (0, 0) => 0,
+            (0, rest) => first_line + rest,
+            (start, _) => start,
+        }
+    }
+}
+
+/// Whether a text has these lines.
+fn is_line_of(text: &str, lines: &str) -> bool {
+    text.match_indices(lines).any(|(start, _)| {
+        let after = &text[start + lines.len()..];
+        let ends = lines.ends_with('\n') || after.is_empty() || after.starts_with('\n');
+        ends && (start == 0 || text[..start].ends_with('\n'))
+    })
+}
+
+/// How many bytes at the start of `whole` are the end of `tail`: a whole line at least. The time is in proportion to both.
+fn overlap(tail: &str, whole: &str) -> usize {
+    let pattern = &whole.as_bytes()[..whole.len().min(tail.len())];
+    let tail = &tail.as_bytes()[tail.len() - pattern.len()..];
+    if pattern.is_empty() {
+        return 0;
+    }
+    // For each start of the pattern, the longest shorter start that is also its end (Knuth, Morris and Pratt).
+    let mut borders = vec![0; pattern.len()];
+    let mut border = 0;
+    for place in 1..pattern.len() {
+        while border > 0 && pattern[place] != pattern[border] {
+            border = borders[border - 1];
+        }
+        border += usize::from(pattern[place] == pattern[border]);
+        borders[place] = border;
+    }
+    let mut matched = 0;
+    for byte in tail {
+        while matched > 0 && (matched == pattern.len() || *byte != pattern[matched]) {
+            matched = borders[matched - 1];
+        }
+        matched += usize::from(*byte == pattern[matched]);
+    }
+    while matched > 0 && !pattern[..matched].contains(&b'\n') {
+        matched = borders[matched - 1];
+    }
+    matched
+}
+
+fn start_of_last(text: &str, limit: usize) -> usize {
+    let mut start = text.len().saturating_sub(limit);
+    while !text.is_char_boundary(start) {
+        start += 1;
+    }
+    start
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(texts: &[&str], expected: &[&str]) {
+        let mut shown = NewText::default();
+        let new: Vec<_> = texts.iter().map(|text| shown.replace(text)).collect();
+        assert_eq!(new, expected);
+    }
+
+    #[test]
+    fn only_what_is_new_is_shown() {
+        check(&["one", "one\ntwo", "one\ntwo"], &["one", "\ntwo", ""]);
+        check(&["a\nb\nc\n", "b\nc\nd\n", "c\nd\ne\n"], &["a\nb\nc\n", "d\n", "e\n"]);
+        check(&["a\nb\npar", "b\npartial\n"], &["a\nb\npar", "tial\n"]);
+        check(&["1\n2\n3\n", "[1 line before]\n2\n3\n4\n"], &["1\n2\n3\n", "4\n"]);
+        check(&["a\nb\nc\n", "b\n"], &["a\nb\nc\n", ""]);
+        check(&["running", "done"], &["running", "done"]);
+        check(&["x", "xyz\n", "yz"], &["x", "yz\n", "yz"]);
+        check(&["", "ä", "äö"], &["", "ä", "ö"]);
+    }
+
+    #[test]
+    fn each_line_of_a_sliding_window_is_shown_once() {
+        let lines: Vec<_> = (0..5000).map(|number| format!("line {number} of it\n")).collect();
+        for window in [1, 2, 10, 300] {
+            let mut shown = NewText::default();
+            let mut all = String::new();
+            for end in 1..=lines.len() {
+                let text = lines[end.saturating_sub(window)..end].concat();
+                all.push_str(shown.replace(&text));
+            }
+            assert_eq!(all, lines.concat(), "{window}");
+            assert!(shown.tail.len() <= 2 * TAIL);
+        }
+    }
+
+    #[test]
+    fn pieces_that_are_added_count_as_shown() {
+        let mut shown = NewText::default();
+        shown.add("one\n");
+        shown.add("two\n");
+        assert_eq!(shown.replace("one\ntwo\nthree\n"), "three\n");
+        assert_eq!(shown.replace("three\n"), "");
+    }
+
+    /// Texts without new lines and of one letter are the worst for a search.
+    #[test]
+    fn a_hostile_text_costs_no_more() {
+        let since = std::time::Instant::now();
+        for (one, other) in [("a", "ab"), ("a\n", "a"), ("ab\n", "ba\n")] {
+            let mut shown = NewText::default();
+            for text in [one, other].repeat(5) {
+                shown.replace(&text.repeat((1 << 18) / text.len()));
+            }
+        }
+        assert!(since.elapsed() < std::time::Duration::from_secs(10), "{:?}", since.elapsed());
+    }
+}

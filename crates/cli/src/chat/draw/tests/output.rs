@@ -1,0 +1,233 @@
+//! Tests what is shown of the output of tool calls, and where messages go.
+
+use super::*;
+
+/// Ten lines, one after the other: each update has all of them so far.
+#[test]
+fn output_that_replaces_itself_is_shown_once() {
+    let lines: Vec<_> = (1..=10).map(|number| format!("line {number}\n")).collect();
+    let updates = (1..=10).map(|end| ToolCallUpdate::new("1").content([text(&lines[..end].concat())]).into());
+    let shown = show(std::iter::once(ToolCall::new("1", "Run").into()).chain(updates));
+    let expected: String = lines.iter().map(|line| format!("  {line}")).collect();
+    assert_eq!(shown, format!("○ Run\n{expected}"));
+    // Only the last three lines, below a line that counts the others.
+    let window = |end: usize| {
+        let start = end.saturating_sub(3);
+        let count = if start > 0 { format!("({start} lines before)\n") } else { String::new() };
+        ToolCallUpdate::new("1").content([text(&(count + &lines[start..end].concat()))]).into()
+    };
+    let shown = show(std::iter::once(ToolCall::new("1", "Run").into()).chain((1..=10).map(window)));
+    assert_eq!(shown, format!("○ Run\n{expected}"));
+}
+
+#[test]
+fn a_line_goes_on_where_it_was_left() {
+    let told = |texts: &str| ToolCallUpdate::new("1").content([text(texts)]).into();
+    let shown = show([
+        ToolCall::new("1", "Run").into(),
+        told("one\ntw"),
+        told("one\ntwo\nthr"),
+        told("one\ntwo\nthree"),
+    ]);
+    assert_eq!(shown, "○ Run\n  one\n  two\n  three\n");
+    let shown = show([ToolCall::new("1", "Run").into(), told("one"), chunk("So:"), told("one\ntwo")]);
+    assert_eq!(shown, "○ Run\n  one\nSo:\n○ Run\n  two\n");
+}
+
+#[test]
+fn long_output_is_folded() {
+    let lines: Vec<_> = (1..=100).map(|number| format!("{number}\n")).collect();
+    let ends = || ToolCallUpdate::new("1").status(ToolCallStatus::Completed).into();
+    let run = |count: usize| {
+        let told =
+            (1..=count).map(|end| ToolCallUpdate::new("1").content([text(&lines[..end].concat())]).into());
+        show(std::iter::once(ToolCall::new("1", "Run").into()).chain(told).chain([ends()]))
+    };
+    let indented = |lines: &[String]| lines.iter().map(|line| format!("  {line}")).collect::<String>();
+    let (first, last) = (indented(&lines[..20]), indented(&lines[80..]));
+    assert_eq!(run(100), format!("○ Run\n{first}● Run\n  … 60 lines\n{last}"));
+    assert_eq!(run(41), format!("○ Run\n{first}● Run\n  … 1 line\n{}", indented(&lines[21..41])));
+    assert_eq!(run(40), format!("○ Run\n{first}● Run\n{}", indented(&lines[20..40])));
+    assert_eq!(run(20), format!("○ Run\n{first}● Run\n"));
+}
+
+#[test]
+fn the_last_output_is_shown_as_a_whole() {
+    let paper = Paper::default();
+    let mut screen = Screen::new(Box::new(paper.clone()), Style::default());
+    let mut renderer = Renderer::new(false, true);
+    assert!(!renderer.draw_last(&mut screen).unwrap());
+    let mut conversation = Conversation::new();
+    let lines: String = (1..=50).map(|number| format!("{number}\n")).collect();
+    let call = ToolCall::new("1", "Count").status(ToolCallStatus::Failed).content([text(&lines)]);
+    let applied = conversation.apply(call);
+    renderer.draw(&mut screen, &conversation, &applied, &|_, _| None).unwrap();
+    let bytes = std::mem::take(&mut *paper.0.lock().unwrap());
+    assert!(String::from_utf8(bytes).unwrap().contains("\n  … 10 lines, :last shows all\n"));
+    assert!(renderer.draw_last(&mut screen).unwrap());
+    let bytes = paper.0.lock().unwrap().clone();
+    let indented: String = lines.lines().map(|line| format!("  {line}\n")).collect();
+    assert_eq!(String::from_utf8(bytes).unwrap(), format!("Count\n{indented}"));
+}
+
+#[test]
+fn a_long_line_is_cut() {
+    let shown = show([ToolCall::new("1", "Run").content([text(&format!("{}\nb", "ä".repeat(3000)))]).into()]);
+    assert_eq!(shown, format!("○ Run\n  {}…\n  b\n", "ä".repeat(1000)));
+}
+
+/// As codex and claude report the commands that they run by themselves.
+#[test]
+fn commands_of_the_agent_are_shown_while_they_run() {
+    let output =
+        |name: &str, data: &str| update(json!({ "_meta": { name: { "terminal_id": "t", "data": data } } }));
+    let shown = show([
+        ToolCall::new("1", "ls")
+            .status(ToolCallStatus::InProgress)
+            .content([ToolCallContent::from(Terminal::new("t"))])
+            .into(),
+        output("terminal_output", "a\nb"),
+        output("terminal_output_delta", "c\n"),
+        update(
+            json!({ "status": "failed", "_meta": { "terminal_exit": { "terminal_id": "t", "exit_code": 2 } } }),
+        ),
+        update(json!({ "_meta": { "terminal_output": { "terminal_id": "t", "data": "late\n" } } })),
+    ]);
+    assert_eq!(shown, "◐ ls\n  a\n  bc\n✗ ls\n  exit code 2\n  late\n");
+    // Without content that names it, and with a signal that comes after the end.
+    let shown = show([
+        ToolCall::new("1", "ls").into(),
+        output("terminal_output_delta", "a\n"),
+        update(json!({ "status": "completed" })),
+        update(json!({ "_meta": { "terminal_exit": { "terminal_id": "t", "signal": "SIGKILL" } } })),
+    ]);
+    assert_eq!(shown, "○ ls\n  a\n● ls\n  signal SIGKILL\n");
+}
+
+fn newer(updates: &[serde_json::Value]) -> String {
+    let paper = Paper::default();
+    let mut screen = Screen::new(Box::new(paper.clone()), Style::default());
+    let mut renderer = Renderer::default();
+    let mut conversation = Conversation::new();
+    for update in updates {
+        let update: agentwire_acp_schema::v2::SessionUpdate = serde_json::from_value(update.clone()).unwrap();
+        let applied = conversation.apply(update);
+        renderer.draw(&mut screen, &conversation, &applied, &|_, _| None).unwrap();
+    }
+    renderer.end_turn(&mut screen, &conversation, &|_, _| None).unwrap();
+    let bytes = paper.0.lock().unwrap().clone();
+    String::from_utf8(bytes).unwrap()
+}
+
+#[test]
+fn commands_of_an_agent_of_version_2_are_shown() {
+    let terminal = |mut members: serde_json::Value| {
+        members["sessionUpdate"] = "terminal_update".into();
+        members["terminalId"] = "t".into();
+        members
+    };
+    let chunk =
+        |data: &str| json!({ "sessionUpdate": "terminal_output_chunk", "terminalId": "t", "data": data });
+    let call = |status: &str| {
+        json!({ "sessionUpdate": "tool_call_update", "toolCallId": "1", "title": "make", "status": status,
+        "content": [{ "type": "terminal", "terminalId": "t" }] })
+    };
+    let shown = newer(&[
+        terminal(json!({ "command": "make" })),
+        chunk("YQo="),
+        call("in_progress"),
+        chunk("Ygo="),
+        terminal(json!({ "exitStatus": { "exitCode": 0 } })),
+        call("completed"),
+    ]);
+    assert_eq!(shown, "◐ make\n  a\n  b\n● make\n  exit code 0\n");
+    // One that no call names is shown at the end of the turn.
+    let shown = newer(&[
+        terminal(json!({ "command": "make" })),
+        chunk("YQo="),
+        terminal(json!({ "exitStatus": { "exitCode": 1 } })),
+    ]);
+    assert_eq!(shown, "● make\n  a\n  exit code 1\n");
+}
+
+#[test]
+fn a_plan_is_shown_when_it_changes() {
+    let plan = |status: &str| {
+        json!({ "sessionUpdate": "plan_update", "plan": { "type": "items", "planId": "p",
+        "entries": [{ "content": "Look", "priority": "high", "status": status }] } })
+    };
+    let shown = newer(&[plan("pending"), plan("pending"), plan("cancelled")]);
+    assert_eq!(shown, "Plan\n  ○ Look\nPlan\n  ✗ Look\n");
+}
+
+#[test]
+fn a_mode_is_said_once() {
+    let mode = |value: &str| {
+        let option = json!({ "id": "mode", "name": "Mode", "category": "mode", "type": "select", "currentValue": value,
+            "options": [{ "value": "plan", "name": "Plan" }, { "value": "code", "name": "Code" }] });
+        let option: SessionConfigOption = serde_json::from_value(option).unwrap();
+        SessionUpdate::from(ConfigOptionUpdate::new([option]))
+    };
+    let current = |value: &str| SessionUpdate::from(CurrentModeUpdate::new(value));
+    let shown =
+        show([current("plan"), mode("plan"), mode("plan"), current("plan"), mode("code"), current("code")]);
+    assert_eq!(shown, "mode: plan\nMode: code\n");
+}
+
+#[test]
+fn a_path_is_said_once() {
+    let diff = |path: &str| Diff::new(path, "b\n").old_text("a\n");
+    let shown = show([ToolCall::new("1", "Edit `/a.txt`").content([diff("/a.txt")]).into()]);
+    assert_eq!(shown, "○ Edit `/a.txt`\n  -a\n  +b\n");
+    let shown = show([ToolCall::new("1", "Edit /a.txt.bak").content([diff("/a.txt")]).into()]);
+    assert_eq!(shown, "○ Edit /a.txt.bak\n  /a.txt\n  -a\n  +b\n");
+}
+
+/// The text of the agent's messages alone goes to the stream of the answer.
+#[test]
+fn the_answer_has_a_stream_of_its_own() {
+    let (details, answer) = (Paper::default(), Paper::default());
+    let screen = Screen::new(Box::new(details.clone()), Style::default());
+    let mut screen = screen.with_answer(Box::new(answer.clone()));
+    let mut renderer = Renderer { is_replay: true, ..Renderer::default() };
+    let mut conversation = Conversation::new();
+    renderer.stream(&mut screen, MessageKind::User, 1, "earlier".into()).unwrap();
+    renderer.stream(&mut screen, MessageKind::Agent, 2, "answer".into()).unwrap();
+    renderer.is_replay = false;
+    renderer.stream(&mut screen, MessageKind::Thought, 3, "hm".into()).unwrap();
+    renderer.stream(&mut screen, MessageKind::Agent, 4, "Let me ".into()).unwrap();
+    renderer.stream(&mut screen, MessageKind::Agent, 4, "see.".into()).unwrap();
+    let applied = conversation.apply(ToolCall::new("1", "Look"));
+    renderer.draw(&mut screen, &conversation, &applied, &|_, _| None).unwrap();
+    renderer.stream(&mut screen, MessageKind::Agent, 5, "**Done**.".into()).unwrap();
+    screen.stop_spinner().unwrap();
+    let text = |paper: &Paper| String::from_utf8(paper.0.lock().unwrap().clone()).unwrap();
+    assert_eq!(text(&details), "> earlier\nanswer\nhm\n○ Look\n");
+    assert_eq!(text(&answer), "Let me see.\n**Done**.\n");
+}
+
+/// A message that an agent of version 2 sends as a whole, again and again, keeps its end.
+#[test]
+fn a_message_that_grows_is_shown_once() {
+    let mut renderer = Renderer::default();
+    renderer.add_to_message(1, "Let ");
+    assert_eq!(renderer.new_part(1, "Let me"), "me");
+    assert_eq!(renderer.new_part(1, "Let me see."), " see.");
+    assert_eq!(renderer.new_part(1, "Let me see."), "");
+    assert_eq!(renderer.new_part(1, "No."), "No.");
+}
+
+/// Many small updates of a long output cost no more than their own length.
+#[test]
+fn the_cost_is_in_proportion_to_the_updates() {
+    let time = |count: usize| {
+        let output = |number: usize| {
+            update(json!({ "_meta": { "terminal_output": { "data": format!("line {number}\n") } } }))
+        };
+        let since = Instant::now();
+        show(std::iter::once(ToolCall::new("1", "Run").into()).chain((0..count).map(output)));
+        since.elapsed()
+    };
+    let (few, many) = (time(2000), time(20_000));
+    assert!(many < 20 * few + Duration::from_millis(500), "{few:?} and {many:?}");
+}

@@ -1,0 +1,318 @@
+//! Draws tool calls, with the output of their commands.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher as _, Hash, RandomState};
+use std::io;
+
+use agentwire_acp_schema::v1::{TerminalExitStatus, TerminalId, ToolCallContent, ToolCallStatus};
+use agentwire_acp_toolkit::{Conversation, ShownOutput, TerminalChange, ToolCallEntry};
+
+use super::calls::{CallOutput, CallOutputs, TerminalText};
+use super::content::{content_text, draw_diff, draw_patch};
+use super::fold::WholeOutput;
+use crate::terminal::{MAX_ITEMS, Mark, Screen, short};
+
+/// Returns what one of our terminals wrote since a position, also after the agent has released it.
+pub(in crate::chat) type OwnTerminals<'a> = &'a dyn Fn(&TerminalId, u64) -> Option<ShownOutput>;
+
+/// The most terminals whose tool calls are known.
+const KNOWN: usize = 4096;
+
+/// What is drawn of a tool call.
+pub(super) struct DrawnParts {
+    /// Whether its headline may be another one.
+    pub(super) headline: bool,
+    /// The block of its content from which on that is new.
+    pub(super) content: Option<usize>,
+}
+
+/// Draws tool calls, and remembers what it has drawn of them. All of that has a bound.
+#[derive(Default)]
+pub(super) struct ToolCalls {
+    /// Whether a person can ask for all of an output.
+    offers_last: bool,
+    calls: CallOutputs,
+    /// The tool calls of the terminals that were named, by hashes of the terminals' ids.
+    owners: HashMap<u64, usize>,
+    /// Terminals of the agent that no tool call has named so far.
+    unowned: Vec<usize>,
+    /// The call whose headline or output was drawn last, if nothing else was drawn since.
+    pub(super) current_call: Option<usize>,
+    /// The last output that was shown in part, with the title of its call.
+    last: Option<(String, WholeOutput)>,
+    hasher: RandomState,
+}
+
+impl ToolCalls {
+    /// `offers_last`: a person can ask for all of an output.
+    pub(super) fn new(offers_last: bool) -> Self {
+        Self { offers_last, ..Self::default() }
+    }
+
+    /// Shows what is left of the output of the calls that have not ended, and of terminals that no call names.
+    pub(super) fn end_turn(
+        &mut self,
+        screen: &mut Screen,
+        conversation: &Conversation,
+        own: OwnTerminals<'_>,
+    ) -> io::Result<()> {
+        for index in self.calls.running() {
+            self.draw_own_output(screen, conversation, index, own)?;
+            self.finish_call(screen, index)?;
+        }
+        for index in std::mem::take(&mut self.unowned) {
+            let Some(terminal) = conversation.terminal(index) else { continue };
+            if self.owner(conversation, &terminal.terminal_id).is_some() {
+                continue;
+            }
+            let command = terminal.command.as_deref().unwrap_or("(a command of the agent)");
+            screen.marked_line(Mark::Completed, &short(command))?;
+            terminal
+                .output()
+                .lines()
+                .take(MAX_ITEMS)
+                .try_for_each(|line| screen.shortened_line("2", line))?;
+            screen.more(terminal.output().lines().count().saturating_sub(MAX_ITEMS))?;
+            if let Some(exit) = &terminal.exit {
+                screen.coloured(exit_colour(exit.code == Some(0)), &format!("  {exit}"))?;
+            }
+        }
+        self.current_call = None;
+        screen.flush()
+    }
+
+    /// Shows all of the last output that was shown in part. Returns whether there is one.
+    pub(super) fn draw_last(&self, screen: &mut Screen) -> io::Result<bool> {
+        let Some((title, whole)) = &self.last else { return Ok(false) };
+        screen.line(screen.paint("1", title))?;
+        whole.draw(screen)?;
+        screen.flush()?;
+        Ok(true)
+    }
+
+    /// Shows what our terminals have written meanwhile.
+    pub(super) fn draw_running(
+        &mut self,
+        screen: &mut Screen,
+        conversation: &Conversation,
+        own: OwnTerminals<'_>,
+    ) -> io::Result<()> {
+        for index in self.calls.running() {
+            self.draw_own_output(screen, conversation, index, own)?;
+        }
+        screen.flush()
+    }
+
+    /// Shows the headline of a tool call if that is new, and its content from this block on.
+    pub(super) fn draw_tool_call(
+        &mut self,
+        screen: &mut Screen,
+        conversation: &Conversation,
+        index: usize,
+        entry: &ToolCallEntry,
+        parts: DrawnParts,
+        own: OwnTerminals<'_>,
+    ) -> io::Result<()> {
+        let call = &entry.call;
+        let new = (mark_of(entry), title_of(entry));
+        let output = self.calls.get(index);
+        if parts.headline && output.headline.as_ref() != Some(&new) {
+            screen.marked_line(new.0, &new.1)?;
+            self.current_call = Some(index);
+            output.headline = Some(new);
+        }
+        output.has_ended = entry.has_ended();
+        let first = parts.content.unwrap_or(call.content.len());
+        let blocks = call.content.get(first..).unwrap_or_default();
+        let deadline = Screen::diff_deadline();
+        for (place, block) in blocks.iter().enumerate().take(MAX_ITEMS) {
+            let place = first + place;
+            match block {
+                ToolCallContent::Content(content) => {
+                    let text = content_text(&content.content);
+                    self.name_call(screen, index, &text)?;
+                    self.calls.get(index).draw_text(screen, index, place, &text)?;
+                }
+                ToolCallContent::Diff(diff)
+                    if self.is_new_change(index, &(&diff.path, &diff.old_text, &diff.new_text)) =>
+                {
+                    draw_diff(screen, diff, &call.title, deadline)?;
+                }
+                ToolCallContent::Unknown(object) if self.is_new_change(index, object.as_str()) => {
+                    draw_patch(screen, object)?;
+                }
+                ToolCallContent::Terminal(terminal) => {
+                    self.add_terminal(screen, conversation, index, &terminal.terminal_id)?;
+                }
+                _ => {}
+            }
+        }
+        screen.more(blocks.len().saturating_sub(MAX_ITEMS))?;
+        if entry.has_ended() {
+            self.draw_own_output(screen, conversation, index, own)?;
+            self.finish_call(screen, index)?;
+        }
+        Ok(())
+    }
+
+    fn is_new_change<T: Hash + ?Sized>(&mut self, index: usize, change: &T) -> bool {
+        let hash = self.hasher.hash_one(change);
+        self.calls.get(index).is_new_change(hash)
+    }
+
+    /// Records that a call shows this terminal. Of several calls it is the first.
+    fn add_terminal(
+        &mut self,
+        screen: &mut Screen,
+        conversation: &Conversation,
+        index: usize,
+        id: &TerminalId,
+    ) -> io::Result<()> {
+        let key = self.hasher.hash_one(id);
+        if self.owners.len() >= KNOWN && !self.owners.contains_key(&key) {
+            self.owners.clear();
+        }
+        if *self.owners.entry(key).or_insert(index) != index {
+            return Ok(());
+        }
+        let Some(place) = self.calls.get(index).add_terminal(id) else { return Ok(()) };
+        let Some((_, terminal)) = conversation.terminal_of(id) else { return Ok(()) };
+        let exit = terminal.exit.as_ref().map(|exit| (exit.to_string(), exit.code == Some(0)));
+        self.name_call(screen, index, terminal.output())?;
+        let output = self.calls.get(index);
+        output.terminals[place].exit = exit;
+        output.draw_terminal(screen, index, place, TerminalText::Whole(terminal.output()))
+    }
+
+    /// Shows what has changed of a terminal of the agent.
+    pub(super) fn draw_terminal(
+        &mut self,
+        screen: &mut Screen,
+        conversation: &Conversation,
+        change: TerminalChange,
+    ) -> io::Result<()> {
+        let Some(terminal) = conversation.terminal(change.index) else { return Ok(()) };
+        let Some(index) = self.owner(conversation, &terminal.terminal_id) else {
+            if !self.unowned.contains(&change.index) && self.unowned.len() < MAX_ITEMS {
+                self.unowned.push(change.index);
+            }
+            return Ok(());
+        };
+        let is_place = |output: &&mut CallOutput| {
+            output.terminals.iter().position(|known| known.id == terminal.terminal_id)
+        };
+        let place = self.calls.find(index).as_ref().and_then(is_place);
+        let Some(place) = place else {
+            self.add_terminal(screen, conversation, index, &terminal.terminal_id)?;
+            return self.finish_if_ended(screen, index, change.ended);
+        };
+        if let Some(position) = change.output {
+            let more = terminal.output_since(position);
+            self.name_call(screen, index, more)?;
+            let text = if position == 0 { TerminalText::Whole(more) } else { TerminalText::More(more) };
+            self.calls.get(index).draw_terminal(screen, index, place, text)?;
+        }
+        if change.ended {
+            let exit = terminal.exit.as_ref().map(|exit| (exit.to_string(), exit.code == Some(0)));
+            self.calls.get(index).terminals[place].exit = exit;
+        }
+        self.finish_if_ended(screen, index, change.ended)
+    }
+
+    /// Shows the end of a command that ended after its call.
+    fn finish_if_ended(&mut self, screen: &mut Screen, index: usize, ended: bool) -> io::Result<()> {
+        match self.calls.find(index) {
+            Some(output) if output.has_ended && ended => self.finish_call(screen, index),
+            _ => Ok(()),
+        }
+    }
+
+    /// The call that shows a terminal of the agent.
+    fn owner(&self, conversation: &Conversation, id: &TerminalId) -> Option<usize> {
+        let named = self.owners.get(&self.hasher.hash_one(id)).copied();
+        named.or_else(|| {
+            let (_, terminal) = conversation.terminal_of(id)?;
+            conversation.tool_call(terminal.tool_call_id.as_ref()?).map(|(index, _)| index)
+        })
+    }
+
+    /// Shows what our terminals of a call have written meanwhile.
+    pub(super) fn draw_own_output(
+        &mut self,
+        screen: &mut Screen,
+        conversation: &Conversation,
+        index: usize,
+        own: OwnTerminals<'_>,
+    ) -> io::Result<()> {
+        let count = self.calls.find(index).map_or(0, |output| output.terminals.len());
+        for place in 0..count {
+            let Some(output) = self.calls.find(index) else { return Ok(()) };
+            let terminal = &mut output.terminals[place];
+            if conversation.terminal_of(&terminal.id).is_some() {
+                continue;
+            }
+            let Some(shown) = own(&terminal.id, terminal.position) else { continue };
+            // A command that has ended writes nothing more.
+            let is_end = terminal.position < u64::MAX && shown.exit_status.is_some();
+            if is_end {
+                terminal.exit = shown.exit_status.as_ref().map(exit_text);
+            }
+            terminal.position = if shown.exit_status.is_some() { u64::MAX } else { shown.position };
+            self.name_call(screen, index, &shown.output)?;
+            self.calls.get(index).draw_terminal(screen, index, place, TerminalText::More(&shown.output))?;
+        }
+        Ok(())
+    }
+
+    /// Shows the headline of a call again before its output, where something else was shown since.
+    fn name_call(&mut self, screen: &mut Screen, index: usize, output: &str) -> io::Result<()> {
+        if output.is_empty() || self.current_call == Some(index) {
+            return Ok(());
+        }
+        self.current_call = Some(index);
+        match self.calls.get(index).headline.clone() {
+            Some((mark, title)) => screen.marked_line(mark, &title),
+            None => Ok(()),
+        }
+    }
+
+    fn finish_call(&mut self, screen: &mut Screen, index: usize) -> io::Result<()> {
+        let offers_last = self.offers_last;
+        let Some(output) = self.calls.find(index) else { return Ok(()) };
+        let title = output.headline.as_ref().map(|(_, title)| title.clone()).unwrap_or_default();
+        if let Some(whole) = output.finish(screen, index, offers_last)? {
+            self.last = Some((title, whole));
+        }
+        Ok(())
+    }
+}
+
+fn mark_of(entry: &ToolCallEntry) -> Mark {
+    match &entry.call.status {
+        _ if entry.cancelled => Mark::Cancelled,
+        ToolCallStatus::Pending => Mark::Pending,
+        ToolCallStatus::InProgress => Mark::Running,
+        ToolCallStatus::Completed => Mark::Completed,
+        ToolCallStatus::Failed => Mark::Failed,
+        // The same as pending in version 2, where the call waits for the person.
+        ToolCallStatus::Other(word) if &**word == "paused" => Mark::Pending,
+        _ => Mark::Unknown,
+    }
+}
+
+/// The title of a call, or the name of its tool.
+fn title_of(entry: &ToolCallEntry) -> String {
+    match (&*entry.call.title, &entry.call.name) {
+        ("", Some(name)) => short(name),
+        ("", None) => "(a tool call without a title)".to_owned(),
+        (title, _) => short(title),
+    }
+}
+
+fn exit_text(exit: &TerminalExitStatus) -> (String, bool) {
+    (exit.to_string(), exit.exit_code == Some(0))
+}
+
+fn exit_colour(is_good: bool) -> &'static str {
+    if is_good { "2" } else { "31" }
+}

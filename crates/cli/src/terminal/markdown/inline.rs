@@ -1,0 +1,115 @@
+//! The text of a line while it arrives.
+
+use super::spans::{LONGEST_RUN, Run, Spans, Style, is_mark, push_part};
+
+/// How many bytes are held back for a closing mark: 1 KiB.
+pub(super) const HOLD: usize = 1 << 10;
+
+/// The text of a line, of which the part from an opening mark on is held back until the closing one is there.
+#[derive(Default)]
+pub(super) struct Inline {
+    held: String,
+    /// How much of it was looked at.
+    seen: usize,
+    /// The mark with which it begins, and its length.
+    open: Option<(u8, usize)>,
+    /// The character before it.
+    before: Option<char>,
+}
+
+impl Inline {
+    pub(super) fn push(&mut self, piece: &str, style: Style, out: &mut Spans) {
+        self.held.push_str(piece);
+        self.advance(false, style, out);
+    }
+
+    /// Ends the line.
+    pub(super) fn finish(&mut self, style: Style, out: &mut Spans) {
+        self.advance(true, style, out);
+        *self = Self::default();
+    }
+
+    /// Whether no more is held back than may be, beside the last piece.
+    #[cfg(test)]
+    pub(super) fn is_bounded(&self) -> bool {
+        self.held.len() <= HOLD + 16
+    }
+
+    fn advance(&mut self, is_end: bool, style: Style, out: &mut Spans) {
+        let text = std::mem::take(&mut self.held);
+        let bytes = text.as_bytes();
+        // The start of what was not shown.
+        let mut start = 0;
+        let mut place = self.seen;
+        while place < bytes.len() {
+            let looks_at = |byte: &u8| match self.open {
+                // In code a backslash is one.
+                Some((mark, _)) => *byte == mark || *byte == b'\\' && mark != b'`',
+                None => is_mark(*byte) || *byte == b'\\',
+            };
+            let Some(found) = bytes[place..].iter().position(looks_at) else {
+                place = bytes.len();
+                break;
+            };
+            place += found;
+            let run = Run::at(&text, place, self.before);
+            let end = place + run.length;
+            // What follows a mark decides what it means.
+            if end == bytes.len() && !is_end && run.length <= LONGEST_RUN {
+                break;
+            }
+            if run.mark == b'\\' {
+                // A backslash takes its meaning from a mark, and is not shown before one.
+                let is_escape =
+                    self.open.is_none() && run.length == 1 && bytes.get(end).copied().is_some_and(is_mark);
+                if is_escape {
+                    self.show(&text[start..place], style, out);
+                    start = end;
+                }
+                place = (end + run.length % 2).min(bytes.len());
+                while !text.is_char_boundary(place) {
+                    place += 1;
+                }
+            } else if let Some((_, length)) = self.open {
+                place = end;
+                if run.closes && run.length == length {
+                    self.show_part(&text[start..end], style, out);
+                    start = end;
+                }
+            } else if run.opens {
+                self.show(&text[start..place], style, out);
+                (start, place) = (place, end);
+                self.open = Some((run.mark, run.length));
+            } else {
+                place = end;
+            }
+            if self.open.is_some() && place - start > HOLD {
+                self.show_part(&text[start..place], style, out);
+                start = place;
+            }
+        }
+        if self.open.is_some() && (is_end || place - start > HOLD) {
+            self.show_part(&text[start..], style, out);
+            (start, place) = (text.len(), text.len());
+        } else if self.open.is_none() {
+            let end = if is_end { text.len() } else { place };
+            self.show(&text[start..end], style, out);
+            start = end;
+        }
+        self.seen = place - start;
+        self.held = if start == 0 { text } else { text[start..].to_owned() };
+    }
+
+    /// Shows text without marks.
+    fn show(&mut self, text: &str, style: Style, out: &mut Spans) {
+        out.push(style, text);
+        self.before = text.chars().next_back().or(self.before);
+    }
+
+    /// Shows what was held back.
+    fn show_part(&mut self, text: &str, style: Style, out: &mut Spans) {
+        push_part(text, self.before, style, out);
+        self.before = text.chars().next_back().or(self.before);
+        self.open = None;
+    }
+}

@@ -1,0 +1,57 @@
+//! Output to stderr in the order of the output to stdout.
+
+use std::io::{self, Write};
+
+use crate::output_queue::{DeferredWrite, Output, OutputQueue};
+
+/// Writes to stderr, each piece after what was queued for stdout before it. So a terminal or a file that is both shows what
+/// happened in the order in which it happened.
+pub(super) struct OrderedStderr {
+    queue: OutputQueue,
+    /// What was written since the last flush.
+    piece: Vec<u8>,
+}
+
+impl OrderedStderr {
+    pub(super) fn new(queue: OutputQueue) -> Self {
+        Self { queue, piece: Vec::new() }
+    }
+
+    fn queue_piece(&mut self) {
+        let piece = std::mem::take(&mut self.piece);
+        if piece.is_empty() {
+            return;
+        }
+        let weight = piece.len();
+        let write = move |_: &mut dyn Write| {
+            // Without a reader of stderr the answer still goes to stdout.
+            let _closed = io::stderr().lock().write_all(&piece);
+            Ok(())
+        };
+        self.queue.write_later(weight, Box::new(write));
+    }
+}
+
+impl Write for OrderedStderr {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.piece.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.queue_piece();
+        self.queue.flush()
+    }
+}
+
+impl Output for OrderedStderr {
+    fn write_later(&mut self, bytes: usize, write: DeferredWrite) {
+        self.queue_piece();
+        let write = move |_: &mut dyn Write| {
+            let mut stderr = io::BufWriter::new(io::stderr().lock());
+            let _closed = write(&mut stderr).and_then(|()| stderr.flush());
+            Ok(())
+        };
+        self.queue.write_later(bytes, Box::new(write));
+    }
+}

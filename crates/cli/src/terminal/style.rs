@@ -1,0 +1,37 @@
+//! What a stream may be sent beside text, and in which form output is wanted.
+
+use std::env;
+
+use clap::ValueEnum;
+
+use super::modes::is_dumb;
+
+/// The form of the output of `chat`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// The answer on stdout, and what the agent does on the terminal or on stderr
+    #[default]
+    Text,
+    /// The answer alone
+    Quiet,
+    /// One JSON object a line on stdout
+    Json,
+}
+
+/// What a stream may be sent beside text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Style {
+    /// Colours, and Markdown as what it means.
+    pub(crate) colours: bool,
+    /// Lines that are drawn anew.
+    pub(crate) redraws: bool,
+}
+
+impl Style {
+    /// The style of a stream that is a terminal or not, by the variables `TERM` and `NO_COLOR`. See <https://no-color.org>.
+    pub(crate) fn of(is_terminal: bool) -> Self {
+        let redraws = is_terminal && !is_dumb();
+        let has_colours = env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        Self { colours: redraws && has_colours, redraws }
+    }
+}

@@ -1,0 +1,177 @@
+//! The arguments of `agentwire call`, its answers to forms, and what it makes of a result, with the exact texts.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::binaries::{acting, recorded};
+use crate::program::{Ended, Program, SOON};
+use crate::rows;
+
+fn run(arguments: &[&str]) -> Ended {
+    Program::run(arguments, SOON)
+}
+
+fn server() -> String {
+    recorded("mcp", "server")
+}
+
+#[test]
+fn arguments_get_the_types_of_the_schema() {
+    let ours = server();
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).expect("it is written");
+        path.to_str().expect("UTF-8").to_owned()
+    };
+    let note = format!("message@{}", file("note", "a note"));
+    let object = format!("@{}", file("object.json", "{\"a\": 1, \"b\": 41}"));
+    let part = format!("@{}", file("part.json", "{\"a\": 1}"));
+    let rows: [(&[&str], &str); 7] = [
+        (&["add", "a=2", "b:=40"], "{\"sum\":42}\n"),
+        (&["add", &object], "{\"sum\":42}\n"),
+        (&["add", &part, "b=2"], "{\"sum\":3}\n"),
+        (&["echo", "message=2"], "2\n"),
+        (&["echo", "message=a=b@c"], "a=b@c\n"),
+        (&["echo", &note], "a note\n"),
+        (&["echo", "{\"message\": \"hi\", \"more\": 1}"], "hi\n"),
+    ];
+    for era in ["legacy", "modern"] {
+        rows::for_each(&rows, |(arguments, expected)| {
+            let ended = run(&[&["call", "--era", era, &ours], *arguments].concat());
+            assert_eq!((ended.exits(0).stdout.as_str(), ended.stderr.as_str()), (*expected, ""));
+        });
+    }
+    let mut call = Program::start(&["call", &ours, "add", "-", "b=40"]);
+    call.write(b"{\"a\": 2}");
+    call.close_stdin();
+    assert_eq!(call.end(SOON).exits(0).stdout, "{\"sum\":42}\n");
+}
+
+#[test]
+fn wrong_arguments_are_named() {
+    let ours = server();
+    let rows: [(&[&str], i32, &str); 9] = [
+        (&["add", "a=two", "b=1"], 2, "argument `a`: `two` is not a number"),
+        (&["add", "a=1"], 2, "argument `b` is missing: add(a: number, b: number)"),
+        (
+            &["slow", "secnds=1"],
+            2,
+            "the tool has no argument `secnds`: slow(seconds: number, steps?: integer = 1); did you mean `seconds`?",
+        ),
+        (&["slow", "seconds=1", "steps=1.5"], 2, "argument `steps`: `1.5` is not an integer"),
+        (&["add", "a"], 2, "`a` is no argument: write NAME=VALUE, NAME:=JSON, NAME@FILE, @FILE, or -"),
+        (
+            &["add", "a@/no/such/file"],
+            2,
+            "/no/such/file: it cannot be read: No such file or directory (os error 2)",
+        ),
+        (
+            &["slow"],
+            5,
+            "the tool failed; argument `seconds` is missing: slow(seconds: number, steps?: integer = 1)",
+        ),
+        (&["ad", "a=1"], 5, "the server has no tool `ad`; did you mean `add`?"),
+        (&["fail"], 5, "the tool failed"),
+    ];
+    rows::for_each(&rows, |(arguments, code, expected)| {
+        let ended = run(&[&["call", &ours], *arguments].concat());
+        assert_eq!(ended.exits(*code).stderr, format!("error: {expected}\n"));
+    });
+    // A call that is made at once is explained afterwards.
+    let ended = run(&["call", &ours, "ad", "{}"]);
+    ended.exits(5).tells("error: the server has no tool `ad`; did you mean `add`?: tools/call: ");
+    let ended = run(&["call", "--json", &ours, "ad", "{}"]);
+    assert_eq!(ended.exits(5).objects()[0]["error"]["code"], -32602, "{ended}");
+}
+
+#[test]
+fn forms_are_answered_by_the_command_line() {
+    let ours = server();
+    for era in ["legacy", "modern"] {
+        let run = |answers: &[&str]| run(&[&["call", "--era", era, &ours, "order"], answers].concat());
+        let ended = run(&["--answer", "drink=tea", "--answer", "cups=2"]);
+        assert_eq!(ended.exits(0).stdout, "ordered: 2 × tea\n");
+        assert_eq!(ended.stderr, "answered with --answer: What may it be? (drink, cups)\n");
+        let ended = run(&["--answer", "drink=wine"]);
+        assert_eq!(ended.exits(2).stderr, "error: --answer drink: \"wine\" is none of the choices\n");
+        let ended = run(&["--answer", "food=cake"]);
+        let expected = "declined, because nobody is at a terminal to be asked: What may it be?\n\
+            to answer it: --answer drink=… --answer cups=…\n\
+            --answer food: the server did not ask for it\n";
+        assert_eq!(ended.exits(0).stderr, expected);
+    }
+    let job = ["seconds=0", "ask=true", "--answer", "sure=true"];
+    let ended = run(&[&["call", "--era", "modern", &ours, "task"], &job[..]].concat());
+    assert_eq!(ended.exits(0).stdout, "did 1 steps\n");
+}
+
+/// A server whose tools need a form: it fails without one.
+#[test]
+fn a_tool_that_fails_for_want_of_a_person_is_not_permitted() {
+    let schema = json!({ "type": "object", "properties": { "sure": { "type": "boolean" } } });
+    let server = acting(&json!({
+        "initialize": [{ "answer": { "protocolVersion": "2025-11-25", "serverInfo": { "name": "a", "version": "1" }, "capabilities": { "tools": {} } } }],
+        "tools/list": [{ "answer": { "tools": [] } }],
+        "tools/call": [
+            { "ask": ["elicitation/create", { "message": "Sure?", "requestedSchema": schema }] },
+            { "answer": { "content": [{ "type": "text", "text": "not sure" }], "isError": true } },
+        ],
+    }));
+    let ended = run(&["call", &server, "any", "{}"]);
+    assert_eq!(ended.exits(6).stdout, "not sure\n");
+    let expected = "declined, because nobody is at a terminal to be asked: Sure?\n\
+        to answer it: --answer sure=…\n\
+        error: the tool failed, and nobody is at a terminal to answer its question; --answer NAME=VALUE answers a form\n";
+    assert_eq!(ended.stderr, expected);
+}
+
+#[test]
+fn each_kind_of_content_is_shown_and_saved() {
+    let content = json!([
+        { "type": "text", "text": "A text." },
+        { "type": "image", "mimeType": "image/png", "data": "AAEC" },
+        { "type": "audio", "mimeType": "audio/wav", "data": "AAE=" },
+        { "type": "resource_link", "uri": "a://b", "name": "b", "mimeType": "text/plain" },
+        { "type": "resource", "resource": { "uri": "a://notes", "mimeType": "text/plain", "text": "Some notes." } },
+        { "type": "resource", "resource": { "uri": "file:///x/../data.bin", "blob": "AA==" } },
+    ]);
+    let answering = |result| {
+        acting(&json!({
+            "initialize": [{ "answer": { "protocolVersion": "2025-11-25", "serverInfo": { "name": "a", "version": "1" }, "capabilities": { "tools": {} } } }],
+            "tools/list": [{ "answer": { "tools": [] } }],
+            "tools/call": [{ "answer": result }],
+        }))
+    };
+    let server = answering(json!({ "content": content }));
+    let expected = "A text.\n\
+        [an image, image/png, 3 bytes]\n\
+        [a sound, audio/wav, 2 bytes]\n\
+        [b](a://b), text/plain\n\
+        [a resource, a://notes, text/plain]\n\
+        Some notes.\n\
+        [a file, file:///x/../data.bin, 1 bytes]\n";
+    let ended = run(&["call", &server, "any", "{}"]);
+    assert_eq!((ended.exits(0).stdout.as_str(), ended.stderr.as_str()), (expected, ""));
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let directory = folder.path().to_str().expect("UTF-8");
+    for (image, sound, data) in
+        [("image.png", "sound.wav", "data.bin"), ("image-2.png", "sound-2.wav", "data-2.bin")]
+    {
+        let ended = run(&["call", &server, "any", "{}", "--save", directory]);
+        ended.exits(0).prints(&format!("[an image, image/png, 3 bytes, saved as {directory}/{image}]\n"));
+        ended.prints(&format!("[a sound, audio/wav, 2 bytes, saved as {directory}/{sound}]\n"));
+        ended.prints(&format!("[a file, file:///x/../data.bin, 1 bytes, saved as {directory}/{data}]\n"));
+        assert_eq!(fs::read(folder.path().join(image)).expect("it is saved"), [0, 1, 2]);
+    }
+    assert_eq!(fs::read_dir(folder.path()).expect("it is a folder").count(), 6);
+
+    let structured = answering(json!({ "content": [], "structuredContent": { "b": 1.10, "a": [] } }));
+    let ended = run(&["call", &structured, "any", "{}"]);
+    assert_eq!(ended.exits(0).stdout, "{\n  \"a\": [],\n  \"b\": 1.1\n}\n");
+    let ended = run(&["call", &structured, "any", "{}", "--save", directory]);
+    let nothing = "error: nothing was saved: there is no image, sound or other file in the result\n";
+    assert_eq!(ended.exits(1).stderr, nothing);
+}
