@@ -196,6 +196,17 @@ fn an_agent_is_named_by_the_option_the_environment_or_the_file() {
 }
 
 #[test]
+fn the_form_of_the_output_is_that_of_the_option_or_the_file() {
+    let folder = Folder::new();
+    let file = folder.write("c.toml", "[chat]\nformat = 'quiet'\n");
+    let quiet = run(&["chat", "--config", &file, "hello"]);
+    assert_eq!((quiet.exits(0).stdout.as_str(), quiet.stderr.as_str()), ("You said: hello\n", ""));
+    run(&["chat", "--config", &file, "--format", "text", "hello"]).exits(0).tells("agentwire 0.");
+    let json = run(&["chat", "--config", &file, "--json", "hello"]);
+    assert!(!json.exits(0).objects().is_empty());
+}
+
+#[test]
 fn a_server_is_named_by_our_own_file() {
     let folder = Folder::new();
     let ours = agentwire().display();
@@ -216,7 +227,7 @@ fn a_bad_file_of_ours_is_wrong_usage() {
             "[agents.a]\ncommand = 'x'\nkey = '1'",
             "agents.a.key: there is no such member; `command`, `env`, `cwd` are",
         ),
-        ("[chat]\nyes = true", "chat.yes: there is no such member; `agent` is"),
+        ("[chat]\nyes = true", "chat.yes: there is no such member; `agent` and `format` are"),
         ("[agents.a", "it is no TOML: line 1, column"),
         (
             "[agents.a]\ncommand = './agent'",

@@ -81,7 +81,7 @@ pub(crate) async fn run(
     // Begins at once: what is piped may be there before the agent is.
     let piped = plan.prompt.as_ref().and_then(|_| PipedInput::begin());
 
-    let format = plan.format(json);
+    let format = plan.format(json, config.default_format());
     let json = format == Format::Json;
     // Questions are asked where everything else is shown.
     let is_there = !json && io::stdin().is_terminal() && io::stdout().is_terminal();
