@@ -49,7 +49,7 @@ cargo xtask COMMAND
   fuzz         run the fuzzers, on mutations or by libFuzzer; see `cargo xtask fuzz --help`
   site         build the site of the documentation and check its links; see `cargo xtask site --help`
   interop      test our programs against programs built on other libraries
-  bench        compare with the rivals and with a hand-written loop; see `cargo xtask bench`";
+  bench        compare with the rivals and with a hand-written loop, or measure `chat`; see `cargo xtask bench`";
 
 fn main() -> ExitCode {
     match run() {

@@ -129,6 +129,23 @@ fn a_denied_path_is_kept_from_the_agent() {
     assert!(!ended.stdout.contains("what is in .env"), "{ended}");
 }
 
+/// Codex cancels the turn when a permission is refused.
+#[test]
+fn a_turn_that_is_cancelled_because_of_a_refusal_is_not_permitted() {
+    let options = json!([{ "optionId": "cancel", "name": "No", "kind": "reject_once" }]);
+    let call = json!({ "toolCallId": "t", "title": "T", "kind": "execute" });
+    let params = json!({ "sessionId": "s1", "options": options, "toolCall": call });
+    let ask = json!({ "ask": ["session/request_permission", params] });
+    let turn = |steps: Value| {
+        let agent = acting(&script(json!({}), json!({ "session/prompt": steps })));
+        Program::run(&["chat", "--agent", &agent, "hello"], SOON)
+    };
+    let stop = |reason: &str| json!({ "answer": { "stopReason": reason } });
+    turn(json!([ask, "hear", stop("cancelled")])).exits(6).tells("error: a permission was refused");
+    turn(json!([ask, "hear", stop("max_tokens")])).exits(1).tells("error: the agent stopped: max_tokens");
+    turn(json!([stop("cancelled")])).exits(1).tells("error: the agent cancelled the turn");
+}
+
 #[test]
 fn a_rule_that_nothing_can_match_is_wrong_usage() {
     let chat = |rule| Program::run(&["chat", "--allow", rule, "hello"], SOON);

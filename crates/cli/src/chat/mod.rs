@@ -51,17 +51,18 @@ use self::input::PipedInput;
 use self::interactive::{run_interactive, run_once};
 use self::permissions::PermissionChecker;
 use self::plan::Plan;
-use self::session::Session;
+use self::session::{Session, TurnStopped};
 use self::start::show_start;
 use self::throttle::Throttle;
 use crate::arguments::{self, Protocol};
 use crate::command_line;
 use crate::config::Config;
-use crate::failure::{AlreadyPrinted, Exit, Failure, to_anyhow};
+use crate::failure::{AlreadyPrinted, Exit, Failure, OtherSide, RemoteError, Role, to_anyhow};
 use crate::login::authorization;
 use crate::signals::Signals;
 use crate::terminal::{Format, TerminalModes};
 use crate::text::Notes;
+use crate::text_lines::TextLines;
 
 /// Talks to an agent, for one turn or until the person ends the conversation.
 pub(crate) async fn run(
@@ -89,7 +90,9 @@ pub(crate) async fn run(
     if is_there && is_ours {
         log_in(&servers, notes).await?;
     }
-    let mut console = Console::new(format, is_there, plan.cwd.clone(), plan.timeout, notes)?;
+    let side = OtherSide::program(Role::Agent, &command);
+    let command = TextLines::new(&side, notes).watch(command);
+    let mut console = Console::new(format, is_there, plan.cwd.clone(), plan.timeout, side.clone(), notes)?;
     let view = console.view.clone();
     let user = is_there.then(|| console.user.clone());
     let permissions = Arc::new(PermissionChecker::new(rules, plan.grants_all, user.clone(), view.clone()));
@@ -108,7 +111,9 @@ pub(crate) async fn run(
     let mut chat =
         Chat { console: &mut console, plan, permissions, servers, piped, protocol, toolkit, client };
     let outcome = chat.run(&command, recorder).await;
-    let outcome = outcome.map_err(|error| to_anyhow(log.without_shown_lines(error)));
+    let outcome = outcome.map_err(|error| {
+        RemoteError::name(&side, chat.console.started.get(), log.without_shown_lines(error))
+    });
     if let Err(error) = &outcome {
         // If stdout is closed, `written` fails below.
         let _reported_below = view.turn_ended(None).and_then(|()| view.failure(error));
@@ -208,14 +213,19 @@ impl Chat<'_> {
         {
             session.console.view.diagnostics().add(&sentence);
         }
-        outcome?;
-        match permissions.take_refusal() {
-            Some(refusal) if !plan.interactive => {
-                Err(Failure::new(Exit::NotPermitted, refusal.text()).into())
-            }
-            _ => Ok(()),
+        let refusal = permissions.take_refusal().filter(|_| !plan.interactive);
+        match (outcome, refusal) {
+            (Err(error), Some(_)) if !is_cancelled(&error) => Err(error),
+            // Codex cancels the turn when a permission is refused.
+            (_, Some(refusal)) => Err(Failure::new(Exit::NotPermitted, refusal.text()).into()),
+            (outcome, None) => outcome,
         }
     }
+}
+
+/// Whether the agent cancelled the turn by itself.
+fn is_cancelled(error: &BoxError) -> bool {
+    error.downcast_ref::<TurnStopped>().is_some_and(|stopped| stopped.is_cancelled)
 }
 
 /// Logs in at the servers that ask for it. Our agent uses the tokens that are kept then; another one has its own.

@@ -28,8 +28,12 @@ pub(super) struct Session<'a, A> {
 
 /// The turn ended, and not because its work is done. The reason is shown already.
 #[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(super) struct TurnStopped(String);
+#[error("{text}")]
+pub(super) struct TurnStopped {
+    text: String,
+    /// Whether the agent cancelled it by itself.
+    pub(super) is_cancelled: bool,
+}
 
 impl<'a, A: AgentAdapter> Session<'a, A> {
     /// A session that is not open yet.
@@ -117,6 +121,7 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
         let choice = SessionChoice::Id(id.to_string());
         match self.begin(&choice).await {
             Err(error) if !self.agent.is_closed() && is_of_one_call(&error) => {
+                let error = self.console.sentence(error);
                 let why = format!("the session cannot be continued, and a new one begins: {error}");
                 self.console.view.tell(&why)?;
                 self.begin(&SessionChoice::New).await
@@ -137,7 +142,10 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
             }
             Ok(())
         };
-        let late = |_| format!("the agent did not set what was asked for within {:?}", plan.timeout);
+        let late = |_| {
+            let limit = plan.timeout;
+            Failure::new(Exit::TimedOut, format!("the agent did not set what was asked for within {limit:?}"))
+        };
         console.interruptible(async { tokio::time::timeout(plan.timeout, set).await.map_err(late)? }).await
     }
 
@@ -164,6 +172,7 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
             };
             match self.log_in_by(&method).await {
                 Err(error) if is_of_one_call(&error) && !self.agent.is_closed() => {
+                    let error = self.console.sentence(error);
                     self.console.view.tell(&format!("error: {error}"))?;
                 }
                 done => return done,
@@ -276,11 +285,12 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
             StopKind::Error => "the turn failed".to_owned(),
             StopKind::Other => format!("the agent stopped: {}", shown.unwrap_or_default()),
         };
-        Err(TurnStopped(text).into())
+        Err(TurnStopped { text, is_cancelled: stopped.kind == StopKind::Cancelled }.into())
     }
 
     /// Runs a command that begins with `:`.
     pub(super) async fn run(&mut self, command: ColonCommand) -> Result<(), BoxError> {
+        self.console.interrupted = None;
         match command {
             ColonCommand::New => return self.change(SessionChoice::New).await,
             ColonCommand::Resume(id) => return self.change(SessionChoice::Id(id)).await,

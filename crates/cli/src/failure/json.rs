@@ -3,6 +3,7 @@
 use agentwire_jsonrpc::ErrorObject;
 use agentwire_mcp_client::HandshakeError;
 use agentwire_peer::CallError;
+use agentwire_transport::Exited;
 use agentwire_transport_http::client::HttpError;
 use serde::Serialize;
 
@@ -15,19 +16,26 @@ pub(crate) fn to_json(error: &anyhow::Error) -> impl Serialize + use<'_> {
     #[serde(untagged)]
     enum Failure<'a> {
         Refused { error: &'a ErrorObject, message: String },
-        Other { error: Plain },
+        Other { error: Plain<'a> },
     }
 
     #[derive(Serialize)]
-    struct Plain {
+    struct Plain<'a> {
         code: (),
         message: String,
+        /// The last lines of the stderr of a program that has ended.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        stderr: Option<&'a str>,
     }
 
     let message = sentence(error);
     match error.chain().find_map(refusal) {
         Some(refusal) => Failure::Refused { error: refusal, message },
-        None => Failure::Other { error: Plain { code: (), message } },
+        None => {
+            let exited = error.chain().find_map(|cause| cause.downcast_ref::<Exited>());
+            let stderr = exited.map(|exited| &*exited.stderr).filter(|stderr| !stderr.is_empty());
+            Failure::Other { error: Plain { code: (), message, stderr } }
+        }
     }
 }
 

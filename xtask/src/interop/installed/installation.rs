@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::Value;
 
 use super::registry;
@@ -35,7 +35,7 @@ impl<'a> Installation<'a> {
         Ok(Self { scratch, product, version })
     }
 
-    /// Without a yes nothing is installed, and it is said what would be. With one, the agent is listed.
+    /// Without a yes nothing is installed, and it is said what would be. With one, the agent is listed as installed.
     pub(super) fn install(&self) -> Result<()> {
         let served = self.serve_archive()?;
         let archive = served.as_ref().map(|(_, url)| url.as_str());
@@ -50,20 +50,20 @@ impl<'a> Installation<'a> {
             "it does not say what it would install: {}",
             refused.errors
         );
-        ensure!(self.listed()?.is_empty(), "it is installed without a yes");
+        self.expect_installed(&registry, &Value::Null)?;
         self.run(&[&install[..], &["--yes"]].concat())?.expect_code(0)?;
-        let listed = self.listed()?;
-        let expected =
-            listed.iter().any(|line| line.contains(&self.product.id) && line.contains(&self.version));
-        ensure!(expected, "it is not listed: {listed:?}");
-        Ok(())
+        self.expect_installed(&registry, &self.version.as_str().into())
     }
 
-    /// The lines of `agents list`.
-    fn listed(&self) -> Result<Vec<String>> {
-        let outcome = self.run(&["agents", "list", "--json"])?;
+    /// Fails unless this version is installed.
+    fn expect_installed(&self, registry: &str, version: &Value) -> Result<()> {
+        let outcome = self.run(&["agents", "list", "--json", "--registry", registry])?;
         outcome.expect_code(0)?;
-        Ok(outcome.lines)
+        let listed = outcome.json()?;
+        let [agent] = &*listed else { bail!("one agent is expected, but: {listed:?}") };
+        ensure!(agent["id"] == *self.product.id, "another agent is listed: {agent}");
+        ensure!(agent["installed"] == *version, "{} is installed instead of {version}", agent["installed"]);
+        Ok(())
     }
 
     /// Serves the archive, if the agent is distributed as one: the package of npm for this system.
