@@ -68,6 +68,7 @@ pub(crate) async fn with_server_since<R>(
 ) -> Result<R> {
     let (era, timeout) = (connect.era, connect.timeout);
     let (target, is_authorized) = with_headers(&connect, notes)?;
+    record_kind(&target, recorder.as_ref());
     let side = OtherSide::server(&target).has_authorization(is_authorized).stderr_is_shown();
     let text_lines = TextLines::new(&side, notes);
     let target = match target {
@@ -75,13 +76,7 @@ pub(crate) async fn with_server_since<R>(
             let command = text_lines.watch(command.grace(GRACE));
             program_target(command, ServerStderr::new(notes, recorder.clone()), recorder.clone())
         }
-        target => {
-            // The command line may have a name, which says nothing of the transport.
-            if let (Target::Http(_), Some(recorder)) = (&target, &recorder) {
-                recorder.set_transport(TransportKind::Http);
-            }
-            target
-        }
+        target => target,
     };
     let (mut first, mut second) = (Signals::listen()?, Signals::listen()?);
     let warnings = notes.clone();
@@ -152,6 +147,13 @@ async fn overdue(since: Instant, limit: Duration) -> Overdue {
         None => std::future::pending().await,
     }
     Overdue(limit)
+}
+
+/// Names the transport in the recording: the command line may have a name, which says nothing of it.
+fn record_kind(target: &Target, recorder: Option<&Recorder>) {
+    if let (Target::Http(_), Some(recorder)) = (target, recorder) {
+        recorder.set_transport(TransportKind::Http);
+    }
 }
 
 /// The folders of `--root`, for a server that asks for them.
