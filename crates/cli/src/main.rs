@@ -99,7 +99,7 @@ fn report(error: &anyhow::Error, json: bool, verbose: bool) {
     let has_json = error.chain().any(|cause| cause.is::<ToolFailed>() || cause.is::<AlreadyPrinted>());
     if json && !has_json && !error.is::<Usage>() {
         // If stdout is closed too, stderr is all that is left.
-        let _printed = print_json(&failure::to_json(error));
+        let _printed = print_json(&failure::to_json(error, failure::exit_code(error)));
     }
     for attempt in failure::attempts(error).iter().filter(|_| verbose) {
         text::print_error(attempt);

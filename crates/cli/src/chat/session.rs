@@ -104,10 +104,10 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
         let (view, cwd, limit) = (self.console.view.clone(), self.console.cwd.clone(), self.console.timeout);
         let servers = self.servers.clone();
         let open = async |agent: &A| {
-            agent.display().set_opening(true)?;
+            agent.display().opening_begins(!matches!(choice, SessionChoice::New));
             let sessions = Sessions { agent, view: &view, limit, present: None };
             let opened = sessions.open(choice, &cwd, servers.clone()).await;
-            agent.display().set_opening(false)?;
+            agent.display().opening_ended()?;
             // A replay may end within a line.
             view.turn_ended(None)?;
             opened

@@ -9,14 +9,14 @@ use serde::Serialize;
 
 use super::sentence::sentence;
 
-/// A failure as an object, with the error of the agent or server if that failed.
-pub(crate) fn to_json(error: &anyhow::Error) -> impl Serialize + use<'_> {
+/// A failure as an object, with the error of the agent or server if that failed, and the exit code that it means.
+pub(crate) fn to_json(error: &anyhow::Error, exit_code: u8) -> impl Serialize + use<'_> {
     /// Serialized directly: the other side's error may have numbers that a `serde_json::Value` cannot hold.
     #[derive(Serialize)]
-    #[serde(untagged)]
+    #[serde(untagged, rename_all_fields = "camelCase")]
     enum Failure<'a> {
-        Refused { error: &'a ErrorObject, message: String },
-        Other { error: Plain<'a> },
+        Refused { error: &'a ErrorObject, message: String, exit_code: u8 },
+        Other { error: Plain<'a>, exit_code: u8 },
     }
 
     #[derive(Serialize)]
@@ -30,11 +30,11 @@ pub(crate) fn to_json(error: &anyhow::Error) -> impl Serialize + use<'_> {
 
     let message = sentence(error);
     match error.chain().find_map(refusal) {
-        Some(refusal) => Failure::Refused { error: refusal, message },
+        Some(refusal) => Failure::Refused { error: refusal, message, exit_code },
         None => {
             let exited = error.chain().find_map(|cause| cause.downcast_ref::<Exited>());
             let stderr = exited.map(|exited| &*exited.stderr).filter(|stderr| !stderr.is_empty());
-            Failure::Other { error: Plain { code: (), message, stderr } }
+            Failure::Other { error: Plain { code: (), message, stderr }, exit_code }
         }
     }
 }

@@ -16,7 +16,7 @@ use super::screen::Screen;
 use super::shown::short;
 use super::stderr::OrderedStderr;
 use super::style::{Format, Style};
-use crate::failure::{sentence, to_json};
+use crate::failure::{exit_code, sentence, to_json};
 use crate::output::{Member, SessionUpdateLine, json_line};
 use crate::output_queue::{Output as _, OutputQueue};
 use crate::text::{Notes, beginning, one_line};
@@ -253,7 +253,10 @@ impl View {
 
     /// Prints a failure for programs. For people, `main` prints it on stderr.
     pub(crate) fn failure(&self, error: &anyhow::Error) -> io::Result<()> {
-        if self.is_json() { json_line(&mut self.output.clone(), &to_json(error)) } else { Ok(()) }
+        if !self.is_json() {
+            return Ok(());
+        }
+        json_line(&mut self.output.clone(), &to_json(error, exit_code(error)))
     }
 
     /// Reports a failure that does not end the conversation.
