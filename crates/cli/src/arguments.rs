@@ -30,6 +30,9 @@ pub(crate) struct Arguments {
     /// Print one JSON object a line, for programs.
     #[arg(long, global = true)]
     pub(crate) json: bool,
+    /// Say more: each attempt to connect to a server that failed; for `check`, the checks that pass as well
+    #[arg(long, short, global = true)]
+    pub(crate) verbose: bool,
     #[command(flatten)]
     pub(crate) recording: Recording,
     #[command(subcommand)]

@@ -1,27 +1,30 @@
-//! The connection of the commands of an MCP client to a server.
+//! The connection of the commands to an MCP server, and its time limit.
 
 use std::cell::Cell;
 use std::convert::Infallible;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use agentwire_mcp_client::schema::{Implementation, Root};
-use agentwire_mcp_client::{BoxError, Client, RemoteServer};
+use agentwire_mcp_client::{BoxError, Client, RemoteServer, Warning};
 use agentwire_mcp_hub::{ConnectOptions, CustomTarget, HttpTarget, Target, connect_to};
-use agentwire_recording::{Recorder, Side, record_transport};
-use agentwire_transport_stdio::{Child, Command, Stderr};
+use agentwire_recording::{Recorder, Side, TransportKind, record_transport};
+use agentwire_transport_stdio::{Child, Command};
 use anyhow::Result;
 use http::header::AUTHORIZATION;
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep, sleep_until};
 
-use crate::failure::{Usage, to_anyhow};
+use crate::failure::{OtherSide, Overdue, RemoteError, Usage};
 use crate::headers::add_headers;
 use crate::login::{authorization, is_person_there, with_tokens};
 use crate::mcp::arguments::Connect;
-use crate::recording::{RecordingClient, record_stderr};
+use crate::recording::RecordingClient;
+use crate::server_stderr::ServerStderr;
 use crate::server_target::target_of;
 use crate::signals::Signals;
 use crate::text::Notes;
+use crate::text_lines::TextLines;
 
 /// Where a command's output goes.
 pub(crate) struct Output<'a> {
@@ -30,58 +33,126 @@ pub(crate) struct Output<'a> {
     pub(crate) recorder: Option<Recorder>,
 }
 
-/// Connects with the client that `prepare` configures, and runs `main`. The first signal closes the connection, the second
-/// returns at once; so does the first before the connection is open.
+/// How long the connection may take to close after the command is done, before its process is killed.
+const CLOSING_LIMIT: Duration = Duration::from_secs(1);
+
+/// How long a process may take to end after its stdin is closed, and again after SIGTERM. Twice this is less than
+/// [`CLOSING_LIMIT`].
+const GRACE: Duration = Duration::from_millis(450);
+
+/// Connects with the client that `prepare` configures, and runs `main`. `--timeout` limits both together. The first signal closes
+/// the connection, the second returns at once; so does the first before the connection is open.
 pub(crate) async fn with_server<R>(
     connect: Connect,
-    Output { json, notes, recorder }: Output<'_>,
+    output: Output<'_>,
     prepare: impl FnOnce(Client) -> Client,
     main: impl AsyncFnOnce(RemoteServer) -> Result<R, BoxError>,
 ) -> Result<R> {
+    let limit = connect.timeout;
+    with_server_since(connect, output, prepare, async move |server, since| {
+        tokio::select! {
+            done = main(server) => done,
+            overdue = overdue(since, limit) => Err(overdue.into()),
+        }
+    })
+    .await
+}
+
+/// The same for a `main` that has a deadline of its own. It gets the instant from which `--timeout` counts: a login before the
+/// connection does not count.
+pub(crate) async fn with_server_since<R>(
+    connect: Connect,
+    Output { json, notes, recorder }: Output<'_>,
+    prepare: impl FnOnce(Client) -> Client,
+    main: impl AsyncFnOnce(RemoteServer, Instant) -> Result<R, BoxError>,
+) -> Result<R> {
     let (era, timeout) = (connect.era, connect.timeout);
     let (target, is_authorized) = with_headers(&connect, notes)?;
+    record_kind(&target, recorder.as_ref());
+    let side = OtherSide::server(&target).has_authorization(is_authorized).stderr_is_shown();
+    let text_lines = TextLines::new(&side, notes);
     let target = match target {
         Target::Stdio(command) => {
-            let command = command.stderr(stderr_of("server", notes, recorder.clone()));
-            match recorder.clone() {
-                Some(recorder) => recorded_command(command, recorder),
-                None => command.into(),
-            }
+            let command = text_lines.watch(command.grace(GRACE));
+            program_target(command, ServerStderr::new(notes, recorder.clone()), recorder.clone())
         }
         target => target,
     };
     let (mut first, mut second) = (Signals::listen()?, Signals::listen()?);
-    let is_connected = Cell::new(false);
     let warnings = notes.clone();
     let client = Client::from_info(Implementation::new("agentwire", env!("CARGO_PKG_VERSION")))
         .discover_timeout(DISCOVER_LIMIT.min(timeout / 2))
         .handshake_timeout(timeout)
         .timeout(timeout)
-        .on_warning(move |warning| warnings.add(&format!("warning: {warning}")));
+        .on_warning(move |warning| {
+            // The line is shown already.
+            if !matches!(warning, Warning::MessageLeftOut { .. }) || !text_lines.was_shown() {
+                warnings.add(&format!("warning: {warning}"));
+            }
+        });
     let options = ConnectOptions::new().mode(era.into());
     let options = match &target {
-        Target::Http(target) if !is_authorized => {
-            add_tokens(options, target, json, notes, recorder.clone()).await?
-        }
+        Target::Http(target) if !is_authorized => tokio::select! {
+            options = add_tokens(options, target, json, notes, recorder.clone()) => options?,
+            interrupted = first.interrupted() => return Err(interrupted.into()),
+        },
         Target::Http(_) => options
             .wrap_http(move |_, client| Ok::<_, Infallible>(RecordingClient::new(client, recorder.clone()))),
         _ => options,
     };
     let client = if connect.roots.is_empty() { client } else { client.roots(roots(&connect.roots)?) };
+    let since = Instant::now();
+    let is_connected = Cell::new(false);
+    let (outcome, done) = (Cell::new(None), Notify::new());
     let connected = connect_to(&target, &options, prepare(client), async |server| {
         is_connected.set(true);
-        tokio::select! {
-            done = main(server) => done,
+        let ended = tokio::select! {
+            ended = main(server, since) => ended,
             interrupted = first.interrupted() => Err(interrupted.into()),
-        }
+        };
+        outcome.set(Some(ended));
+        done.notify_one();
+        Ok(())
     });
     let abort = async {
         let interrupted = second.interrupted().await;
         if is_connected.get() { second.interrupted().await } else { interrupted }
     };
-    tokio::select! {
-        done = connected => done.map_err(to_anyhow),
-        interrupted = abort => Err(interrupted.into()),
+    let not_connected = async {
+        let overdue = overdue(since, timeout).await;
+        if is_connected.get() { std::future::pending().await } else { overdue }
+    };
+    let closing = async {
+        done.notified().await;
+        sleep(CLOSING_LIMIT).await;
+    };
+    let ended: Result<(), BoxError> = tokio::select! {
+        ended = connected => ended,
+        interrupted = abort => return Err(interrupted.into()),
+        overdue = not_connected => Err(overdue.into()),
+        () = closing => Ok(()),
+    };
+    let named = |error| RemoteError::name(&side, is_connected.get(), error);
+    match (outcome.take(), ended) {
+        (Some(ended), _) => ended.map_err(named),
+        (None, Err(error)) => Err(named(error)),
+        (None, Ok(())) => Err(anyhow::anyhow!("the connection ended before the command")),
+    }
+}
+
+/// Completes when the time limit is over.
+async fn overdue(since: Instant, limit: Duration) -> Overdue {
+    match since.checked_add(limit) {
+        Some(end) => sleep_until(end).await,
+        None => std::future::pending().await,
+    }
+    Overdue(limit)
+}
+
+/// Names the transport in the recording: the command line may have a name, which says nothing of it.
+fn record_kind(target: &Target, recorder: Option<&Recorder>) {
+    if let (Target::Http(_), Some(recorder)) = (target, recorder) {
+        recorder.set_transport(TransportKind::Http);
     }
 }
 
@@ -90,21 +161,12 @@ fn roots(folders: &[PathBuf]) -> Result<Vec<Root>> {
     folders.iter().map(|folder| Ok(Root::at(folder.canonicalize()?))).collect()
 }
 
-/// Copies the lines of a child's stderr to the notes, each after the child's name.
-fn stderr_of(name: &'static str, notes: &Notes, recorder: Option<Recorder>) -> Stderr {
-    let notes = notes.clone();
-    Stderr::Lines(Arc::new(move |line| {
-        record_stderr(recorder.as_ref(), line);
-        notes.add(&format!("{name}: {line}"));
-    }))
-}
-
-/// A program whose connections are recorded.
-fn recorded_command(command: Command, recorder: Recorder) -> Target {
+/// A program, whose connections may be recorded. Each attempt to connect starts it.
+fn program_target(command: Command, stderr: ServerStderr, recorder: Option<Recorder>) -> Target {
     let name = format!("{command:?}");
     let open = move || {
-        let child = Child::spawn(command.clone())?;
-        Ok(record_transport(child, Some(recorder.clone()), Side::Client))
+        let child = Child::spawn(command.clone().stderr(stderr.of_next()))?;
+        Ok(record_transport(child, recorder.clone(), Side::Client))
     };
     CustomTarget::new(name, open).into()
 }

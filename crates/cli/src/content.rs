@@ -12,6 +12,9 @@ use crate::output::{Member, print_json};
 use crate::save::{Saved, Saver, decode, decoded_length};
 use crate::text;
 
+/// The most bytes of a name, a URI and a media type that are shown: 4 KiB each.
+const PART_LIMIT: usize = 4 << 10;
+
 /// Prints content, and saves what `--save` asks for.
 pub(crate) struct Printer {
     json: bool,
@@ -107,7 +110,7 @@ impl Printer {
     ) -> Result<()> {
         let about = match uri {
             Some(_) => about.to_owned(),
-            None => format!("{about}, {}", mime_type.unwrap_or_default()),
+            None => format!("{about}, {}", part(mime_type.unwrap_or_default())),
         };
         if self.saver.is_none() {
             let length = decoded_length(base64);
@@ -164,13 +167,19 @@ impl<'a> SavedFile<'a> {
 }
 
 fn link_line(link: &ResourceLink) -> String {
-    let more = [link.mime_type.clone(), link.size.map(|size| format!("{size} bytes"))];
+    let more = [link.mime_type.as_deref().map(part), link.size.map(|size| format!("{size} bytes"))];
     let more = more.into_iter().flatten().map(|more| format!(", {more}")).collect::<String>();
-    format!("[{}]({}){more}", link.name, link.uri)
+    format!("[{}]({}){more}", part(&link.name), part(&link.uri))
 }
 
 /// What a resource is: a noun, its URI, and its media type where it has one.
 fn about(noun: &str, contents: &ResourceContents) -> String {
-    let mime_type = contents.mime_type().map(|mime_type| format!(", {mime_type}")).unwrap_or_default();
-    format!("{noun}, {}{mime_type}", contents.uri())
+    let mime_type =
+        contents.mime_type().map(|mime_type| format!(", {}", part(mime_type))).unwrap_or_default();
+    format!("{noun}, {}{mime_type}", part(contents.uri()))
+}
+
+/// A name, a URI or a media type within a line.
+fn part(text: &str) -> String {
+    text::beginning(text, PART_LIMIT)
 }

@@ -31,12 +31,15 @@ mod reduce;
 mod replay;
 mod save;
 mod server;
+mod server_stderr;
 mod server_target;
 mod sessions;
 mod signals;
 mod signature;
+mod target;
 mod terminal;
 mod text;
+mod text_lines;
 mod tools;
 mod values;
 mod words;
@@ -56,11 +59,11 @@ use self::text::Notes;
 
 fn main() -> ExitCode {
     let arguments = parse();
-    let json = arguments.json;
+    let (json, verbose) = (arguments.json, arguments.verbose);
     let code = match run(arguments) {
         Ok(()) => 0,
         Err(error) => {
-            report(&error, json);
+            report(&error, json, verbose);
             failure::exit_code(&error)
         }
     };
@@ -88,8 +91,8 @@ fn parse() -> Arguments {
     })
 }
 
-/// Prints why the command failed: on stderr, and with --json on stdout too.
-fn report(error: &anyhow::Error, json: bool) {
+/// Prints why the command failed: on stderr, and with --json on stdout too. With --verbose, the failed attempts come first.
+fn report(error: &anyhow::Error, json: bool, verbose: bool) {
     // Its own output says how it ended, or nobody reads ours.
     if error.is::<ProgramEnded>() || failure::is_output_closed(error) {
         return;
@@ -97,7 +100,10 @@ fn report(error: &anyhow::Error, json: bool) {
     let has_json = error.chain().any(|cause| cause.is::<ToolFailed>() || cause.is::<AlreadyPrinted>());
     if json && !has_json && !error.is::<Usage>() {
         // If stdout is closed too, stderr is all that is left.
-        let _printed = print_json(&failure::to_json(error));
+        let _printed = print_json(&failure::to_json(error, failure::exit_code(error)));
+    }
+    for attempt in failure::attempts(error).iter().filter(|_| verbose) {
+        text::print_error(attempt);
     }
     text::print_error(&format!("error: {}", failure::sentence(error)));
 }
@@ -116,21 +122,23 @@ fn run(arguments: Arguments) -> Result<()> {
 }
 
 async fn execute(mut arguments: Arguments, notes: &Notes) -> Result<()> {
-    let json = arguments.json;
     signals::survive_file_size_limit()?;
-    if json && let Some(name) = arguments.command.without_json() {
+    if arguments.json
+        && let Some(name) = arguments.command.without_json()
+    {
         return Err(Usage(format!("--json: `{name}` prints no JSON")).into());
     }
     arguments.command.place()?;
     let recorder = recording::start(&arguments, notes)?;
-    let outcome = run_command(arguments.command, json, notes, recorder.clone()).await;
+    let outcome = run_command(arguments, notes, recorder.clone()).await;
     if let Some(recorder) = recorder {
         recording::finish(&recorder, notes);
     }
     outcome
 }
 
-async fn run_command(command: Command, json: bool, notes: &Notes, recorder: Option<Recorder>) -> Result<()> {
+async fn run_command(arguments: Arguments, notes: &Notes, recorder: Option<Recorder>) -> Result<()> {
+    let Arguments { json, verbose, command, .. } = arguments;
     let output = Output { json, notes, recorder: recorder.clone() };
     match command {
         Command::Chat(chat) => chat::run(chat, json, notes, recorder).await,
@@ -148,7 +156,7 @@ async fn run_command(command: Command, json: bool, notes: &Notes, recorder: Opti
         Command::Request(request) => mcp::request(request, output).await,
         Command::Login(login) => login::login(login, json, notes).await,
         Command::Logout(logout) => login::logout(logout, json).await,
-        Command::Check(check) => check::run(check, json).await,
+        Command::Check(check) => check::run(check, json, verbose).await,
         Command::StandIn(stand_in) => check::stand_in(stand_in).await,
         Command::Sessions(sessions) => sessions::run(sessions, json),
         Command::Record(record) => record::run(record, notes, recorder).await,

@@ -1,11 +1,20 @@
 //! JSON with line breaks and indentation, for people. Numbers keep their digits, and members their order.
 
+use std::borrow::Cow;
+
 /// How deep lines are indented, in levels of two spaces. Deeper ones stand there as well: the text cannot grow with the
 /// square of its depth.
 const INDENT_LIMIT: usize = 24;
 
-/// JSON text with a line for each member and element.
-pub(crate) fn pretty(json: &str) -> String {
+/// The longest JSON that gets line breaks: 1 MiB. Longer JSON, of tiny values, would take many times its memory.
+const LENGTH_LIMIT: usize = 1 << 20;
+
+/// JSON text with a line for each member and element. Longer text than [`LENGTH_LIMIT`] stays as it is.
+pub(crate) fn pretty(json: &str) -> Cow<'_, str> {
+    if json.len() <= LENGTH_LIMIT { Cow::Owned(with_lines(json)) } else { Cow::Borrowed(json) }
+}
+
+fn with_lines(json: &str) -> String {
     let mut out = String::with_capacity(json.len() * 2);
     let (mut depth, mut is_string, mut is_escaped) = (0_usize, false, false);
     let mut rest = json.chars().peekable();
@@ -80,5 +89,7 @@ mod tests {
     fn a_deep_value_does_not_grow_with_the_square_of_its_depth() {
         let deep = "[".repeat(100_000) + &"]".repeat(100_000);
         assert!(pretty(&deep).len() < 60 * deep.len());
+        let long = format!("[{}[]]", "[],".repeat(LENGTH_LIMIT / 3));
+        assert_eq!(pretty(&long), long);
     }
 }

@@ -34,10 +34,11 @@ const LIMIT: usize = 4 << 10;
 /// The tool's name and its arguments with their types, on one line.
 pub(crate) fn signature(tool: &Tool) -> String {
     let name = text::beginning(&tool.name, LIMIT);
-    let Some(json) = RawJson::encode(&tool.input_schema).ok().filter(|json| json.len() <= SCHEMA_LIMIT)
-    else {
+    let is_long = tool.input_schema.text().is_some_and(|text| text.len() > SCHEMA_LIMIT);
+    if is_long {
         return format!("{name}(…)");
-    };
+    }
+    let json = RawJson::encode(&tool.input_schema).unwrap_or(RawJson::EMPTY_OBJECT);
     // Not the tree that the schema keeps: with a long list that would take much memory.
     let root: Map<String, Value> = json.decode().unwrap_or_default();
     let mut types = Types { root: &root, budget: BUDGET };

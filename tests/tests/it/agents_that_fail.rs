@@ -20,19 +20,32 @@ fn chat(script: &str, limit: &str) -> Program {
 #[test]
 fn the_end_of_an_agent_is_told_with_its_reason() {
     let faults = [
-        ("exit", "exited with status 3; its last words were: scripted: I have had enough"),
+        ("exit", "exited with status 3"),
         ("kill", "was killed by SIGKILL"),
         ("half-line", "exited with status 3"),
-        ("close-stdout", "the connection closed"),
-        ("close-both", "the connection closed"),
-        ("close-both stubborn", "the connection closed"),
+        ("close-stdout", "the agent closed the connection"),
+        ("close-both", "the agent closed the connection"),
+        ("close-both stubborn", "the agent closed the connection"),
         ("exit grandchild", "exited with status 3"),
         ("kill grandchild", "was killed by SIGKILL"),
     ];
-    let moments = ["start", "initialize", "open", "turn"];
+    // An agent that has answered nothing is one that cannot be reached.
+    let moments = [
+        ("start", 4, " before it answered"),
+        ("initialize", 4, " before it answered"),
+        ("open", 1, ""),
+        ("turn", 1, ""),
+    ];
     let rows: Vec<_> = moments.iter().flat_map(|moment| faults.map(|row| (moment, row))).collect();
-    rows::for_each(&rows, |(moment, (fault, words))| {
-        chat(&format!("{moment} {fault}"), "60").end(SOON).exits(1).tells(words);
+    rows::for_each(&rows, |((moment, code, before), (fault, words))| {
+        let ended = chat(&format!("{moment} {fault}"), "60").end(SOON);
+        ended.exits(*code).tells(&format!("{words}{before}\n"));
+        let said = ended.stderr.matches("scripted: I have had enough").count();
+        assert_eq!(
+            said,
+            usize::from(fault.starts_with("exit") || *fault == "half-line"),
+            "its stderr is there once: {ended}"
+        );
     });
 }
 
@@ -44,7 +57,7 @@ fn an_agent_that_says_nothing_is_given_its_time_and_no_more() {
     let rows: Vec<_> = moments.iter().flat_map(|moment| faults.map(|fault| (moment, fault))).collect();
     rows::for_each(&rows, |((moment, method), fault)| {
         let ended = chat(&format!("{moment} {fault}"), "4").end(SOON);
-        ended.exits(1).tells(&format!("{method}: no answer within 4s"));
+        ended.exits(124).tells(&format!("error: the agent did not answer {method} within 4s\n"));
     });
 }
 
@@ -52,12 +65,12 @@ fn an_agent_that_says_nothing_is_given_its_time_and_no_more() {
 fn an_agent_that_answers_wrongly_is_told_of() {
     let rows = [
         ("initialize version", "the agent speaks version 99"),
-        ("initialize refuse", "initialize: the peer refused: scripted: I would rather not"),
-        ("open refuse", "session/new: the peer refused: scripted: I would rather not"),
-        ("turn refuse", "session/prompt: the peer refused: scripted: I would rather not"),
-        ("initialize wrong-shape", "initialize: the answer cannot be read"),
-        ("open wrong-shape", "session/new: the answer cannot be read"),
-        ("turn wrong-shape", "session/prompt: the answer cannot be read"),
+        ("initialize refuse", "the agent refused initialize: scripted: I would rather not"),
+        ("open refuse", "the agent refused session/new: scripted: I would rather not"),
+        ("turn refuse", "the agent refused session/prompt: scripted: I would rather not"),
+        ("initialize wrong-shape", "the agent's answer to initialize cannot be read: "),
+        ("open wrong-shape", "the agent's answer to session/new cannot be read: "),
+        ("turn wrong-shape", "the agent's answer to session/prompt cannot be read: "),
     ];
     rows::for_each(&rows, |(script, words)| {
         chat(script, "60").end(SOON).exits(1).tells(words);
@@ -83,6 +96,6 @@ fn a_second_interrupt_ends_a_turn_with_an_agent_that_does_not_listen() {
         let mut program = chat(&format!("turn {fault}"), "60");
         program.stdout.words("working");
         program.signal_until(Signal::INT, Program::has_ended);
-        program.end(SOON).exits(1).tells("error: ");
+        program.end(SOON).exits(130).tells("error: interrupted");
     });
 }

@@ -45,8 +45,11 @@ fn who_is_at_a_terminal_fills_in_the_form_of_a_server() {
 /// The terminal is restored however a question ends.
 #[test]
 fn a_form_is_declined_by_a_key_and_an_interrupt_ends_the_call() {
-    let ends =
-        [("\x1b", "the user declined", 0), ("\x03", "error: interrupted", 1), ("", "error: interrupted", 1)];
+    let ends = [
+        ("\x1b", "the user declined", 0),
+        ("\x03", "error: interrupted", 130),
+        ("", "error: interrupted", 143),
+    ];
     let rows: Vec<_> = ERAS.iter().flat_map(|era| ends.map(|end| (era, end))).collect();
     rows::for_each(&rows, |(era, (key, shows, code))| {
         let terminal = Terminal::new();
@@ -153,7 +156,7 @@ fn an_interrupt_at_the_first_of_two_questions_ends_the_call() {
     next(&call, &mut seen, "n *: ");
     call.write(b"\x03");
     next(&call, &mut seen, "error: interrupted");
-    leaves(call, &terminal, 1);
+    leaves(call, &terminal, 130);
 }
 
 /// The client polls a task while its question stands, and the task reports when no answer is needed any more.

@@ -52,7 +52,7 @@ fn an_interrupt_cancels_a_task_at_the_server() {
     call.close_stdin();
     call.stderr.words("task working");
     call.signal(Signal::INT);
-    call.end(SOON).exits(1).tells("interrupted");
+    call.end(SOON).exits(130).tells("interrupted");
     let deadline = Instant::now() + SOON;
     while Program::run(&["call", &url, "cancelled-count"], SOON).exits(0).stdout != "1\n" {
         assert!(Instant::now() < deadline, "it is not cancelled");
@@ -76,14 +76,14 @@ fn a_tool_that_is_a_task_only_is_called() {
         let ended = Program::run(&["call", "--era", "legacy", server, "task", "{\"seconds\": 0}"], SOON);
         ended.exits(0).prints("did 1 steps");
         let ended = Program::run(&["call", "--era", "legacy", server, "task", "{\"seconds\": -1}"], SOON);
-        ended.exits(1).prints("seconds must be 0 to").tells("the tool failed");
+        ended.exits(5).prints("seconds must be 0 to").tells("the tool failed");
     }
     let job = "{\"seconds\": 600, \"steps\": 2}";
     let mut call = Program::start(&["call", "--era", "legacy", &url, "task", job]);
     call.close_stdin();
     call.stderr.words("task working");
     call.signal(Signal::INT);
-    call.end(SOON).exits(1).tells("interrupted");
+    call.end(SOON).exits(130).tells("interrupted");
     let deadline = Instant::now() + SOON;
     while Program::run(&["call", &url, "cancelled-count"], SOON).exits(0).stdout != "1\n" {
         assert!(Instant::now() < deadline, "it is not cancelled");

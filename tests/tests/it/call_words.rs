@@ -81,7 +81,9 @@ fn wrong_arguments_are_named() {
     });
     // A call that is made at once is explained afterwards.
     let ended = run(&["call", &ours, "ad", "{}"]);
-    ended.exits(5).tells("error: the server has no tool `ad`; did you mean `add`?: tools/call: ");
+    ended
+        .exits(5)
+        .tells("error: the server has no tool `ad`; did you mean `add`?: the server refused tools/call: ");
     let ended = run(&["call", "--json", &ours, "ad", "{}"]);
     assert_eq!(ended.exits(5).objects()[0]["error"]["code"], -32602, "{ended}");
 }

@@ -155,7 +155,7 @@ fn nobody_waits_for_a_prompt_in_vain() {
     // The person goes.
     let program = waiting(&["chat", "--json"]);
     program.signal(Signal::INT);
-    program.end(SOON).exits(1).tells("interrupted");
+    program.end(SOON).exits(130).tells("interrupted");
 }
 
 /// The agent has stopped reading, and the prompt is longer than what fits into a pipe.
@@ -166,7 +166,7 @@ fn an_interrupt_ends_a_prompt_that_is_not_taken() {
     program.write(&b"all work and no play ".repeat(50_000));
     program.close_stdin();
     program.signal_until(Signal::INT, Program::has_ended);
-    program.end(SOON).exits(1);
+    program.end(SOON).exits(130);
 }
 
 fn waiting(words: &[&str]) -> Program {

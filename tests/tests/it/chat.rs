@@ -222,7 +222,7 @@ fn an_agent_that_does_not_set_what_is_asked_for_is_given_its_time_and_no_more() 
     let opened = json!([{ "answer": { "sessionId": "s1", "modes": modes } }]);
     let agent =
         script(json!({}), json!({ "session/new": opened, "session/set_mode": [{ "await": "never" }] }));
-    chat(&agent, &["--timeout", "4", "--mode", "code", "hello"]).exits(1).tells("within 4s");
+    chat(&agent, &["--timeout", "4", "--mode", "code", "hello"]).exits(124).tells("within 4s");
 }
 
 #[test]
@@ -320,7 +320,7 @@ fn a_reader_who_takes_nothing_does_not_stop_an_interrupt() {
     }
     program.stderr.words("interrupted");
     program.stdout.resume();
-    program.end(SOON).exits(1);
+    program.end(SOON).exits(130);
 }
 
 /// An agent that does not end its turn is given up, also where the failure cannot be printed.
@@ -345,5 +345,5 @@ fn a_reader_who_takes_nothing_does_not_stop_a_second_interrupt() {
     let told = "the agent did not end the turn";
     program.signal_until(Signal::INT, |program| program.stderr.text().contains(told));
     program.stdout.resume();
-    program.end(SOON).exits(1);
+    program.end(SOON).exits(130);
 }

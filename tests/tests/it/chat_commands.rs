@@ -1,10 +1,13 @@
 //! `agentwire chat` at a terminal: commands that change the session, and how a conversation is continued.
 
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::binaries::acting;
 use crate::chat::script;
-use crate::program::Program;
+use crate::program::{Program, SOON};
 use crate::terminal::{Terminal, leaves, next};
 
 fn agent(more: Value) -> String {
@@ -51,25 +54,41 @@ fn a_conversation_changes_its_session() {
 /// A session that cannot be opened leaves the open one as it is.
 #[test]
 fn a_session_that_cannot_be_resumed_leaves_the_open_one() {
-    for steps in [json!([{ "refuse": { "code": 1, "message": "gone" } }]), json!([{ "await": "never" }])] {
-        let waits = steps[0].get("await").is_some();
-        let terminal = Terminal::new();
-        let agent = agent(json!({ "session/load": steps }));
-        let mut chat = Program::start_at(&terminal, &["chat", "--timeout", "2", "--agent", &agent]);
-        let mut seen = 0;
-        next(&chat, &mut seen, "> ");
-        chat.write(b":resume s2\r");
-        next(&chat, &mut seen, "error: ");
-        next(&chat, &mut seen, "> ");
-        if !waits {
-            chat.write(b"hello\r");
-            next(&chat, &mut seen, "\"sessionId\":\"s1\"");
-            next(&chat, &mut seen, "> ");
-        }
-        chat.write(b"\x04");
-        chat.end(crate::program::SOON).exits(0);
-        assert!(terminal.is_as_before());
+    let terminal = Terminal::new();
+    let agent = agent(json!({ "session/load": [{ "refuse": { "code": 1, "message": "gone" } }] }));
+    let mut chat = Program::start_at(&terminal, &["chat", "--agent", &agent]);
+    let mut seen = 0;
+    next(&chat, &mut seen, "> ");
+    chat.write(b":resume s2\r");
+    next(&chat, &mut seen, "error: ");
+    next(&chat, &mut seen, "> ");
+    chat.write(b"hello\r");
+    next(&chat, &mut seen, "\"sessionId\":\"s1\"");
+    next(&chat, &mut seen, "> ");
+    chat.write(b"\x04");
+    leaves(chat, &terminal, 0);
+}
+
+#[test]
+fn an_interrupt_ends_a_command_and_not_the_conversation() {
+    let folder = tempfile::tempdir().unwrap();
+    let loads = folder.path().join("loads");
+    let terminal = Terminal::new();
+    let agent = agent(json!({ "session/load": [{ "touch": loads }, { "await": "session/cancel" }] }));
+    let mut chat = Program::start_at(&terminal, &["chat", "--agent", &agent]);
+    let mut seen = 0;
+    next(&chat, &mut seen, "> ");
+    chat.write(b":resume s2\r");
+    let deadline = Instant::now() + SOON;
+    while !loads.exists() {
+        assert!(Instant::now() < deadline, "the session is not loaded");
+        std::thread::sleep(Duration::from_millis(10));
     }
+    chat.signal(Signal::INT);
+    next(&chat, &mut seen, "error: interrupted");
+    next(&chat, &mut seen, "> ");
+    chat.write(b"\x04");
+    leaves(chat, &terminal, 0);
 }
 
 #[test]

@@ -182,8 +182,10 @@ fn a_turn_as_json_names_its_session() {
     }
     let refuse = json!({ "refuse": { "code": -32000, "message": "no more" } });
     let failing = script(json!({}), json!({ "session/prompt": [refuse] }));
-    let objects = piped(&failing, &["--format", "json", "hello"]).objects();
-    assert_eq!(objects.last().expect("there are objects")["error"]["message"], "no more");
+    let ended = piped(&failing, &["--format", "json", "hello"]);
+    let objects = ended.exits(1).objects();
+    let last = objects.last().expect("there are objects");
+    assert_eq!((&last["error"]["message"], &last["exitCode"]), (&json!("no more"), &json!(1)), "{ended}");
 }
 
 #[test]
@@ -289,4 +291,35 @@ As you wish.
 
 ";
     assert_eq!(screen(80, &shown), expected);
+}
+
+#[test]
+fn a_form_at_a_terminal() {
+    let properties =
+        json!({ "branch": { "type": "string", "title": "Branch" }, "force": { "type": "boolean" } });
+    let schema = json!({ "type": "object", "properties": properties, "required": ["branch"] });
+    let form =
+        json!({ "sessionId": "s1", "message": "What to clone?", "mode": "form", "requestedSchema": schema });
+    let script = agent(&[json!({ "ask": ["elicitation/create", form] }), says("Cloned.")]);
+    let terminal = Terminal::new();
+    let mut chat = Program::start_at(&terminal, &["chat", "--agent", &acting(&script), "hello"]);
+    let mut seen = 0;
+    next(&chat, &mut seen, "\x1b[2KBranch *: ");
+    chat.write(b"main\r");
+    next(&chat, &mut seen, "\x1b[2Kforce: ");
+    chat.write(b"n\r");
+    next(&chat, &mut seen, "\x1b[2KSend this? [y/n] ");
+    answer(&mut chat, &mut seen, "Send this? [y/n] ", "y", "Cloned.");
+    chat.stdout.words("Cloned.\r\n");
+    let shown = screen(80, &chat.stdout.text());
+    leaves(chat, &terminal, 0);
+    let expected = "\
+{1:the agent asks:} What to clone?
+Branch *: main
+force: n
+Send this? [y/n] y
+Cloned.
+
+";
+    assert_eq!(shown, expected);
 }

@@ -79,14 +79,17 @@ fn a_turn_is_shown() {
             .tells("● Delete\n  gone\n")
             .prints("Done.\n");
     }
-    chat(&agent, &["--protocol", "2", "hello"]).exits(0).prints("\"optionId\":\"n\"");
+    chat(&agent, &["--protocol", "2", "hello"]).exits(6).prints("\"optionId\":\"n\"");
     let ended = chat(&agent, &["--protocol", "2", "--json", "hello"]);
-    let objects = ended.exits(0).objects();
+    let objects = ended.exits(6).objects();
     let has = |kind: &str| objects.iter().filter(|object| object.get(kind).is_some()).count();
     assert_eq!(objects[0]["initialized"]["protocolVersion"], 2, "{ended}");
     assert_eq!(objects[1]["session"]["sessionId"], "s1", "{ended}");
     assert_eq!((has("update"), has("permission")), (7, 1), "{ended}");
-    assert_eq!(objects.last(), Some(&json!({ "stopReason": "end_turn" })), "{ended}");
+    // The refused permission comes last.
+    let end = &objects[objects.len() - 2..];
+    assert_eq!(end[0], json!({ "stopReason": "end_turn" }), "{ended}");
+    assert!(end[1]["error"]["message"].is_string(), "{ended}");
 }
 
 #[test]
@@ -140,5 +143,5 @@ fn an_older_agent_is_taken_where_that_is_wanted() {
     let silent = scripted("agent initialize silent");
     let ended =
         Program::run(&["chat", "--protocol", "auto", "--timeout", "4", "--agent", &silent, "hello"], SOON);
-    ended.exits(1).tells("no answer within 4s");
+    ended.exits(124).tells("the agent did not answer initialize within 4s");
 }

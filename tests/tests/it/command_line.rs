@@ -31,14 +31,16 @@ fn exit_codes() {
         (vec!["call", &ours, "cancelled-count"], 0),
         // The other side failed or refused.
         (vec!["chat", "--agent", &refuses, "hello"], 1),
-        (vec!["chat", "--agent", "/bin/true", "hello"], 1),
-        (vec!["chat", "--agent", "/bin/false", "hello"], 1),
-        (vec!["chat", "--agent", "/no/such/agent", "hello"], 1),
-        (vec!["tools", "/bin/true"], 1),
-        (vec!["tools", "/no/such/server"], 1),
-        (vec!["call", &ours, "no-such-tool"], 1),
-        (vec!["call", &ours, "fail"], 1),
-        (vec!["call", &ours, "add", "{\"a\": true}"], 1),
+        // It cannot be started, or ended before it answered.
+        (vec!["chat", "--agent", "/bin/true", "hello"], 4),
+        (vec!["chat", "--agent", "/bin/false", "hello"], 4),
+        (vec!["chat", "--agent", "/no/such/agent", "hello"], 4),
+        (vec!["tools", "/bin/true"], 4),
+        (vec!["tools", "/no/such/server"], 4),
+        // The tool failed.
+        (vec!["call", &ours, "no-such-tool"], 5),
+        (vec!["call", &ours, "fail"], 5),
+        (vec!["call", &ours, "add", "{\"a\": true}"], 5),
         // Wrong usage.
         (vec![], 2),
         (vec!["no-such-command"], 2),
@@ -115,15 +117,20 @@ fn a_turn_as_json() {
 fn failures_as_json() {
     let (refuses, ends, wrong) =
         (scripted("agent open refuse"), scripted("agent turn exit"), scripted("agent open deaf"));
-    let rows: [(&[&str], Value, &str); 4] = [
-        (&["chat", "--json", "--agent", &refuses, "hi"], (-32000).into(), "I would rather not"),
-        (&["chat", "--json", "--agent", &ends, "hi"], Value::Null, "exited with status 3"),
-        (&["chat", "--json", "--timeout", "4", "--agent", &wrong, "hi"], Value::Null, "no answer within 4s"),
-        (&["tools", "--json", "/bin/false"], Value::Null, "exited with status 1"),
+    let rows: [(&[&str], i32, Value, &str); 4] = [
+        (&["chat", "--json", "--agent", &refuses, "hi"], 1, (-32000).into(), "I would rather not"),
+        (&["chat", "--json", "--agent", &ends, "hi"], 1, Value::Null, "exited with status 3"),
+        (
+            &["chat", "--json", "--timeout", "4", "--agent", &wrong, "hi"],
+            124,
+            Value::Null,
+            "the agent did not answer session/new within 4s",
+        ),
+        (&["tools", "--json", "/bin/false"], 4, Value::Null, "exited with status 1 before it answered"),
     ];
-    rows::for_each(&rows, |(arguments, code, words)| {
+    rows::for_each(&rows, |(arguments, exit, code, words)| {
         let ended = run(arguments);
-        let objects = ended.exits(1).tells(words).objects();
+        let objects = ended.exits(*exit).tells(words).objects();
         let error = &objects.last().expect("the failure is told")["error"];
         assert_eq!(error["code"], *code, "{ended}");
         assert!(error["message"].as_str().is_some_and(|text| text.contains(words)), "{ended}");
@@ -145,7 +152,7 @@ fn tools_and_results_as_json() {
     assert_eq!(objects[2]["progress"]["progress"], 3, "{ended}");
 
     let ended = run(&["call", "--json", &server, "fail"]);
-    let objects = ended.exits(1).objects();
+    let objects = ended.exits(5).objects();
     assert_eq!(kinds(&objects), ["result"], "what the tool says is no failure of ours: {ended}");
     assert_eq!(objects[0]["result"]["isError"], true, "{ended}");
 }

@@ -95,7 +95,7 @@ fn a_stopped_agent_can_be_left() {
     let mut program = chat(&["/slow 600".into()], "This takes", "agentwire server");
     program.family.find("agentwire agent").signal(Signal::STOP);
     program.signal_until(Signal::INT, Program::has_ended);
-    program.end(SOON).exits(1).tells("interrupted");
+    program.end(SOON).exits(130).tells("interrupted");
 }
 
 #[test]
@@ -135,7 +135,8 @@ fn a_call_that_is_ended_leaves_nobody_behind() {
         let ended = program.end(SOON);
         match *signal {
             Signal::KILL => assert_eq!(ended.code(), None, "{ended}"),
-            _ => drop(ended.exits(1).tells("interrupted")),
+            Signal::TERM => drop(ended.exits(143).tells("interrupted")),
+            _ => drop(ended.exits(130).tells("interrupted")),
         }
     });
 }

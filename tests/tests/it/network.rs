@@ -30,7 +30,7 @@ impl Server {
     pub(crate) fn end(self) {
         self.program.signal(Signal::TERM);
         let ended = self.program.end(SOON);
-        assert_eq!(ended.exits(0).stdout, "", "stdout is for what was asked for");
+        assert_eq!(ended.exits(143).stdout, "", "stdout is for what was asked for");
     }
 }
 
@@ -67,9 +67,9 @@ fn tools_are_called_over_every_transport_in_every_era() {
         let slow = run(&["call", "slow", "{\"seconds\": 0.05, \"steps\": 3}"], 7).exits(0).objects();
         let steps: Vec<_> = slow.iter().filter_map(|line| line["progress"]["progress"].as_u64()).collect();
         assert_eq!((steps, slow.len()), (vec![1, 2, 3], 4), "{slow:?}");
-        run(&["call", "fail"], 4).exits(1).prints("always fails");
+        run(&["call", "fail"], 4).exits(5).prints("always fails");
         let refused = run(&["call", "no-such-tool"], 4);
-        assert_eq!(refused.exits(1).objects()[0]["error"]["code"], -32602, "{refused}");
+        assert_eq!(refused.exits(5).objects()[0]["error"]["code"], -32602, "{refused}");
     });
     server.end();
 }
@@ -84,7 +84,7 @@ fn whoever_serves_says_where() {
         let ended = Program::run(&["tools", &format!("{origin}{path}")], SOON);
         ended.exits(0).prints("Add two numbers");
         program.signal(Signal::INT);
-        program.end(SOON).exits(0);
+        program.end(SOON).exits(130);
     }
 }
 
@@ -95,17 +95,29 @@ fn exit_codes() {
     let nobody = TcpListener::bind("127.0.0.1:0").expect("there are ports").local_addr().expect("it listens");
     let (url, sse) = (format!("{}/mcp", server.origin), format!("{}/sse", server.origin));
     let (elsewhere, nobody) = (format!("{}/elsewhere", server.origin), format!("http://{nobody}/mcp"));
+    let nothing_there = format!(
+        "error: there is no MCP server at {elsewhere} (HTTP status 404 Not Found): there is nothing at this path \
+         (-32600); try {elsewhere}/mcp\n"
+    );
+    let not_listening = format!(
+        "error: cannot reach {nobody}: nothing listens at {}\n",
+        nobody.trim_start_matches("http://").trim_end_matches("/mcp")
+    );
     let demo = format!("'{}' server", agentwire().display());
     let (web, local) = (format!("web={url}"), format!("local={demo}"));
     let rows: Vec<(Vec<&str>, i32, &str)> = vec![
         (vec!["tools", &url, "--header", "X-Any: hunter2"], 0, ""),
         // The other side failed or refused.
-        (vec!["tools", &elsewhere], 1, "HTTP status 404"),
-        (vec!["tools", &nobody], 1, "no HTTP response"),
-        (vec!["tools", "http://no-such-host.invalid/mcp"], 1, "no HTTP response"),
+        (vec!["tools", &elsewhere], 1, &nothing_there),
+        (vec!["tools", &nobody], 4, &not_listening),
+        (
+            vec!["tools", "http://no-such-host.invalid/mcp"],
+            4,
+            "error: cannot reach http://no-such-host.invalid/mcp: the name of no-such-host.invalid is not known\n",
+        ),
         (
             vec!["tools", "http://no-such-host.invalid/mcp", "--header", "X-Any: hunter2"],
-            1,
+            4,
             "warning: what is sent to no-such-host.invalid is not encrypted",
         ),
         (vec!["tools", &sse, "--era", "modern"], 1, "HTTP status 400"),
@@ -161,7 +173,7 @@ fn no_server_steers_the_terminal() {
         }
     });
     let ended = Program::run(&["tools", &url], SOON);
-    ended.exits(1).tells("401").tells("^[]0;seen^Gok");
+    ended.exits(3).tells("HTTP status 401").tells("^[]0;seen^Gok");
     assert!(!ended.stderr.contains(['\x1b', '\x07']), "{ended}");
 }
 
@@ -185,7 +197,7 @@ fn the_code_of_a_refusal_is_told() {
     });
     for era in ["auto", "legacy", "modern"] {
         let ended = Program::run(&["tools", "--json", "--era", era, &url], SOON);
-        assert_eq!(ended.exits(1).objects()[0]["error"], error, "{era}: {ended}");
+        assert_eq!(ended.exits(3).objects()[0]["error"], error, "{era}: {ended}");
     }
 }
 
@@ -196,7 +208,7 @@ fn nobody_has_to_read_stderr() {
     drop(unread);
     let mut command = std::process::Command::new(agentwire());
     let ended = command.args(["tools", "http://127.0.0.1:1/"]).stderr(stderr).status();
-    assert_eq!(ended.expect("it can be started").code(), Some(1));
+    assert_eq!(ended.expect("it can be started").code(), Some(4));
 }
 
 /// A call that is under way when the server is told to end, and comes to its own end in time.
@@ -207,7 +219,7 @@ fn a_server_that_is_told_to_end_ends_what_it_does() {
         let caller = slow(&server, path, era, "{\"seconds\": 2, \"steps\": 4}");
         server.program.signal(Signal::TERM);
         let ended = server.program.end(SOON);
-        assert_eq!(ended.exits(0).stdout, "");
+        assert_eq!(ended.exits(143).stdout, "");
         let called = caller.end(SOON);
         called.exits(0).prints("took 2 s in 4 steps");
     });
@@ -219,13 +231,13 @@ fn a_server_that_is_told_to_end_does_not_wait_for_ever() {
         let server = Server::start();
         let caller = slow(&server, path, era, "{\"seconds\": 600, \"steps\": 6000}");
         server.program.signal(Signal::TERM);
-        server.program.end(SOON).exits(0);
-        caller.end(SOON).exits(1).tells("the server is shutting down");
+        server.program.end(SOON).exits(143);
+        caller.end(SOON).exits(5).tells("the server is shutting down");
     });
     let mut server = Server::start();
     let caller = slow(&server, "/mcp", "auto", "{\"seconds\": 600, \"steps\": 6000}");
     server.program.signal_until(Signal::INT, Program::has_ended);
-    server.program.end(PROMPT).exits(1).tells("interrupted");
+    server.program.end(PROMPT).exits(130).tells("interrupted");
     caller.end(SOON).exits(1);
 }
 
@@ -239,7 +251,7 @@ fn a_killed_server_is_told_of_by_whoever_calls_it() {
         let ended: Ended = caller.end(SOON);
         ended.exits(1).tells("error: ");
         assert!(
-            ended.stderr.contains("HTTP") || ended.stderr.contains("stream"),
+            ["HTTP", "stream", "nothing listens"].iter().any(|words| ended.stderr.contains(words)),
             "it says what broke: {ended}"
         );
     });
@@ -252,7 +264,7 @@ fn an_interrupted_call_is_cancelled_at_the_server() {
     for (number, (path, era)) in WAYS.iter().enumerate() {
         let caller = slow(&server, path, era, "{\"seconds\": 600, \"steps\": 6000}");
         caller.signal(Signal::INT);
-        caller.end(SOON).exits(1).tells("interrupted");
+        caller.end(SOON).exits(130).tells("interrupted");
         let url = format!("{}/mcp", server.origin);
         let deadline = std::time::Instant::now() + SOON;
         let expected = format!("{}\n", number + 1);

@@ -181,7 +181,7 @@ fn a_recording_of_thirty_messages_shrinks_to_the_one_that_differs() {
     let program = Program::start(&["reduce", &file, "--out", &out, "--", "/bin/sh", "-c", &slow]);
     std::thread::sleep(std::time::Duration::from_secs(2));
     program.signal(Signal::INT);
-    program.end(SOON).exits(0).tells("and then it was interrupted");
+    program.end(SOON).exits(130).tells("and then it was interrupted");
     let small = events(Path::new(&out)).len();
     assert!(small > 2 && small < events(Path::new(&file)).len(), "{small}");
 }

@@ -1,5 +1,7 @@
 //! MCP servers that go wrong: under `agentwire call` and `tools`, and as one of several in a session.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 
 use crate::binaries::{agentwire, scripted};
@@ -23,27 +25,44 @@ fn call(script: &str, limit: &str) -> Ended {
 #[test]
 fn the_end_of_a_server_is_told_with_its_reason() {
     let faults = [
-        ("exit", "exited with status 3; its last words were: scripted: I have had enough"),
+        ("exit", "exited with status 3"),
         ("kill", "was killed by SIGKILL"),
         ("half-line", "exited with status 3"),
-        ("close-stdout", "the connection closed"),
-        ("close-both stubborn", "the connection closed"),
+        ("close-stdout", "the server closed the connection"),
+        ("close-both stubborn", "the server closed the connection"),
         ("kill grandchild", "was killed by SIGKILL"),
     ];
-    let moments = ["start", "initialize", "open", "turn"];
+    // A server that has answered nothing is one that cannot be reached.
+    let moments = [
+        ("start", 4, " before it answered"),
+        ("initialize", 4, " before it answered"),
+        ("open", 1, ""),
+        ("turn", 1, ""),
+    ];
     let rows: Vec<_> = moments.iter().flat_map(|moment| faults.map(|row| (moment, row))).collect();
-    rows::for_each(&rows, |(moment, (fault, words))| {
-        call(&format!("{moment} {fault}"), "60").exits(1).tells(words);
+    rows::for_each(&rows, |((moment, code, before), (fault, words))| {
+        let ended = call(&format!("{moment} {fault}"), "60");
+        ended.exits(*code).tells(&format!("{words}{before}\n"));
+        let said = ended.stderr.matches("scripted: I have had enough").count();
+        assert_eq!(
+            said,
+            usize::from(*fault == "exit" || *fault == "half-line"),
+            "its stderr is there once: {ended}"
+        );
     });
 }
 
 #[test]
 fn a_server_that_says_nothing_is_given_its_time_and_no_more() {
     let faults = ["silent", "deaf", "flood", "wrong-id", "close-stdin", "deaf stubborn", "silent grandchild"];
-    let moments = [("initialize", "initialize"), ("open", "tools/list"), ("turn", "tools/call")];
+    let moments = [("initialize", ""), ("open", ""), ("turn", " tools/call")];
     let rows: Vec<_> = moments.iter().flat_map(|moment| faults.map(|fault| (moment, fault))).collect();
     rows::for_each(&rows, |((moment, method), fault)| {
-        call(&format!("{moment} {fault}"), "4").exits(1).tells(&format!("{method}: no answer within 4s"));
+        let begun = Instant::now();
+        let ended = call(&format!("{moment} {fault}"), "4");
+        ended.exits(124).tells(&format!("error: the server did not answer{method} within 4s\n"));
+        // Connecting, the call and the end of the process share the time. The rest is for a slow machine.
+        assert!(begun.elapsed() < Duration::from_secs(12), "{:?}: {ended}", begun.elapsed());
     });
 }
 
@@ -51,15 +70,17 @@ fn a_server_that_says_nothing_is_given_its_time_and_no_more() {
 fn a_server_that_answers_wrongly_is_told_of() {
     let rows = [
         ("initialize version", "2999-12-31"),
-        ("initialize refuse", "initialize: the peer refused: scripted: I would rather not"),
-        ("open refuse", "tools/list: the peer refused: scripted: I would rather not"),
-        ("turn refuse", "tools/call: the peer refused: scripted: I would rather not"),
-        ("initialize wrong-shape", "initialize: the answer cannot be read"),
-        ("open wrong-shape", "tools/list: the answer cannot be read"),
-        ("turn wrong-shape", "tools/call: the answer cannot be read"),
+        ("initialize refuse", "the server refused initialize: scripted: I would rather not"),
+        ("open refuse", "the server refused tools/list: scripted: I would rather not"),
+        ("turn refuse", "the server refused tools/call: scripted: I would rather not"),
+        ("initialize wrong-shape", "the server's answer to initialize cannot be read: "),
+        ("open wrong-shape", "the server's answer to tools/list cannot be read: "),
+        ("turn wrong-shape", "the server's answer to tools/call cannot be read: "),
     ];
     rows::for_each(&rows, |(script, words)| {
-        call(script, "60").exits(1).tells(words);
+        // The error of a tool is one of the tool.
+        let code = if *script == "turn refuse" { 5 } else { 1 };
+        call(script, "60").exits(code).tells(words);
     });
 }
 

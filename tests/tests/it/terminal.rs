@@ -105,7 +105,7 @@ fn an_interrupt_ends_a_conversation_that_waits_for_the_person() {
     let chat = Program::start_at(&terminal, &["chat"]);
     chat.stdout.words("> ");
     chat.signal(Signal::INT);
-    leaves(chat, &terminal, 0);
+    leaves(chat, &terminal, 130);
 }
 
 /// A terminal without a foreground process group sends no signal when it closes.
@@ -143,7 +143,7 @@ fn a_turn_that_fails_does_not_end_the_conversation() {
     let mut seen = 0;
     next(&chat, &mut seen, "> ");
     chat.write(b"hello\n");
-    next(&chat, &mut seen, "error: session/prompt: the peer refused: scripted: I would rather not");
+    next(&chat, &mut seen, "error: the agent refused session/prompt: scripted: I would rather not");
     next(&chat, &mut seen, "> ");
     chat.write(b"\x04");
     leaves(chat, &terminal, 0);

@@ -1,3 +1,4 @@
+use std::collections::HashSet;
 use std::fmt;
 use std::path::Path;
 
@@ -169,8 +170,9 @@ fn details(call: &ToolCallUpdate) -> String {
     let title = call.title.as_deref().unwrap_or_default();
     let changed: Vec<&Path> = call.content.iter().flatten().filter_map(changed_path).collect();
     // A path stands here once: in the title, as what is changed, or as a place.
+    let known: HashSet<&Path> = changed.iter().copied().collect();
     let is_new = |location: &&ToolCallLocation| {
-        location.line.is_some() || !(changed.contains(&&*location.path) || names_path(title, &location.path))
+        location.line.is_some() || !(known.contains(&*location.path) || names_path(title, &location.path))
     };
     let places = call.locations.iter().flatten().filter(is_new).map(|location| {
         let path = shown(&location.path.to_string_lossy(), SHOWN_OF_NAME);

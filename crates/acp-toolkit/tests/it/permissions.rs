@@ -93,7 +93,7 @@ fn the_title_stands_next_to_the_choice_however_much_there_is_to_show() {
     let call = ToolCallUpdate::new("call-1").title("Delete it all").locations(places);
     let call = call.content(diffs.collect::<Vec<agentwire_acp_schema::v1::ToolCallContent>>());
     let menu = Choices::new(&with(call, &["allow_once"])).to_string();
-    assert!(menu.contains("  at: /repo/4\n  at: … and 195 more\n"), "{menu}");
+    assert!(menu.contains("  at: /repo/11\n  at: … and 188 more\n"), "{menu}");
     assert!(menu.contains("  changes: /repo/4\n  changes: … and 2 more\n"), "{menu}");
     assert!(menu.ends_with("  Delete it all\n  1) allow once (a): Option allow_once\n"), "{menu}");
 }

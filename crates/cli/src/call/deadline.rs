@@ -21,9 +21,9 @@ pub(super) struct Deadline {
 }
 
 impl Deadline {
-    pub(super) fn new(limit: Duration) -> Self {
-        let now = Instant::now();
-        Self { limit, until: now.checked_add(limit), last: now.checked_add(limit.max(MAX_DURATION)) }
+    /// The limit counts from `since` on, so that connecting is a part of it.
+    pub(super) fn new(limit: Duration, since: Instant) -> Self {
+        Self { limit, until: since.checked_add(limit), last: since.checked_add(limit.max(MAX_DURATION)) }
     }
 
     /// Moves the deadline, because the server reports progress.

@@ -22,7 +22,7 @@ use self::deadline::Deadline;
 use self::questions::{Question, Responder};
 use self::reports::Report;
 use self::typed::typed;
-use crate::connect::{Output, with_server};
+use crate::connect::{Output, with_server_since};
 use crate::content::Printer;
 use crate::failure::{Exit, Failure, Interrupted, ToolFailed, Usage, to_anyhow};
 use crate::mcp::arguments::Call;
@@ -47,7 +47,7 @@ pub(crate) async fn run(arguments: Call, output: Output<'_>) -> Result<()> {
     let user = Responder::find(json, &notes, answers);
     let (add_handlers, questions) = questions::channel();
     let prepare = |client: Client| add_handlers(client).tasks(Tasks::new());
-    with_server(connect, output, prepare, async |server| {
+    with_server_since(connect, output, prepare, async |server, since| {
         user.set_asker(&server.info().name);
         let is_empty = matches!(&arguments, Arguments::Members(words) if words.is_empty());
         let object = match arguments {
@@ -57,7 +57,7 @@ pub(crate) async fn run(arguments: Call, output: Output<'_>) -> Result<()> {
             Arguments::Members(words) => typed(&find(&server, tool).await?, &words)?.into(),
         };
         let call =
-            ToolCall { user: &user, questions, deadline: Deadline::new(limit), notes: notes.clone(), json };
+            ToolCall { user: &user, questions, deadline: Deadline::new(limit, since), notes: notes.clone(), json };
         let result = call.run(&server, tool, object).await;
         user.note_unused_answers(&notes);
         let result = match result {

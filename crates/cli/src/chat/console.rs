@@ -17,7 +17,7 @@ use tokio::time::Instant;
 
 use super::complete::Completions;
 use super::prompt::{Prompt, PromptSupport};
-use crate::failure::Interrupted;
+use crate::failure::{Interrupted, OtherSide, RemoteError, sentence};
 use crate::signals::Signals;
 use crate::terminal::{Format, TerminalModes, User, View, is_dumb};
 use crate::text::Notes;
@@ -49,6 +49,8 @@ pub(super) struct Console {
     pub(super) cwd: PathBuf,
     /// How long the agent may take for each answer outside of turns.
     pub(super) timeout: Duration,
+    /// The agent, as errors name it.
+    side: OtherSide,
     /// Whether a person at a terminal can be asked.
     pub(super) has_person: bool,
     /// Whether the agent has answered `initialize`.
@@ -71,6 +73,7 @@ impl Console {
         has_person: bool,
         cwd: PathBuf,
         timeout: Duration,
+        side: OtherSide,
         notes: &Notes,
     ) -> Result<Self> {
         let view = Arc::new(View::new(format, notes.clone()));
@@ -85,6 +88,7 @@ impl Console {
             signals: Signals::listen()?.or_terminal_gone(),
             cwd,
             timeout,
+            side,
             has_person,
             started: Rc::default(),
             is_logged_in: false,
@@ -92,6 +96,16 @@ impl Console {
             interrupted: None,
             abandoned_turn: false,
         })
+    }
+
+    /// An error that names the agent.
+    pub(super) fn named(&self, error: BoxError) -> anyhow::Error {
+        RemoteError::name(&self.side, self.started.get(), error)
+    }
+
+    /// An error as a sentence that names the agent.
+    pub(super) fn sentence(&self, error: BoxError) -> String {
+        sentence(&self.named(error))
     }
 
     /// Makes a prompt. With `support`, it has the files that the text names.
@@ -107,11 +121,17 @@ impl Console {
         Ok(prompt)
     }
 
-    /// Runs until the end, a signal, or an error of the output.
+    /// Keeps keys out of the output, until the result is dropped. A terminal that edits lines itself shows them all the same.
+    fn hide_keys(&self) -> Option<TerminalModes> {
+        (self.has_person && !is_dumb()).then(TerminalModes::without_echo)
+    }
+
+    /// Runs until the end, a signal, or an error of the output. Keys that are pressed meanwhile are not shown.
     pub(super) async fn interruptible<R>(
         &mut self,
         running: impl Future<Output = Result<R, BoxError>>,
     ) -> Result<R, BoxError> {
+        let _modes = self.hide_keys();
         tokio::select! {
             done = running => done,
             interrupted = self.signals.interrupted() => Err(interrupted.into()),
@@ -129,7 +149,7 @@ impl Console {
     ) -> Result<R, BoxError> {
         // A ^C from before the turn does not cancel it.
         let _earlier = self.interrupt.notified().now_or_never();
-        let _modes = (self.has_person && !is_dumb()).then(TerminalModes::without_echo);
+        let _modes = self.hide_keys();
         self.interrupted = None;
         self.view.turn_begins()?;
         let mut turn = pin!(turn);

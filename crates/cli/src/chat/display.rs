@@ -81,21 +81,27 @@ impl Display {
         !self.options.shows_replay && self.in_replay.load(Ordering::Relaxed)
     }
 
-    /// Marks the beginning and the end of opening a session, during which a replay may come. After a replay a line tells where
-    /// it ends.
-    pub(super) fn set_opening(&self, opening: bool) -> io::Result<()> {
-        self.set_in_flow(opening);
-        self.in_replay.store(opening, Ordering::Relaxed);
-        self.renderer.lock().is_replay = opening;
-        if opening {
-            self.has_replayed.store(false, Ordering::Relaxed);
-            return Ok(());
-        }
-        self.draw(|renderer, screen| renderer.end_turn(screen, &self.conversation.lock(), &|_, _| None))?;
-        if self.has_replayed.load(Ordering::Relaxed) {
+    /// Called when a session begins to be opened. With `replays` the conversation of earlier turns may come.
+    pub(super) fn opening_begins(&self, replays: bool) {
+        self.set_in_flow(true);
+        self.has_replayed.store(false, Ordering::Relaxed);
+        self.set_in_replay(replays);
+    }
+
+    /// Called when the session is open, or cannot be opened. After a conversation of earlier turns a line tells where it ends.
+    pub(super) fn opening_ended(&self) -> io::Result<()> {
+        self.set_in_flow(false);
+        self.set_in_replay(false);
+        self.draw(|renderer, screen| renderer.end_turn(screen, &self.conversation.lock(), &no_terminals))?;
+        if self.has_replayed() {
             self.view.remark("── end of the earlier conversation ──")?;
         }
         Ok(())
+    }
+
+    fn set_in_replay(&self, in_replay: bool) {
+        self.in_replay.store(in_replay, Ordering::Relaxed);
+        self.renderer.lock().is_replay = in_replay;
     }
 
     /// Whether something of an earlier turn was shown.
@@ -110,6 +116,8 @@ impl Display {
     /// Called when a turn begins. The agent's copies of the prompt are not shown.
     pub(super) fn turn_begins(&self, prompt: Vec<ContentBlock>) {
         self.set_in_flow(true);
+        // Opening a session may have been interrupted.
+        self.set_in_replay(false);
         self.in_turn.store(true, Ordering::Relaxed);
         if !prompt.is_empty() {
             let _not_shown_again = self.conversation(|conversation| conversation.prompt(prompt));

@@ -15,7 +15,7 @@ use super::input::{PipedInput, PipedText};
 use super::prompt::Prompt;
 use super::session::{Session, TurnStopped};
 use crate::failure::Interrupted;
-use crate::terminal::{Screen, is_dumb, next_line};
+use crate::terminal::{Screen, is_dumb};
 
 /// Reads lines and runs turns until the person ends the conversation. `pending` is a prompt that is sent first.
 pub(super) async fn run_interactive<A: AgentAdapter>(
@@ -60,15 +60,17 @@ fn report<A: AgentAdapter>(
     {
         return Err(interrupted.into());
     }
-    let is_shown =
-        error.downcast_ref::<TurnStopped>().is_some() || error.downcast_ref() == Some(&Interrupted::BY_KEY);
+    // The turn has shown that it was cancelled.
+    let is_cancelled =
+        session.console.interrupted.is_some() && error.downcast_ref() == Some(&Interrupted::BY_KEY);
+    let is_shown = is_cancelled || error.downcast_ref::<TurnStopped>().is_some();
     let ends = session.agent.is_closed()
         || error.downcast_ref::<TerminalLogin>().is_some()
         || error.downcast_ref::<Interrupted>().is_some_and(|by| *by != Interrupted::BY_KEY);
     match (ends, is_shown) {
         (true, _) => Err(error),
         (_, true) => Ok(()),
-        _ => Ok(session.console.view.failed_turn(error)?),
+        _ => Ok(session.console.view.failed_turn(&session.console.named(error))?),
     }
 }
 
@@ -137,7 +139,10 @@ impl Console {
                 self.view.on_screen(|screen| screen.ask("> "))?;
                 // At a terminal that edits the line itself, questions read from stdin too.
                 let line = match self.has_person {
-                    true => self.wait_for(closed, next_line()).await?,
+                    true => {
+                        let user = self.user.clone();
+                        self.wait_for(closed, user.next_line()).await?
+                    }
                     false => self.read(closed, read_line).await?,
                 };
                 self.view.on_screen(|screen| {

@@ -58,11 +58,12 @@ use self::throttle::Throttle;
 use crate::arguments::{self, Protocol};
 use crate::command_line;
 use crate::config::Config;
-use crate::failure::{AlreadyPrinted, Exit, Failure, to_anyhow};
+use crate::failure::{AlreadyPrinted, Exit, Failure, OtherSide, RemoteError, Role, to_anyhow};
 use crate::login::authorization;
 use crate::signals::Signals;
 use crate::terminal::{Format, TerminalModes};
 use crate::text::Notes;
+use crate::text_lines::TextLines;
 
 /// Talks to an agent, for one turn or until the person ends the conversation.
 pub(crate) async fn run(
@@ -82,7 +83,7 @@ pub(crate) async fn run(
     // Begins at once: what is piped may be there before the agent is.
     let piped = plan.prompt.as_ref().and_then(|_| PipedInput::begin());
 
-    let format = plan.format(json);
+    let format = plan.format(json, config.default_format());
     let json = format == Format::Json;
     // Questions are asked where everything else is shown.
     let is_there = !json && io::stdin().is_terminal() && io::stdout().is_terminal();
@@ -90,7 +91,9 @@ pub(crate) async fn run(
     if is_there && is_ours {
         log_in(&servers, notes).await?;
     }
-    let mut console = Console::new(format, is_there, plan.cwd.clone(), plan.timeout, notes)?;
+    let side = OtherSide::program(Role::Agent, &command);
+    let command = TextLines::new(&side, notes).watch(command);
+    let mut console = Console::new(format, is_there, plan.cwd.clone(), plan.timeout, side.clone(), notes)?;
     let view = console.view.clone();
     let user = is_there.then(|| console.user.clone());
     let permissions = Arc::new(PermissionChecker::new(rules, plan.grants_all, user.clone(), view.clone()));
@@ -109,7 +112,9 @@ pub(crate) async fn run(
     let mut chat =
         Chat { console: &mut console, plan, permissions, servers, piped, protocol, toolkit, client };
     let outcome = chat.run(&command, recorder).await;
-    let outcome = outcome.map_err(|error| to_anyhow(log.without_shown_lines(error)));
+    let outcome = outcome.map_err(|error| {
+        RemoteError::name(&side, chat.console.started.get(), log.without_shown_lines(error))
+    });
     if let Err(error) = &outcome {
         // If stdout is closed, `written` fails below.
         let _reported_below = view.turn_ended(None).and_then(|()| view.failure(error));

@@ -104,10 +104,10 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
         let (view, cwd, limit) = (self.console.view.clone(), self.console.cwd.clone(), self.console.timeout);
         let servers = self.servers.clone();
         let open = async |agent: &A| {
-            agent.display().set_opening(true)?;
+            agent.display().opening_begins(!matches!(choice, SessionChoice::New));
             let sessions = Sessions { agent, view: &view, limit, present: None };
             let opened = sessions.open(choice, &cwd, servers.clone()).await;
-            agent.display().set_opening(false)?;
+            agent.display().opening_ended()?;
             // A replay may end within a line.
             view.turn_ended(None)?;
             opened
@@ -121,6 +121,7 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
         let choice = SessionChoice::Id(id.to_string());
         match self.begin(&choice).await {
             Err(error) if !self.agent.is_closed() && is_of_one_call(&error) => {
+                let error = self.console.sentence(error);
                 let why = format!("the session cannot be continued, and a new one begins: {error}");
                 self.console.view.tell(&why)?;
                 self.begin(&SessionChoice::New).await
@@ -141,7 +142,10 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
             }
             Ok(())
         };
-        let late = |_| format!("the agent did not set what was asked for within {:?}", plan.timeout);
+        let late = |_| {
+            let limit = plan.timeout;
+            Failure::new(Exit::TimedOut, format!("the agent did not set what was asked for within {limit:?}"))
+        };
         console.interruptible(async { tokio::time::timeout(plan.timeout, set).await.map_err(late)? }).await
     }
 
@@ -168,6 +172,7 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
             };
             match self.log_in_by(&method).await {
                 Err(error) if is_of_one_call(&error) && !self.agent.is_closed() => {
+                    let error = self.console.sentence(error);
                     self.console.view.tell(&format!("error: {error}"))?;
                 }
                 done => return done,
@@ -285,6 +290,7 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
 
     /// Runs a command that begins with `:`.
     pub(super) async fn run(&mut self, command: ColonCommand) -> Result<(), BoxError> {
+        self.console.interrupted = None;
         match command {
             ColonCommand::New => return self.change(SessionChoice::New).await,
             ColonCommand::Resume(id) => return self.change(SessionChoice::Id(id)).await,

@@ -52,9 +52,6 @@ pub(crate) struct Check {
     pub(crate) headers: HeaderArguments,
     #[command(flatten)]
     pub(crate) reports: ReportFiles,
-    /// Show the checks that pass as well
-    #[arg(long, short)]
-    pub(crate) verbose: bool,
     /// Test the suite itself: the program has to be conformant, and each check has to catch its mutants
     #[arg(long)]
     pub(crate) mutants: bool,

@@ -35,27 +35,27 @@ const FILE_LIMIT: u64 = 1 << 20;
 struct Broken(String);
 
 /// Runs `check`.
-pub(crate) async fn run(check: Check, json: bool) -> Result<()> {
+pub(crate) async fn run(check: Check, json: bool, verbose: bool) -> Result<()> {
     if check.coverage {
         return print_coverage(json);
     }
     let configs = configs(&check)?;
     let mut signals = Signals::listen()?;
     tokio::select! {
-        judged = judge(&check, &configs, json) => judged,
+        judged = judge(&check, &configs, json, verbose) => judged,
         // The programs that run lead process groups of their own. They are killed as the run is dropped.
         interrupted = signals.interrupted() => Err(interrupted.into()),
     }
 }
 
-async fn judge(check: &Check, configs: &[Config], json: bool) -> Result<()> {
+async fn judge(check: &Check, configs: &[Config], json: bool, verbose: bool) -> Result<()> {
     if check.mutants {
         return judge_mutants(configs, json).await;
     }
     let baseline = baseline(check)?;
     let mut reports = Vec::new();
     for config in configs {
-        let progress = TerminalProgress::new(config, check.verbose, json);
+        let progress = TerminalProgress::new(config, verbose, json);
         let report = config.run(&progress).await.map_err(|error| Usage(error.to_string()))?;
         progress.end();
         reports.push(report);
@@ -63,7 +63,7 @@ async fn judge(check: &Check, configs: &[Config], json: bool) -> Result<()> {
     let stale = baseline.apply(&mut reports);
     reports::write(&check.reports, &reports)?;
     if !json {
-        findings::print_findings(&reports, check.level.into(), check.verbose)?;
+        findings::print_findings(&reports, check.level.into(), verbose)?;
     }
     verdict(&reports, &stale, check.level.into(), json)
 }

@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::fmt;
 use std::io;
+use std::time::Duration;
 
 use agentwire_mcp_auth::client::AuthError;
 use agentwire_mcp_client::HandshakeError;
@@ -114,6 +115,11 @@ impl Interrupted {
     }
 }
 
+/// A command has reached the time limit of `--timeout`.
+#[derive(Debug, thiserror::Error)]
+#[error("no answer within {0:?}")]
+pub(crate) struct Overdue(pub(crate) Duration);
+
 /// A failed call, with a hint on what to do about it.
 #[derive(Debug)]
 pub(crate) struct ErrorWithHint {
@@ -124,6 +130,14 @@ pub(crate) struct ErrorWithHint {
 impl ErrorWithHint {
     pub(crate) fn new(error: CallError, hint: String) -> Self {
         Self { error, hint }
+    }
+
+    pub(super) fn error(&self) -> &CallError {
+        &self.error
+    }
+
+    pub(super) fn hint(&self) -> &str {
+        &self.hint
     }
 }
 

@@ -13,7 +13,8 @@ use agentwire_transport_sse::client::SseError;
 use agentwire_transport_stdio::SpawnError;
 use http::StatusCode;
 
-use super::errors::{AlreadyPrinted, Exit, Failure, Interrupted, ProgramEnded, ToolFailed, Usage};
+use super::errors::{AlreadyPrinted, Exit, Failure, Interrupted, Overdue, ProgramEnded, ToolFailed, Usage};
+use super::remote::RemoteError;
 
 /// The exit code where nobody reads our output any more: that of a program which SIGPIPE ends.
 const OUTPUT_CLOSED: u8 = 141;
@@ -52,6 +53,12 @@ fn code_of(error: &(dyn Error + 'static)) -> Option<u8> {
 fn exit_of(error: &(dyn Error + 'static)) -> Option<Exit> {
     if let Some(failure) = error.downcast_ref::<Failure>() {
         return Some(failure.exit());
+    }
+    if let Some(exit) = error.downcast_ref().and_then(RemoteError::exit) {
+        return Some(exit);
+    }
+    if error.is::<Overdue>() {
+        return Some(Exit::TimedOut);
     }
     if error.is::<Usage>() {
         return Some(Exit::Usage);

@@ -3,31 +3,39 @@
 use agentwire_jsonrpc::ErrorObject;
 use agentwire_mcp_client::HandshakeError;
 use agentwire_peer::CallError;
+use agentwire_transport::Exited;
 use agentwire_transport_http::client::HttpError;
 use serde::Serialize;
 
 use super::sentence::sentence;
 
-/// A failure as an object, with the error of the agent or server if that failed.
-pub(crate) fn to_json(error: &anyhow::Error) -> impl Serialize + use<'_> {
+/// A failure as an object, with the error of the agent or server if that failed, and the exit code that it means.
+pub(crate) fn to_json(error: &anyhow::Error, exit_code: u8) -> impl Serialize + use<'_> {
     /// Serialized directly: the other side's error may have numbers that a `serde_json::Value` cannot hold.
     #[derive(Serialize)]
-    #[serde(untagged)]
+    #[serde(untagged, rename_all_fields = "camelCase")]
     enum Failure<'a> {
-        Refused { error: &'a ErrorObject, message: String },
-        Other { error: Plain },
+        Refused { error: &'a ErrorObject, message: String, exit_code: u8 },
+        Other { error: Plain<'a>, exit_code: u8 },
     }
 
     #[derive(Serialize)]
-    struct Plain {
+    struct Plain<'a> {
         code: (),
         message: String,
+        /// The last lines of the stderr of a program that has ended.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        stderr: Option<&'a str>,
     }
 
     let message = sentence(error);
     match error.chain().find_map(refusal) {
-        Some(refusal) => Failure::Refused { error: refusal, message },
-        None => Failure::Other { error: Plain { code: (), message } },
+        Some(refusal) => Failure::Refused { error: refusal, message, exit_code },
+        None => {
+            let exited = error.chain().find_map(|cause| cause.downcast_ref::<Exited>());
+            let stderr = exited.map(|exited| &*exited.stderr).filter(|stderr| !stderr.is_empty());
+            Failure::Other { error: Plain { code: (), message, stderr }, exit_code }
+        }
     }
 }
 

@@ -1,15 +1,21 @@
 //! The errors of the commands: the exit code of each, the sentence on stderr, and the line of JSON.
 
+mod chain;
 mod errors;
 mod exit;
+mod http;
 mod json;
+mod phrase;
+mod remote;
 mod sentence;
+mod side;
 
 pub(crate) use self::errors::{
-    AlreadyPrinted, ErrorWithHint, Interrupted, ProgramEnded, ToolFailed, Usage, to_anyhow,
+    AlreadyPrinted, ErrorWithHint, Exit, Failure, Interrupted, Overdue, ProgramEnded, ToolFailed, Usage,
+    to_anyhow,
 };
-#[allow(unused_imports, reason = "the commands end with them")]
-pub(crate) use self::errors::{Exit, Failure};
 pub(crate) use self::exit::{exit_code, is_output_closed};
 pub(crate) use self::json::to_json;
+pub(crate) use self::remote::{RemoteError, attempts};
 pub(crate) use self::sentence::sentence;
+pub(crate) use self::side::{OtherSide, Role, is_launcher};

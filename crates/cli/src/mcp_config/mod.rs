@@ -8,9 +8,9 @@ use agentwire_mcp_hub::{McpConfig, McpConfigReader, ServerConfig, Target};
 use anyhow::Result;
 
 use self::path::{FileAndName, base_folder, file_and_name};
-use crate::command_line;
 use crate::config::Config;
 use crate::failure::Usage;
+use crate::target::checked_target;
 use crate::text::{Notes, beginning};
 
 /// The longest file: 8 MiB. Those of editors hold more than servers.
@@ -31,7 +31,7 @@ pub(crate) fn resolve(text: &str, config: &Config, notes: &Notes) -> Result<Targ
     }
     match file_and_name(text)? {
         Some(FileAndName { path, name }) => Ok(one(path, name, notes)?.target),
-        None => Ok(command_line::target(text).map_err(Usage)?),
+        None => checked_target(text),
     }
 }
 

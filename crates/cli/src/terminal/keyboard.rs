@@ -11,7 +11,7 @@ use crossterm::event::{
 use crossterm::execute;
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode, size};
 
-use super::lines::{drop_lines, next_line};
+use super::lines::LineReader;
 use super::modes::is_dumb;
 use crate::signals::is_terminal_gone;
 use crate::text::one_line;
@@ -65,18 +65,18 @@ fn drop_events() -> io::Result<()> {
 }
 
 /// Reads a line after the question. Dropping the future gives up the terminal.
-pub(super) async fn line(question: String) -> io::Result<TypedInput> {
+pub(super) async fn line(question: String, lines: &LineReader) -> io::Result<TypedInput> {
     if is_dumb() {
-        return plain_line(&question).await;
+        return plain_line(&question, lines).await;
     }
     at_keyboard(move |stop| read_line(&question, false, stop)).await
 }
 
 /// Reads a line that the person types after the question is shown. Earlier input and pasted text are dropped.
-pub(super) async fn deliberate_line(question: String) -> io::Result<TypedInput> {
+pub(super) async fn deliberate_line(question: String, lines: &LineReader) -> io::Result<TypedInput> {
     if is_dumb() {
-        drop_lines().await;
-        return plain_line(&question).await;
+        lines.drop_typed().await;
+        return plain_line(&question, lines).await;
     }
     at_keyboard(move |stop| {
         drop_events()?;
@@ -86,11 +86,11 @@ pub(super) async fn deliberate_line(question: String) -> io::Result<TypedInput> 
 }
 
 /// Reads a line that the terminal edits. The end of the input is an interrupt.
-async fn plain_line(question: &str) -> io::Result<TypedInput> {
+async fn plain_line(question: &str, lines: &LineReader) -> io::Result<TypedInput> {
     let mut screen = io::stdout();
     write!(screen, "{question}")?;
     screen.flush()?;
-    Ok(next_line().await?.map_or(TypedInput::Interrupt, |line| TypedInput::Line(one_line(&line))))
+    Ok(lines.next().await?.map_or(TypedInput::Interrupt, |line| TypedInput::Line(one_line(&line))))
 }
 
 /// Runs `read` in a thread, which ends early when the future is dropped.

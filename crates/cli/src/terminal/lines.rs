@@ -12,36 +12,44 @@ const LINES_AHEAD: usize = 16;
 /// A line without its end. None at the end of stdin.
 type Line = io::Result<Option<String>>;
 
-/// The lines that the only reader of stdin has read. A reader for each question would lose lines: one that waits cannot be
-/// stopped.
-static LINES: OnceLock<Mutex<mpsc::Receiver<Line>>> = OnceLock::new();
-
-fn lines() -> &'static Mutex<mpsc::Receiver<Line>> {
-    LINES.get_or_init(|| {
-        let (sender, receiver) = mpsc::channel(LINES_AHEAD);
-        thread::spawn(move || {
-            loop {
-                let mut line = String::new();
-                let read = io::stdin().read_line(&mut line);
-                line.truncate(line.trim_end_matches(['\n', '\r']).len());
-                let line = read.map(|count| (count > 0).then_some(line));
-                let is_last = !matches!(line, Ok(Some(_)));
-                if sender.blocking_send(line).is_err() || is_last {
-                    return;
-                }
-            }
-        });
-        Mutex::new(receiver)
-    })
+/// The only reader of lines from stdin. A reader for each question would lose lines: one that waits cannot be stopped.
+#[derive(Default)]
+pub(super) struct LineReader {
+    /// The lines that were read. The thread that reads them begins with the first use.
+    lines: OnceLock<Mutex<mpsc::Receiver<Line>>>,
 }
 
-/// The next line. None at the end of stdin.
-pub(crate) async fn next_line() -> Line {
-    lines().lock().await.recv().await.unwrap_or(Ok(None))
+impl LineReader {
+    /// The next line. None at the end of stdin.
+    pub(super) async fn next(&self) -> Line {
+        self.lines().lock().await.recv().await.unwrap_or(Ok(None))
+    }
+
+    /// Drops the lines that were typed before.
+    pub(super) async fn drop_typed(&self) {
+        let mut lines = self.lines().lock().await;
+        while lines.try_recv().is_ok() {}
+    }
+
+    fn lines(&self) -> &Mutex<mpsc::Receiver<Line>> {
+        self.lines.get_or_init(|| {
+            let (sender, receiver) = mpsc::channel(LINES_AHEAD);
+            thread::spawn(move || read_lines(&sender));
+            Mutex::new(receiver)
+        })
+    }
 }
 
-/// Drops the lines that were typed before.
-pub(super) async fn drop_lines() {
-    let mut lines = lines().lock().await;
-    while lines.try_recv().is_ok() {}
+/// Reads lines until the end of stdin, or of the receiver. The thread ends with the process.
+fn read_lines(sender: &mpsc::Sender<Line>) {
+    loop {
+        let mut line = String::new();
+        let read = io::stdin().read_line(&mut line);
+        line.truncate(line.trim_end_matches(['\n', '\r']).len());
+        let line = read.map(|count| (count > 0).then_some(line));
+        let is_last = !matches!(line, Ok(Some(_)));
+        if sender.blocking_send(line).is_err() || is_last {
+            return;
+        }
+    }
 }

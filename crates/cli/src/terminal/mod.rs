@@ -15,7 +15,6 @@ mod user;
 mod view;
 
 pub(crate) use self::keyboard::TypedInput;
-pub(crate) use self::lines::next_line;
 pub(crate) use self::modes::{TerminalModes, is_dumb};
 pub(crate) use self::screen::{MAX_ITEMS, Mark, Screen, StreamedMessage};
 pub(crate) use self::shown::{ValueHashes, short};

@@ -11,6 +11,7 @@ use agentwire_acp_toolkit::{Choices, UrlConsent, UrlWarning};
 use tokio::sync::{Mutex, MutexGuard, Notify};
 
 use super::keyboard::{TypedInput, deliberate_line, drop_typed, line};
+use super::lines::LineReader;
 use super::view::View;
 use crate::text::{StyledText, one_line};
 
@@ -20,6 +21,8 @@ pub(crate) struct User(Arc<Inner>);
 
 struct Inner {
     view: Arc<View>,
+    /// The lines of a terminal that edits them itself.
+    lines: LineReader,
     /// Held by the question or the line editor that reads keys.
     keyboard: Mutex<()>,
     /// Notified when a question waits for the keyboard.
@@ -34,6 +37,7 @@ impl User {
     pub(crate) fn new(view: Arc<View>, interrupt: Arc<Notify>) -> Self {
         Self(Arc::new(Inner {
             view,
+            lines: LineReader::default(),
             keyboard: Mutex::default(),
             waiting_question: Notify::new(),
             interrupt,
@@ -70,6 +74,11 @@ impl User {
     /// Waits for the keyboard, to edit a line. Questions that wait go first.
     pub(crate) async fn keyboard_after_others(&self) -> MutexGuard<'_, ()> {
         self.0.keyboard.lock().await
+    }
+
+    /// The next line of a terminal that edits lines itself. None at the end of stdin.
+    pub(crate) async fn next_line(&self) -> io::Result<Option<String>> {
+        self.0.lines.next().await
     }
 
     /// Completes when a question waits for the keyboard.
@@ -157,7 +166,7 @@ impl User {
 
     /// Asks for a line. The caller holds the keyboard.
     pub(super) async fn line(&self, question: &str) -> Result<TypedInput, Error> {
-        let typed = self.read("", line(one_line(question))).await?;
+        let typed = self.read("", line(one_line(question), &self.0.lines)).await?;
         if typed == TypedInput::Interrupt {
             self.0.interrupt.notify_one();
         }
@@ -186,7 +195,7 @@ impl User {
     /// Asks for a line below `lines`, until the person has typed it, and not pasted it.
     async fn deliberate(&self, lines: &str, question: &str) -> Result<TypedInput, Error> {
         loop {
-            match self.read(lines, deliberate_line(one_line(question))).await? {
+            match self.read(lines, deliberate_line(one_line(question), &self.0.lines)).await? {
                 TypedInput::Burst => self.tell("What is pasted is no answer: type it, then press Enter.")?,
                 typed => return Ok(typed),
             }

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Write};
 use std::sync::Arc;
 
-use agentwire_acp_client::{BoxError, Error};
+use agentwire_acp_client::Error;
 use agentwire_jsonrpc::{RawJson, Skipped, SkippedPart};
 use agentwire_sync::Mutex;
 use serde::Serialize;
@@ -16,7 +16,7 @@ use super::screen::Screen;
 use super::shown::short;
 use super::stderr::OrderedStderr;
 use super::style::{Format, Style};
-use crate::failure::{to_anyhow, to_json};
+use crate::failure::{exit_code, sentence, to_json};
 use crate::output::{Member, SessionUpdateLine, json_line};
 use crate::output_queue::{Output as _, OutputQueue};
 use crate::text::{Notes, beginning, one_line};
@@ -253,14 +253,17 @@ impl View {
 
     /// Prints a failure for programs. For people, `main` prints it on stderr.
     pub(crate) fn failure(&self, error: &anyhow::Error) -> io::Result<()> {
-        if self.is_json() { json_line(&mut self.output.clone(), &to_json(error)) } else { Ok(()) }
+        if !self.is_json() {
+            return Ok(());
+        }
+        json_line(&mut self.output.clone(), &to_json(error, exit_code(error)))
     }
 
     /// Reports a failure that does not end the conversation.
-    pub(crate) fn failed_turn(&self, error: BoxError) -> io::Result<()> {
+    pub(crate) fn failed_turn(&self, error: &anyhow::Error) -> io::Result<()> {
         match self.is_json() {
-            true => self.failure(&to_anyhow(error)),
-            false => self.tell(&format!("error: {error}")),
+            true => self.failure(error),
+            false => self.tell(&format!("error: {}", sentence(error))),
         }
     }
 

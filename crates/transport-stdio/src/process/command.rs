@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use agentwire_jsonrpc::Printable;
 
+use crate::process::text_lines::ReportLine;
+
 /// A program to start and how to treat it; [`Child::spawn`](super::Child::spawn) starts it.
 ///
 /// ```
@@ -33,6 +35,8 @@ pub struct Command {
     pub(super) grace: Duration,
     pub(super) limit: Option<usize>,
     pub(super) batch_limit: Option<usize>,
+    /// See [`on_text_line`](Self::on_text_line).
+    pub(super) on_text: Option<ReportLine>,
 }
 
 /// What happens to the stderr of a child.
@@ -85,6 +89,7 @@ impl Command {
             guard: true,
             grace: Duration::from_secs(2),
             limit: None,
+            on_text: None,
             batch_limit: None,
         }
     }
@@ -176,6 +181,15 @@ impl Command {
     #[must_use]
     pub fn guard(mut self, guard: bool) -> Self {
         self.guard = guard;
+        self
+    }
+
+    /// Sets a function that gets each line of its stdout that begins with neither `{` nor `[`: not JSON-RPC, but a log in the
+    /// wrong place, or the greeting of another program. Of each it gets at most 500 bytes, with U+FFFD for what is not UTF-8,
+    /// and with its control characters. The function runs while the transport is polled, so it must not block.
+    #[must_use]
+    pub fn on_text_line(mut self, report: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.on_text = Some(Arc::new(report));
         self
     }
 

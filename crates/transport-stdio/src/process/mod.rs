@@ -10,6 +10,7 @@ mod pipes;
 mod spawn_error;
 mod stderr;
 mod streams;
+mod text_lines;
 mod waker;
 mod watch;
 

@@ -8,11 +8,12 @@ use std::task::{Context, Poll, Waker};
 use agentwire_transport::{Exited, Lines, Packet, TransportError, lines};
 use futures::Stream;
 
-use crate::ends::{Input, Output};
+use crate::ends::Output;
 use crate::process::command::Command;
 use crate::process::group::Group;
 use crate::process::pipes;
 use crate::process::stderr::Drain;
+use crate::process::text_lines::Stdout;
 use crate::process::waker::ChildWaker;
 
 /// A child's process group, its three streams, and how far each stream has come.
@@ -20,7 +21,7 @@ use crate::process::waker::ChildWaker;
 pub(super) struct ChildStreams {
     pub(super) program: String,
     pub(super) group: Group,
-    incoming: Lines<Input, ()>,
+    incoming: Lines<Stdout, ()>,
     /// None once our end of its stdin is closed.
     pub(super) outgoing: Option<Lines<(), Output>>,
     pub(super) stderr: Drain,
@@ -51,7 +52,7 @@ impl ChildStreams {
     pub(super) fn start(command: &Command, program: &str) -> io::Result<Self> {
         let mut group = Group::spawn(command.to_std(), command.guard)?;
         let pipes = pipes::take(group.leader())?;
-        let mut incoming = lines(pipes.stdout, ());
+        let mut incoming = lines(Stdout::new(pipes.stdout, command.on_text.clone()), ());
         if let Some(bytes) = command.limit {
             incoming = incoming.limit(bytes);
         }

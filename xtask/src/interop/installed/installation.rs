@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 
 use super::registry;
@@ -50,19 +50,21 @@ impl<'a> Installation<'a> {
             "it does not say what it would install: {}",
             refused.errors
         );
-        self.expect_installed(&registry, &Value::Null)?;
+        self.expect_installed(None)?;
         self.run(&[&install[..], &["--yes"]].concat())?.expect_code(0)?;
-        self.expect_installed(&registry, &self.version.as_str().into())
+        self.expect_installed(Some(&self.version))
     }
 
-    /// Fails unless this version is installed.
-    fn expect_installed(&self, registry: &str, version: &Value) -> Result<()> {
-        let outcome = self.run(&["agents", "list", "--json", "--registry", registry])?;
+    /// Fails unless this version is the only one that is installed; none if nothing is.
+    fn expect_installed(&self, version: Option<&str>) -> Result<()> {
+        let outcome = self.run(&["agents", "list", "--json"])?;
         outcome.expect_code(0)?;
         let listed = outcome.json()?;
-        let [agent] = &*listed else { bail!("one agent is expected, but: {listed:?}") };
-        ensure!(agent["id"] == *self.product.id, "another agent is listed: {agent}");
-        ensure!(agent["installed"] == *version, "{} is installed instead of {version}", agent["installed"]);
+        let found: Vec<_> =
+            listed.iter().map(|agent| (agent["id"].as_str(), agent["version"].as_str())).collect();
+        let expected: Vec<_> =
+            version.map(|version| (Some(&*self.product.id), Some(version))).into_iter().collect();
+        ensure!(found == expected, "installed are {found:?} instead of {expected:?}");
         Ok(())
     }
 

@@ -10,7 +10,7 @@ use super::new_text::NewText;
 use crate::terminal::{Mark, Screen};
 
 /// The most tool calls of which is known what was shown. Of an older one it may be shown again.
-const CALLS: usize = 128;
+const CALLS: usize = 64;
 
 /// The most pieces of content, and the most terminals, of a call of which that is known.
 const PIECES: usize = 200;
@@ -130,12 +130,18 @@ pub(super) enum TerminalText<'a> {
 /// What was shown of the tool calls, by their indices in the conversation.
 #[derive(Default)]
 pub(super) struct CallOutputs {
+    /// Whether all of an output is kept until it is shown.
+    keeps_whole: bool,
     calls: HashMap<usize, CallOutput>,
     /// The oldest first.
     order: VecDeque<usize>,
 }
 
 impl CallOutputs {
+    pub(super) fn new(keeps_whole: bool) -> Self {
+        Self { keeps_whole, ..Self::default() }
+    }
+
     pub(super) fn get(&mut self, call: usize) -> &mut CallOutput {
         if !self.calls.contains_key(&call) {
             if self.order.len() >= CALLS {
@@ -143,7 +149,8 @@ impl CallOutputs {
             }
             self.order.push_back(call);
         }
-        self.calls.entry(call).or_default()
+        let fold = Fold::new(self.keeps_whole);
+        self.calls.entry(call).or_insert_with(|| CallOutput { fold, ..CallOutput::default() })
     }
 
     pub(super) fn find(&mut self, call: usize) -> Option<&mut CallOutput> {

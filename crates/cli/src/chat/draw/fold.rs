@@ -26,6 +26,7 @@ pub(super) struct Fold {
     width: usize,
     /// The last lines behind the first ones.
     last: VecDeque<String>,
+    keeps_whole: bool,
     whole: WholeOutput,
 }
 
@@ -60,6 +61,11 @@ impl WholeOutput {
 }
 
 impl Fold {
+    /// `keeps_whole`: all of the output is kept until its end, to be shown later.
+    pub(super) fn new(keeps_whole: bool) -> Self {
+        Self { keeps_whole, ..Self::default() }
+    }
+
     /// Takes more of the output of a call, and shows it if it is of the first lines. A line of one source is not continued by
     /// another one.
     pub(super) fn push(
@@ -76,7 +82,9 @@ impl Fold {
             self.push(screen, call, self.source, "\n")?;
         }
         self.source = source;
-        self.whole.push(text);
+        if self.keeps_whole {
+            self.whole.push(text);
+        }
         for piece in text.split_inclusive('\n') {
             let ends = piece.ends_with('\n');
             let line = piece.trim_end_matches(['\n', '\r']);
@@ -133,7 +141,7 @@ impl Fold {
         call: usize,
         offers_whole: bool,
     ) -> io::Result<Option<WholeOutput>> {
-        let Self { lines, last, whole, .. } = std::mem::take(self);
+        let Self { lines, last, whole, .. } = std::mem::replace(self, Self::new(self.keeps_whole));
         let left_out = lines.saturating_sub(EDGE + last.len());
         if left_out > 0 {
             let how = if offers_whole { ", :last shows all" } else { "" };

@@ -46,7 +46,7 @@ pub(super) struct ToolCalls {
 impl ToolCalls {
     /// `offers_last`: a person can ask for all of an output.
     pub(super) fn new(offers_last: bool) -> Self {
-        Self { offers_last, ..Self::default() }
+        Self { offers_last, calls: CallOutputs::new(offers_last), ..Self::default() }
     }
 
     /// Shows what is left of the output of the calls that have not ended, and of terminals that no call names.

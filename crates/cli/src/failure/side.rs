@@ -1,0 +1,182 @@
+//! The agent or server that a command talks to, as its errors name it.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use agentwire_mcp_hub::Target;
+use agentwire_sync::Mutex;
+use agentwire_transport_stdio::Command;
+use http::Uri;
+
+use crate::text::one_line;
+
+/// What the other side is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// An ACP agent.
+    Agent,
+    /// An MCP server.
+    Server,
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Agent => "agent",
+            Self::Server => "server",
+        })
+    }
+}
+
+/// The agent or server that a command talks to. Clones share what is known about it.
+#[derive(Clone, Debug)]
+pub(crate) struct OtherSide {
+    role: Role,
+    place: Place,
+    first_text: Arc<Mutex<Option<String>>>,
+    is_stderr_shown: bool,
+    has_authorization: bool,
+}
+
+/// Where it is.
+#[derive(Clone, Debug)]
+pub(crate) enum Place {
+    /// At a URL, without its user, its query and its fragment: these may be secret.
+    Url(String),
+    /// A program, with the package that a launcher starts. Other arguments may be secret.
+    Command(String),
+}
+
+impl OtherSide {
+    /// A program.
+    pub(crate) fn program(role: Role, command: &Command) -> Self {
+        Self::new(role, Place::Command(command_name(command)))
+    }
+
+    /// The server of a target.
+    pub(crate) fn server(target: &Target) -> Self {
+        match target {
+            Target::Stdio(command) => Self::program(Role::Server, command),
+            Target::Http(target) => Self::new(Role::Server, Place::Url(shown_url(target.url()))),
+            _ => Self::new(Role::Server, Place::Command("the server".to_owned())),
+        }
+    }
+
+    fn new(role: Role, place: Place) -> Self {
+        Self { role, place, first_text: Arc::default(), is_stderr_shown: false, has_authorization: false }
+    }
+
+    /// Leaves its stderr out of errors, because the person has seen it.
+    pub(crate) fn stderr_is_shown(mut self) -> Self {
+        self.is_stderr_shown = true;
+        self
+    }
+
+    /// Sets whether requests have an `Authorization` header of the command line.
+    pub(crate) fn has_authorization(mut self, has_authorization: bool) -> Self {
+        self.has_authorization = has_authorization;
+        self
+    }
+
+    /// Keeps the first line that it wrote to stdout and that is no JSON-RPC.
+    pub(crate) fn wrote_text(&self, line: &str) {
+        self.first_text.lock().get_or_insert_with(|| one_line(line));
+    }
+
+    pub(super) fn role(&self) -> Role {
+        self.role
+    }
+
+    pub(super) fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// The first line that it wrote to stdout and that is no JSON-RPC.
+    pub(super) fn first_text(&self) -> Option<String> {
+        self.first_text.lock().clone()
+    }
+
+    pub(super) fn shows_stderr(&self) -> bool {
+        self.is_stderr_shown
+    }
+
+    pub(super) fn sends_authorization(&self) -> bool {
+        self.has_authorization
+    }
+}
+
+impl fmt::Display for OtherSide {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.place {
+            Place::Url(url) => f.write_str(url),
+            Place::Command(name) => write!(f, "`{name}`"),
+        }
+    }
+}
+
+/// Programs that start a package or a script, which their arguments name.
+const LAUNCHERS: &[&str] = &[
+    "npx", "npm", "pnpm", "pnpx", "yarn", "bunx", "bun", "uvx", "uv", "pipx", "node", "deno", "python",
+    "python3", "docker", "podman", "sh", "bash",
+];
+
+/// Whether a program is no agent or server by itself.
+pub(crate) fn is_launcher(command: &Command) -> bool {
+    let name = Path::new(command.program()).file_stem().and_then(|name| name.to_str());
+    name.is_some_and(|name| LAUNCHERS.contains(&name))
+}
+
+/// The longest name of a program that is shown, in bytes.
+const NAME_LIMIT: usize = 200;
+
+fn command_name(command: &Command) -> String {
+    let program = program_name(&command.program().to_string_lossy());
+    // A word behind any other option may be its value, and secret.
+    let mut words = command.arguments().iter().map(|word| word.to_str().unwrap_or("-"));
+    let package = words.find(|word| !WORDS_BEFORE.contains(word));
+    let is_name =
+        |word: &&str| !word.starts_with('-') && !word.contains(['=', ' ', '\n']) && word.len() <= NAME_LIMIT;
+    match package.filter(is_name).filter(|_| is_launcher(command)) {
+        Some(package) => format!("{program} … {package}"),
+        None => program,
+    }
+}
+
+/// What may stand before the package in the command line of a launcher.
+const WORDS_BEFORE: &[&str] =
+    &["run", "exec", "tool", "x", "dlx", "-y", "--yes", "-q", "--quiet", "-i", "--rm", "-u", "-m", "--"];
+
+/// The name of a program. An assignment as in a shell loses its value.
+pub(super) fn program_name(program: &str) -> String {
+    match program.split_once('=') {
+        Some((variable, _)) => format!("{}=…", one_line(variable)),
+        None => one_line(program),
+    }
+}
+
+/// A URL without what may be secret.
+fn shown_url(url: &str) -> String {
+    let Ok(parsed) = url.parse::<Uri>() else { return one_line(url) };
+    let (scheme, authority) = (parsed.scheme_str().unwrap_or("http"), parsed.authority());
+    let authority = authority.map_or("", |authority| authority.as_str());
+    let place = authority.rsplit_once('@').map_or(authority, |(_, place)| place);
+    one_line(&format!("{scheme}://{place}{}", parsed.path()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_be_secret_is_left_out() {
+        let name = |line| OtherSide::server(&Target::parse(line).unwrap()).to_string();
+        assert_eq!(name("my-server --token abc"), "`my-server`");
+        assert_eq!(name("API_KEY=abc my-server"), "`API_KEY=…`");
+        assert_eq!(name("npx -y @scope/server --key=abc"), "`npx … @scope/server`");
+        assert_eq!(name("uv run server.py --key abc"), "`uv … server.py`");
+        assert_eq!(name("uv run --token abc server.py"), "`uv`");
+        assert_eq!(name("npx KEY=abc"), "`npx`");
+        assert_eq!(name("https://ann:abc@example.com:1/mcp?key=abc"), "https://example.com:1/mcp");
+    }
+}
