@@ -35,10 +35,10 @@ pub struct FetchError {
 enum Reason {
     #[error("neither https nor http of this machine, or no URL")]
     Url,
-    #[error("it cannot be reached: {0}")]
-    Unreachable(BoxError),
-    #[error("the connection broke: {0}")]
-    Broken(BoxError),
+    #[error("it cannot be reached")]
+    Unreachable(#[source] BoxError),
+    #[error("the connection broke")]
+    Broken(#[source] BoxError),
     #[error("the server answers {0}")]
     Status(StatusCode),
     #[error("it is redirected more than {MAX_REDIRECTS} times, or to an unsafe place")]

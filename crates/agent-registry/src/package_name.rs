@@ -3,14 +3,13 @@
 use crate::executable::check_executable;
 use crate::version::{is_plain, is_release};
 
+/// A package with its version as its manager takes it, and the name of its executable where that is known.
+pub(crate) type PinnedPackage = (String, Option<String>);
+
 /// The package with its version, of npm: the wanted version in place of that of the index if `is_other`.
 ///
 /// The executable is not known before npm was asked.
-pub(crate) fn npm_package(
-    package: &str,
-    wanted: &str,
-    is_other: bool,
-) -> Result<(String, Option<String>), String> {
+pub(crate) fn npm_package(package: &str, wanted: &str, is_other: bool) -> Result<PinnedPackage, String> {
     let (name, version) = split(package);
     if !is_name(name) {
         return Err(format!("`{package}` is no package of npm's registry"));
@@ -19,7 +18,7 @@ pub(crate) fn npm_package(
     let version = if is_other { wanted } else { version.unwrap_or(wanted) };
     match is_release(version) {
         true => Ok((format!("{name}@{version}"), None)),
-        false => Err(format!("`{package}` names no single version, but `{version}`")),
+        false => Err(format!("`{version}` is no single version of `{name}`")),
     }
 }
 
@@ -45,11 +44,7 @@ fn is_name(name: &str) -> bool {
 }
 
 /// The package with its version, of PyPI, and the executable that uvx would run: that of the package's name.
-pub(crate) fn pypi_package(
-    package: &str,
-    wanted: &str,
-    is_other: bool,
-) -> Result<(String, Option<String>), String> {
+pub(crate) fn pypi_package(package: &str, wanted: &str, is_other: bool) -> Result<PinnedPackage, String> {
     let (requirement, version) = match package.split_once("==").or_else(|| package.split_once('@')) {
         Some((name, version)) => (name.trim(), Some(version.trim())),
         None => (package, None),
@@ -72,7 +67,7 @@ pub(crate) fn pypi_package(
     // A name such as `latest` is no version; the others begin with a digit.
     match is_plain(version) && version.starts_with(|first: char| first.is_ascii_digit()) {
         true => Ok((format!("{requirement}=={version}"), Some(name.to_owned()))),
-        false => Err(format!("`{package}` names no single version, but `{version}`")),
+        false => Err(format!("`{version}` is no single version of `{name}`")),
     }
 }
 

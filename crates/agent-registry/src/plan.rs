@@ -11,7 +11,7 @@ use crate::error::RegistryError;
 use crate::executable::{check_executable, loads_code};
 use crate::fetch::checked;
 use crate::index::{Archive, Entry, Index, Package};
-use crate::package_name::{npm_package, pypi_package};
+use crate::package_name::{PinnedPackage, npm_package, pypi_package};
 use crate::platform::platform;
 use crate::programs::SearchPath;
 use crate::version;
@@ -153,7 +153,7 @@ impl Plan {
         &mut self,
         entry: &Entry,
         package: Option<&Package>,
-        pinned: fn(&str, &str, bool) -> Result<(String, Option<String>), String>,
+        pinned: fn(&str, &str, bool) -> Result<PinnedPackage, String>,
     ) -> Result<(), RegistryError> {
         let package = package.ok_or_else(|| no_distribution(entry, self.kind.name().to_owned()))?;
         let is_other = self.version != entry.version;

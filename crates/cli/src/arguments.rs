@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::agents::Agents;
 use crate::chat::options::ChatOptions;
 use crate::check::{Check, StandIn};
 use crate::config::ConfigArguments;
@@ -61,6 +62,8 @@ pub(crate) enum Command {
     ///
     /// With PROMPT, or when stdin is no terminal, runs one turn. ^C cancels the turn.
     Chat(Chat),
+    /// Find, install, update and remove agents of the ACP registry.
+    Agents(Agents),
     /// Serve an ACP agent on stdin and stdout.
     Agent(Agent),
     /// Serve an MCP server with tools to try clients with.
@@ -270,8 +273,8 @@ pub(crate) struct Logout {
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("talking").multiple(true))]
 pub(crate) struct Chat {
-    /// The agent: a name of the configuration file, or a command line [default: $AGENTWIRE_AGENT, else `chat.agent` of the
-    /// configuration file, else our own agent]
+    /// The agent: a name of the configuration file, else the id of an installed agent (see `agents`), else a command line
+    /// [default: $AGENTWIRE_AGENT, else `chat.agent` of the configuration file, else our own agent]
     #[arg(long, value_name = "NAME|CMD", value_parser = command)]
     pub(crate) agent: Option<String>,
     /// The session's directory [default: the current one]

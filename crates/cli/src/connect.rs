@@ -8,7 +8,7 @@ use std::time::Duration;
 use agentwire_mcp_client::schema::{Implementation, Root};
 use agentwire_mcp_client::{BoxError, Client, RemoteServer, Warning};
 use agentwire_mcp_hub::{ConnectOptions, CustomTarget, HttpTarget, Target, connect_to};
-use agentwire_recording::{Recorder, Side, record_transport};
+use agentwire_recording::{Recorder, Side, TransportKind, record_transport};
 use agentwire_transport_stdio::{Child, Command};
 use anyhow::Result;
 use http::header::AUTHORIZATION;
@@ -68,6 +68,7 @@ pub(crate) async fn with_server_since<R>(
 ) -> Result<R> {
     let (era, timeout) = (connect.era, connect.timeout);
     let (target, is_authorized) = with_headers(&connect, notes)?;
+    record_kind(&target, recorder.as_ref());
     let side = OtherSide::server(&target).has_authorization(is_authorized).stderr_is_shown();
     let text_lines = TextLines::new(&side, notes);
     let target = match target {
@@ -146,6 +147,13 @@ async fn overdue(since: Instant, limit: Duration) -> Overdue {
         None => std::future::pending().await,
     }
     Overdue(limit)
+}
+
+/// Names the transport in the recording: the command line may have a name, which says nothing of it.
+fn record_kind(target: &Target, recorder: Option<&Recorder>) {
+    if let (Target::Http(_), Some(recorder)) = (target, recorder) {
+        recorder.set_transport(TransportKind::Http);
+    }
 }
 
 /// The folders of `--root`, for a server that asks for them.

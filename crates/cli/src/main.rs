@@ -3,6 +3,7 @@
 // circle: replay/http.rs, replay/mod.rs, replay/program.rs: each way to the live side runs the replay that `mod.rs` has.
 
 mod agent;
+mod agents;
 mod arguments;
 mod call;
 mod chat;
@@ -141,6 +142,7 @@ async fn run_command(arguments: Arguments, notes: &Notes, recorder: Option<Recor
     let output = Output { json, notes, recorder: recorder.clone() };
     match command {
         Command::Chat(chat) => chat::run(chat, json, notes, recorder).await,
+        Command::Agents(agents) => agents::run(agents, json, notes).await,
         Command::Agent(agent) => agent::run(agent, notes, recorder).await,
         Command::Server(server) => server::run(server, notes, recorder).await,
         Command::Tools(tools) => tools::tools(tools, output).await,

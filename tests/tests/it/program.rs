@@ -36,6 +36,9 @@ const REPEATED: Duration = Duration::from_millis(300);
 /// The variable with the path of the file of credentials.
 pub(crate) const CREDENTIALS: &str = "AGENTWIRE_CREDENTIALS";
 
+/// The variable with the folder of the configuration of programs.
+pub(crate) const SETTINGS: &str = "XDG_CONFIG_HOME";
+
 /// How often to look.
 const STEP: Duration = Duration::from_millis(20);
 
@@ -282,9 +285,12 @@ fn spawn(mut command: Command) -> (Child, Family, TempDir) {
             };
         }
     }
-    // Not the credentials of whoever runs the tests.
-    if command.get_envs().all(|(name, _)| name != CREDENTIALS) {
-        command.env(CREDENTIALS, recordings.path().join("credentials.json"));
+    // Not the credentials and the configuration of the person who runs the tests.
+    let own = [(CREDENTIALS, "credentials.json"), (SETTINGS, "settings")];
+    for (name, file) in own {
+        if command.get_envs().all(|(other, _)| other != name) {
+            command.env(name, recordings.path().join(file));
+        }
     }
     (command.spawn().expect("agentwire starts"), family, recordings)
 }

@@ -94,7 +94,7 @@ fn a_plan_refuses_what_is_no_agent() {
     );
     assert_eq!(
         error(r#"{"npx":{"package":"a@latest"}}"#),
-        "`a` is refused: `a@latest` names no single version, but `latest`"
+        "`a` is refused: `latest` is no single version of `a`"
     );
     let options = PlanOptions::default;
     assert_eq!(

@@ -37,6 +37,7 @@ use std::time::Duration;
 use agentwire_acp_client::{AgentHandle, AnyAgent, AnyClient, BoxError, CallError, connect, connect_any};
 use agentwire_acp_schema::v1::{HttpHeader, McpServer};
 use agentwire_acp_toolkit::Toolkit;
+use agentwire_agent_registry::FolderGuard;
 use agentwire_recording::{Recorder, Side, record_transport};
 use agentwire_transport::Transport;
 use agentwire_transport_stdio::{Child, Command};
@@ -73,7 +74,7 @@ pub(crate) async fn run(
 ) -> Result<()> {
     let config = Config::load(&arguments.config)?;
     arguments.agent = arguments.agent.or_else(|| config.default_agent());
-    let command = agent_command(arguments.agent.as_deref(), &config)?;
+    let (command, _guard) = agent_command(arguments.agent.as_deref(), &config)?;
     let is_ours = arguments.agent.is_none();
     let servers = servers::all(&arguments, is_ours, &config, notes)?;
     let protocol = arguments.protocol;
@@ -82,7 +83,7 @@ pub(crate) async fn run(
     // Begins at once: what is piped may be there before the agent is.
     let piped = plan.prompt.as_ref().and_then(|_| PipedInput::begin());
 
-    let format = plan.format(json);
+    let format = plan.format(json, config.default_format());
     let json = format == Format::Json;
     // Questions are asked where everything else is shown.
     let is_there = !json && io::stdin().is_terminal() && io::stdout().is_terminal();
@@ -270,16 +271,18 @@ async fn initialize_failed(initialized: &Cell<bool>, limit: Duration) -> BoxErro
     why
 }
 
-/// The command that starts the agent: the one that the configuration file has for the name, the given one, or our own agent.
-fn agent_command(line: Option<&str>, config: &Config) -> Result<Command> {
-    match line {
-        Some(line) => match config.agent(line)? {
-            Some(command) => Ok(command),
-            None => command_line::parse(line).context("--agent"),
-        },
-        None => {
-            let ourselves = std::env::current_exe().context("our own program cannot be found")?;
-            Ok(Command::new(ourselves).arg("agent"))
-        }
+/// The command that starts the agent: the one that the configuration file has for the name, an installed agent, the given command
+/// line, or our own agent. The guard keeps the folder of an installed agent.
+fn agent_command(line: Option<&str>, config: &Config) -> Result<(Command, Option<FolderGuard>)> {
+    let Some(line) = line else {
+        let ourselves = std::env::current_exe().context("our own program cannot be found")?;
+        return Ok((Command::new(ourselves).arg("agent"), None));
+    };
+    if let Some(command) = config.agent(line)? {
+        return Ok((command, None));
+    }
+    match crate::agents::find(line)? {
+        Some((command, guard)) => Ok((command, Some(guard))),
+        None => Ok((command_line::parse(line).context("--agent")?, None)),
     }
 }

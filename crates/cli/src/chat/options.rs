@@ -28,9 +28,9 @@ pub(crate) struct ChatOptions {
     /// Append what the agent writes to stderr to this file, and do not show it
     #[arg(long, value_name = "FILE")]
     pub(crate) agent_log: Option<PathBuf>,
-    /// The form of the output; --json is the same as json
-    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
-    pub(crate) format: Format,
+    /// The form of the output; --json is the same as json [default: `chat.format` of the configuration file, else text]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) format: Option<Format>,
     /// Do not show the conversation of the session that is continued
     #[arg(long)]
     pub(crate) no_replay: bool,

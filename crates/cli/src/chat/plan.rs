@@ -91,9 +91,10 @@ impl Plan {
         })
     }
 
-    /// The form of the output. `json` tells whether that is asked for by `--json`.
-    pub(super) fn format(&self, json: bool) -> Format {
-        if json { Format::Json } else { self.chat_options.format }
+    /// The form of the output. `json` tells whether that is asked for by `--json`, and `configured` is that of the configuration
+    /// file.
+    pub(super) fn format(&self, json: bool, configured: Option<Format>) -> Format {
+        if json { Format::Json } else { self.chat_options.format.or(configured).unwrap_or_default() }
     }
 
     /// What is shown of the session.

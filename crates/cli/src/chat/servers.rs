@@ -88,7 +88,7 @@ pub(super) fn all(
                 return Err(Usage(why).into());
             }
         };
-        Ok(session_server(&name, &target, &cwd, &place)?)
+        session_server(&name, &target, &cwd, &place)
     };
     found.into_iter().map(one).collect()
 }

@@ -10,20 +10,15 @@ use agentwire_mcp_hub::{HttpKind, HttpTarget, Target};
 use agentwire_transport_stdio::Command;
 use anyhow::Result;
 
-use crate::failure::Usage;
+use crate::failure::{Exit, Failure, Usage};
 use crate::programs;
 
 /// Makes a server of the session, whose directory is `cwd`. `place` names the server in errors.
-pub(super) fn session_server(
-    name: &str,
-    target: &Target,
-    cwd: &Path,
-    place: &str,
-) -> Result<McpServer, Usage> {
+pub(super) fn session_server(name: &str, target: &Target, cwd: &Path, place: &str) -> Result<McpServer> {
     match target {
-        Target::Http(target) => remote(name, target, place),
+        Target::Http(target) => Ok(remote(name, target, place)?),
         Target::Stdio(command) => local(name, command, cwd, place),
-        _ => Err(Usage(format!("{place}: an agent cannot reach such a server"))),
+        _ => Err(Usage(format!("{place}: an agent cannot reach such a server")).into()),
     }
 }
 
@@ -49,22 +44,22 @@ fn remote(name: &str, target: &HttpTarget, place: &str) -> Result<McpServer, Usa
 }
 
 /// A program. The protocol has no member for its folder: a shell changes to it where it is not that of the session.
-fn local(name: &str, command: &Command, cwd: &Path, place: &str) -> Result<McpServer, Usage> {
+fn local(name: &str, command: &Command, cwd: &Path, place: &str) -> Result<McpServer> {
     let text = |text: &OsStr| {
         text.to_str().map(str::to_owned).ok_or_else(|| Usage(format!("{place}: what it starts is not UTF-8")))
     };
     let program = text(command.program())?;
     let found = programs::find(&program).and_then(|path| std::path::absolute(path).ok());
-    let found = found.ok_or_else(|| Usage(format!("{place}: {program}: no such program")))?;
+    let found = found
+        .ok_or_else(|| Failure::new(Exit::Unreachable, format!("{place}: {program}: no such program")))?;
     let mut words = vec![text(found.as_os_str())?];
     for argument in command.arguments() {
         words.push(text(argument)?);
     }
     if let Some(folder) = command.directory().filter(|folder| *folder != cwd) {
         if cfg!(not(unix)) {
-            return Err(Usage(format!(
-                "{place}: `cwd`: an agent starts its servers in the session's directory"
-            )));
+            let why = format!("{place}: `cwd`: an agent starts its servers in the session's directory");
+            return Err(Usage(why).into());
         }
         let folder = text(folder.as_os_str())?;
         let shell = ["/bin/sh", "-c", "cd -- \"$0\" && exec \"$@\"", &folder].map(str::to_owned);
@@ -91,7 +86,7 @@ mod tests {
         match session_server("s", &target.into(), Path::new("/work"), "f.json") {
             Ok(McpServer::Stdio(server)) => Ok(server),
             Ok(other) => panic!("{other:?}"),
-            Err(Usage(why)) => Err(why),
+            Err(error) => Err(error.to_string()),
         }
     }
 

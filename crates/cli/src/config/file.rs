@@ -3,11 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use clap::ValueEnum as _;
 use toml::{Table, Value};
 
 use super::error::wrong;
 use crate::failure::Usage;
 use crate::files::read_regular_text;
+use crate::terminal::Format;
 
 /// The longest configuration file: 1 MiB.
 const FILE_LIMIT: u64 = 1 << 20;
@@ -20,6 +22,8 @@ pub(super) struct ConfigFile {
     pub(super) servers: Table,
     /// `chat.agent`.
     pub(super) agent: Option<String>,
+    /// `chat.format`.
+    pub(super) format: Option<Format>,
 }
 
 impl ConfigFile {
@@ -70,8 +74,18 @@ impl ConfigFile {
             };
             match name.as_str() {
                 "agent" => self.agent = Some(text()?),
+                "format" => {
+                    let format = Format::from_str(&text()?, false).map_err(|_| {
+                        wrong(&self.path, &place, "it must be \"text\", \"quiet\" or \"json\"")
+                    })?;
+                    self.format = Some(format);
+                }
                 _ => {
-                    return Err(wrong(&self.path, &place, "there is no such member; `agent` is"));
+                    return Err(wrong(
+                        &self.path,
+                        &place,
+                        "there is no such member; `agent` and `format` are",
+                    ));
                 }
             }
         }

@@ -17,6 +17,7 @@ pub(crate) use self::arguments::ConfigArguments;
 use self::entry::Place;
 use self::file::ConfigFile;
 use crate::failure::Usage;
+use crate::terminal::Format;
 
 /// The environment variable with the path of the file.
 const CONFIG: &str = "AGENTWIRE_CONFIG";
@@ -58,6 +59,11 @@ impl Config {
         named.or_else(|| self.0.agent.clone())
     }
 
+    /// The form of the output of `chat` without `--format`.
+    pub(crate) fn default_format(&self) -> Option<Format> {
+        self.0.format
+    }
+
     fn find(&self, kind: &str, entries: &Table, name: &str) -> Result<Option<Target>, Usage> {
         let Some(entry) = entries.get(name).and_then(|entry| entry.as_table()) else { return Ok(None) };
         let lookup = |variable: &str| env::var(variable).ok();
@@ -87,13 +93,15 @@ mod tests {
     #[test]
     fn unknown_members_and_wrong_types_are_named() {
         let read = |text: &str| ConfigFile::parse(Path::new("c.toml"), text).map_err(|Usage(why)| why);
-        let file = read("[chat]\nagent = 'claude'\n[agents.claude]\ncommand = 'x'").unwrap();
-        assert_eq!(file.agent.as_deref(), Some("claude"));
+        let file =
+            read("[chat]\nagent = 'claude'\nformat = 'quiet'\n[agents.claude]\ncommand = 'x'").unwrap();
+        assert_eq!((file.agent.as_deref(), file.format), (Some("claude"), Some(Format::Quiet)));
         let rows = [
             ("a = [", "c.toml: it is no TOML: line 1, column 6"),
             ("chat = 1", "c.toml: chat: it must be a table"),
             ("[agent.x]", "c.toml: agent: there is no such member; `agents`, `servers` and `chat` are"),
-            ("[chat]\nyes = true", "c.toml: chat.yes: there is no such member; `agent` is"),
+            ("[chat]\nyes = true", "c.toml: chat.yes: there is no such member; `agent` and `format` are"),
+            ("[chat]\nformat = 'x'", "c.toml: chat.format: it must be \"text\", \"quiet\" or \"json\""),
             ("[chat]\nagent = 1", "c.toml: chat.agent: it must be a string"),
             ("[chat]\nagent = ' '", "c.toml: chat.agent: it is empty"),
             ("[agents]\nx = 'y'", "c.toml: agents.x: it must be a table"),

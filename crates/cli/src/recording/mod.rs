@@ -44,7 +44,8 @@ pub(crate) fn start(arguments: &Arguments, notes: &Notes) -> Result<Option<Recor
         Command::Request(request) => (transport_to(&request.connect), Some(Protocol::Mcp)),
         Command::Record(record) if record.http.is_some() => (TransportKind::Http, Some(Protocol::Mcp)),
         Command::Record(_) => (TransportKind::Stdio, None),
-        Command::Login(_)
+        Command::Agents(_)
+        | Command::Login(_)
         | Command::Logout(_)
         | Command::Check(_)
         | Command::StandIn(_)

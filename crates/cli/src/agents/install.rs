@@ -1,0 +1,189 @@
+//! `agents install`, `update` and `remove`.
+
+use std::io::{self, BufRead as _, IsTerminal as _};
+
+use agentwire_agent_registry::{
+    AgentStore, Index, InstallOutcome, Plan, PlanOptions, Probe, RegistryError, RemoveOutcome, is_newer,
+};
+use anyhow::Result;
+use serde::Serialize;
+
+use super::arguments::{Consent, Install, Places, Update};
+use super::errors::{to_failure, with_advice};
+use super::list::installed;
+use crate::failure::{Exit, Failure, sentence};
+use crate::output::{Member, print_json};
+use crate::text::{self, Notes};
+
+/// What a command on installed agents needs.
+pub(super) struct Context<'a> {
+    pub(super) places: &'a Places,
+    pub(super) json: bool,
+    pub(super) notes: &'a Notes,
+}
+
+/// The result for programs.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Installed<'a> {
+    id: &'a str,
+    version: &'a str,
+    status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    replaced: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent: Option<Probe>,
+}
+
+/// Installs an agent.
+pub(super) async fn install(context: &Context<'_>, arguments: Install) -> Result<()> {
+    let (id, version) = match arguments.agent.split_once('@') {
+        Some((id, version)) => (id, Some(version)),
+        None => (&*arguments.agent, None),
+    };
+    let store = context.places.store()?;
+    let index = context.places.index(&store, context.notes).await?;
+    let mut options = PlanOptions::default().allow_scripts(arguments.consent.allow_scripts);
+    if let Some(version) = version {
+        options = options.version(version);
+    }
+    if let Some(kind) = arguments.kind {
+        options = options.kind(kind.into());
+    }
+    install_one(context, &store, &index, id, &options, arguments.consent).await
+}
+
+/// Makes a plan, shows it, asks, and installs it.
+async fn install_one(
+    context: &Context<'_>,
+    store: &AgentStore,
+    index: &Index,
+    id: &str,
+    options: &PlanOptions,
+    consent: Consent,
+) -> Result<()> {
+    let Context { places, json, notes } = *context;
+    let advice = format!("`{}` lists those that there are", places.hint("search"));
+    let entry = index.entry(id).map_err(|error| with_advice(error, &advice))?;
+    let mut plan = Plan::new(entry, index, options).map_err(to_failure)?;
+    store.resolve(&mut plan).await.map_err(to_failure)?;
+    let is_installed = matches!(store.find(id), Ok(Some(agent)) if agent.plan.is_same(&plan));
+    if !is_installed {
+        match json {
+            true => print_json(&Member("plan", &plan))?,
+            false => notes.add(&plan.to_string()),
+        }
+        agree(context, consent, &plan).await?;
+        notes.add(&format!("installing {} {} …", plan.id, plan.version));
+    }
+    let outcome = store.install(&plan).await.map_err(|error| explained(error, &plan))?;
+    let (status, replaced, agent) = match outcome {
+        InstallOutcome::Installed { probe, replaced, .. } => ("installed", replaced, Some(probe)),
+        _ => ("already installed", None, None),
+    };
+    if json {
+        return Ok(print_json(&Installed { id, version: &plan.version, status, replaced, agent })?);
+    }
+    if let Some(probe) = agent.filter(|probe| !probe.auth_methods.is_empty()) {
+        notes.add(&format!("it may ask for a login: {}", probe.auth_methods.join(", ")));
+    }
+    let before = replaced.map_or_else(String::new, |version| format!(" (before: {version})"));
+    let hint = places.chat_hint(id);
+    Ok(text::print_line(&format!("{id} {} is {status}{before}; start it with: {hint}", plan.version))?)
+}
+
+/// Says what can be done where scripts may be missing.
+fn explained(error: RegistryError, plan: &Plan) -> anyhow::Error {
+    match error {
+        RegistryError::Probe(_) if !plan.allow_scripts && plan.kind.name() == "npx" => {
+            with_advice(error, "if the package needs its install scripts, --allow-scripts runs them")
+        }
+        error => to_failure(error),
+    }
+}
+
+/// Succeeds if the person agrees to the plan, by --yes or at the terminal.
+async fn agree(context: &Context<'_>, consent: Consent, plan: &Plan) -> Result<()> {
+    if consent.yes {
+        return Ok(());
+    }
+    let not_permitted = |why: String| Err(Failure::new(Exit::NotPermitted, why).into());
+    if context.json || !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        let id = &plan.id;
+        return not_permitted(format!(
+            "{id} is not installed: nobody is at a terminal to agree to the plan; --yes agrees to it"
+        ));
+    }
+    context.notes.add("install and run it? [y/N]");
+    context.notes.written().await;
+    let answer = tokio::task::spawn_blocking(|| {
+        let mut line = String::new();
+        io::stdin().lock().read_line(&mut line).map(|_| line)
+    });
+    match answer.await??.trim() {
+        "y" | "Y" | "yes" => Ok(()),
+        _ => not_permitted(format!("{} is not installed: you did not agree", plan.id)),
+    }
+}
+
+/// Installs newer versions. A failure of one agent does not stop the others.
+pub(super) async fn update(context: &Context<'_>, arguments: Update) -> Result<()> {
+    let Context { places, json, notes } = *context;
+    let store = places.store()?;
+    let mut agents = installed(&store, notes)?;
+    if let Some(id) = &arguments.id {
+        agents.retain(|agent| agent.plan.id == *id);
+        if agents.is_empty() {
+            let advice = format!("`{}` installs it", places.hint(&format!("install {id}")));
+            return Err(with_advice(RegistryError::NotInstalled(id.clone()), &advice));
+        }
+    }
+    let index = places.index(&store, notes).await?;
+    let mut failure = None;
+    for agent in agents {
+        // The guard goes: the version that is replaced is not in use by us.
+        let plan = agent.plan.clone();
+        drop(agent);
+        let id = &plan.id;
+        let Ok(entry) = index.entry(id) else {
+            notes.add(&format!("{id} {}: the registry does not have it", plan.version));
+            continue;
+        };
+        if !is_newer(&entry.version, &plan.version) {
+            match json {
+                true => print_json(&Installed {
+                    id,
+                    version: &plan.version,
+                    status: "newest",
+                    replaced: None,
+                    agent: None,
+                })?,
+                false => text::print_line(&format!("{id} {} is the newest", plan.version))?,
+            }
+            continue;
+        }
+        let scripts = plan.allow_scripts || arguments.consent.allow_scripts;
+        let options = PlanOptions::default().kind(plan.kind).allow_scripts(scripts);
+        let outcome = install_one(context, &store, &index, id, &options, arguments.consent).await;
+        let earlier = outcome.err().and_then(|error| failure.replace(error));
+        if let Some(earlier) = earlier {
+            text::print_error(&format!("error: {}", sentence(&earlier)));
+        }
+    }
+    failure.map_or(Ok(()), Err)
+}
+
+/// Removes an agent.
+pub(super) async fn remove(context: &Context<'_>, id: &str) -> Result<()> {
+    let store = context.places.store()?;
+    let status = match store.remove(id).await.map_err(to_failure)? {
+        RemoveOutcome::NotInstalled => return Err(to_failure(RegistryError::NotInstalled(id.to_owned()))),
+        RemoveOutcome::StillRuns => "removed, but an older version still runs and stays for now",
+        _ => "removed",
+    };
+    match context.json {
+        true => print_json(&serde_json::json!({ "id": id, "status": status }))?,
+        false => text::print_line(&format!("{id} is {status}"))?,
+    }
+    Ok(())
+}

@@ -1,0 +1,117 @@
+//! The store and the registry of a command, by its options, the environment and defaults.
+
+use std::env;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use agentwire_agent_registry::{AgentStore, Index, IndexSource, Limits};
+use anyhow::Result;
+
+use super::arguments::Places;
+use super::errors::to_failure;
+use crate::failure::Usage;
+use crate::text::Notes;
+
+/// The environment variable with the index of agents.
+const REGISTRY: &str = "AGENTWIRE_REGISTRY";
+
+/// The environment variable with the folder of the installed agents.
+const STORE: &str = "AGENTWIRE_AGENTS";
+
+impl Places {
+    /// The store.
+    pub(super) fn store(&self) -> Result<AgentStore> {
+        let path = match &self.store {
+            // The person is in this folder, and means it.
+            Some(path) => std::path::absolute(path).map_err(|why| Usage(format!("--store: {why}")))?,
+            None => default_store()?,
+        };
+        AgentStore::open(path, Limits::default()).map_err(to_failure)
+    }
+
+    /// Where the index comes from.
+    pub(super) fn source(&self) -> Result<IndexSource> {
+        if let Some(text) = &self.registry {
+            return Ok(IndexSource::parse(text));
+        }
+        let Some(text) = non_empty(REGISTRY).and_then(|text| text.into_string().ok()) else {
+            return Ok(IndexSource::official());
+        };
+        match IndexSource::parse(&text) {
+            IndexSource::File(path) if !path.is_absolute() => {
+                Err(Usage(format!("{REGISTRY}: `{}` is a relative path", path.display())).into())
+            }
+            source => Ok(source),
+        }
+    }
+
+    /// Reads the index. Notes say when it is an old one, or has entries that cannot be read.
+    pub(super) async fn index(&self, store: &AgentStore, notes: &Notes) -> Result<Index> {
+        let index = store.index(&self.source()?).await.map_err(to_failure)?;
+        if let Some(failure) = &index.failure {
+            let age = index.age.map_or_else(String::new, |age| format!(" of {}", ago(age)));
+            notes.add(&format!("warning: the registry cannot be read; this is its index{age}: {failure}"));
+        }
+        if index.skipped > 0 {
+            notes.add(&format!("warning: {} entries of the registry cannot be read", index.skipped));
+        }
+        Ok(index)
+    }
+
+    /// A command line of ours with these places.
+    pub(super) fn hint(&self, words: &str) -> String {
+        let mut line = format!("agentwire agents {words}");
+        if let Some(registry) = &self.registry {
+            line = format!("{line} --registry {}", shell_words::quote(registry));
+        }
+        if let Some(store) = &self.store {
+            line = format!("{line} --store {}", shell_words::quote(&store.to_string_lossy()));
+        }
+        line
+    }
+
+    /// The command line that starts an installed agent.
+    pub(super) fn chat_hint(&self, id: &str) -> String {
+        match &self.store {
+            None => format!("agentwire chat --agent {id}"),
+            Some(store) => {
+                let store = std::path::absolute(store).unwrap_or_else(|_| store.clone());
+                let store = store.to_string_lossy().into_owned();
+                format!("{STORE}={} agentwire chat --agent {id}", shell_words::quote(&store))
+            }
+        }
+    }
+}
+
+/// A time as people say it.
+pub(super) fn ago(age: Duration) -> String {
+    let seconds = age.as_secs();
+    match seconds {
+        0..60 => "a moment ago".to_owned(),
+        60..7200 => format!("{} minutes ago", seconds / 60),
+        7200..172_800 => format!("{} hours ago", seconds / 3600),
+        _ => format!("{} days ago", seconds / 86_400),
+    }
+}
+
+/// The folder of the environment, or that in the user's folder for data. A relative path would be another store in each folder.
+fn default_store() -> Result<PathBuf> {
+    if let Some(path) = non_empty(STORE).map(PathBuf::from) {
+        return match path.is_absolute() {
+            true => Ok(path),
+            false => Err(Usage(format!("{STORE}: `{}` is a relative path", path.display())).into()),
+        };
+    }
+    let data = non_empty("XDG_DATA_HOME").or_else(|| non_empty("LOCALAPPDATA")).map(PathBuf::from);
+    let data = data.filter(|path| path.is_absolute());
+    let home = || env::home_dir().filter(|home| home.is_absolute()).map(|home| home.join(".local/share"));
+    match data.or_else(home) {
+        Some(folder) => Ok(folder.join("agentwire").join("agents")),
+        None => Err(Usage(format!("there is no folder for agents; set {STORE} or give --store")).into()),
+    }
+}
+
+fn non_empty(variable: &str) -> Option<OsString> {
+    env::var_os(variable).filter(|value| !value.is_empty())
+}
