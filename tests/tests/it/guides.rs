@@ -56,7 +56,10 @@ fn the_lines_of_cargo_toml_are_all_that_is_needed() {
 #[test]
 fn the_agent_does_what_its_guide_says() {
     let place = Place::new("agent");
-    let said = shell(&place.project, &place.last_block(), "");
+    let (asks, block) = ("chat 'run echo hello' ", place.last_block());
+    assert!(block.contains(asks), "{block}");
+    // The reader of the guide is asked. Without a person, the exit code says that a permission was refused.
+    let said = shell(&place.project, &block.replace(asks, &format!("{asks} || test $? = 6 ")), "");
     let in_order = [
         "Then not.",                       // no person allowed it
         "42",                              // the tool
@@ -84,7 +87,7 @@ fn the_server_does_what_its_guide_says() {
     appear_in_order(
         &said,
         &[
-            "note {text}",        // a tool
+            "note(text: string)", // a tool
             "\"outputSchema\":{", // with the schemas
             "Noted.",
             "{\"notes\":[\"Buy milk\"]}",
@@ -121,7 +124,7 @@ fn the_server_is_reached_over_http_as_its_guide_says() {
     server.wait().expect("it is our child");
     let said = said.unwrap_or_else(|| panic!("it does not say where it listens: {line:?}"));
     let said = said.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-    appear_in_order(&said, &["search {limit, word}", "{\"notes\":[\"Buy milk\"]}"]);
+    appear_in_order(&said, &["search(limit?: integer|null, word: string)", "{\"notes\":[\"Buy milk\"]}"]);
 }
 
 /// Our client, our agent, both as in the guides: what one of them says is what the other hears.

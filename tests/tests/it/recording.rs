@@ -50,7 +50,7 @@ fn events(path: &Path) -> Vec<Value> {
 /// Records a conversation of `tools` with our server.
 fn recorded_tools(folder: &Folder) -> String {
     let file = folder.text("tools.jsonl");
-    run(&["tools", &recorder_of_server(&file)]).exits(0).prints("echo {message}");
+    run(&["tools", &recorder_of_server(&file)]).exits(0).prints("echo(message: string)");
     file
 }
 
@@ -69,7 +69,7 @@ fn both_sides_of_a_recording_are_played_without_a_difference() {
     let ours = ours();
     assert_eq!(run(&["replay", &file, "--", &ours, "server"]).exits(0).stdout, "");
     let played = format!("'{ours}' replay '{file}' --as server");
-    run(&["tools", &played]).exits(0).prints("echo {message}");
+    run(&["tools", &played]).exits(0).prints("echo(message: string)");
     // The other recordings of the same conversation, of either side, are as good.
     for (side, arguments) in [
         ("client", vec!["tools", &played, "--record"]),
@@ -232,7 +232,7 @@ fn servers_at_a_url_are_recorded_and_played() {
         let called = run(&[&["call", &url, "--era", era, "--json"], &call[..]].concat());
         assert_eq!(called.exits(0).objects().len(), 3, "{called}");
         proxy.signal(Signal::TERM);
-        proxy.end(SOON).exits(0);
+        proxy.end(SOON).exits(143);
         let all = events(Path::new(&file));
         assert!(all.iter().any(|event| event["http"]["status"] == 200), "{all:?}");
         let progress =
@@ -275,7 +275,7 @@ fn a_proxy_on_this_machine_refuses_other_names_for_it() {
     stream.read_to_string(&mut answer).expect("it answers");
     assert!(answer.starts_with("HTTP/1.1 403 "), "{answer}");
     proxy.signal(Signal::TERM);
-    proxy.end(SOON).exits(0);
+    proxy.end(SOON).exits(143);
     server.end();
 }
 
@@ -338,7 +338,7 @@ fn our_agent_and_server_record_their_own_stdio() {
 fn a_full_disk_is_reported_once_and_changes_nothing() {
     let line = format!("'{}' server", ours());
     let ended = run(&["tools", &line, "--record", "/dev/full"]);
-    ended.exits(0).prints("echo {message}").tells("warning: the recording stops: No space left");
+    ended.exits(0).prints("echo(message: string)").tells("warning: the recording stops: No space left");
     assert_eq!(ended.stderr.matches("recording").count(), 1, "{ended}");
 }
 

@@ -1,6 +1,7 @@
 //! Failures of an agent or a server as sentences that name it.
 
 use std::error::Error;
+use std::fmt::Display;
 
 use agentwire_jsonrpc::{ErrorObject, Printable};
 use agentwire_mcp_client::HandshakeError;
@@ -11,7 +12,7 @@ use agentwire_transport_http::client::HttpError;
 use agentwire_transport_sse::client::SseError;
 use agentwire_transport_stdio::SpawnError;
 
-use super::chain::{causes, chain};
+use super::chain::{TEXT_LIMIT, causes, chain};
 use super::errors::{ErrorWithHint, Failure, Overdue};
 use super::http::{http_phrase, is_web_page, sse_phrase, web_page};
 use super::side::{OtherSide, Place, Role, program_name};
@@ -31,7 +32,7 @@ pub(super) fn phrase(side: &OtherSide, is_connected: bool, error: &(dyn Error + 
             return Some(before + &sentence);
         }
         if !cause.is::<Failure>() && !cause.is::<ConnectError>() && !cause.is::<TransportError>() {
-            before += &format!("{cause}: ");
+            before += &format!("{}: ", shown(cause));
         }
     }
     None
@@ -40,9 +41,16 @@ pub(super) fn phrase(side: &OtherSide, is_connected: bool, error: &(dyn Error + 
 /// The sentence on an error that an answer carries.
 pub(super) fn answered(error: &ErrorObject) -> String {
     match &error.data {
-        Some(data) => format!("{error}; data: {}", beginning(Printable::one_line(data.as_str()), DATA_LIMIT)),
-        None => error.to_string(),
+        Some(data) => {
+            format!("{}; data: {}", shown(error), beginning(Printable::one_line(data.as_str()), DATA_LIMIT))
+        }
+        None => shown(error),
     }
+}
+
+/// The beginning of an error's text.
+fn shown(error: impl Display) -> String {
+    beginning(error, TEXT_LIMIT)
 }
 
 struct Phrase<'a> {
@@ -81,7 +89,7 @@ impl Phrase<'_> {
                 is_page.then(|| web_page(url))
             }
             (ConnectError::Exhausted { .. }, Place::Command(_)) => None,
-            (error, _) => Some(error.to_string()),
+            (error, _) => Some(shown(error)),
         }
     }
 
@@ -89,7 +97,7 @@ impl Phrase<'_> {
         match error {
             HandshakeError::Call(call) => self.call(call),
             HandshakeError::RefusedBoth { initialize, .. } => self.call(initialize),
-            other => other.to_string(),
+            other => shown(other),
         }
     }
 
@@ -101,17 +109,17 @@ impl Phrase<'_> {
                 self.with_text(format!("the {role} did not answer {method} within {after:?}"))
             }
             CallError::Failed { method, fault, .. } => {
-                self.transport_chain(&**fault).unwrap_or_else(|| format!("{method}: {fault}"))
+                self.transport_chain(&**fault).unwrap_or_else(|| format!("{method}: {}", shown(fault)))
             }
             CallError::Cancelled { method, .. } => format!("the {role} ended {method} without an answer"),
             CallError::Refused { method, error, .. } => {
                 self.with_other_protocol(method, format!("the {role} refused {method}: {}", answered(error)))
             }
             CallError::Decode { method, why, .. } => {
-                let text = format!("the {role}'s answer to {method} cannot be read: {why}");
+                let text = format!("the {role}'s answer to {method} cannot be read: {}", shown(why));
                 self.with_other_protocol(method, text)
             }
-            other => other.to_string(),
+            other => shown(other),
         }
     }
 
@@ -122,7 +130,7 @@ impl Phrase<'_> {
             None => self.with_text(format!("the {role} closed the connection{before}")),
             Some(reason) => self
                 .transport_chain(&**reason)
-                .unwrap_or_else(|| format!("the connection to the {role} failed: {reason}")),
+                .unwrap_or_else(|| format!("the connection to the {role} failed: {}", shown(reason))),
         }
     }
 

@@ -7,9 +7,11 @@ use agentwire_mcp_hub::{Attempt, ConnectError};
 use agentwire_peer::{BoxError, Closed};
 use agentwire_transport_http::client::HttpError;
 
+use super::chain::TEXT_LIMIT;
 use super::errors::{Exit, to_anyhow};
 use super::phrase::phrase;
 use super::side::OtherSide;
+use crate::text::beginning;
 
 /// A failure of an agent or a server, or of the connection to it. Its text is whole: its causes add nothing.
 #[derive(Debug)]
@@ -63,7 +65,7 @@ pub(crate) fn attempts(error: &anyhow::Error) -> Vec<String> {
             Attempt::Sse => "HTTP+SSE",
             _ => "another way",
         };
-        format!("tried {name}: {error}")
+        format!("tried {name}: {}", beginning(error, TEXT_LIMIT))
     };
     attempts.iter().map(|failed| line(failed.attempt, &failed.error)).collect()
 }

@@ -2,12 +2,10 @@
 
 use agentwire_jsonrpc::Printable;
 
+use super::chain::TEXT_LIMIT;
 use super::errors::AlreadyPrinted;
 use super::remote::RemoteError;
 use crate::text::beginning;
-
-/// How many bytes of an error's text are shown.
-const TEXT_LIMIT: usize = 16 << 10;
 
 /// A failure and its causes as a sentence. A cause whose text the sentence has already is left out.
 pub(crate) fn sentence(error: &anyhow::Error) -> String {
