@@ -62,7 +62,7 @@ fn what_was_said_of_a_call_before_counts() {
     let call = json!({ "sessionUpdate": "tool_call", "toolCallId": "t", "title": "Clean up", "kind": "execute",
         "rawInput": { "command": ["bash", "-lc", "rm -r build"] } });
     let bare = json!({ "toolCallId": "t" });
-    let agent = asks(&[call.clone()], &bare);
+    let agent = asks(std::slice::from_ref(&call), &bare);
     chat(&agent, &["--yes", "--deny", "execute:rm"])
         .exits(6)
         .prints(NO)
