@@ -77,6 +77,30 @@ fn what_was_said_of_a_call_before_counts() {
     chat(&unknown, &["--allow", "execute:rm"]).exits(6).prints(NO);
 }
 
+/// An answer that holds for always is no answer to a later call with the same title.
+#[test]
+fn an_allowed_call_does_not_hide_a_denied_one() {
+    let call = |id: &str, command: &str| {
+        json!({ "update": { "sessionUpdate": "tool_call", "toolCallId": id, "title": "Bash", "kind": "execute",
+            "rawInput": { "command": command } } })
+    };
+    let options = json!([
+        { "optionId": "yes", "name": "Always", "kind": "allow_always" },
+        { "optionId": "no", "name": "No", "kind": "reject_once" },
+    ]);
+    let ask = |id: &str| {
+        let call = json!({ "toolCallId": id, "title": "Bash" });
+        json!({ "ask": ["session/request_permission",
+            { "sessionId": "s1", "options": options, "toolCall": call }] })
+    };
+    let (first, second) = ([call("1", "ls"), ask("1")], [call("2", "rm x"), ask("2")]);
+    let (hear, end) = (json!("hear"), json!({ "answer": { "stopReason": "end_turn" } }));
+    let steps = [&first[..], std::slice::from_ref(&hear), &second, &[hear.clone(), end]].concat();
+    let agent = acting(&script(json!({}), json!({ "session/prompt": steps })));
+    let ended = chat(&agent, &["--yes", "--deny", "execute:rm"]);
+    ended.exits(6).prints(YES).prints(NO).tells("rejected by --deny execute:rm: Bash\n");
+}
+
 #[test]
 fn the_rules_hold_in_version_2() {
     let run = ["chat", "--protocol", "2", "/run echo hi"];
@@ -127,6 +151,18 @@ fn a_denied_path_is_kept_from_the_agent() {
         Program::run(&["chat", "--cwd", path, "--deny", "read:.env", "--agent", &agent, "hello"], SOON);
     ended.exits(0).shows("what is in note");
     assert!(!ended.stdout.contains("what is in .env"), "{ended}");
+    // Neither path of a directory behind a link leads to it.
+    #[cfg(unix)]
+    {
+        let link = folder.path().with_extension("link");
+        std::os::unix::fs::symlink(folder.path(), &link).unwrap();
+        let cwd = link.to_str().unwrap();
+        let ended =
+            Program::run(&["chat", "--cwd", cwd, "--deny", "read:.env", "--agent", &agent, "hello"], SOON);
+        std::fs::remove_file(&link).unwrap();
+        ended.exits(0).shows("what is in note");
+        assert!(!ended.stdout.contains("what is in .env"), "{ended}");
+    }
 }
 
 /// Codex cancels the turn when a permission is refused.

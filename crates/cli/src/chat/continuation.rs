@@ -1,6 +1,6 @@
 //! The command that continues a conversation later.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use agentwire_acp_schema::v1::SessionId;
 use agentwire_jsonrpc::Printable;
@@ -12,7 +12,9 @@ use crate::arguments::{Chat, Protocol};
 pub(super) struct Continuation {
     agent: Option<String>,
     protocol: Option<&'static str>,
+    config: Option<PathBuf>,
     has_servers: bool,
+    has_rules: bool,
 }
 
 impl Continuation {
@@ -23,7 +25,10 @@ impl Continuation {
             Protocol::Auto => Some("auto"),
         };
         let has_servers = !arguments.mcp.is_empty() || !arguments.mcp_config.is_empty();
-        Self { agent: arguments.agent.clone(), protocol, has_servers }
+        let rules = &arguments.chat_options;
+        let has_rules = rules.approve_reads || !rules.allow.is_empty() || !rules.deny.is_empty();
+        let config = arguments.config.config.clone();
+        Self { agent: arguments.agent.clone(), protocol, config, has_servers, has_rules }
     }
 
     /// The sentence that says how to continue a session. None where its id cannot be typed.
@@ -32,6 +37,10 @@ impl Continuation {
         let agent = self.agent.as_deref()?;
         let cwd = cwd.to_str()?;
         let is_typed = |text: &str| Printable::one_line(text).is_plain();
+        let config = match &self.config {
+            Some(config) => Some(config.to_str().filter(|config| is_typed(config))?),
+            None => None,
+        };
         if !is_typed(session) || !is_typed(cwd) || !is_typed(agent) {
             return None;
         }
@@ -45,6 +54,13 @@ impl Continuation {
         }
         if self.has_servers {
             notes.push("with its MCP servers again");
+        }
+        if self.has_rules {
+            notes.push("with its rules on permissions again");
+        }
+        // The file may name the agent.
+        if let Some(config) = config {
+            command += &format!(" --config {}", shell_words::quote(config));
         }
         if let Some(protocol) = self.protocol {
             command += &format!(" --protocol {protocol}");
@@ -65,7 +81,8 @@ mod tests {
     fn the_command_has_the_options_that_it_needs_and_no_secrets() {
         let sentence = |agent: Option<&str>, protocol, has_servers, id: &str| {
             let agent = agent.map(str::to_owned);
-            Continuation { agent, protocol, has_servers }.sentence(&id.into(), Path::new("/a b"))
+            let continuation = Continuation { agent, protocol, has_servers, ..Continuation::default() };
+            continuation.sentence(&id.into(), Path::new("/a b"))
         };
         assert_eq!(sentence(None, None, false, "s1"), None);
         let plain = sentence(Some("agent"), None, false, "s1");
@@ -77,5 +94,9 @@ mod tests {
         let secret = sentence(Some("env API_KEY=1 agent"), None, false, "s1").unwrap();
         assert!(secret.contains("--agent \"$AGENT\"") && !secret.contains("API_KEY"), "{secret}");
         assert_eq!(sentence(Some("agent"), None, false, "s\u{1b}[2J"), None);
+        let (agent, config) = (Some("agent".to_owned()), Some("my config.toml".into()));
+        let more = Continuation { agent, config, has_rules: true, ..Continuation::default() };
+        let text = "continue with: agentwire chat --agent agent --config 'my config.toml' --cwd / --session=s1 (with its rules on permissions again)";
+        assert_eq!(more.sentence(&"s1".into(), Path::new("/")).as_deref(), Some(text));
     }
 }

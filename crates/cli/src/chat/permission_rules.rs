@@ -69,8 +69,9 @@ pub(super) struct PermissionRules {
 struct Rule {
     text: String,
     kind: ToolKind,
-    /// The pattern as the toolkit takes it: an absolute pattern of paths, or the words of a command.
-    pattern: Option<String>,
+    /// The patterns as the toolkit takes them: absolute patterns of paths, or the words of a command. A relative pattern of
+    /// paths is two where the directory is reached by a link: an agent may name its files by either way.
+    patterns: Vec<String>,
     /// Decides the calls that the rule covers. Other calls it would ask about.
     covers: Permissions,
 }
@@ -124,15 +125,20 @@ impl PermissionRules {
         self.allow.iter().filter_map(|rule| rule.covers.decide(request)).find(granted)
     }
 
+    /// Whether something is denied.
+    pub(super) fn has_denials(&self) -> bool {
+        !self.deny.is_empty()
+    }
+
     /// Whether the agent may read files by this program.
     pub(super) fn may_read(&self) -> bool {
-        !self.deny.iter().any(|rule| rule.kind == ToolKind::Read && rule.pattern.is_none())
+        !self.deny.iter().any(|rule| rule.kind == ToolKind::Read && rule.patterns.is_empty())
     }
 
     /// Whether the agent may do something by this program that is not asked for call by call, where `otherwise` says whether
     /// it may without rules. A rule with a pattern does not let it: each call may be another.
     pub(super) fn may(&self, kind: &ToolKind, otherwise: bool) -> bool {
-        let is_whole = |rule: &Rule| rule.kind == *kind && rule.pattern.is_none();
+        let is_whole = |rule: &Rule| rule.kind == *kind && rule.patterns.is_empty();
         let is_denied = self.deny.iter().any(|rule| rule.kind == *kind);
         !is_denied && (otherwise || self.allow.iter().any(is_whole))
     }
@@ -144,7 +150,7 @@ impl PermissionRules {
     /// Never: the patterns were read before.
     pub(super) fn confine(&self, mut workspaces: Workspaces) -> Result<Workspaces, InvalidPattern> {
         for rule in self.deny.iter().filter(|rule| rule.kind == ToolKind::Read) {
-            if let Some(pattern) = &rule.pattern {
+            for pattern in &rule.patterns {
                 workspaces = workspaces.deny(pattern)?;
             }
         }
@@ -162,20 +168,25 @@ impl Rule {
         Self::new(rule, PermissionRule::reject(), cwd)
     }
 
-    fn new(rule: &RuleText, mut condition: PermissionRule, cwd: &Path) -> Result<Self, InvalidPattern> {
+    fn new(rule: &RuleText, condition: PermissionRule, cwd: &Path) -> Result<Self, InvalidPattern> {
         let RuleText { text, kind, pattern } = rule.clone();
-        let pattern = pattern.map(|pattern| match kind {
-            ToolKind::Execute => pattern.trim_end_matches('*').trim_end().to_owned(),
-            _ => absolute(&pattern, cwd),
-        });
-        if let Some(pattern) = &pattern {
-            condition = match kind {
+        let mut covers = Permissions::new(PermissionPolicy::Ask);
+        let patterns = match (pattern, &kind) {
+            (None, _) => Vec::new(),
+            (Some(words), ToolKind::Execute) => vec![words.trim_end_matches('*').trim_end().to_owned()],
+            (Some(path), _) => absolute(&path, cwd),
+        };
+        for pattern in &patterns {
+            let condition = condition.clone();
+            covers = covers.rule(match kind {
                 ToolKind::Execute => condition.command(pattern)?,
                 _ => condition.path(pattern)?,
-            };
+            });
         }
-        let covers = Permissions::new(PermissionPolicy::Ask).rule(condition);
-        Ok(Self { text, kind, pattern, covers })
+        if patterns.is_empty() {
+            covers = covers.rule(condition);
+        }
+        Ok(Self { text, kind, patterns, covers })
     }
 
     /// Whether the rule holds for a call. A call that does not say its kind, its paths or its command may be any, so the rule
@@ -191,28 +202,34 @@ impl Rule {
                 _ => false,
             },
         };
-        let says_subject = match (&self.pattern, &self.kind) {
-            (None, _) => false,
-            (_, ToolKind::Execute) => says_command(call),
+        let says_subject = match self.kind {
+            _ if self.patterns.is_empty() => false,
+            ToolKind::Execute => says_command(call),
             _ => says_paths(call),
         };
         is_of_kind && (!says_subject || self.covers.decide(request).is_some())
     }
 }
 
-/// A pattern of absolute paths.
-fn absolute(pattern: &str, cwd: &Path) -> String {
+/// The patterns of absolute paths for a pattern: below the directory as it is named, and as it is without links.
+fn absolute(pattern: &str, cwd: &Path) -> Vec<String> {
     let is_absolute =
         pattern.starts_with('/') || pattern.starts_with("**/") || pattern.get(1..3) == Some(":/");
     if is_absolute {
-        return pattern.to_owned();
+        return vec![pattern.to_owned()];
     }
-    let folder = cwd.to_string_lossy().replace('\\', "/");
     let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
-    match pattern {
-        "." => folder,
-        _ => format!("{}/{pattern}", folder.trim_end_matches('/')),
-    }
+    let below = |folder: &Path| {
+        let folder = folder.to_string_lossy().replace('\\', "/");
+        match pattern {
+            "." => folder,
+            _ => format!("{}/{pattern}", folder.trim_end_matches('/')),
+        }
+    };
+    // On Windows a path without links has another form, which no agent writes.
+    let real = if cfg!(unix) { cwd.canonicalize().ok() } else { None };
+    let real = real.filter(|real| real != cwd);
+    [Some(cwd), real.as_deref()].into_iter().flatten().map(below).collect()
 }
 
 /// Whether a call says which command it runs, in the form that [`PermissionRule::command`] reads.
@@ -327,10 +344,28 @@ mod tests {
     #[test]
     fn relative_paths_begin_at_the_directory() {
         let cwd = Path::new("/repo");
-        let read = |pattern| absolute(pattern, cwd);
+        let read = |pattern| absolute(pattern, cwd).concat();
         assert_eq!(
             ["./a", "src/**", ".", "/x", "**/.env"].map(read),
             ["/repo/a", "/repo/src/**", "/repo", "/x", "**/.env"]
         );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_directory_behind_a_link_is_meant_by_both_of_its_paths() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().canonicalize().unwrap().join("real");
+        let link = real.with_file_name("link");
+        std::fs::create_dir(&real).unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        let rule = ["edit:src/**".parse().unwrap()];
+        let deny = PermissionRules::new(&[], &rule, false, &link).unwrap();
+        let allow = PermissionRules::new(&rule, &[], false, &link).unwrap();
+        for (folder, covered) in [(&link, true), (&real, true), (&real.with_file_name("other"), false)] {
+            let request = request(on(ToolKind::Edit, folder.join("src/a").to_str().unwrap()));
+            assert_eq!(deny.denying(&request).is_some(), covered, "{folder:?}");
+            assert_eq!(allow.allowing(&request).is_some(), covered, "{folder:?}");
+        }
     }
 }

@@ -8,7 +8,7 @@ use agentwire_acp_schema::v1::{
     ToolKind,
 };
 use agentwire_acp_schema::{v1, v2};
-use agentwire_acp_toolkit::{Conversation, PermissionPolicy, Workspaces};
+use agentwire_acp_toolkit::{Conversation, DecisionScope, PermissionPolicy, Permissions, Workspaces};
 use agentwire_jsonrpc::{RawJson, RawObject};
 use agentwire_sync::Mutex;
 use serde_json::json;
@@ -67,6 +67,13 @@ impl PermissionChecker {
     /// Whether there are rules.
     pub(super) fn has_rules(&self) -> bool {
         !self.rules.is_empty()
+    }
+
+    /// What asks this checker, and remembers the answers that hold for always. With `--deny` it remembers none: a later call with
+    /// the same title may be one that is denied.
+    pub(super) fn decisions(&self) -> Permissions {
+        let asks = Permissions::new(PermissionPolicy::Ask);
+        if self.rules.has_denials() { asks.remember(DecisionScope::Nothing) } else { asks }
     }
 
     /// Whether the agent may read files by this program.
@@ -196,6 +203,10 @@ impl PermissionChecker {
             if entry.omitted > 0 || call.content.iter().any(is_unknown) {
                 earlier.locations.get_or_insert_default().push(ToolCallLocation::new(UNKNOWN_PATH));
             }
+            // What was left out may be a later command than the one that is kept.
+            if entry.omitted > 0 {
+                earlier.raw_input = None;
+            }
             earlier
         });
         drop(known);
@@ -241,5 +252,38 @@ fn unwrap_shell(call: &mut ToolCallUpdate) {
         && SHELLS.iter().any(|known| shell == known || *shell == format!("/bin/{known}"))
     {
         call.raw_input = RawJson::encode(&json!({ "command": text })).ok();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use agentwire_acp_schema::v1::{PermissionOption, PermissionOptionKind, ToolCall};
+
+    use super::*;
+    use crate::terminal::Format;
+    use crate::text::Notes;
+
+    #[tokio::test]
+    async fn a_command_that_is_not_kept_is_not_the_one_before_it() {
+        let deny = ["execute:rm".parse().unwrap()];
+        let rules = PermissionRules::new(&[], &deny, false, Path::new("/")).unwrap();
+        let view = Arc::new(View::new(Format::Json, Notes::new()));
+        let checker = PermissionChecker::new(rules, true, None, view);
+        let options = [
+            PermissionOption::new("yes", "Yes", PermissionOptionKind::AllowOnce),
+            PermissionOption::new("no", "No", PermissionOptionKind::RejectOnce),
+        ];
+        let request = RequestPermissionRequest::new("s1", ToolCallUpdate::new("c1"), options);
+        let call = ToolCall::new("c1", "Bash").kind(ToolKind::Execute);
+        checker.observe(&call.raw_input(json!({ "command": "ls" })).into());
+        let allowed = checker.answer(&request).await.unwrap();
+        assert_eq!(allowed, RequestPermissionResponse::selected("yes"));
+        let long = format!("rm x{}", " ".repeat(KNOWN_CALLS_LIMIT / 16));
+        checker.observe(&ToolCallUpdate::new("c1").raw_input(json!({ "command": long })).into());
+        let refused = checker.answer(&request).await.unwrap();
+        assert_eq!(refused, RequestPermissionResponse::selected("no"));
+        assert_eq!(checker.take_refusal(), Some(Refusal::Rule));
     }
 }

@@ -10,8 +10,8 @@ use agentwire_acp_schema::v1::{
     TerminalId,
 };
 use agentwire_acp_toolkit::{
-    Applied, Change, Conversation, Form, PermissionPolicy, Permissions, ShownOutput, Toolkit, Update,
-    UrlConsent, UserInterface, Workspace, Workspaces,
+    Applied, Change, Conversation, Form, ShownOutput, Toolkit, Update, UrlConsent, UserInterface, Workspace,
+    Workspaces,
 };
 use agentwire_jsonrpc::{RawJson, Skipped};
 use serde_json::json;
@@ -50,7 +50,7 @@ impl Client {
         display: Arc<Display>,
     ) -> Toolkit<Self> {
         let (workspaces, is_there) = (permissions.workspaces(), user.is_some());
-        let may_read = permissions.may_read();
+        let (may_read, decisions) = (permissions.may_read(), permissions.decisions());
         let (may_write, may_execute) = (permissions.may_write(), permissions.may_execute());
         let client = Self(Arc::new(Inner {
             view,
@@ -61,9 +61,7 @@ impl Client {
             setup: SessionSetup::new(|opened: &NewSessionResponse| &opened.session_id),
             display,
         }));
-        // The checker decides on every request.
-        let ask = Permissions::new(PermissionPolicy::Ask);
-        let mut toolkit = Toolkit::new(client).with_workspaces(workspaces).with_permissions(ask);
+        let mut toolkit = Toolkit::new(client).with_workspaces(workspaces).with_permissions(decisions);
         if !may_read {
             toolkit = toolkit.without_files();
         }

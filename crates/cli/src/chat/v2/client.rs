@@ -13,7 +13,7 @@ use agentwire_acp_schema::v2::{
     RequestPermissionResponse, RequestPermissionSubject, SessionConfigOption, SessionConfigOptionCategory,
     SessionUpdate, TerminalAuthCapabilities, UpdateSessionNotification,
 };
-use agentwire_acp_toolkit::{PermissionPolicy, Permissions, memory_estimate, permission_question};
+use agentwire_acp_toolkit::{Permissions, memory_estimate, permission_question};
 use agentwire_jsonrpc::{RawJson, RequestMethod, Skipped};
 use agentwire_sync::Mutex;
 
@@ -61,8 +61,7 @@ impl Client {
         Self(Arc::new(Inner {
             view,
             user,
-            // The checker decides on every other request.
-            decisions: Permissions::new(PermissionPolicy::Ask),
+            decisions: permissions.decisions(),
             permissions,
             completions,
             setup: SessionSetup::new(|opened: &NewSessionResponse| &opened.session_id),
