@@ -141,7 +141,7 @@ pub(crate) async fn with_server_since<R>(
 }
 
 /// Completes when the time limit is over.
-async fn overdue(since: Instant, limit: Duration) -> Overdue {
+pub(crate) async fn overdue(since: Instant, limit: Duration) -> Overdue {
     match since.checked_add(limit) {
         Some(end) => sleep_until(end).await,
         None => std::future::pending().await,

@@ -19,6 +19,8 @@ const PART_LIMIT: usize = 4 << 10;
 pub(crate) struct Printer {
     json: bool,
     saver: Option<Saver>,
+    /// What could not be saved first. The rest of the content is printed and saved all the same.
+    fault: Option<String>,
 }
 
 impl Printer {
@@ -31,7 +33,7 @@ impl Printer {
             }
             None => None,
         };
-        Ok(Self { json, saver })
+        Ok(Self { json, saver, fault: None })
     }
 
     /// Prints the blocks of a result. With JSON, the result is printed already, and only saved files are told of.
@@ -88,8 +90,11 @@ impl Printer {
         }
     }
 
-    /// Fails where `--save` had nothing to save.
-    pub(crate) fn finish(&self) -> Result<()> {
+    /// Fails where `--save` had nothing to save, or could not save all.
+    pub(crate) fn finish(self) -> Result<()> {
+        if let Some(why) = self.fault {
+            return Err(Failure::new(Exit::Failed, why).into());
+        }
         match &self.saver {
             Some(saver) if saver.count() == 0 => {
                 let why = "nothing was saved: there is no image, sound or other file in the result";
@@ -119,8 +124,10 @@ impl Printer {
         match decode(base64) {
             Some(bytes) => self.save(&about, kind, uri, mime_type, &bytes),
             None => {
-                let why = format!("{about}: it is not saved, because it is no base64");
-                Err(Failure::new(Exit::Failed, text::one_line(&why)).into())
+                let why = text::one_line(&format!("{about}: it is not saved, because it is no base64"));
+                self.line(&format!("[{why}]"))?;
+                self.fault.get_or_insert(why);
+                Ok(())
             }
         }
     }
@@ -182,4 +189,26 @@ fn about(noun: &str, contents: &ResourceContents) -> String {
 /// A name, a URI or a media type within a line.
 fn part(text: &str) -> String {
     text::beginning(text, PART_LIMIT)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_file_that_cannot_be_saved_does_not_keep_others_from_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let blocks: Vec<ContentBlock> = serde_json::from_value(json!([
+            { "type": "image", "mimeType": "image/png", "data": "***" },
+            { "type": "image", "mimeType": "image/png", "data": "AAEC" },
+        ]))
+        .unwrap();
+        let mut printer = Printer::new(true, Some(folder.path().to_owned())).unwrap();
+        printer.blocks(&blocks).unwrap();
+        assert_eq!(std::fs::read(folder.path().join("image.png")).unwrap(), [0, 1, 2]);
+        let why = printer.finish().unwrap_err().to_string();
+        assert_eq!(why, "an image, image/png: it is not saved, because it is no base64");
+    }
 }

@@ -9,7 +9,7 @@ use anyhow::Result;
 
 use crate::command_line::{self, is_url};
 use crate::config::Config;
-use crate::failure::Usage;
+use crate::failure::{OtherSide, Usage};
 use crate::mcp::arguments::{Connect, Place, unquoted};
 use crate::mcp_config;
 use crate::text::Notes;
@@ -74,7 +74,8 @@ pub(crate) fn is_http(connect: &Connect) -> bool {
 /// How the connection to a server goes, for people.
 pub(crate) fn transport(target: &Target) -> String {
     match target {
-        Target::Http(target) => format!("HTTP, {}", target.url()),
+        // Without what may be secret: this is copied into reports.
+        Target::Http(_) => format!("HTTP, {}", OtherSide::server(target)),
         _ => "stdio".into(),
     }
 }
@@ -95,6 +96,13 @@ pub(crate) fn unquoted_hint(arguments: &[OsString]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_transport_is_named_without_what_may_be_secret() {
+        let named = |text: &str| transport(&Target::parse(text).unwrap());
+        assert_eq!(named("https://ann:abc@example.com:1/mcp?key=abc"), "HTTP, https://example.com:1/mcp");
+        assert_eq!(named("server --key abc"), "stdio");
+    }
 
     #[test]
     fn an_unquoted_command_line_gets_advice() {

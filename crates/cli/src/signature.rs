@@ -65,7 +65,7 @@ fn argument_names(schema: &RawJson) -> Vec<String> {
 }
 
 /// Whether an argument must be given.
-pub(crate) fn is_required(schema: &Map<String, Value>, name: &str) -> bool {
+fn is_required(schema: &Map<String, Value>, name: &str) -> bool {
     let required = schema.get("required").and_then(Value::as_array);
     required.is_some_and(|names| names.iter().any(|required| required == name))
 }

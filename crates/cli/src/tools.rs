@@ -5,8 +5,10 @@ use agentwire_mcp_client::schema::{JsonSchema, TaskSupport, Tool, ToolAnnotation
 use agentwire_mcp_client::{BoxError, RemoteServer};
 use anyhow::Result;
 
+use crate::capabilities::as_in_call;
 use crate::connect::{Output, with_server};
 use crate::failure::{Exit, Failure};
+use crate::list_line::with_description;
 use crate::mcp::arguments::Tools;
 use crate::nearest::did_you_mean;
 use crate::output::print_json;
@@ -14,50 +16,33 @@ use crate::pretty::pretty;
 use crate::signature::signature;
 use crate::text;
 
-/// The most bytes of the first line of a description that are shown: 4 KiB.
-const LINE_LIMIT: usize = 4 << 10;
-
 /// Prints the tools, one a line, or all that the server says about one.
 pub(crate) async fn tools(arguments: Tools, output: Output<'_>) -> Result<()> {
     let json = output.json;
     let Tools { connect, mut words, .. } = arguments;
     let name = words.pop();
-    with_server(
-        connect,
-        output,
-        |client| client,
-        async |server| {
-            match name {
-                Some(name) => show(&find(&server, &name).await?, json)?,
-                // All at once: a list that changes between two pages is read from its start again.
-                None => {
-                    for tool in server.tools().collect().await? {
-                        if json {
-                            print_json(&tool)?;
-                        } else {
-                            text::print_line(&tool_line(&tool))?;
-                        }
+    with_server(connect, output, as_in_call, async |server| {
+        match name {
+            Some(name) => show(&find(&server, &name).await?, json)?,
+            // All at once: a list that changes between two pages is read from its start again.
+            None => {
+                for tool in server.tools().collect().await? {
+                    if json {
+                        print_json(&tool)?;
+                    } else {
+                        text::print_line(&tool_line(&tool))?;
                     }
                 }
             }
-            Ok(())
-        },
-    )
+        }
+        Ok(())
+    })
     .await
 }
 
 /// The tool's signature and the first line of its description.
 pub(crate) fn tool_line(tool: &Tool) -> String {
     with_description(&signature(tool), tool.description.as_deref())
-}
-
-/// A text and the first line of a description.
-pub(crate) fn with_description(text: &str, description: Option<&str>) -> String {
-    let first = description.and_then(|text| text.trim_start().lines().next()).unwrap_or_default();
-    match text::beginning(first, LINE_LIMIT) {
-        first if first.is_empty() => text.to_owned(),
-        first => format!("{text}  {first}"),
-    }
 }
 
 /// The tool of that name.

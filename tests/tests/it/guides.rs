@@ -65,7 +65,7 @@ fn the_agent_does_what_its_guide_says() {
         "42",                              // the tool
         "I would run echo hello",          // the mode
         "add {\"a\": 2, \"b\": 40}",       // the list, by title
-        "> run echo hello",                // what the newest session began with
+        "Say `run` and a command",         // the newest session goes on
         "{\"stopReason\":\"end_turn\"}\n", // for scripts
     ];
     appear_in_order(&said, &in_order);

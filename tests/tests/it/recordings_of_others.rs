@@ -83,6 +83,8 @@ fn a_recorded_server_finds_no_difference_in_our_client() {
     let tools = run_at(folder.path(), &["tools", &played("mcp-agentwire-server-everything-tools.jsonl")]);
     has_no_difference(&tools);
     tools.prints("get-annotated-message");
+    // The server has it only for clients with forms.
+    tools.prints("trigger-elicitation-request");
     let server = played("mcp-agentwire-server-everything-call.jsonl");
     let called = run_at(folder.path(), &["call", &server, "echo", r#"{"message":"grüß dich"}"#]);
     has_no_difference(&called);

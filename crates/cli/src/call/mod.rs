@@ -22,7 +22,7 @@ use self::deadline::Deadline;
 use self::questions::{Question, Responder};
 use self::reports::Report;
 use self::typed::typed;
-use crate::connect::{Output, with_server_since};
+use crate::connect::{Output, overdue, with_server_since};
 use crate::content::Printer;
 use crate::failure::{Exit, Failure, Interrupted, ToolFailed, Usage, to_anyhow};
 use crate::mcp::arguments::Call;
@@ -54,10 +54,22 @@ pub(crate) async fn run(arguments: Call, output: Output<'_>) -> Result<()> {
             Arguments::Object(object) => object,
             // What is missing is explained if the call fails.
             Arguments::Members(words) if words.is_empty() => RawJson::EMPTY_OBJECT,
-            Arguments::Members(words) => typed(&find(&server, tool).await?, &words)?.into(),
+            Arguments::Members(words) => {
+                // Each page of the list may take the whole limit.
+                let listed = tokio::select! {
+                    listed = find(&server, tool) => listed?,
+                    overdue = overdue(since, limit) => return Err(overdue.into()),
+                };
+                typed(&listed, &words)?.into()
+            }
         };
-        let call =
-            ToolCall { user: &user, questions, deadline: Deadline::new(limit, since), notes: notes.clone(), json };
+        let call = ToolCall {
+            user: &user,
+            questions,
+            deadline: Deadline::new(limit, since),
+            notes: notes.clone(),
+            json,
+        };
         let result = call.run(&server, tool, object).await;
         user.note_unused_answers(&notes);
         let result = match result {
@@ -68,12 +80,16 @@ pub(crate) async fn run(arguments: Call, output: Output<'_>) -> Result<()> {
         if let Some(why) = user.wrong_answer() {
             return Err(Usage(why).into());
         }
+        if user.has_declined() {
+            // The tool may say that all went well, though it did not do what it asked about.
+            let failed = if result.is_error { "the tool failed, and " } else { "" };
+            let why = format!(
+                "{failed}nobody is at a terminal to answer its question; --answer NAME=VALUE answers a form"
+            );
+            return Err(Failure::new(Exit::NotPermitted, why).into());
+        }
         if !result.is_error {
             return printer.finish().map_err(BoxError::from);
-        }
-        if user.has_declined() {
-            let why = "the tool failed, and nobody is at a terminal to answer its question; --answer NAME=VALUE answers a form";
-            return Err(Failure::new(Exit::NotPermitted, why).into());
         }
         Err(explain(&server, tool, is_empty, ToolFailed.into()).await)
     })

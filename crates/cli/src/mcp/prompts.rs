@@ -7,6 +7,7 @@ use anyhow::Result;
 
 use super::arguments::{Prompt, ServerOnly};
 use super::lists::prompt_line;
+use crate::capabilities::as_in_call;
 use crate::connect::{Output, with_server};
 use crate::content::Printer;
 use crate::failure::{ErrorWithHint, Usage};
@@ -18,17 +19,12 @@ use crate::words::{Arguments, Word};
 /// Prints the prompts, one a line.
 pub(crate) async fn prompts(arguments: ServerOnly, output: Output<'_>) -> Result<()> {
     let json = output.json;
-    with_server(
-        arguments.connect,
-        output,
-        |client| client,
-        async |server| {
-            for prompt in server.prompts().collect().await? {
-                if json { print_json(&prompt) } else { text::print_line(&prompt_line(&prompt)) }?;
-            }
-            Ok(())
-        },
-    )
+    with_server(arguments.connect, output, as_in_call, async |server| {
+        for prompt in server.prompts().collect().await? {
+            if json { print_json(&prompt) } else { text::print_line(&prompt_line(&prompt)) }?;
+        }
+        Ok(())
+    })
     .await
 }
 

@@ -5,6 +5,7 @@ use anyhow::Result;
 
 use super::arguments::{Read, ServerOnly};
 use super::lists::{resource_line, template_line, templates};
+use crate::capabilities::as_in_call;
 use crate::connect::{Output, with_server};
 use crate::content::Printer;
 use crate::output::{Member, print_json};
@@ -13,21 +14,16 @@ use crate::text;
 /// Prints the resources, and then the templates, one a line.
 pub(crate) async fn resources(arguments: ServerOnly, output: Output<'_>) -> Result<()> {
     let json = output.json;
-    with_server(
-        arguments.connect,
-        output,
-        |client| client,
-        async |server| {
-            let (resources, templates) = (server.resources().collect().await?, templates(&server).await?);
-            for resource in &resources {
-                if json { print_json(resource) } else { text::print_line(&resource_line(resource)) }?;
-            }
-            for template in &templates {
-                if json { print_json(template) } else { text::print_line(&template_line(template)) }?;
-            }
-            Ok(())
-        },
-    )
+    with_server(arguments.connect, output, as_in_call, async |server| {
+        let (resources, templates) = (server.resources().collect().await?, templates(&server).await?);
+        for resource in &resources {
+            if json { print_json(resource) } else { text::print_line(&resource_line(resource)) }?;
+        }
+        for template in &templates {
+            if json { print_json(template) } else { text::print_line(&template_line(template)) }?;
+        }
+        Ok(())
+    })
     .await
 }
 
