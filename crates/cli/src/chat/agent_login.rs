@@ -100,6 +100,14 @@ impl LoginNeeded {
         Self { error, methods }
     }
 
+    /// The same error, as the failure that it is where no person chooses a method.
+    pub(super) fn as_failure(error: BoxError) -> BoxError {
+        match error.downcast::<Self>() {
+            Ok(needed) => needed.into_failure().into(),
+            Err(other) => other,
+        }
+    }
+
     /// The failure where no person chooses a method.
     pub(super) fn into_failure(self) -> Failure {
         let hint = format!("log in with --auth ID: {}", method_list(&self.methods));
@@ -203,6 +211,7 @@ mod tests {
     use agentwire_jsonrpc::ErrorObject;
 
     use super::*;
+    use crate::failure::{OtherSide, RemoteError, Role, exit_code, sentence};
 
     #[test]
     fn a_method_is_found_by_id_before_name() {
@@ -220,5 +229,16 @@ mod tests {
         let many = vec![LoginMethod::agent("x", "x", None); 1000];
         let text = LoginNeeded::new(refused(), many).into_failure().to_string();
         assert!(text.ends_with("`x`, 980 more") && text.len() < 300, "{text}");
+    }
+
+    #[test]
+    fn an_error_without_a_menu_names_the_agent() {
+        let refused = CallError::refused("session/list", ErrorObject::new(-32000, "Log in"));
+        let methods = vec![LoginMethod::agent("key", "key", None)];
+        let error = LoginNeeded::as_failure(LoginNeeded::new(refused, methods).into());
+        let side = OtherSide::program(Role::Agent, &Command::new("it"));
+        let error = RemoteError::name(&side, true, error);
+        let text = "the agent refused session/list: Log in (-32000); log in with --auth ID: `key`";
+        assert_eq!((&*sentence(&error), exit_code(&error)), (text, 3));
     }
 }

@@ -247,7 +247,7 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
                 Err(error)
             }
             Err(error) => Err(error),
-            Ok(()) => self.run_turn(prompt).await,
+            Ok(()) => self.run_turn(prompt).await.map_err(LoginNeeded::as_failure),
         }
     }
 
@@ -312,7 +312,7 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
                 _ => Ok(()),
             }
         };
-        console.interruptible(running).await
+        console.interruptible(running).await.map_err(LoginNeeded::as_failure)
     }
 
     /// Opens another session in place of the open one, which stays open if that fails.
