@@ -18,9 +18,10 @@ impl Digest {
         is_digest.then(|| Self(format!("sha256-{}", digits.to_ascii_lowercase())))
     }
 
-    /// The digest that npm gives for a package. None if it is too long to be one.
+    /// The digest that npm gives for a package. None if it is too long to be one, or has control characters.
     pub(crate) fn from_integrity(text: &str) -> Option<Self> {
-        (text.len() <= 256 && text.is_ascii() && text.contains('-')).then(|| Self(text.to_owned()))
+        let is_shown = text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic());
+        (text.len() <= 256 && is_shown && text.contains('-')).then(|| Self(text.to_owned()))
     }
 }
 
@@ -57,6 +58,7 @@ mod tests {
         let known = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         assert_eq!(pieces.finish(), Digest::from_sha256(&known.to_uppercase()).unwrap());
         assert_eq!(Digest::from_sha256("ba78"), None);
+        assert_eq!(Digest::from_integrity("sha512-\x1b[2J"), None, "errors show digests");
         assert_eq!(Digest::from_sha256(&"g".repeat(64)), None);
     }
 }

@@ -16,10 +16,16 @@ const NO_AGENTS: &[&str] = &[
     "node",
     "deno",
     "python",
-    "python3",
+    "perl",
+    "ruby",
+    "php",
     "sh",
     "bash",
+    "dash",
+    "ksh",
+    "fish",
     "zsh",
+    "busybox",
     "cmd",
     "powershell",
     "pwsh",
@@ -45,7 +51,8 @@ pub(crate) fn check_executable(executable: &str) -> Result<(), String> {
     let name = executable.rsplit(['/', '\\']).next().unwrap_or_default().to_ascii_lowercase();
     let stem =
         ["exe", "cmd", "bat", "ps1", "js"].iter().find_map(|end| name.strip_suffix(&format!(".{end}")));
-    let stem = stem.unwrap_or(&name);
+    // `python3.12` and `node22` are no other programs.
+    let stem = stem.unwrap_or(&name).trim_end_matches(|end: char| end.is_ascii_digit() || end == '.');
     match NO_AGENTS.contains(&stem) {
         true => Err(format!("`{executable}` is no agent: it would run what its arguments name")),
         false => Ok(()),
@@ -67,10 +74,21 @@ mod tests {
 
     #[test]
     fn package_managers_are_no_agents() {
-        for bad in ["npm", "npx", "uvx", "NPX.cmd", "./bin/uv", "a\\node.exe", "sh"] {
+        for bad in [
+            "npm",
+            "npx",
+            "uvx",
+            "NPX.cmd",
+            "./bin/uv",
+            "a\\node.exe",
+            "sh",
+            "python3",
+            "python3.12",
+            "node22",
+        ] {
             assert!(check_executable(bad).is_err(), "{bad}");
         }
-        for good in ["claude-agent-acp", "./dist/opencode", "npm-agent", "goose.exe"] {
+        for good in ["claude-agent-acp", "./dist/opencode", "npm-agent", "goose.exe", "agent-7"] {
             assert!(check_executable(good).is_ok(), "{good}");
         }
         assert!(loads_code("LD_PRELOAD") && loads_code("node_options") && loads_code("npm_config_registry"));

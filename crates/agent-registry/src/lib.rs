@@ -37,7 +37,7 @@
 //! - A folder whose [`FolderGuard`] is held is never removed.
 //! - The index, archives and outputs of programs are read up to [`Limits`].
 //! - No relative path of the environment chooses a program. Programs run in an empty folder, in a process group of their own.
-//! - A version whose digest differs from the one that was installed before is refused.
+//! - An archive or a version of npm whose digest differs from the one that was installed before is refused. uv tells no digest.
 
 mod archive;
 mod digest;

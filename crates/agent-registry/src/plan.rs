@@ -234,9 +234,14 @@ impl fmt::Display for Plan {
     }
 }
 
-/// A word as a shell would need it.
+/// A word as a shell would need it. A line break or tab is no space: a plan shows both on one line.
 fn quoted(word: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:=@+,".contains(&byte);
+    if word.contains(['\n', '\r', '\t']) {
+        let escapes = [('\\', r"\\"), ('\'', r"\'"), ('\n', r"\n"), ('\r', r"\r"), ('\t', r"\t")];
+        let word = escapes.iter().fold(word.to_owned(), |word, (from, to)| word.replace(*from, to));
+        return format!("$'{word}'");
+    }
     match !word.is_empty() && word.bytes().all(plain) {
         true => word.to_owned(),
         false => format!("'{}'", word.replace('\'', r"'\''")),
@@ -266,4 +271,17 @@ fn no_distribution(entry: &Entry, wanted: String) -> RegistryError {
 
 fn refused(entry: &Entry, why: String) -> RegistryError {
     RegistryError::Refused { id: entry.id.clone(), why }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_shown_as_a_shell_would_read_it() {
+        assert_eq!(quoted("--a=b"), "--a=b");
+        assert_eq!(quoted("it's a"), r"'it'\''s a'");
+        assert_eq!(quoted("a\nb\t'\\"), r"$'a\nb\t\'\\'");
+        assert_eq!(quoted(""), "''");
+    }
 }

@@ -188,7 +188,8 @@ async fn ask(child: &mut Child) -> Result<Option<Probe>, ProbeError> {
 }
 
 fn read_answer(result: &RawJson) -> Result<Probe, ProbeError> {
-    let answer: Answer = result.decode().map_err(|error| ProbeError::Malformed(error.to_string()))?;
+    let answer: Answer =
+        result.decode().map_err(|error| ProbeError::Malformed(beginning(&error.to_string())))?;
     let info = answer.agent_info.and_then(|info| info.decode::<Info>().ok());
     let methods = answer.auth_methods.map_or_else(Vec::new, |methods| {
         methods.elements().take(32).filter_map(|method| method.decode::<Method>().ok()).collect()

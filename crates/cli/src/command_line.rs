@@ -2,6 +2,7 @@
 
 use std::env;
 use std::iter::Peekable;
+use std::path::PathBuf;
 use std::str::Chars;
 
 use agentwire_mcp_hub::Target;
@@ -49,10 +50,14 @@ pub(crate) fn is_url(text: &str) -> bool {
     begins("http://") || begins("https://")
 }
 
-/// A variable of our environment. `HOME` is the user's folder on every system.
+/// A variable of our environment. `HOME` is the user's folder on every system, and counts as not set where it is a relative path:
+/// `~/bin/agent` would be another program in each folder.
 fn variable(name: &str) -> Option<String> {
-    let home = || env::home_dir()?.into_os_string().into_string().ok();
-    env::var(name).ok().or_else(|| if name == "HOME" { home() } else { None })
+    if name != "HOME" {
+        return env::var(name).ok();
+    }
+    let home = env::var_os(name).filter(|home| !home.is_empty()).map(PathBuf::from).or_else(env::home_dir)?;
+    home.is_absolute().then(|| home.into_os_string().into_string().ok())?
 }
 
 /// The words of a command line.

@@ -165,6 +165,42 @@ fn agent(text: &str) -> String {
 type Row<'a> = (&'a [(&'a str, &'a str)], &'a [&'a str], &'a str);
 
 #[test]
+fn a_relative_path_that_holds_in_all_folders_chooses_no_program() {
+    let folder = Folder::new();
+    let program = folder.program("agent");
+    folder.write("c.toml", &format!("[agents.x]\ncommand = '{program}'\n"));
+    let file = folder.write("file.toml", "[chat]\nagent = './agent'\n");
+    let run = |variables: &[(&str, &str)], arguments: &[&str]| {
+        let mut command = std::process::Command::new(agentwire());
+        command
+            .arg("chat")
+            .args(arguments)
+            .arg("hi")
+            .current_dir(folder.path(""))
+            .envs(variables.iter().copied());
+        let ended = command.output().expect("it starts");
+        assert!(!folder.path("said").exists(), "{arguments:?}: it ran");
+        (ended.status.code(), String::from_utf8_lossy(&ended.stderr).into_owned())
+    };
+    let relative = "its program is a relative path; write an absolute one, `~/…`, or a name in PATH";
+    let rows = [
+        (
+            run(&[("AGENTWIRE_CONFIG", "c.toml")], &["--agent", "x"]),
+            "AGENTWIRE_CONFIG: `c.toml` is a relative path".into(),
+        ),
+        (run(&[("AGENTWIRE_AGENT", "./agent")], &[]), format!("AGENTWIRE_AGENT: {relative}")),
+        (run(&[], &["--config", &file]), format!("{file}: chat.agent: {relative}")),
+        (
+            run(&[("HOME", ".")], &["--agent", "~/agent"]),
+            "`$HOME` in the command line is not set; in single quotes it stays as it is".into(),
+        ),
+    ];
+    for ((code, stderr), why) in rows {
+        assert!(code == Some(2) && stderr.contains(&why), "{code:?}: {stderr}");
+    }
+}
+
+#[test]
 fn an_agent_is_named_by_the_option_the_environment_or_the_file() {
     let folder = Folder::new();
     // A string of JSON is one of TOML.

@@ -71,6 +71,7 @@ pub(crate) async fn install(
     check(&digest)?;
 
     let files = folder.join("files");
+    fs::create_dir(&files).map_err(RegistryError::file(&files))?;
     let is_cancelled = Cancellation(Arc::default());
     let work = {
         let unpacker = Unpacker::new(files.clone(), limits, deadline, is_cancelled.0.clone());

@@ -60,10 +60,7 @@ impl Unpacker {
     /// The path of an entry. None for the folder of the archive itself.
     pub(super) fn path(&mut self, name: &[u8]) -> io::Result<Option<PathBuf>> {
         self.check_time()?;
-        let Some(left) = self.files_left.checked_sub(1) else {
-            return Err(io::Error::other(format!("it has more than {} files", self.files_limit)));
-        };
-        self.files_left = left;
+        self.count()?;
         let text =
             str::from_utf8(name).map_err(|_| io::Error::other("the name of a file is not in UTF-8"))?;
         if text.len() > MAX_PATH {
@@ -80,8 +77,18 @@ impl Unpacker {
         Ok(Some(path))
     }
 
+    /// Counts a file, folder or link.
+    fn count(&mut self) -> io::Result<()> {
+        let left = self.files_left.checked_sub(1);
+        let too_many = || io::Error::other(format!("it has more than {} files", self.files_limit));
+        self.files_left = left.ok_or_else(too_many)?;
+        Ok(())
+    }
+
+    /// Makes the folder of an entry, which is counted already.
     pub(super) fn folder(&mut self, path: &Path) -> io::Result<()> {
-        fs::create_dir_all(self.root.join(path))
+        let target = self.target(path)?;
+        if target.is_dir() { Ok(()) } else { fs::create_dir(target) }
     }
 
     /// Writes a file. Its mode keeps whether it can be executed.
@@ -158,13 +165,16 @@ impl Unpacker {
         Ok(())
     }
 
-    /// The path of a file, whose folders are made.
-    fn target(&self, path: &Path) -> io::Result<PathBuf> {
-        let target = self.root.join(path);
-        if let Some(folder) = target.parent() {
-            fs::create_dir_all(folder)?;
+    /// The path of a file, whose folders are made. New ones count: each path may name 63 that have no entry of their own.
+    fn target(&mut self, path: &Path) -> io::Result<PathBuf> {
+        let folders = path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
+        let missing: Vec<PathBuf> =
+            folders.map(|folder| self.root.join(folder)).take_while(|folder| !folder.is_dir()).collect();
+        for folder in missing.iter().rev() {
+            self.count()?;
+            fs::create_dir(folder)?;
         }
-        Ok(target)
+        Ok(self.root.join(path))
     }
 
     fn check_time(&self) -> io::Result<()> {

@@ -17,6 +17,8 @@ const MAX_DESCRIPTION: usize = 4096;
 const MAX_ITEMS: usize = 64;
 /// How many bytes an argument or the value of a variable may have.
 const MAX_VALUE: usize = 4096;
+/// How many bytes all arguments and variables of a distribution may have together: a person reads them before an install.
+const MAX_VALUES: usize = 8 << 10;
 
 #[derive(Deserialize)]
 struct Document {
@@ -132,7 +134,9 @@ fn is_archive(archive: &Archive) -> bool {
 
 fn are_values(args: &[String], env: &BTreeMap<String, String>) -> bool {
     let is_value = |value: &String| value.len() <= MAX_VALUE && !value.contains('\0');
-    args.len() <= MAX_ITEMS
+    let sum: usize = args.iter().chain(env.keys()).chain(env.values()).map(String::len).sum();
+    sum <= MAX_VALUES
+        && args.len() <= MAX_ITEMS
         && env.len() <= MAX_ITEMS
         && args.iter().chain(env.values()).all(is_value)
         && env.keys().all(|name| is_variable_name(name))
@@ -183,6 +187,8 @@ mod tests {
     fn a_damaged_entry_costs_only_itself() {
         let good = npx("good", "1.0.0", r#"{"package":"a@1.0.0"}"#);
         let long = format!(r#"{{"package":"a@1.0.0","args":["{}"]}}"#, "x".repeat(MAX_VALUE + 1));
+        let part = format!("\"{}\"", "x".repeat(MAX_VALUES / 3));
+        let many = format!(r#"{{"package":"a@1.0.0","args":[{part},{part},{part},"xxx"]}}"#);
         for bad in [
             npx("Bad", "1.0.0", r#"{"package":"a@1.0.0"}"#),
             npx("../bad", "1.0.0", r#"{"package":"a@1.0.0"}"#),
@@ -191,6 +197,7 @@ mod tests {
             npx("bad", "1.0.0", r#"{"package":"a@1.0.0","env":{"A B":"1"}}"#),
             npx("bad", "1.0.0", r#"{"package":"a@1.0.0","env":{"A":"1\u0000"}}"#),
             npx("bad", "1.0.0", &long),
+            npx("bad", "1.0.0", &many),
             npx("good", "2.0.0", r#"{"package":"b@2.0.0"}"#),
             "7".into(),
         ] {

@@ -88,6 +88,8 @@ impl AgentStore {
         let check = |digest: &Digest| check_digest(plan, known.of(&source_key(plan)), digest);
         match plan.kind {
             Kind::Npx => {
+                // An install script would run before the installed digest can be compared.
+                plan.digest.as_deref().and_then(Digest::from_integrity).as_ref().map_or(Ok(()), check)?;
                 let (program, digest) = npm::install(plan, &self.path, folder, self.limits.install).await?;
                 digest.as_ref().map_or(Ok(()), check)?;
                 Ok((program, digest))

@@ -104,8 +104,9 @@ impl Layout {
         self.root.join("index")
     }
 
-    /// The empty folder in which programs run, which is made.
+    /// The empty folder in which programs run, which is made. The store is made first, for its owner alone.
     pub(super) fn neutral(&self) -> Result<PathBuf, RegistryError> {
+        self.create()?;
         let path = self.root.join("neutral");
         fs::create_dir_all(&path).map_err(RegistryError::file(&path))?;
         Ok(path)

@@ -74,6 +74,8 @@ async fn sizes_are_bounded() {
     );
     assert_eq!(refused(&archive, limits().archive_limit(100)).await, "it is longer than 100 bytes");
     assert_eq!(refused(&archive, limits().files_limit(1)).await, "it has more than 1 files");
+    let folders = tar(&[("a/b/c/x", "x")]);
+    assert_eq!(refused(&folders, limits().files_limit(3)).await, "it has more than 3 files", "folders count");
     let deep = format!("{}x", "d/".repeat(64));
     assert_eq!(refused(&tar(&[(&deep, "x")]), limits()).await, "a path has more than 64 parts");
 

@@ -134,6 +134,24 @@ async fn another_plan_of_the_same_version_is_another_install() {
 }
 
 #[tokio::test]
+async fn npm_is_not_started_for_a_version_with_another_digest() {
+    let place = Place::new();
+    place.npm();
+    place.agent("1.0.0", AGENT);
+    let store = place.store();
+    let mut plan = npm_plan(&store, "1.0.0").await;
+    store.install(&plan).await.unwrap();
+    fs::remove_file(place.path("npm-arguments")).unwrap();
+    plan.allow_scripts = true;
+    plan.digest = Some("sha512-other".into());
+    assert_eq!(
+        store.install(&plan).await.unwrap_err().to_string(),
+        "@fake/pkg@1.0.0 has the digest sha512-other, but it was installed before with sha512-1.0.0"
+    );
+    assert!(!place.path("npm-arguments").exists());
+}
+
+#[tokio::test]
 async fn a_damaged_record_costs_only_its_agent() {
     let place = Place::new();
     place.npm();
@@ -213,6 +231,15 @@ async fn two_installs_at_once_are_one_after_the_other() {
     let (first, second) = tokio::join!(store.install(&plan), store.install(&plan));
     let installed = |outcome: &InstallOutcome| matches!(outcome, InstallOutcome::Installed { .. });
     assert_eq!(usize::from(installed(&first.unwrap())) + usize::from(installed(&second.unwrap())), 1);
+}
+
+#[tokio::test]
+async fn a_store_is_made_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let place = Place::new();
+    place.npm();
+    place.store().program_version("npm").await.unwrap();
+    assert_eq!(fs::metadata(place.path("store")).unwrap().permissions().mode() & 0o777, 0o700);
 }
 
 #[test]

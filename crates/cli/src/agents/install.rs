@@ -71,7 +71,12 @@ async fn install_one(
     if !is_installed {
         match json {
             true => print_json(&Member("plan", &plan))?,
-            false => notes.add(&plan.to_string()),
+            false => {
+                // Notes are left out where many are queued, and nobody agrees to what was not shown.
+                notes.written().await;
+                notes.add(&plan.to_string());
+                notes.written().await;
+            }
         }
         agree(context, consent, &plan).await?;
         notes.add(&format!("installing {} {} …", plan.id, plan.version));

@@ -73,8 +73,12 @@ pub(crate) async fn run(
     recorder: Option<Recorder>,
 ) -> Result<()> {
     let config = Config::load(&arguments.config)?;
+    let is_default = arguments.agent.is_none();
     arguments.agent = arguments.agent.or_else(|| config.default_agent());
     let (command, _guard) = agent_command(arguments.agent.as_deref(), &config)?;
+    if is_default {
+        config.check_default_agent(&command)?;
+    }
     let is_ours = arguments.agent.is_none();
     let servers = servers::all(&arguments, is_ours, &config, notes)?;
     let protocol = arguments.protocol;

@@ -12,6 +12,10 @@ use toml::{Table, Value};
 use super::error::wrong;
 use crate::failure::Usage;
 
+/// Why the program of a command is refused.
+pub(super) const RELATIVE_PROGRAM: &str =
+    "its program is a relative path; write an absolute one, `~/…`, or a name in PATH";
+
 /// Where an entry stands: the file, and `agents` or `servers`.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
@@ -66,8 +70,7 @@ pub(super) fn read(
     let target = target.ok_or_else(|| place.wrong(name, "", "it is no server"))?;
     if let Target::Stdio(command) = &target {
         if is_relative_path(command.program()) {
-            let why = "its program is a relative path; write an absolute one, `~/…`, or a name in PATH";
-            return Err(place.wrong(name, "command", why));
+            return Err(place.wrong(name, "command", RELATIVE_PROGRAM));
         }
         if command.directory().is_some_and(|folder| !folder.is_absolute()) {
             return Err(place.wrong(name, "cwd", "it is a relative path; write an absolute one or `~/…`"));
@@ -103,7 +106,7 @@ fn expand_home(word: &mut String) -> Result<(), &'static str> {
 }
 
 /// Whether a program is named by a path from the current folder.
-fn is_relative_path(program: &OsStr) -> bool {
+pub(super) fn is_relative_path(program: &OsStr) -> bool {
     let path = Path::new(program);
     !path.is_absolute() && program.to_str().is_none_or(|text| text.contains(std::path::is_separator))
 }

@@ -33,7 +33,12 @@ impl Config {
     /// Reads the file that the option or the environment names, or the one in the user's folder for settings, which may be
     /// missing.
     pub(crate) fn load(arguments: &ConfigArguments) -> Result<Self, Usage> {
-        let named = arguments.config.clone().or_else(|| non_empty(CONFIG).map(PathBuf::from));
+        let variable = non_empty(CONFIG).map(PathBuf::from).filter(|_| arguments.config.is_none());
+        // The file chooses what runs, and a variable holds in all folders.
+        if let Some(path) = variable.as_ref().filter(|path| !path.is_absolute()) {
+            return Err(Usage(format!("{CONFIG}: `{}` is a relative path", path.display())));
+        }
+        let named = arguments.config.clone().or(variable);
         match named.or_else(|| default_path().filter(|path| path.exists())) {
             Some(path) => Ok(Self(ConfigFile::read(&path)?)),
             None => Ok(Self::default()),
@@ -57,6 +62,17 @@ impl Config {
     pub(crate) fn default_agent(&self) -> Option<String> {
         let named = non_empty(AGENT).and_then(|agent| agent.into_string().ok());
         named.or_else(|| self.0.agent.clone())
+    }
+
+    /// Refuses the command of the [default agent](Self::default_agent) if its program is a path from the current folder.
+    pub(crate) fn check_default_agent(&self, command: &Command) -> Result<(), Usage> {
+        if !entry::is_relative_path(command.program()) {
+            return Ok(());
+        }
+        Err(match non_empty(AGENT) {
+            Some(_) => Usage(format!("{AGENT}: {}", entry::RELATIVE_PROGRAM)),
+            None => error::wrong(&self.0.path, "chat.agent", entry::RELATIVE_PROGRAM),
+        })
     }
 
     /// The form of the output of `chat` without `--format`.
@@ -89,6 +105,18 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+
+    #[test]
+    fn a_default_agent_is_no_path_from_the_current_folder() {
+        let file = ConfigFile::parse(Path::new("c.toml"), "[chat]\nagent = './x'").unwrap();
+        let check = |program: &str| {
+            let config = Config(ConfigFile { path: file.path.clone(), ..ConfigFile::default() });
+            config.check_default_agent(&Command::new(program)).map_err(|Usage(why)| why)
+        };
+        assert_eq!((check("x"), check("/bin/x")), (Ok(()), Ok(())));
+        let why = "c.toml: chat.agent: its program is a relative path; write an absolute one, `~/…`, or a name in PATH";
+        assert_eq!((check("./x"), check("a/x")), (Err(why.into()), Err(why.into())));
+    }
 
     #[test]
     fn unknown_members_and_wrong_types_are_named() {
