@@ -1,5 +1,6 @@
 //! Where a server is: a URL, a command line in one argument, or a command behind `--`, with its environment and directory.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -87,10 +88,46 @@ pub(crate) fn unquoted_hint(arguments: &[OsString]) -> Option<String> {
         ["tools", "call", "inspect", "resources", "read", "prompts", "prompt", "complete", "request"];
     let texts: Vec<_> = arguments.iter().skip(1).map(|argument| argument.to_string_lossy()).collect();
     let command = texts.iter().position(|text| COMMANDS.contains(&&**text))?;
-    let mut after = texts[command + 1..].iter().take_while(|text| *text != "--");
-    let program = after.find(|text| !text.starts_with('-'))?;
+    let program = first_positional(&texts[command + 1..])?;
     // A command line in one argument, or a URL, is right as it is.
     (!program.contains(char::is_whitespace) && !is_url(program)).then(|| unquoted(program))
+}
+
+/// The first word that is neither an option of ours nor its value, which is often a secret. None behind an option that is not
+/// ours: that is no part of a command line then.
+fn first_positional<'a>(words: &'a [Cow<'_, str>]) -> Option<&'a str> {
+    const FLAGS: [&str; 4] = ["--json", "--verbose", "-v", "--no-mask"];
+    const WITH_VALUE: [&str; 16] = [
+        "--config",
+        "--header",
+        "--header-file",
+        "--token",
+        "--auth",
+        "--root",
+        "--env",
+        "-e",
+        "--cwd",
+        "--era",
+        "--timeout",
+        "--answer",
+        "--save",
+        "--record",
+        "--trace",
+        "--mask",
+    ];
+    let mut words = words.iter().map(|word| &**word);
+    loop {
+        let word = words.next()?;
+        let (name, value) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
+        match name {
+            "--" => return None,
+            name if !name.starts_with('-') => return Some(word),
+            name if FLAGS.contains(&name) || name.starts_with("-e") && name.len() > 2 => {}
+            name if WITH_VALUE.contains(&name) && value.is_some() => {}
+            name if WITH_VALUE.contains(&name) => drop(words.next()?),
+            _ => return None,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -110,9 +147,21 @@ mod tests {
         let advice = "if this is the command line of a server, quote it, or put -- before it: -- npx …";
         assert_eq!(hint("agentwire|tools|npx|-y|server").as_deref(), Some(advice));
         assert_eq!(hint("agentwire|--json|call|npx|-y|server|add").as_deref(), Some(advice));
-        for line in
-            ["agentwire|tools|npx -y server|-x", "agentwire|tools|https://a/mcp|-x", "agentwire|chat|npx|-y"]
+        // The value of an option, which may be secret, is no program.
+        for options in
+            ["-e|KEY=abc", "-eKEY=abc", "--token|abc", "--timeout|5|-v", "--header=A: abc|--env=KEY=abc"]
         {
+            let line = format!("agentwire|tools|{options}|npx|-y|server");
+            assert_eq!(hint(&line).as_deref(), Some(advice), "{line}");
+        }
+        for line in [
+            "agentwire|tools|npx -y server|-x",
+            "agentwire|tools|https://a/mcp|-x",
+            "agentwire|chat|npx|-y",
+            "agentwire|tools|--key|abc|npx",
+            "agentwire|tools|--token",
+            "agentwire|tools|--|npx",
+        ] {
             assert_eq!(hint(line), None, "{line}");
         }
     }

@@ -102,7 +102,7 @@ fn forms_are_answered_by_the_command_line() {
         let expected = "declined, because nobody is at a terminal to be asked: What may it be?\n\
             to answer it: --answer drink=… --answer cups=…\n\
             --answer food: the server did not ask for it\n\
-            error: nobody is at a terminal to answer its question; --answer NAME=VALUE answers a form\n";
+            error: nobody is at a terminal to answer the question of the tool; --answer NAME=VALUE answers a form\n";
         assert_eq!(ended.exits(6).stderr, expected);
     }
     let job = ["seconds=0", "ask=true", "--answer", "sure=true"];

@@ -82,10 +82,14 @@ pub(crate) async fn run(arguments: Call, output: Output<'_>) -> Result<()> {
         }
         if user.has_declined() {
             // The tool may say that all went well, though it did not do what it asked about.
-            let failed = if result.is_error { "the tool failed, and " } else { "" };
-            let why = format!(
-                "{failed}nobody is at a terminal to answer its question; --answer NAME=VALUE answers a form"
-            );
+            let why = match result.is_error {
+                true => {
+                    "the tool failed, and nobody is at a terminal to answer its question; --answer NAME=VALUE answers a form"
+                }
+                false => {
+                    "nobody is at a terminal to answer the question of the tool; --answer NAME=VALUE answers a form"
+                }
+            };
             return Err(Failure::new(Exit::NotPermitted, why).into());
         }
         if !result.is_error {
