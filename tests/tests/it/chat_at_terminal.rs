@@ -1,5 +1,7 @@
 //! `agentwire chat` with a person at a terminal who completes, sets, and is asked.
 
+use std::ffi::OsStr;
+
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -63,6 +65,25 @@ fn the_line_before_can_be_said_again() {
     next(&chat, &mut seen, "> ");
     chat.write(b"\x03");
     leaves(chat, &terminal, 0);
+}
+
+#[test]
+fn the_line_that_is_typed_has_no_colour_where_none_is_wanted() {
+    let terminal = Terminal::new();
+    let agent = acting(&script(json!({}), json!({})));
+    let variables = [("NO_COLOR", OsStr::new("1"))];
+    let mut chat = Program::start_at_with(&terminal, &variables, &["chat", "--agent", &agent]);
+    let mut seen = 0;
+    next(&chat, &mut seen, "> ");
+    chat.write(b"typed");
+    next(&chat, &mut seen, "typed");
+    let shown = chat.stdout.text();
+    chat.write(b"\x03");
+    next(&chat, &mut seen, "^C again");
+    next(&chat, &mut seen, "> ");
+    chat.write(b"\x03");
+    leaves(chat, &terminal, 0);
+    assert!(!shown.contains("\x1b[3"), "{shown:?}");
 }
 
 #[test]

@@ -13,6 +13,7 @@ use reedline::{
 };
 
 use super::complete::Completions;
+use crate::terminal::Style;
 use crate::text::one_line;
 
 const MENU: &str = "completion";
@@ -52,6 +53,7 @@ impl Editor {
         keys.add_binding(KeyModifiers::ALT, KeyCode::Enter, newline);
         let reedline = Reedline::create()
             .with_break_signal(stop.clone())
+            .with_ansi_colors(Style::of(true).colours)
             // Lines that are pasted together are one prompt.
             .use_bracketed_paste(true)
             .with_completer(Box::new(completions))

@@ -18,8 +18,6 @@ pub(crate) use self::keyboard::TypedInput;
 pub(crate) use self::modes::{TerminalModes, is_dumb};
 pub(crate) use self::screen::{MAX_ITEMS, Mark, Screen, StreamedMessage};
 pub(crate) use self::shown::{ValueHashes, short};
-pub(crate) use self::style::Format;
-#[cfg(test)]
-pub(crate) use self::style::Style;
+pub(crate) use self::style::{Format, Style};
 pub(crate) use self::user::User;
 pub(crate) use self::view::View;
