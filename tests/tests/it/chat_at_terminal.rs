@@ -87,6 +87,28 @@ fn the_line_that_is_typed_has_no_colour_where_none_is_wanted() {
 }
 
 #[test]
+fn a_line_answers_the_question_that_is_shown_where_the_terminal_edits_lines() {
+    let options = json!([{ "optionId": "no", "name": "No", "kind": "reject_once" }]);
+    let call = json!({ "toolCallId": "t", "title": "Delete" });
+    let params = json!({ "sessionId": "s1", "options": options, "toolCall": call });
+    let opened = json!([{ "answer": { "sessionId": "s1" } },
+        { "ask": ["session/request_permission", params] }, "hear"]);
+    let terminal = Terminal::new();
+    let agent = acting(&script(json!({}), json!({ "session/new": opened })));
+    let variables = [("TERM", OsStr::new("dumb"))];
+    let mut chat = Program::start_at_with(&terminal, &variables, &["chat", "--agent", &agent]);
+    let mut seen = 0;
+    next(&chat, &mut seen, "then Enter:");
+    chat.write(b"r\r");
+    next(&chat, &mut seen, "\r\n> ");
+    chat.write(b"a prompt\r");
+    next(&chat, &mut seen, "\"text\":\"a prompt\"");
+    next(&chat, &mut seen, "> ");
+    chat.write(b":quit\r");
+    leaves(chat, &terminal, 0);
+}
+
+#[test]
 fn modes_are_shown_and_set() {
     let modes = json!({ "currentModeId": "ask", "availableModes": [
         { "id": "ask", "name": "Ask" }, { "id": "code", "name": "Code", "description": "Write code" },

@@ -140,8 +140,20 @@ impl Console {
                 // At a terminal that edits the line itself, questions read from stdin too.
                 let line = match self.has_person {
                     true => {
-                        let user = self.user.clone();
-                        self.wait_for(closed, user.next_line()).await?
+                        let (user, view) = (self.user.clone(), self.view.clone());
+                        let line = async {
+                            loop {
+                                let keyboard = user.keyboard_after_others().await;
+                                tokio::select! {
+                                    line = user.next_line() => return line,
+                                    () = user.question_waits() => drop(keyboard),
+                                }
+                                // The question has its answer, and the line is asked for again.
+                                drop(user.keyboard_after_others().await);
+                                view.on_screen(|screen| screen.ask("> "))?;
+                            }
+                        };
+                        self.wait_for(closed, line).await?
                     }
                     false => self.read(closed, read_line).await?,
                 };
