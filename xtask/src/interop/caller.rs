@@ -107,12 +107,24 @@ impl<'a> Caller<'a> {
     }
 }
 
+/// The exit code for a tool that reports a failure.
+const TOOL_FAILED: i32 = 5;
+
 /// The lines of progress, and the last line.
 fn read(outcome: &Outcome) -> Result<(Vec<Value>, Value)> {
     let mut lines = outcome.json()?;
     let last = lines.pop().context("nothing was printed")?;
     ensure!(lines.iter().all(|line| !line["progress"].is_null()), "only progress comes before the result");
-    let failed = last["error"].is_object() || last["result"]["isError"] == true;
-    outcome.expect_code(i32::from(failed))?;
+    outcome.expect_code(exit_code(&last)?)?;
     Ok((lines, last))
+}
+
+/// The exit code that the last line of `call` means.
+fn exit_code(last: &Value) -> Result<i32> {
+    if last["error"].is_object() {
+        let code = last["exitCode"].as_i64().filter(|code| (1..=255).contains(code));
+        let code = code.with_context(|| format!("the failure says no exit code: {last}"))?;
+        return Ok(i32::try_from(code)?);
+    }
+    Ok(if last["result"]["isError"] == true { TOOL_FAILED } else { 0 })
 }

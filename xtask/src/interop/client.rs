@@ -46,7 +46,10 @@ fn write(scratch: &Scratch<'_>) -> Result<()> {
 
 fn rejected(scratch: &Scratch<'_>) -> Result<()> {
     // Without --yes and without a terminal, the answer is no.
-    let chat = npm(scratch, &[], "/write note.txt hello from npm")?;
+    let agent = scratch.peers().npm("agent.mjs", &[]);
+    let command = chat::command(scratch, &agent, &[], Some("/write note.txt hello from npm"));
+    let chat = chat::read(&scratch.run(&command)?)?;
+    ensure!(chat.code == Some(6), "exit code {:?} instead of 6", chat.code);
     ensure!(!scratch.file("note.txt").exists(), "a file was written without permission");
     chat.expect_tool_call("failed")
 }

@@ -57,7 +57,7 @@ fn our_login(scratch: &Scratch<'_>) -> Result<()> {
     login.log_in(&[])?;
     let token = login.access_token()?;
     let refused = scratch.run(&login.agentwire(&["tools", "--json", "--token", &token, &url]))?;
-    refused.expect_code(1)?;
+    refused.expect_code(3)?;
     refused.expect("the access token is not for this server")?;
     let reason = format!("the token is for `{}`, and not for this server", login.url);
     login.url = url;
