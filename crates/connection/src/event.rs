@@ -68,17 +68,17 @@ pub enum Event {
 #[non_exhaustive]
 pub enum CallFailure {
     /// The peer answered with an error.
-    #[error("the peer refused: {0}")]
+    #[error("refused: {0}")]
     Refused(#[source] ErrorObject),
     /// The peer's answer is no JSON-RPC response.
-    #[error("the peer's answer cannot be read: {0}")]
+    #[error("the answer cannot be read: {0}")]
     Malformed(#[source] ErrorObject),
     /// No answer came in time. The call was cancelled at the peer.
     #[error("no answer within {0:?}")]
     TimedOut(Duration),
     /// The peer ended the call by the cancel notification, where the dialect allows that
     /// ([`ended_by_cancel`](crate::Dialect::ended_by_cancel)).
-    #[error("the peer ended the call without an answer")]
+    #[error("ended without an answer")]
     Cancelled,
     /// The transport could not carry the call, and goes on. The transport has the details.
     #[error("the transport could not carry the call")]

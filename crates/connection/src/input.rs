@@ -25,7 +25,7 @@ impl Connection {
         let limit = self.config.request_limit;
         let id = request.id.clone();
         if !self.responds_to(&id) {
-            let error = ErrorObject::invalid_request("the peer may not send requests here");
+            let error = ErrorObject::invalid_request("requests are not allowed in this direction");
             self.events.push_back(Event::Unreadable(error));
             return;
         }

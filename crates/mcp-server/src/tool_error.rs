@@ -227,6 +227,6 @@ mod tests {
     #[test]
     fn what_another_peer_refused_is_text() {
         let refused = CallError::refused("m", ErrorObject::new(1, "no"));
-        assert_eq!(text(refused), "m: the peer refused: no (1)");
+        assert_eq!(text(refused), "m: refused: no (1)");
     }
 }

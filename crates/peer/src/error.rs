@@ -93,14 +93,14 @@ pub enum CallError {
         fault: Arc<TransportError>,
     },
     /// The peer ended the call without an answer, where the protocol lets it.
-    #[error("{}: the peer ended the call", Printable::display(.method))]
+    #[error("{}: ended without an answer", Printable::display(.method))]
     #[non_exhaustive]
     Cancelled {
         /// The method.
         method: ByteString,
     },
     /// The peer answered with an error.
-    #[error("{}: the peer refused: {error}", Printable::display(.method))]
+    #[error("{}: refused: {error}", Printable::display(.method))]
     #[non_exhaustive]
     Refused {
         /// The method.
@@ -254,11 +254,8 @@ mod tests {
                 format!("{SHOWN}: no answer within 1s"),
             ),
             (CallError::failed("m", TEXT).into(), format!("m: {SHOWN}")),
-            (CallError::cancelled(TEXT).into(), format!("{SHOWN}: the peer ended the call")),
-            (
-                CallError::refused("m", ErrorObject::new(1, TEXT)).into(),
-                format!("m: the peer refused: {SHOWN} (1)"),
-            ),
+            (CallError::cancelled(TEXT).into(), format!("{SHOWN}: ended without an answer")),
+            (CallError::refused("m", ErrorObject::new(1, TEXT)).into(), format!("m: refused: {SHOWN} (1)")),
             (CallError::malformed("m", TEXT).into(), format!("m: the answer cannot be read: {SHOWN}")),
             (CallError::unusable("m", TEXT).into(), format!("m: {SHOWN}")),
             (CallError::not_allowed("m", TEXT).into(), format!("m: {SHOWN}")),

@@ -59,7 +59,7 @@ async fn a_turn_that_fails_ends_in_the_error() {
         let events: Vec<_> = turn.map(word).collect().await;
         assert_eq!(events.len(), 2);
         assert_eq!(events[0], "one");
-        assert!(events[1].contains("the peer refused"), "{events:?}");
+        assert!(events[1].contains("refused"), "{events:?}");
         let image = ContentBlock::from(ImageContent::new("AAAA", "image/png"));
         let turn = agent.prompt(PromptRequest::new(&session, image)).updates();
         let events: Vec<_> = turn.map(word).collect().await;

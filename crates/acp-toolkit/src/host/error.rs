@@ -56,7 +56,7 @@ mod tests {
         let refused = || CallError::refused("m", ErrorObject::new(1, TEXT));
         let exited = Exited::new("my-agent", None, TEXT);
         let table = [
-            (HostError::from(refused()), format!("m: the peer refused: {SHOWN} (1)")),
+            (HostError::from(refused()), format!("m: refused: {SHOWN} (1)")),
             (HostError::Ended(Arc::from(Box::from(TEXT))), format!("no connection to the agent: {SHOWN}")),
             (
                 HostError::Ended(Arc::new(exited)),
@@ -65,7 +65,7 @@ mod tests {
             (
                 HostError::SessionLost { session: SessionId::new(TEXT), why: Arc::new(refused()) },
                 format!(
-                    "the session {:?} was lost when the agent ended: m: the peer refused: {SHOWN} (1)",
+                    "the session {:?} was lost when the agent ended: m: refused: {SHOWN} (1)",
                     SessionId::new(TEXT)
                 ),
             ),
@@ -81,6 +81,6 @@ mod tests {
     fn the_error_of_a_call_is_found_in_it() {
         let error = BoxError::from(HostError::from(CallError::refused("m", ErrorObject::new(1, "no"))));
         assert_eq!(error.find::<CallError>().unwrap().refusal().unwrap().code, 1);
-        assert_eq!(error.to_string(), "m: the peer refused: no (1)");
+        assert_eq!(error.to_string(), "m: refused: no (1)");
     }
 }

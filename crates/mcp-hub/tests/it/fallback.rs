@@ -174,7 +174,7 @@ async fn what_was_asked_for_is_not_left() {
     type Row = (ProtocolMode, HttpKind, Part, &'static [&'static str], Result<&'static str, &'static str>);
     let rows: Vec<Row> = vec![
         (Stateless, HttpKind::Any, both, &["server/discover"], Ok(MODERN)),
-        (Stateless, HttpKind::Any, legacy, &["server/discover"], Err("server/discover: the peer refused")),
+        (Stateless, HttpKind::Any, legacy, &["server/discover"], Err("server/discover: refused")),
         (Stateless, HttpKind::Any, old, &["server/discover"], Err("HTTP status 405")),
         (Stateful, HttpKind::Any, both, &["initialize"], Ok(LEGACY)),
         (Stateful, HttpKind::Any, Part::MODERN, &["initialize"], Err("it speaks `2026-07-28`")),
