@@ -19,7 +19,7 @@ pub(super) const WEIGHTS: &[Weight] = &[
     weight("agentwire-acp-agent", &[], 33),
     weight("agentwire-acp-client", &[], 32),
     weight("agentwire-acp-sessions", &[], 96),
-    weight("agentwire-agent-registry", &[], 86),
+    weight("agentwire-agent-registry", &[], 87),
     weight("agentwire-cli", &[], 176),
     weight("agentwire-mcp-auth", &[], 52),
     weight("agentwire-mcp-client", &[], 38),
