@@ -28,7 +28,7 @@
 //!
 //! # What it will not do
 //!
-//! It asks nobody: the program shows a [`Plan`] and installs it after a yes. It runs no install scripts of a package unless
+//! The crate asks no questions: the program shows a [`Plan`] and installs it after a yes. It runs no install scripts of a package unless
 //! [`PlanOptions::allow_scripts`] says so. It speaks no more of ACP than `initialize`.
 //!
 //! # Invariants

@@ -277,7 +277,7 @@ mod tests {
         let child: i32 =
             std::fs::read_to_string(folder.path().join("child")).unwrap().trim().parse().unwrap();
         let child = rustix::process::Pid::from_raw(child).unwrap();
-        // The kernel needs a moment to end it, and whoever adopts it one to take note.
+        // The kernel ends the process and its new parent reaps it later, without an event that a test can wait for.
         for _ in 0..500 {
             let state =
                 std::fs::read_to_string(format!("/proc/{child}/stat", child = child.as_raw_nonzero()));

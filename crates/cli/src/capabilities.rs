@@ -4,7 +4,7 @@
 use agentwire_mcp_client::schema::ElicitResult;
 use agentwire_mcp_client::{Client, Tasks};
 
-/// The client with the capabilities that it has in `call`. Nobody is asked while a list is read: a question then is declined.
+/// The client with the capabilities that it has in `call`. A question that comes while a list is read is declined.
 pub(crate) fn as_in_call(client: Client) -> Client {
     client
         .elicitation(async |_form| Ok(ElicitResult::decline()))

@@ -88,7 +88,7 @@ impl AgentStore {
                 move || fs::remove_dir_all(folder)
             });
             removed.await.map_err(RegistryError::file(&folder))?;
-            // Whoever locks the removed file finds that the record names another folder.
+            // A process that locks the removed file finds that the record names another folder.
             let _left = fs::remove_file(&lock_path);
             drop(lock);
         }

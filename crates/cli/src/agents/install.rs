@@ -72,7 +72,7 @@ async fn install_one(
         match json {
             true => print_json(&Member("plan", &plan))?,
             false => {
-                // Notes are left out where many are queued, and nobody agrees to what was not shown.
+                // Notes are left out where many are queued, but the whole plan must be shown before the question.
                 notes.written().await;
                 notes.add(&plan.to_string());
                 notes.written().await;

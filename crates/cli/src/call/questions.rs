@@ -54,7 +54,7 @@ pub(super) struct Responder {
     person: Presence,
     /// Whether a question was declined for want of a person.
     has_declined: Cell<bool>,
-    /// Why an answer of the command line was not valid, and nobody was there to give another.
+    /// Why an answer of the command line was not valid, where no person can give another.
     wrong_answer: RefCell<Option<String>>,
 }
 
@@ -62,7 +62,7 @@ pub(super) struct Responder {
 enum Presence {
     /// Asks the person at the terminal.
     Present { user: User, interrupt: Arc<Notify> },
-    /// Nobody: each question is declined, with a note.
+    /// Declines each question with a note, because no person is there.
     Absent,
 }
 

@@ -13,8 +13,8 @@ use crate::failure::Usage;
 /// The longest text from stdin that is joined to a prompt: 8 MiB.
 const LIMIT: u64 = 8 << 20;
 
-/// How long to wait for the first byte of stdin: 3 s. A program without a terminal may have been given a pipe that nobody
-/// writes to or closes.
+/// How long to wait for the first byte of stdin: 3 s. The pipe of a program without a terminal may never be written
+/// to or closed.
 const FIRST_BYTE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Stdin, which a thread reads from the beginning on.

@@ -19,7 +19,8 @@ pub(crate) struct ChatOptions {
     #[arg(long, value_name = "RULE")]
     pub(crate) allow: Vec<RuleText>,
     /// Refuse the permissions that RULE covers, whatever else allows them; may be given again. A call that does not say its
-    /// kind, path or command is refused too. What the agent does without asking is not confined
+    /// path or command is refused too; one announced without a kind is of the kind `other`. What the agent does without asking
+    /// is not confined
     #[arg(long, value_name = "RULE")]
     pub(crate) deny: Vec<RuleText>,
     /// Log in at the agent by this method, given by its id or name, before the session opens

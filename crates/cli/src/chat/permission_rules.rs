@@ -69,7 +69,7 @@ pub(super) struct PermissionRules {
 struct Rule {
     text: String,
     kind: ToolKind,
-    /// The patterns as the toolkit takes them: absolute patterns of paths, or the words of a command. A relative pattern of
+    /// The toolkit's patterns: absolute patterns of paths, or the words of a command. A relative pattern of
     /// paths is two where the directory is reached by a link: an agent may name its files by either way.
     patterns: Vec<String>,
     /// Decides the calls that the rule covers. Other calls it would ask about.

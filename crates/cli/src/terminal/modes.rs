@@ -44,7 +44,7 @@ fn set(modes: &rustix::termios::Termios) {
     let _set = rustix::termios::tcsetattr(std::io::stdin(), rustix::termios::OptionalActions::Now, modes);
 }
 
-/// Elsewhere the echo stays as it is.
+/// On other systems the echo stays as it is.
 #[cfg(not(unix))]
 pub(crate) struct TerminalModes;
 
