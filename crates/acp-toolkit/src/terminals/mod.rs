@@ -28,6 +28,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::AbortHandle;
 
 use crate::roots::Roots;
+pub use output::last_bytes;
 use released::ReleasedOutputs;
 pub use shown::ShownOutput;
 use terminal::Terminal;
