@@ -148,7 +148,8 @@ fn errors_of_the_authorization_server_say_what_is_wrong() {
         setup.issuer.set(fault);
         // Another try may help only where a server fails.
         let code = if why == "failed for now" { 4 } else { 3 };
-        setup.run(&["login"], &[]).exits(code).tells(why);
+        let ended = setup.run(&["login"], &[]);
+        ended.exits(code).tells("error: cannot log in at http://127.0.0.1:").tells(why);
         setup.issuer.clear(fault);
     }
     setup.run(&["login"], &[]).exits(0);
