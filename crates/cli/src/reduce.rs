@@ -7,7 +7,7 @@ use std::path::Path;
 
 use agentwire_jsonrpc::RawJson;
 use agentwire_recording::{EventKind, Recording, Replay, ReplayConfig, Side, reduce, write_private};
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use bytestring::ByteString;
 
 use crate::arguments::Reduce;
@@ -65,7 +65,8 @@ pub(crate) async fn run(arguments: Reduce, json: bool, notes: &Notes) -> Result<
     match &arguments.out {
         Some(path) => {
             let text = reduction.recording.to_text();
-            write_private(path, &text).with_context(|| path.display().to_string())?;
+            write_private(path, &text)
+                .map_err(|error| Usage(format!("--out {}: {error}", path.display())))?;
         }
         None => print(&reduction.recording)?,
     }

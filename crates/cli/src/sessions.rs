@@ -5,16 +5,18 @@ use anyhow::{Result, anyhow};
 use serde::Serialize;
 
 use crate::arguments::Sessions;
-use crate::failure::AlreadyPrinted;
+use crate::failure::{AlreadyPrinted, Usage, sentence};
 use crate::output::print_json;
 use crate::text;
 
 /// Checks or repairs all sessions of a directory. Fails if any is still damaged.
 pub(crate) fn run(command: Sessions, json: bool) -> Result<()> {
     let checks = match &command {
-        Sessions::Check(sessions) => FileStore::check(&sessions.store)?,
-        Sessions::Repair(sessions) => FileStore::repair(&sessions.store)?,
+        Sessions::Check(sessions) => FileStore::check(&sessions.store),
+        Sessions::Repair(sessions) => FileStore::repair(&sessions.store),
     };
+    // 1 is the exit code of damaged sessions.
+    let checks = checks.map_err(|error| Usage(format!("--store: {}", sentence(&error.into()))))?;
     for check in &checks {
         if json {
             print_json(&Line::from(check))?;

@@ -167,8 +167,8 @@ fn a_damaged_session_that_is_open_is_not_repaired() {
 fn a_folder_that_is_not_there_is_an_error() {
     for command in ["check", "repair"] {
         Program::run(&["sessions", command, "--store", "/no/such/folder"], SOON)
-            .exits(1)
-            .tells("/no/such/folder");
+            .exits(2)
+            .tells("error: --store: cannot open /no/such/folder: ");
         Program::run(&["sessions", command], SOON).exits(2).tells("--store");
     }
 }

@@ -6,12 +6,13 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use clap::{Command, CommandFactory as _};
 use clap_mangen::Man as Page;
 
 pub(crate) use self::arguments::{Completions, Man};
 use crate::arguments::Arguments;
+use crate::failure::Usage;
 use crate::text::print_line;
 
 /// Prints the completions of a shell.
@@ -23,11 +24,12 @@ pub(crate) fn print_completions(Completions { shell }: &Completions) -> Result<(
 
 /// Prints the page of the program, or writes those of all its commands and names them.
 pub(crate) fn write_pages(Man { folder }: &Man) -> Result<()> {
-    let mut program = command();
+    // `help` has no page, so that no page names one.
+    let mut program = command().disable_help_subcommand(true);
     program.build();
     match folder {
         Some(folder) => {
-            fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+            fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
             write_with_subcommands(&program, folder)
         }
         None => print(&page(&program)?),
@@ -42,10 +44,14 @@ fn command() -> Command {
 fn write_with_subcommands(command: &Command, folder: &Path) -> Result<()> {
     let name = command.get_display_name().unwrap_or_else(|| command.get_name());
     let path = folder.join(format!("{name}.1"));
-    fs::write(&path, page(command)?).with_context(|| path.display().to_string())?;
+    fs::write(&path, page(command)?).map_err(|error| cannot_write(&path, &error))?;
     print_line(&path.display().to_string())?;
-    let below = command.get_subcommands().filter(|below| !below.is_hide_set() && below.get_name() != "help");
+    let below = command.get_subcommands().filter(|below| !below.is_hide_set());
     below.into_iter().try_for_each(|below| write_with_subcommands(below, folder))
+}
+
+fn cannot_write(path: &Path, error: &io::Error) -> Usage {
+    Usage(format!("{}: {error}", path.display()))
 }
 
 fn page(command: &Command) -> io::Result<Vec<u8>> {
@@ -79,7 +85,7 @@ mod tests {
             ("agentwire-sessions-check.1", "Name each damaged session"),
         ] {
             let page = page(name).unwrap();
-            assert!(page.contains(words), "{name}: {page}");
+            assert!(page.contains(words) && !page.contains("help(1)"), "{name}: {page}");
         }
         for hidden in ["agentwire-stand-in.1", "agentwire-help.1"] {
             assert!(page(hidden).is_err(), "{hidden}");
