@@ -31,7 +31,6 @@ fn exit_codes() {
         (vec!["call", &ours, "cancelled-count"], 0),
         // The other side failed or refused.
         (vec!["chat", "--agent", &wrong, "hello"], 1),
-        // It wants a login, and names no way.
         (vec!["chat", "--agent", &refuses, "hello"], 3),
         // It cannot be started, or ended before it answered.
         (vec!["chat", "--agent", "/bin/true", "hello"], 4),
@@ -56,7 +55,6 @@ fn exit_codes() {
         (vec!["chat", "--timeout", "-1", "hello"], 2),
         (vec!["chat", "--timeout", "0", "hello"], 2),
         (vec!["tools", "--timeout", "0", "/bin/false"], 2),
-        (vec!["call", "--timeout", "1e-12", "/bin/false", "add"], 2),
         (vec!["chat", "--cwd", "/no/such/folder", "hello"], 2),
         (vec!["tools"], 2),
         (vec!["tools", ""], 2),

@@ -80,7 +80,7 @@ pub(crate) async fn run(
     let config = Config::load(&arguments.config)?;
     let has_default_format = !json && arguments.chat_options.format.is_none();
     let is_json_by_file = has_default_format && config.default_format() == Some(Format::Json);
-    match converse(arguments, config, json, notes, recorder).await {
+    match run_chat(arguments, config, json, notes, recorder).await {
         // The command line does not say that the output is JSON, so the failure is printed here.
         Err(error) if is_json_by_file && !error.is::<AlreadyPrinted>() => {
             // If stdout is closed, stderr is all that is left.
@@ -91,7 +91,7 @@ pub(crate) async fn run(
     }
 }
 
-async fn converse(
+async fn run_chat(
     mut arguments: arguments::Chat,
     config: Config,
     json: bool,
