@@ -11,11 +11,11 @@ use agentwire_mcp_auth::client::{AuthConfig, Authorization, Browser, ClientIdent
 use agentwire_mcp_auth::store::FileStore;
 use agentwire_mcp_hub::{ConnectOptions, Target};
 use agentwire_recording::Recorder;
-use agentwire_transport_http::client::Hyper;
+use agentwire_transport_http::client::{Hyper, shown_url};
 use anyhow::{Context as _, Result};
 
 use crate::arguments::{Login, Logout};
-use crate::failure::{OtherSide, Usage, sentence};
+use crate::failure::{Usage, sentence};
 use crate::output::print_json;
 use crate::recording::RecordingClient;
 use crate::text::{self, Notes};
@@ -29,7 +29,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Logs in at a server, and keeps its token.
 pub(crate) async fn login(arguments: Login, json: bool, notes: &Notes) -> Result<()> {
-    let (url, place) = http_url(&arguments.url)?;
+    let url = http_url(&arguments.url)?;
     let browser = match arguments.port {
         Some(port) => browser(notes).port(port),
         None => browser(notes),
@@ -58,22 +58,22 @@ pub(crate) async fn login(arguments: Login, json: bool, notes: &Notes) -> Result
     }
     config = config.assume_pkce(arguments.assume_pkce);
     let login = Authorization::new(config, client()?).login(&url).await;
-    login.with_context(|| format!("cannot log in at {place}"))?;
+    login.with_context(|| format!("cannot log in at {}", shown_url(&url)))?;
     report("logged in", &url, json)
 }
 
 /// Forgets the token of a server.
 pub(crate) async fn logout(arguments: Logout, json: bool) -> Result<()> {
-    let (url, place) = http_url(&arguments.url)?;
+    let url = http_url(&arguments.url)?;
     let was_in = Authorization::new(config()?, client()?).logout(&url).await;
-    let was_in = was_in.with_context(|| format!("cannot log out at {place}"))?;
+    let was_in = was_in.with_context(|| format!("cannot log out at {}", shown_url(&url)))?;
     report(if was_in { "logged out" } else { "not logged in" }, &url, json)
 }
 
 fn report(status: &str, url: &str, json: bool) -> Result<()> {
     match json {
         true => print_json(&serde_json::json!({ "status": status, "url": url }))?,
-        false => text::print_line(&format!("{status}: {url}"))?,
+        false => text::print_line(&format!("{status}: {}", shown_url(url)))?,
     }
     Ok(())
 }
@@ -147,12 +147,10 @@ fn credentials() -> Option<PathBuf> {
     Some(folder.join("agentwire").join("credentials.json"))
 }
 
-/// The URL of a server, and what errors show of it.
-fn http_url(text: &str) -> Result<(String, OtherSide)> {
-    let target = Target::parse(text);
-    match &target {
-        Ok(target @ Target::Http(http)) => Ok((http.url().to_owned(), OtherSide::server(target))),
-        _ => Err(Usage(format!("`{text}` is no URL of an MCP server")).into()),
+fn http_url(text: &str) -> Result<String> {
+    match Target::parse(text) {
+        Ok(Target::Http(target)) => Ok(target.url().to_owned()),
+        _ => Err(Usage(format!("`{}` is no URL of an MCP server", shown_url(text))).into()),
     }
 }
 
