@@ -9,6 +9,7 @@ use super::adapter::{AgentAdapter, StopKind};
 use super::agent_login::{LoginMethod, LoginNeeded, TerminalLogin, choose, unknown_method};
 use super::commands::ColonCommand;
 use super::console::{Console, PendingPrompt};
+use super::per_session::SessionChange;
 use super::plan::{Action, Plan, SessionChoice};
 use super::prompt::Prompt;
 use super::sessions::Sessions;
@@ -99,11 +100,12 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
         console.interruptible(starting).await
     }
 
-    /// Opens the session of a choice.
+    /// Opens the session of a choice. If that fails, the session before goes on.
     async fn begin(&mut self, choice: &SessionChoice) -> Result<(), BoxError> {
         let (view, cwd, limit) = (self.console.view.clone(), self.console.cwd.clone(), self.console.timeout);
         let servers = self.servers.clone();
         let open = async |agent: &A| {
+            agent.session_changes(SessionChange::Begins);
             agent.display().opening_begins(!matches!(choice, SessionChoice::New));
             let sessions = Sessions { agent, view: &view, limit, present: None };
             let opened = sessions.open(choice, &cwd, servers.clone()).await;
@@ -112,8 +114,17 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
             view.turn_ended(None)?;
             opened
         };
-        self.id = self.with_login(open).await?;
-        Ok(self.agent.display().show_settings()?)
+        match self.with_login(open).await {
+            Ok(id) => {
+                self.id = id;
+                self.agent.session_changes(SessionChange::Succeeds);
+                Ok(self.agent.display().show_settings()?)
+            }
+            Err(error) => {
+                self.agent.session_changes(SessionChange::Fails);
+                Err(error)
+            }
+        }
     }
 
     /// Opens a session again that was open before, or a new one if it is not there any more.
@@ -321,20 +332,13 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
         if matches!(choice, SessionChoice::Id(_)) && !self.agent.can_reopen() {
             return Err("the agent can neither load nor resume sessions".into());
         }
-        self.agent.leave_session();
-        let changed = self.begin(&choice).await;
-        match &changed {
-            Ok(()) => {
-                self.has_turns = matches!(choice, SessionChoice::Id(_));
-                let id = short(&self.id);
-                if before != self.id {
-                    self.agent.close(&before).await;
-                }
-                self.console.view.tell(&format!("session {id}"))?;
-            }
-            Err(_) => self.agent.return_to_session(&before),
+        self.begin(&choice).await?;
+        self.has_turns = matches!(choice, SessionChoice::Id(_));
+        let id = short(&self.id);
+        if before != self.id {
+            self.agent.close(&before).await;
         }
-        changed
+        Ok(self.console.view.tell(&format!("session {id}"))?)
     }
 
     /// The session that can be continued later. None without a turn.
