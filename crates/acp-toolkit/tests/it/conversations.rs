@@ -229,7 +229,7 @@ fn tc_12_words_that_nobody_knows_are_kept() {
         "sessionUpdate": "tool_call", "toolCallId": "c", "title": "T", "kind": "zzz", "status": "frozen",
     });
     let call = &tool_call(&all(&[update]), "c").call.clone();
-    assert_eq!((call.kind.unwrap().as_str(), call.status.as_str()), ("zzz", "frozen"));
+    assert_eq!((call.kind.as_ref().unwrap().as_str(), call.status.as_str()), ("zzz", "frozen"));
 }
 
 /// A kind that was not said is not the kind `other`.
