@@ -70,7 +70,7 @@ struct Memory {
 enum Judgement {
     Answer(RequestPermissionResponse),
     /// By the person, who is asked this.
-    Ask(RequestPermissionRequest),
+    Ask(Box<RequestPermissionRequest>),
 }
 
 /// What asks about every call: the checker decides.
@@ -189,7 +189,7 @@ impl PermissionChecker {
             return Judgement::Answer(response);
         }
         if self.user.is_some() {
-            return Judgement::Ask(whole);
+            return Judgement::Ask(Box::new(whole));
         }
         let permits = match &whole.tool_call.kind {
             Some(ToolKind::Read | ToolKind::Search) => "--approve-reads permits such calls, ".to_owned(),
