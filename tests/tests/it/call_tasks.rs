@@ -52,7 +52,7 @@ fn an_interrupt_cancels_a_task_at_the_server() {
     call.close_stdin();
     call.stderr.words("task working");
     call.signal(Signal::INT);
-    call.end(SOON).exits(130).tells("interrupted");
+    call.end(SOON).exits(130).tells(" was cancelled\nerror: interrupted\n");
     let deadline = Instant::now() + SOON;
     while Program::run(&["call", &url, "cancelled-count"], SOON).exits(0).stdout != "1\n" {
         assert!(Instant::now() < deadline, "it is not cancelled");
@@ -83,7 +83,7 @@ fn a_tool_that_is_a_task_only_is_called() {
     call.close_stdin();
     call.stderr.words("task working");
     call.signal(Signal::INT);
-    call.end(SOON).exits(130).tells("interrupted");
+    call.end(SOON).exits(130).tells(" was cancelled\nerror: interrupted\n");
     let deadline = Instant::now() + SOON;
     while Program::run(&["call", &url, "cancelled-count"], SOON).exits(0).stdout != "1\n" {
         assert!(Instant::now() < deadline, "it is not cancelled");

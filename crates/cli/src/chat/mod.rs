@@ -60,6 +60,7 @@ use crate::command_line;
 use crate::config::Config;
 use crate::failure::{AlreadyPrinted, Exit, Failure, OtherSide, RemoteError, Role, to_anyhow};
 use crate::login::authorization;
+use crate::questions::PersonTime;
 use crate::signals::Signals;
 use crate::terminal::{Format, TerminalModes};
 use crate::text::Notes;
@@ -243,7 +244,7 @@ async fn log_in(servers: &[McpServer], notes: &Notes) -> Result<()> {
     for url in urls {
         let authorization = match &known {
             Some(authorization) => authorization,
-            None => match authorization(true, notes) {
+            None => match authorization(Some(&PersonTime::default()), notes) {
                 Some(authorization) => known.insert(authorization),
                 None => return Ok(()),
             },
