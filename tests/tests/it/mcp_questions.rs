@@ -3,7 +3,7 @@
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::binaries::{acting, recorded, scripted};
+use crate::binaries::{acting, recorded};
 use crate::program::{Ended, Program, SOON};
 use crate::rows;
 use crate::terminal::{Terminal, answer, leaves, next};
@@ -61,22 +61,46 @@ fn each_command_answers_a_form() {
     });
 }
 
-/// Since 2026-07-28, the answer to a request is the question.
+/// A server of 2026-07-28 as a script of the shell, with an action for each pattern of a line.
+fn shell(cases: &[(&str, &str)]) -> String {
+    let cases: String = cases.iter().map(|(pattern, action)| format!("*{pattern}*) {action} ;; ")).collect();
+    format!(
+        r#"sh -c 'while read -r line; do id=${{line#*\"id\":}}; id=${{id%%,*}}; case $line in {cases} esac; done'"#
+    )
+}
+
+/// The action that answers with a result.
+fn result(result: &Value) -> String {
+    let result = result.to_string().replace('"', r#"\""#);
+    format!(r#"echo "{{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{result}}}""#)
+}
+
+fn discover() -> String {
+    result(&json!({ "supportedVersions": ["2026-07-28"], "capabilities": { "tools": {}, "resources": {} },
+        "ttlMs": 0, "cacheScope": "private", "resultType": "complete" }))
+}
+
+/// Since 2026-07-28, the answer to a request may be a question.
 #[test]
 fn a_question_in_place_of_a_result_is_answered() {
-    let question = json!({ "method": "elicitation/create", "params": { "mode": "form", "message": "Sure?",
-        "requestedSchema": form()["requestedSchema"] } });
-    let asks =
-        json!({ "resultType": "input_required", "inputRequests": { "a": question }, "requestState": "s" });
-    let server = acting(&json!({
-        "server/discover": [{ "answer": { "supportedVersions": ["2026-07-28"], "capabilities": { "resources": {} },
-            "ttlMs": 0, "cacheScope": "private", "resultType": "complete" } }],
-        "resources/read": [{ "answer": asks }],
-    }));
-    let arguments = ["read", "--era", "modern", "--answer", "sure=true", &server, "a://b"];
-    let ended = run(&arguments);
-    // The server asks again and again.
-    assert!(ended.exits(1).stderr.starts_with("answered with --answer: Sure? (sure)\n"), "{ended}");
+    let params = json!({ "mode": "form", "message": "Sure?", "requestedSchema": form()["requestedSchema"] });
+    let question = json!({ "method": "elicitation/create", "params": params });
+    let asks = json!({ "resultType": "input_required", "inputRequests": { "a": question } });
+    let read = json!({ "resultType": "complete", "contents": [{ "uri": "a://b", "text": "read" }], "ttlMs": 0,
+        "cacheScope": "private" });
+    let refuses = r#"echo "{\"jsonrpc\":\"2.0\",\"id\":$id,\"error\":{\"code\":1,\"message\":\"no\"}}""#;
+    let server = shell(&[
+        ("server/discover", &discover()),
+        (r#"\"sure\":true"#, &result(&read)),
+        ("inputResponses", refuses),
+        ("resources/read", &result(&asks)),
+    ]);
+    let arguments = ["read", "--era", "modern", &server, "a://b"];
+    let ended = run(&[&arguments[..], &["--answer", "sure=true"]].concat());
+    assert_eq!(ended.exits(0).stdout, "read\n");
+    let expected = "error: nobody is at a terminal to answer the question of the server; --answer NAME=VALUE answers a form: \
+        the server refused resources/read: no (1)\n";
+    assert!(run(&arguments).exits(6).stderr.ends_with(expected), "{ended}");
 }
 
 #[test]
@@ -84,7 +108,7 @@ fn a_person_answers_a_form_of_a_resource() {
     let terminal = Terminal::new();
     let mut read = Program::start_at(&terminal, &["read", &asking(&form()), "a://b"]);
     let mut seen = 0;
-    next(&read, &mut seen, "Sure *: ");
+    next(&read, &mut seen, "sure *: ");
     read.write(b"y\r");
     next(&read, &mut seen, "Send this? [y/n] ");
     answer(&mut read, &mut seen, "Send this? [y/n] ", "y", "read");
@@ -92,7 +116,7 @@ fn a_person_answers_a_form_of_a_resource() {
     // ^C at the question ends the command.
     let mut read = Program::start_at(&terminal, &["read", &asking(&form()), "a://b"]);
     let mut seen = 0;
-    next(&read, &mut seen, "Sure *: ");
+    next(&read, &mut seen, "sure *: ");
     read.write(b"\x03");
     next(&read, &mut seen, "error: interrupted");
     leaves(read, &terminal, 130);
@@ -124,13 +148,18 @@ fn wrong_answers_start_nothing() {
 
 #[test]
 fn a_signal_ends_a_request_that_waits() {
+    let server = shell(&[("server/discover", &discover()), ("tools/list", "echo waiting >&2")]);
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
-        let mut tools = Program::start(&["tools", &scripted("server open silent")]);
+        let mut tools = Program::start(&["tools", "--era", "modern", &server]);
         tools.close_stdin();
-        tools.stderr.words("scripted");
+        tools.stderr.words("waiting");
         tools.signal(signal);
         tools.end(SOON).exits(code).tells("error: interrupted");
     }
-    let ended = run(&["call", &recorded("mcp", "server"), "add", "{\"a\": 1}", "b=2"]);
+}
+
+#[test]
+fn an_object_and_other_arguments_are_merged() {
+    let ended = run(&["call", &recorded("mcp", "server"), "add", "{\"a\": 1, \"b\": 1}", "b=2"]);
     assert_eq!(ended.exits(0).stdout, "{\"sum\":3}\n");
 }
