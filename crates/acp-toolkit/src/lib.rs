@@ -103,7 +103,7 @@ pub use permissions::{
     CancelGuard, Choices, DecisionScope, PermissionPolicy, PermissionPrompt, PermissionRule, Permissions,
     names_path,
 };
-pub use terminals::{ShownOutput, Terminals};
+pub use terminals::{ShownOutput, Terminals, last_bytes};
 #[cfg(feature = "v2")]
 pub use toolkit::permission_question;
 pub use toolkit::{Toolkit, UserInterface};

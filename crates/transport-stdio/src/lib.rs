@@ -78,6 +78,9 @@
 //! **Its limits.** A process that left its group (a daemon, after `setsid`) is not found. On Windows there are no
 //! groups: the child alone is killed, there is no guard, and the step of SIGTERM is that of SIGKILL.
 //!
+//! A [`ProcessGroup`] starts and ends a program in the same way without being a transport: a command of an agent, or a
+//! program whose bytes are passed on as they are.
+//!
 //! # Invariants
 //!
 //! - No flag of a descriptor that we were given changes.
@@ -130,5 +133,5 @@ mod threaded;
 
 pub use ends::{Input, Output};
 #[cfg(feature = "process")]
-pub use process::{Child, Command, ParseCommandError, SpawnError, Stderr};
+pub use process::{Child, ChildPipes, Command, ParseCommandError, ProcessGroup, SpawnError, Stderr};
 pub use stdio::{Stdio, stdio};

@@ -66,6 +66,16 @@ fn a_status_costs_the_same_however_much_the_call_holds() {
 }
 
 #[test]
+fn a_line_of_a_command_costs_the_same_however_much_it_has_written() {
+    let output = |data: &str| {
+        json!({ "sessionUpdate": "tool_call_update", "toolCallId": "c",
+            "_meta": { "terminal_output": { "terminal_id": "t", "data": data } } })
+    };
+    let large = repeat(48, json!({ "large": ["/_meta/terminal_output/data", 64 << 10, output("")] }));
+    costs_the_same_behind(large, repeat(10_000, json!({ "update": output("a line\n") })));
+}
+
+#[test]
 fn a_mode_costs_the_same_however_long_the_commands_are() {
     let commands = json!({ "sessionUpdate": "available_commands_update",
         "availableCommands": [{ "name": "go", "description": "" }] });
@@ -98,6 +108,22 @@ fn titles_are_kept_as_far_as_they_are_shown() {
     });
     let ended = chat(&script(json!({}), newer), "2");
     assert!(ended.peak_memory < MAX_MEMORY, "version 2: {} MiB", ended.peak_memory);
+}
+
+/// An agent of version 2 may send each message as a whole later.
+#[test]
+fn the_ends_of_many_messages_are_not_all_kept() {
+    let message = json!({ "sessionUpdate": "agent_message_chunk", "messageId": "#", "content": { "type": "text", "text": "" } });
+    let idle =
+        json!({ "update": { "sessionUpdate": "state_update", "state": "idle", "stopReason": "end_turn" } });
+    let greeting = json!({ "protocolVersion": 2, "info": { "name": "a", "version": "1" }, "capabilities": { "session": {} } });
+    let messages = repeat(4000, json!({ "large": ["/content/text", 32 << 10, message] }));
+    let agent = json!({
+        "initialize": [{ "answer": greeting }],
+        "session/prompt": [{ "answer": { "messageId": "u1" } }, messages, idle],
+    });
+    let ended = chat(&script(json!({}), agent), "2");
+    assert!(ended.peak_memory < MAX_MEMORY, "{} MiB", ended.peak_memory);
 }
 
 #[test]

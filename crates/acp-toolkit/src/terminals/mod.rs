@@ -1,7 +1,4 @@
 mod command;
-mod group;
-#[cfg(unix)]
-mod guard;
 pub(crate) mod output;
 mod released;
 mod shown;
@@ -12,7 +9,6 @@ mod source;
 #[path = "source_portable.rs"]
 mod source;
 mod terminal;
-mod watch;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -32,6 +28,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::AbortHandle;
 
 use crate::roots::Roots;
+pub use output::last_bytes;
 use released::ReleasedOutputs;
 pub use shown::ShownOutput;
 use terminal::Terminal;

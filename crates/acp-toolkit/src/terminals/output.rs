@@ -36,11 +36,8 @@ impl Output {
     /// Returns the kept text from a position on.
     pub(crate) fn since(&self, position: u64) -> &str {
         let offset = usize::try_from(position.saturating_sub(self.dropped)).unwrap_or(usize::MAX);
-        let mut offset = offset.min(self.text.len()).max(self.start());
-        while !self.text.is_char_boundary(offset) {
-            offset += 1;
-        }
-        &self.text[offset..]
+        let offset = offset.min(self.text.len()).max(self.start());
+        last_bytes(&self.text, self.text.len() - offset)
     }
 
     /// Returns whether `whole` is a text of which this is the last part so far, or all.
@@ -79,7 +76,7 @@ impl Output {
 
     /// Returns where the text within the limit begins.
     fn start(&self) -> usize {
-        start_of_last(&self.text, self.limit)
+        self.text.len() - last_bytes(&self.text, self.limit).len()
     }
 
     /// Returns how many bytes are buffered before those in front are dropped.
@@ -112,13 +109,14 @@ impl Output {
     }
 }
 
-/// Returns where the last `limit` bytes of a text begin, at the boundary of a character.
-pub(super) fn start_of_last(text: &str, limit: usize) -> usize {
+/// Returns the last `limit` bytes of a text, or fewer so that no character is cut, as a client cuts the output of a
+/// [terminal](https://agentclientprotocol.com/protocol/v1/terminals) at its limit.
+pub fn last_bytes(text: &str, limit: usize) -> &str {
     let mut start = text.len().saturating_sub(limit);
     while !text.is_char_boundary(start) {
         start += 1;
     }
-    start
+    &text[start..]
 }
 
 #[cfg(test)]

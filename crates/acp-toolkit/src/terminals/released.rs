@@ -2,7 +2,7 @@ use std::collections::VecDeque;
 
 use agentwire_acp_schema::v1::{TerminalId, TerminalOutputResponse};
 
-use super::output::start_of_last;
+use super::output::last_bytes;
 
 /// The output of released terminals. The oldest is dropped over the limit.
 #[derive(Debug)]
@@ -30,7 +30,8 @@ impl ReleasedOutputs {
     /// Keeps the last of a terminal's output with the position of its end, and replaces its earlier one.
     pub(super) fn keep(&mut self, id: &TerminalId, (mut output, end): (TerminalOutputResponse, u64)) {
         self.kept.retain(|released| released.id != *id);
-        let start = start_of_last(&output.output, self.limit.saturating_sub(EACH));
+        let limit = self.limit.saturating_sub(EACH);
+        let start = output.output.len() - last_bytes(&output.output, limit).len();
         if start > 0 {
             output.output.drain(..start);
             output.truncated = true;

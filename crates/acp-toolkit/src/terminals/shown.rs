@@ -1,6 +1,6 @@
 use agentwire_acp_schema::v1::{TerminalExitStatus, TerminalId};
 
-use super::Terminals;
+use super::{Terminals, last_bytes};
 
 /// What a terminal wrote since a position. [`Terminals::shown_since`] returns it.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,12 +53,8 @@ impl Terminals {
                 let released = self.released();
                 let (kept, end) = released.output(id)?;
                 let start = end - kept.output.len() as u64;
-                let mut offset = usize::try_from(position.saturating_sub(start)).unwrap_or(usize::MAX);
-                offset = offset.min(kept.output.len());
-                while !kept.output.is_char_boundary(offset) {
-                    offset += 1;
-                }
-                let output = kept.output[offset..].to_owned();
+                let offset = usize::try_from(position.saturating_sub(start)).unwrap_or(usize::MAX);
+                let output = last_bytes(&kept.output, kept.output.len().saturating_sub(offset)).to_owned();
                 Some(ShownOutput { output, position: end, exit_status: kept.exit_status.clone() })
             }
         }

@@ -1,7 +1,14 @@
+use std::process::ExitStatus;
+
 use agentwire_acp_schema::v1::TerminalExitStatus;
 
-/// Returns the exit status for a code or, on Unix, a signal. It has neither where the system reports none.
-pub(super) fn exit_status(code: Option<i32>, signal: Option<i32>) -> TerminalExitStatus {
+/// Returns the exit code or, on Unix, the signal. It has neither where the system does not report how the command ended.
+pub(super) fn exit_status(status: Option<ExitStatus>) -> TerminalExitStatus {
+    #[cfg(unix)]
+    let signal = status.as_ref().and_then(std::os::unix::process::ExitStatusExt::signal);
+    #[cfg(not(unix))]
+    let signal = None;
+    let code = status.and_then(|status| status.code());
     let status = TerminalExitStatus::new();
     match (code, signal) {
         (_, Some(signal)) => status.signal(name(signal)),

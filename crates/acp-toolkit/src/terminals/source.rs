@@ -1,11 +1,10 @@
 use std::io::{self, PipeReader};
 use std::process::{Command, Stdio};
 
+use agentwire_transport_stdio::ProcessGroup;
 use rustix::io::Errno;
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe::Receiver;
-
-use super::group::Group;
 
 /// The maximum of a pipe's buffer on Linux for unprivileged processes.
 const MAX_IN_PIPE: usize = 1024 * 1024;
@@ -18,12 +17,12 @@ pub(super) struct Source {
 
 impl Source {
     /// Starts `command`.
-    pub(super) fn spawn(mut command: Command) -> io::Result<(Group, Self)> {
+    pub(super) fn spawn(mut command: Command) -> io::Result<(ProcessGroup, Self)> {
         let (reader, writer) = io::pipe()?;
         let pipe = Self::register(reader)?;
         command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
         // The command, with its copies of the writing end, is dropped when this returns.
-        Ok((Group::spawn(command)?, Self { pipe }))
+        Ok((ProcessGroup::spawn(command)?, Self { pipe }))
     }
 
     fn register(reader: PipeReader) -> io::Result<Receiver> {

@@ -2,11 +2,10 @@ use std::io;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use agentwire_transport_stdio::ProcessGroup;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{ChildStderr, ChildStdout};
 use tokio::time::timeout;
-
-use super::group::Group;
 
 /// How long the last output of an ended command may take to arrive.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(200);
@@ -22,9 +21,9 @@ pub(super) struct Source {
 
 impl Source {
     /// Starts `command`.
-    pub(super) fn spawn(mut command: Command) -> io::Result<(Group, Self)> {
+    pub(super) fn spawn(mut command: Command) -> io::Result<(ProcessGroup, Self)> {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut group = Group::spawn(command)?;
+        let mut group = ProcessGroup::spawn(command)?;
         let leader = group.leader();
         let stdout = leader.stdout.take().map(ChildStdout::from_std).transpose()?;
         let stderr = leader.stderr.take().map(ChildStderr::from_std).transpose()?;

@@ -1,4 +1,4 @@
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::io;
 use std::process::Command;
 use std::sync::Arc;
@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use agentwire_acp_schema::v1::{TerminalExitStatus, TerminalOutputResponse};
 use agentwire_sync::Mutex;
+use agentwire_transport_stdio::ProcessGroup;
 use tokio::sync::watch as latest;
 
-use super::group::Group;
 use super::output::Output;
+use super::signal::exit_status;
 use super::source::Source;
-use super::watch::Watch;
 
 /// How long to wait, without blocking, for a killed process.
 const KILL_LIMIT: Duration = Duration::from_secs(1);
@@ -22,7 +22,7 @@ const PIECE: usize = 64 * 1024;
 /// A command, its output and its exit status.
 #[derive(Debug)]
 pub(super) struct Terminal {
-    group: Mutex<Group>,
+    group: Mutex<ProcessGroup>,
     output: Mutex<Output>,
     /// None while it runs.
     status: latest::Sender<Option<TerminalExitStatus>>,
@@ -91,7 +91,7 @@ impl Terminal {
     /// Kills all of the group, and blocks until nothing is left of the command. Nothing happens the second time.
     pub(super) fn end(&self) {
         let status = self.group.lock().finish();
-        self.publish(status);
+        self.publish(exit_status(status));
     }
 
     fn publish(&self, status: TerminalExitStatus) {
@@ -103,13 +103,8 @@ impl Terminal {
     }
 
     async fn ended(&self) -> TerminalExitStatus {
-        let watch = Watch::new(self.group.lock().id());
-        loop {
-            if let Some(status) = self.group.lock().status() {
-                return status;
-            }
-            watch.wait().await;
-        }
+        poll_fn(|cx| self.group.lock().poll_ended(cx)).await;
+        exit_status(self.group.lock().status())
     }
 }
 

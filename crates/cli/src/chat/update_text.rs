@@ -4,7 +4,7 @@ use agentwire_acp_schema::v1::{
     Content, ContentBlock, ContentChunk, MessageId, SessionUpdate, ToolCallContent, ToolCallUpdate,
 };
 use agentwire_acp_schema::v2;
-use agentwire_acp_toolkit::MessageKind;
+use agentwire_acp_toolkit::{MessageKind, last_bytes};
 
 use super::draw::content_text;
 use crate::text::beginning;
@@ -148,11 +148,8 @@ fn keep_end(text: &mut String) {
     if text.len() <= TOOL_TEXT_LIMIT {
         return;
     }
-    let mut start = text.len() - TOOL_TEXT_LIMIT;
-    while !text.is_char_boundary(start) {
-        start += 1;
-    }
-    *text = format!("[{start} bytes before this are left out]\n{}", &text[start..]);
+    let end = last_bytes(text, TOOL_TEXT_LIMIT);
+    *text = format!("[{} bytes before this are left out]\n{end}", text.len() - end.len());
 }
 
 /// A copy of a tool call with only its shown parts. All of it may be as long as a message.

@@ -13,8 +13,6 @@ use futures_util::FutureExt as _;
 use http::Uri;
 use tokio::net::TcpListener;
 
-pub(crate) use self::pipe::Compat;
-
 use crate::arguments::Record;
 use crate::failure::Usage;
 use crate::signals::Signals;

@@ -1,17 +1,18 @@
 //! Runs a program between our own streams, and records what passes.
 
 use std::ffi::OsString;
+use std::future::poll_fn;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use agentwire_recording::{EventKind, Exit, LineTap, Recorder, Side};
-use agentwire_transport_stdio::{Input, Output};
+use agentwire_transport_stdio::{ChildPipes, Input, Output, ProcessGroup};
 use anyhow::{Context as _, Result};
 use futures_util::future::join;
 
-use super::pipe::{Compat, copy};
+use super::pipe::copy;
 use crate::failure::ProgramEnded;
-use crate::process_group::{Pipes, ProcessGroup};
+use crate::process_group::spawn;
 use crate::signals::Signals;
 
 /// How long output may come after the program has ended: from processes that it has left behind, which are killed then.
@@ -20,32 +21,32 @@ const DRAIN: Duration = Duration::from_secs(1);
 /// Runs the program, and fails with its exit code unless that is 0.
 pub(super) async fn run(command: &[OsString], recorder: Recorder) -> Result<()> {
     let mut signals = Signals::listen()?;
-    let (mut program, Pipes { stdin, stdout, stderr }) = ProcessGroup::spawn(command, Stdio::piped())?;
+    let (mut program, ChildPipes { stdin, stdout, stderr }) = spawn(command, Stdio::piped())?;
     let stderr = stderr.context("stderr")?;
     let some = || Some(recorder.clone());
-    let input = copy(Input::stdin()?, Compat(stdin), LineTap::messages(some(), Side::Client));
+    let input = copy(Input::stdin()?, stdin, LineTap::messages(some(), Side::Client));
     let output = join(
-        copy(Compat(stdout), Output::stdout()?, LineTap::messages(some(), Side::Server)),
-        copy(Compat(stderr), Output::stderr()?, LineTap::stderr(some(), Side::Server)),
+        copy(stdout, Output::stdout()?, LineTap::messages(some(), Side::Server)),
+        copy(stderr, Output::stderr()?, LineTap::stderr(some(), Side::Server)),
     );
     let output = async {
         let mut output = std::pin::pin!(output);
         tokio::select! {
             // The program may run on after it has closed its output.
             _ = &mut output => ended(&mut program, &mut signals).await,
-            ended = ended(&mut program, &mut signals) => {
+            () = ended(&mut program, &mut signals) => {
                 let _drained = tokio::time::timeout(DRAIN, output).await;
-                ended
             }
-        }?;
-        program.wait().await
+        }
+        // What the program has left behind is killed, before the program is reaped.
+        program.finish()
     };
     let mut output = std::pin::pin!(output);
     let status = tokio::select! {
         status = &mut output => status,
         () = input => output.await,
     };
-    let status = status?;
+    let status = status.context("the system does not say how the program ended")?;
     recorder.record(Side::Server, EventKind::Exit(exit_of(status)));
     match exit_code(status) {
         0 => Ok(()),
@@ -54,18 +55,18 @@ pub(super) async fn run(command: &[OsString], recorder: Recorder) -> Result<()> 
 }
 
 /// Waits for the end of the program. The first signal is passed on to it, the second kills it.
-async fn ended(program: &mut ProcessGroup, signals: &mut Signals) -> std::io::Result<()> {
+async fn ended(program: &mut ProcessGroup, signals: &mut Signals) {
     tokio::select! {
-        ended = program.ended() => return ended,
+        () = poll_fn(|cx| program.poll_ended(cx)) => return,
         () = signals.next() => {}
     }
     program.terminate();
     tokio::select! {
-        ended = program.ended() => return ended,
+        () = poll_fn(|cx| program.poll_ended(cx)) => return,
         () = signals.next() => {}
     }
     program.kill();
-    program.ended().await
+    poll_fn(|cx| program.poll_ended(cx)).await;
 }
 
 /// The exit code of a program: its own, or 128 and the signal that ended it.

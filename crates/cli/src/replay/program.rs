@@ -1,24 +1,24 @@
 //! The program against which a side is played.
 
 use std::ffi::OsString;
+use std::future::poll_fn;
 use std::process::Stdio;
 
 use agentwire_recording::LineWire;
+use agentwire_transport_stdio::{ChildPipes, Input, Output, ProcessGroup};
 use anyhow::Result;
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
-use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+use futures_util::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::task::JoinHandle;
 
 use super::END;
-use crate::process_group::{Pipes, ProcessGroup};
-use crate::record::Compat;
+use crate::process_group::spawn;
 use crate::text::Notes;
 
 /// The most bytes of a line of stderr that are shown: 16 KiB.
 const LINE_LIMIT: u64 = 16 << 10;
 
 /// What a program writes and reads, as lines.
-pub(crate) type ProgramWire = LineWire<Compat<ChildStdout>, Compat<ChildStdin>>;
+pub(crate) type ProgramWire = LineWire<Input, Output>;
 
 /// A program that runs. Dropping it kills it.
 pub(crate) struct Program {
@@ -30,17 +30,15 @@ impl Program {
     /// Starts a program. Its stderr is shown line by line in the notes; without notes it is discarded.
     pub(crate) fn start(command: &[OsString], notes: Option<&Notes>) -> Result<(Self, ProgramWire)> {
         let stderr = if notes.is_some() { Stdio::piped() } else { Stdio::null() };
-        let (process, Pipes { stdin, stdout, stderr }) = ProcessGroup::spawn(command, stderr)?;
+        let (process, ChildPipes { stdin, stdout, stderr }) = spawn(command, stderr)?;
         let stderr = stderr.zip(notes).map(|(stderr, notes)| tokio::spawn(show(stderr, notes.clone())));
-        Ok((Self { process, stderr }, LineWire::new(Compat(stdout), Compat(stdin))))
+        Ok((Self { process, stderr }, LineWire::new(stdout, stdin)))
     }
 
     /// Waits for its end, and kills it if that takes too long.
     pub(crate) async fn end(&mut self) {
-        if tokio::time::timeout(END, self.process.wait()).await.is_err() {
-            self.process.kill();
-            let _ended = self.process.wait().await;
-        }
+        let _in_time = tokio::time::timeout(END, poll_fn(|cx| self.process.poll_ended(cx))).await;
+        self.process.finish();
         if let Some(stderr) = &mut self.stderr {
             let _shown = tokio::time::timeout(END, stderr).await;
         }
@@ -55,7 +53,7 @@ impl Drop for Program {
     }
 }
 
-async fn show(stderr: ChildStderr, notes: Notes) {
+async fn show(stderr: Input, notes: Notes) {
     let mut stderr = BufReader::new(stderr);
     let mut line = Vec::new();
     loop {

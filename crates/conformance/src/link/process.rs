@@ -30,7 +30,8 @@ pub(crate) struct Process {
     group: Group,
 }
 
-/// The process group that a program leads.
+/// The process group that a program leads. `ProcessGroup` of `transport-stdio` ends groups for the runtimes. This crate judges those
+/// and shares none of their code.
 #[derive(Debug)]
 struct Group {
     #[cfg(unix)]

@@ -7,20 +7,53 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 #[cfg(unix)]
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus};
 
+use crate::process::pipes::{self, ChildPipes};
 use crate::process::watch::Watch;
 
 /// How long to wait for a killed process to end. The kernel needs microseconds, unless the process hangs in a system call
 /// that cannot be interrupted.
 const REAP_LIMIT: Duration = Duration::from_secs(1);
 
-/// A process group: the child as its leader, the processes that it started and that stay in the group, and the guard.
+/// A child that leads a process group, the processes that it started and that stay in the group, and the guard, which kills
+/// the group when this process ends in any way.
 ///
 /// The leader is reaped last. While it is a zombie, the system gives its id, which is also that of the group, to no other
 /// process, so no signal of ours hits one.
+///
+/// Dropping it kills and reaps the group, as [`finish`](Self::finish) does. On systems without groups the leader alone is
+/// killed, and there is no guard.
+///
+/// ```
+/// use std::future::poll_fn;
+/// use std::process::{Command, Stdio};
+///
+/// use agentwire_transport_stdio::ProcessGroup;
+/// use futures::AsyncReadExt;
+///
+/// # #[cfg(unix)]
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> std::io::Result<()> {
+/// let mut command = Command::new("sh");
+/// command.args(["-c", "sleep 100 & read name; echo hello $name; exit 3"]);
+/// command.stdin(Stdio::piped()).stdout(Stdio::piped());
+/// let mut group = ProcessGroup::spawn(command)?;
+/// let mut pipes = group.take_pipes()?;
+/// futures::AsyncWriteExt::write_all(&mut pipes.stdin, b"you\n").await?;
+/// poll_fn(|cx| group.poll_ended(cx)).await;
+/// // The `sleep` still runs. It is killed here.
+/// assert_eq!(group.finish().and_then(|status| status.code()), Some(3));
+/// let mut text = String::new();
+/// pipes.stdout.read_to_string(&mut text).await?;
+/// assert_eq!(text, "hello you\n");
+/// # Ok(())
+/// # }
+/// # #[cfg(not(unix))]
+/// # fn main() {}
+/// ```
 #[derive(Debug)]
-pub(super) struct Group {
+pub struct ProcessGroup {
     leader: process::Child,
     #[cfg(unix)]
     guard: Option<super::guard::Guard>,
@@ -33,9 +66,18 @@ pub(super) struct Group {
     status: Option<ExitStatus>,
 }
 
-impl Group {
-    /// Starts `command` as the leader of a group of its own.
-    pub(super) fn spawn(mut command: process::Command, guarded: bool) -> io::Result<Self> {
+impl ProcessGroup {
+    /// Starts `command` as the leader of a group of its own, with a guard.
+    ///
+    /// # Errors
+    ///
+    /// When the system refuses to start it.
+    pub fn spawn(command: process::Command) -> io::Result<Self> {
+        Self::start(command, true)
+    }
+
+    /// Starts `command` with or without a guard.
+    pub(super) fn start(mut command: process::Command, guarded: bool) -> io::Result<Self> {
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let leader = command.spawn()?;
@@ -55,17 +97,35 @@ impl Group {
         })
     }
 
-    /// The process that was started, for its streams and its id.
-    pub(super) fn leader(&mut self) -> &mut process::Child {
+    /// The process that was started, for its streams. Only [`finish`](Self::finish) may wait for it.
+    pub fn leader(&mut self) -> &mut process::Child {
         &mut self.leader
     }
 
-    pub(super) fn id(&self) -> u32 {
+    /// Takes our ends of the leader's streams, each of which must be a pipe. Its stderr may be something else.
+    ///
+    /// # Errors
+    ///
+    /// When stdin or stdout is no pipe or was taken before, and when the system refuses to use a pipe without blocking. On
+    /// Windows also outside a tokio runtime.
+    pub fn take_pipes(&mut self) -> io::Result<ChildPipes> {
+        pipes::take(&mut self.leader)
+    }
+
+    /// The id of the leader, which on Unix is also that of the group.
+    pub fn id(&self) -> u32 {
         self.leader.id()
     }
 
-    /// How the leader ended, after [`finish`](Self::finish). None if other code of this process has reaped it.
-    pub(super) fn status(&self) -> Option<ExitStatus> {
+    /// Whether the leader has ended. Processes that it started may still run.
+    pub fn has_ended(&mut self) -> bool {
+        self.look();
+        self.finished || self.lost || self.status.is_some()
+    }
+
+    /// How the leader ended. None while it runs, and where the system does not report it.
+    pub fn status(&mut self) -> Option<ExitStatus> {
+        self.look();
         self.status
     }
 
@@ -74,8 +134,9 @@ impl Group {
         self.finished
     }
 
-    /// Waits until the leader has ended. Only [`finish`](Self::finish) reaps it.
-    pub(super) fn poll_ended(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+    /// Waits until the leader has ended. Only [`finish`](Self::finish) reaps it. Wakes the task of the last call. Must be called
+    /// within a tokio runtime that has I/O and time enabled.
+    pub fn poll_ended(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         loop {
             if self.has_ended() {
                 return Poll::Ready(());
@@ -94,15 +155,15 @@ impl Group {
     }
 
     /// Sends SIGTERM to the group. On systems without groups the leader is killed.
-    pub(super) fn terminate(&mut self) {
+    pub fn terminate(&mut self) {
         #[cfg(unix)]
         self.signal(Signal::TERM);
         #[cfg(not(unix))]
         self.kill();
     }
 
-    /// Kills the group.
-    pub(super) fn kill(&mut self) {
+    /// Sends SIGKILL to the group. On systems without groups the leader is killed.
+    pub fn kill(&mut self) {
         #[cfg(unix)]
         self.signal(Signal::KILL);
         if !self.lost {
@@ -111,11 +172,11 @@ impl Group {
         }
     }
 
-    /// Kills and reaps what is left, so that no zombie remains. Blocks until the killed processes have ended, for
-    /// [`REAP_LIMIT`] at most.
-    pub(super) fn finish(&mut self) {
+    /// Kills and reaps what is left, so that no zombie remains, and returns how the leader ended. Blocks until the killed processes
+    /// have ended: microseconds as a rule, a second at most.
+    pub fn finish(&mut self) -> Option<ExitStatus> {
         if self.finished {
-            return;
+            return self.status;
         }
         self.kill();
         #[cfg(unix)]
@@ -123,30 +184,38 @@ impl Group {
             reap(&mut guard.into_process());
         }
         if !self.lost {
-            self.status = reap(&mut self.leader);
+            self.status = reap(&mut self.leader).or(self.status);
         }
         self.finished = true;
+        // It may hold a descriptor.
+        self.watch = Watch::default();
+        self.status
     }
 
+    /// Looks whether the leader has ended, and how, without reaping it.
     #[cfg(unix)]
-    fn has_ended(&mut self) -> bool {
+    fn look(&mut self) {
         if self.finished || self.lost {
-            return true;
+            return;
         }
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         match rustix::process::waitid(WaitId::Pid(Pid::from_child(&self.leader)), options) {
-            Ok(status) => status.is_some(),
-            Err(rustix::io::Errno::INTR) => false,
-            Err(_) => {
-                self.lost = true;
-                true
-            }
+            Ok(status) => self.status = status.map(|status| exit_status(&status)),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(_) => self.lost = true,
         }
     }
 
+    /// Looks whether the leader has ended, and how. On systems without groups it is reaped here.
     #[cfg(not(unix))]
-    fn has_ended(&mut self) -> bool {
-        self.finished || !matches!(self.leader.try_wait(), Ok(None))
+    fn look(&mut self) {
+        if self.finished || self.lost || self.status.is_some() {
+            return;
+        }
+        match self.leader.try_wait() {
+            Ok(status) => self.status = status,
+            Err(_) => self.lost = true,
+        }
     }
 
     #[cfg(unix)]
@@ -158,10 +227,18 @@ impl Group {
     }
 }
 
-impl Drop for Group {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
         self.finish();
     }
+}
+
+/// The exit status of a process that is not reaped.
+#[cfg(unix)]
+fn exit_status(status: &WaitIdStatus) -> ExitStatus {
+    // The form in which `wait` reports it: the signal in the lowest byte, or else the code in the next one.
+    let code = || (status.exit_status().unwrap_or_default() & 0xff) << 8;
+    std::os::unix::process::ExitStatusExt::from_raw(status.terminating_signal().unwrap_or_else(code))
 }
 
 /// Reaps a process that was killed.

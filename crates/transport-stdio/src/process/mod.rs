@@ -16,4 +16,6 @@ mod watch;
 
 pub use child::Child;
 pub use command::{Command, ParseCommandError, Stderr};
+pub use group::ProcessGroup;
+pub use pipes::ChildPipes;
 pub use spawn_error::SpawnError;

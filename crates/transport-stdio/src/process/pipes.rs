@@ -6,22 +6,27 @@ use std::process::Child;
 use crate::{Input, Output};
 
 /// Our ends of a child's streams.
-pub(super) struct Pipes {
-    pub(super) stdin: Output,
-    pub(super) stdout: Input,
-    pub(super) stderr: Option<Input>,
+#[derive(Debug)]
+#[allow(clippy::exhaustive_structs, reason = "a child has these streams")]
+pub struct ChildPipes {
+    /// What it reads.
+    pub stdin: Output,
+    /// What it writes.
+    pub stdout: Input,
+    /// What it writes for people; none where that is no pipe.
+    pub stderr: Option<Input>,
 }
 
 /// Takes our ends out of `child`.
 #[cfg(unix)]
-pub(super) fn take(child: &mut Child) -> io::Result<Pipes> {
+pub(super) fn take(child: &mut Child) -> io::Result<ChildPipes> {
     use agentwire_transport::Direction;
 
     use crate::descriptor::Descriptor;
 
     let missing = || io::Error::from(io::ErrorKind::NotFound);
     let input = |fd| Descriptor::own(fd, Direction::In).map(Input::from);
-    Ok(Pipes {
+    Ok(ChildPipes {
         stdin: Descriptor::own(child.stdin.take().ok_or_else(missing)?.into(), Direction::Out)?.into(),
         stdout: input(child.stdout.take().ok_or_else(missing)?.into())?,
         stderr: child.stderr.take().map(|pipe| input(pipe.into())).transpose()?,
@@ -30,7 +35,7 @@ pub(super) fn take(child: &mut Child) -> io::Result<Pipes> {
 
 /// Takes our ends out of `child`.
 #[cfg(windows)]
-pub(super) fn take(child: &mut Child) -> io::Result<Pipes> {
+pub(super) fn take(child: &mut Child) -> io::Result<ChildPipes> {
     use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 
     use crate::runtime::require_runtime;
@@ -41,7 +46,7 @@ pub(super) fn take(child: &mut Child) -> io::Result<Pipes> {
     let stdin = ChildStdin::from_std(child.stdin.take().ok_or_else(missing)?)?;
     let stdout = ChildStdout::from_std(child.stdout.take().ok_or_else(missing)?)?;
     let stderr = child.stderr.take().map(ChildStderr::from_std).transpose()?;
-    Ok(Pipes {
+    Ok(ChildPipes {
         stdin: (Box::new(Adapted(stdin)) as Writer).into(),
         stdout: (Box::new(Adapted(stdout)) as Reader).into(),
         stderr: stderr.map(|stderr| (Box::new(Adapted(stderr)) as Reader).into()),

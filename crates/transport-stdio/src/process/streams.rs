@@ -10,8 +10,7 @@ use futures::Stream;
 
 use crate::ends::Output;
 use crate::process::command::Command;
-use crate::process::group::Group;
-use crate::process::pipes;
+use crate::process::group::ProcessGroup;
 use crate::process::stderr::Drain;
 use crate::process::text_lines::Stdout;
 use crate::process::waker::ChildWaker;
@@ -20,7 +19,7 @@ use crate::process::waker::ChildWaker;
 #[derive(Debug)]
 pub(super) struct ChildStreams {
     pub(super) program: String,
-    pub(super) group: Group,
+    pub(super) group: ProcessGroup,
     incoming: Lines<Stdout, ()>,
     /// None once our end of its stdin is closed.
     pub(super) outgoing: Option<Lines<(), Output>>,
@@ -50,8 +49,8 @@ pub(super) enum Reading {
 impl ChildStreams {
     /// Starts a process, and takes our ends of its streams.
     pub(super) fn start(command: &Command, program: &str) -> io::Result<Self> {
-        let mut group = Group::spawn(command.to_std(), command.guard)?;
-        let pipes = pipes::take(group.leader())?;
+        let mut group = ProcessGroup::start(command.to_std(), command.guard)?;
+        let pipes = group.take_pipes()?;
         let mut incoming = lines(Stdout::new(pipes.stdout, command.on_text.clone()), ());
         if let Some(bytes) = command.limit {
             incoming = incoming.limit(bytes);
@@ -114,7 +113,7 @@ impl ChildStreams {
     }
 
     /// Describes the end of the process, after [`finish`](Self::finish).
-    pub(super) fn exited(&self) -> Exited {
+    pub(super) fn exited(&mut self) -> Exited {
         Exited::new(self.program.clone(), self.group.status(), self.stderr.tail())
     }
 }

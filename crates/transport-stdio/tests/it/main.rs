@@ -10,6 +10,8 @@ mod child;
 #[cfg(feature = "process")]
 mod children;
 #[cfg(feature = "process")]
+mod group;
+#[cfg(feature = "process")]
 mod shutdown;
 mod stdio;
 mod support;

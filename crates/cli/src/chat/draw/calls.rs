@@ -6,22 +6,28 @@ use std::io;
 use agentwire_acp_schema::v1::TerminalId;
 
 use super::fold::{Fold, WholeOutput};
-use super::new_text::NewText;
+use super::shown_texts::ShownTexts;
 use crate::terminal::{Mark, Screen};
 
 /// The most tool calls of which is known what was shown. Of an older one it may be shown again.
 const CALLS: usize = 64;
 
-/// The most pieces of content, and the most terminals, of a call of which that is known.
+/// The most changes of files, and the most terminals, of a call of which that is known.
 const PIECES: usize = 200;
+
+/// The longest id of a terminal of ours, in bytes. All of them are made by us, and are short.
+const TERMINAL_ID: usize = 256;
+
+/// The most memory that the whole outputs of running calls take: 4 MiB. Beyond it the oldest calls give theirs up.
+const WHOLE_OUTPUTS: usize = 4 << 20;
 
 /// What was shown of a tool call.
 #[derive(Default)]
 pub(super) struct CallOutput {
     /// Its mark and its title.
     pub(super) headline: Option<(Mark, String)>,
-    /// The texts, by their place in the content.
-    texts: HashMap<usize, NewText>,
+    /// How many pieces of its content were said to be left out.
+    left_out: usize,
     /// Hashes of the changes of files.
     changes: Vec<u64>,
     pub(super) terminals: Vec<CallTerminal>,
@@ -31,53 +37,20 @@ pub(super) struct CallOutput {
 
 /// What was shown of a terminal of a tool call.
 pub(super) struct CallTerminal {
-    pub(super) id: TerminalId,
+    /// A hash of its id.
+    pub(super) key: u64,
+    /// Its id, where it may be a terminal of ours.
+    pub(super) own_id: Option<TerminalId>,
     /// Where the output that was not shown begins.
     pub(super) position: u64,
-    text: NewText,
     /// How its command ended, and whether that was without a fault.
     pub(super) exit: Option<(String, bool)>,
 }
 
 impl CallOutput {
-    /// Shows what is new of a text of the content.
-    pub(super) fn draw_text(
-        &mut self,
-        screen: &mut Screen,
-        call: usize,
-        place: usize,
-        text: &str,
-    ) -> io::Result<()> {
-        if !self.texts.contains_key(&place) && self.texts.len() >= PIECES {
-            self.texts.clear();
-        }
-        let is_first = !self.texts.contains_key(&place);
-        let shown = self.texts.entry(place).or_default();
-        let mut new = shown.replace(text);
-        // An agent may send the output of a terminal as a text too.
-        for terminal in self.terminals.iter().filter(|terminal| is_first && !terminal.text.is_empty()) {
-            new = terminal.text.not_in(new);
-        }
-        self.fold.push(screen, call, place, new)
-    }
-
-    /// Shows what is new of the output of a terminal: `more` that follows, or the `whole` of it.
-    pub(super) fn draw_terminal(
-        &mut self,
-        screen: &mut Screen,
-        call: usize,
-        place: usize,
-        output: TerminalText<'_>,
-    ) -> io::Result<()> {
-        let Some(terminal) = self.terminals.get_mut(place) else { return Ok(()) };
-        let new = match output {
-            TerminalText::More(more) => {
-                terminal.text.add(more);
-                more
-            }
-            TerminalText::Whole(whole) => terminal.text.replace(whole),
-        };
-        self.fold.push(screen, call, usize::MAX - place, new)
+    /// Records how many pieces of the content are left out. Returns whether that has to be said.
+    pub(super) fn is_new_count(&mut self, left_out: usize) -> bool {
+        left_out > 0 && std::mem::replace(&mut self.left_out, left_out) != left_out
     }
 
     /// Records a change of a file. Returns whether it is new.
@@ -92,14 +65,24 @@ impl CallOutput {
         true
     }
 
-    /// Records a terminal. Returns its place if it is new.
-    pub(super) fn add_terminal(&mut self, id: &TerminalId) -> Option<usize> {
-        if self.terminals.len() >= PIECES || self.terminals.iter().any(|terminal| terminal.id == *id) {
+    /// Records a terminal by a hash of its id. Returns its place if it is new.
+    pub(super) fn add_terminal(&mut self, key: u64, id: &TerminalId) -> Option<usize> {
+        if self.terminals.len() >= PIECES || self.terminals.iter().any(|terminal| terminal.key == key) {
             return None;
         }
-        let (position, text) = (0, NewText::default());
-        self.terminals.push(CallTerminal { id: id.clone(), position, text, exit: None });
+        let own_id = (id.as_str().len() <= TERMINAL_ID).then(|| id.clone());
+        self.terminals.push(CallTerminal { key, own_id, position: 0, exit: None });
         Some(self.terminals.len() - 1)
+    }
+
+    /// Whether more output is shown when it arrives.
+    pub(super) fn shows_more(&self) -> bool {
+        self.fold.shows_more()
+    }
+
+    /// Whether something is shown when the output ends.
+    pub(super) fn has_end(&self) -> bool {
+        self.fold.has_end() || self.terminals.iter().any(|terminal| terminal.exit.is_some())
     }
 
     /// Shows the last lines of the output, and how the commands ended.
@@ -135,6 +118,8 @@ pub(super) struct CallOutputs {
     calls: HashMap<usize, CallOutput>,
     /// The oldest first.
     order: VecDeque<usize>,
+    /// The texts of the calls, by their calls and their sources: a place in the content, or a terminal.
+    texts: ShownTexts<(usize, usize)>,
 }
 
 impl CallOutputs {
@@ -153,6 +138,53 @@ impl CallOutputs {
         self.calls.entry(call).or_insert_with(|| CallOutput { fold, ..CallOutput::default() })
     }
 
+    /// Records a text of the content. Returns the part of it that was not shown.
+    pub(super) fn new_text<'a>(&mut self, call: usize, place: usize, text: &'a str) -> &'a str {
+        let is_first = self.texts.get((call, place)).is_none();
+        let mut new = self.texts.replace((call, place), text);
+        // An agent may send the output of a terminal as a text too.
+        let terminals = if is_first { self.get(call).terminals.len() } else { 0 };
+        for terminal in 0..terminals {
+            if let Some(shown) = self.texts.get((call, terminal_source(terminal))) {
+                new = shown.not_in(new);
+            }
+        }
+        new
+    }
+
+    /// Records output of a terminal. Returns the part of it that was not shown.
+    pub(super) fn new_output<'a>(&mut self, call: usize, source: usize, output: TerminalText<'a>) -> &'a str {
+        match output {
+            TerminalText::More(more) => {
+                self.texts.add((call, source), more);
+                more
+            }
+            TerminalText::Whole(whole) => self.texts.replace((call, source), whole),
+        }
+    }
+
+    /// Shows new output of a call, or keeps it until the end of the call.
+    pub(super) fn draw(
+        &mut self,
+        screen: &mut Screen,
+        call: usize,
+        source: usize,
+        new: &str,
+    ) -> io::Result<()> {
+        self.get(call).fold.push(screen, call, source, new)?;
+        let mut weight: usize = self.calls.values().map(|output| output.fold.weight()).sum();
+        for oldest in &self.order {
+            if weight <= WHOLE_OUTPUTS {
+                break;
+            }
+            if let Some(output) = self.calls.get_mut(oldest) {
+                weight -= output.fold.weight();
+                output.fold.give_up_whole();
+            }
+        }
+        Ok(())
+    }
+
     pub(super) fn find(&mut self, call: usize) -> Option<&mut CallOutput> {
         self.calls.get_mut(&call)
     }
@@ -168,5 +200,40 @@ impl CallOutputs {
         if let Some(call) = self.order.remove(ended.unwrap_or(0)) {
             self.calls.remove(&call);
         }
+    }
+}
+
+/// The source of the output of a terminal, which is no place in the content.
+pub(super) fn terminal_source(place: usize) -> usize {
+    usize::MAX - place
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chat::draw::tests::Paper;
+    use crate::terminal::Style;
+
+    /// An agent runs many commands at once, and each writes much.
+    #[test]
+    fn the_outputs_of_many_calls_take_no_more_than_the_limit() {
+        let paper = Paper::default();
+        let mut screen = Screen::new(Box::new(paper.clone()), Style::default());
+        let mut calls = CallOutputs::new(true);
+        let text = "some words on each line\n".repeat(1 << 13);
+        for _ in 0..3 {
+            for call in 0..2 * CALLS {
+                calls.draw(&mut screen, call, 0, &text).unwrap();
+                let weights = calls.calls.values().map(|output| output.fold.weight());
+                assert!(weights.sum::<usize>() <= WHOLE_OUTPUTS && calls.calls.len() <= CALLS);
+            }
+        }
+        paper.text();
+        let oldest = calls.order[0];
+        let whole = calls.get(oldest).finish(&mut screen, oldest, true).unwrap().unwrap();
+        let end = "  some words on each line\n".repeat(20);
+        assert_eq!(paper.text(), format!("  … 8152 lines, :last shows the last of them\n{end}"));
+        whole.draw(&mut screen).unwrap();
+        assert_eq!(paper.text(), format!("  … {} bytes are not kept\n", text.len()));
     }
 }

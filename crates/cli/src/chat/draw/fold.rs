@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 use std::io;
 
+use agentwire_acp_toolkit::last_bytes;
+
 use crate::terminal::Screen;
 
 /// How many lines are shown at the beginning, and at the end.
@@ -40,21 +42,27 @@ pub(super) struct WholeOutput {
 
 impl WholeOutput {
     fn push(&mut self, text: &str) {
-        self.text.push_str(text);
+        let kept = last_bytes(text, WHOLE);
+        self.lost += text.len() - kept.len();
+        self.text.push_str(kept);
         if self.text.len() > WHOLE + WHOLE / 4 {
-            let mut start = self.text.len() - WHOLE;
-            while !self.text.is_char_boundary(start) {
-                start += 1;
-            }
+            let start = self.text.len() - last_bytes(&self.text, WHOLE).len();
             self.text.drain(..start);
             self.lost += start;
         }
     }
 
+    /// Gives up what is kept so far.
+    fn give_up(&mut self) {
+        self.lost += self.text.len();
+        self.text = String::new();
+    }
+
     /// Shows all of it.
     pub(super) fn draw(&self, screen: &mut Screen) -> io::Result<()> {
         if self.lost > 0 {
-            screen.dim(&format!("  … {} bytes before this are not kept", self.lost))?;
+            let place = if self.text.is_empty() { "" } else { " before this" };
+            screen.dim(&format!("  … {} bytes{place} are not kept", self.lost))?;
         }
         self.text.lines().try_for_each(|line| screen.shortened_line("2", line))
     }
@@ -104,6 +112,26 @@ impl Fold {
         Ok(())
     }
 
+    /// Whether more output is shown when it arrives, and not when it ends.
+    pub(super) fn shows_more(&self) -> bool {
+        self.lines < EDGE + usize::from(self.in_line)
+    }
+
+    /// Whether lines are shown when it ends.
+    pub(super) fn has_end(&self) -> bool {
+        !self.last.is_empty()
+    }
+
+    /// How many bytes of memory the whole output takes.
+    pub(super) fn weight(&self) -> usize {
+        self.whole.text.capacity()
+    }
+
+    /// Gives up the whole output so far. Its last lines are still shown when it ends.
+    pub(super) fn give_up_whole(&mut self) {
+        self.whole.give_up();
+    }
+
     fn begin_line(&mut self) {
         self.lines += 1;
         self.width = 0;
@@ -141,16 +169,21 @@ impl Fold {
         call: usize,
         offers_whole: bool,
     ) -> io::Result<Option<WholeOutput>> {
-        let Self { lines, last, whole, .. } = std::mem::replace(self, Self::new(self.keeps_whole));
+        let Self { lines, last, mut whole, .. } = std::mem::replace(self, Self::new(self.keeps_whole));
         let left_out = lines.saturating_sub(EDGE + last.len());
         if left_out > 0 {
-            let how = if offers_whole { ", :last shows all" } else { "" };
+            let how = match (offers_whole, whole.lost) {
+                (false, _) => "",
+                (true, 0) => ", :last shows all",
+                (true, _) => ", :last shows the last of them",
+            };
             let plural = if left_out == 1 { "" } else { "s" };
             screen.dim(&format!("  … {left_out} line{plural}{how}"))?;
         }
         for line in last {
             screen.output_piece(call, &(line + "\n"))?;
         }
+        whole.text.shrink_to_fit();
         Ok((left_out > 0).then_some(whole))
     }
 }

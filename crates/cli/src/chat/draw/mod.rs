@@ -5,25 +5,22 @@ mod content;
 mod fold;
 mod new_text;
 mod settings;
+mod shown_texts;
 mod tool_calls;
 
-use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
 use std::io;
 
 use agentwire_acp_schema::v1::{NoticeSeverity, PlanEntryStatus};
 use agentwire_acp_toolkit::{Applied, Change, Compaction, Conversation, Entry, Message, MessageKind};
 
-use self::new_text::NewText;
 use self::settings::Settings;
+use self::shown_texts::ShownTexts;
 use self::tool_calls::{DrawnParts, ToolCalls};
 use crate::terminal::{Mark, Screen, StreamedMessage, short};
 
 pub(super) use self::content::content_text;
 pub(super) use self::tool_calls::OwnTerminals;
-
-/// The most messages of which is known what was shown.
-const KNOWN: usize = 4096;
 
 /// Draws changes of a conversation, and remembers what it has drawn. All of that has a bound.
 #[derive(Default)]
@@ -35,7 +32,7 @@ pub(super) struct Renderer {
     settings: Settings,
     tools: ToolCalls,
     /// Messages that an agent may send as a whole, by hashes of their ids.
-    messages: HashMap<u64, NewText>,
+    messages: ShownTexts<u64>,
     /// A hash of the plan.
     plan: Option<u64>,
     hasher: RandomState,
@@ -145,19 +142,12 @@ impl Renderer {
 
     /// Records a piece of a message that the agent may send as a whole later.
     pub(super) fn add_to_message(&mut self, key: u64, text: &str) {
-        self.message(key).add(text);
+        self.messages.add(key, text);
     }
 
     /// Takes the whole of a message. Returns the part that was not shown.
     pub(super) fn new_part(&mut self, key: u64, whole: &str) -> String {
-        self.message(key).replace(whole).to_owned()
-    }
-
-    fn message(&mut self, key: u64) -> &mut NewText {
-        if self.messages.len() >= KNOWN && !self.messages.contains_key(&key) {
-            self.messages.clear();
-        }
-        self.messages.entry(key).or_default()
+        self.messages.replace(key, whole).to_owned()
     }
 
     /// Draws a tool call that was marked as cancelled.

@@ -3,6 +3,8 @@
 use std::collections::hash_map::DefaultHasher;
 use std::hash::Hasher as _;
 
+use agentwire_acp_toolkit::last_bytes;
+
 /// How many bytes at the end of what was shown are kept, to find them in a text whose beginning has gone: 32 KiB.
 const TAIL: usize = 32 << 10;
 
@@ -49,33 +51,38 @@ impl NewText {
     pub(super) fn not_in<'a>(&self, text: &'a str) -> &'a str {
         let (text, end) = (text.trim_end(), text);
         let shown = self.tail.trim_end();
-        if shown == text || is_line_of(shown, text) { "" } else { end }
+        if !shown.is_empty() && (shown == text || is_line_of(shown, text)) { "" } else { end }
     }
 
-    /// Whether nothing was taken.
-    pub(super) fn is_empty(&self) -> bool {
-        self.tail.is_empty()
+    /// How many bytes of memory it takes beside its fixed size.
+    pub(super) fn weight(&self) -> usize {
+        self.tail.capacity()
+    }
+
+    /// Gives up the end of what was shown. A text that still begins with the earlier one is recognised without it.
+    pub(super) fn give_up(&mut self) {
+        self.tail = String::new();
     }
 
     fn keep(&mut self, new: &str) {
-        self.tail.push_str(&new[start_of_last(new, TAIL)..]);
+        self.tail.push_str(last_bytes(new, TAIL));
         if self.tail.len() > 2 * TAIL {
-            self.tail.drain(..start_of_last(&self.tail, TAIL));
+            self.tail.drain(..self.tail.len() - last_bytes(&self.tail, TAIL).len());
         }
     }
 
     /// How many bytes at the start of a text stand at the end of what was shown.
     fn shown_part(&self, whole: &str) -> usize {
-        let tail = &self.tail[start_of_last(&self.tail, TAIL)..];
+        let tail = last_bytes(&self.tail, TAIL);
         if tail.is_empty() || whole.is_empty() {
             return 0;
         }
         // No more of it is searched than the text is long, so that a short update costs little.
-        let near = &tail[start_of_last(tail, 2 * whole.len())..];
+        let near = last_bytes(tail, 2 * whole.len());
         if is_line_of(near, whole) {
             return whole.len();
         }
-        let needle = &tail[start_of_last(tail, NEEDLE)..];
+        let needle = last_bytes(tail, NEEDLE);
         if needle.len() >= SHORTEST_NEEDLE
             && let Some(start) = whole.rfind(needle)
         {
@@ -128,14 +135,6 @@ fn overlap(tail: &str, whole: &str) -> usize {
         matched = borders[matched - 1];
     }
     matched
-}
-
-fn start_of_last(text: &str, limit: usize) -> usize {
-    let mut start = text.len().saturating_sub(limit);
-    while !text.is_char_boundary(start) {
-        start += 1;
-    }
-    start
 }
 
 #[cfg(test)]

@@ -17,7 +17,14 @@ use crate::output_queue::{DeferredWrite, Output};
 use crate::terminal::Style;
 
 #[derive(Clone, Default)]
-struct Paper(Arc<Mutex<Vec<u8>>>);
+pub(super) struct Paper(Arc<Mutex<Vec<u8>>>);
+
+impl Paper {
+    /// What was written since the last call.
+    pub(super) fn text(&self) -> String {
+        String::from_utf8(std::mem::take(&mut *self.0.lock().unwrap())).unwrap()
+    }
+}
 
 impl Output for Paper {
     fn write_later(&mut self, _: usize, write: DeferredWrite) {
@@ -47,8 +54,7 @@ fn show(updates: impl IntoIterator<Item = SessionUpdate>) -> String {
     }
     screen.stop_spinner().unwrap();
     renderer.draw_settings(&mut screen, &conversation).unwrap();
-    let bytes = paper.0.lock().unwrap().clone();
-    String::from_utf8(bytes).unwrap()
+    paper.text()
 }
 
 /// A terminal of ours whose command has ended.

@@ -5,18 +5,22 @@ use std::hash::{BuildHasher as _, Hash, RandomState};
 use std::io;
 
 use agentwire_acp_schema::v1::{TerminalExitStatus, TerminalId, ToolCallContent, ToolCallStatus};
-use agentwire_acp_toolkit::{Conversation, ShownOutput, TerminalChange, ToolCallEntry};
+use agentwire_acp_toolkit::{CommandExit, Conversation, ShownOutput, TerminalChange, ToolCallEntry};
 
-use super::calls::{CallOutput, CallOutputs, TerminalText};
+use super::calls::{CallOutput, CallOutputs, TerminalText, terminal_source};
 use super::content::{content_text, draw_diff, draw_patch};
 use super::fold::WholeOutput;
 use crate::terminal::{MAX_ITEMS, Mark, Screen, short};
+use crate::text::beginning;
 
 /// Returns what one of our terminals wrote since a position, also after the agent has released it.
 pub(in crate::chat) type OwnTerminals<'a> = &'a dyn Fn(&TerminalId, u64) -> Option<ShownOutput>;
 
 /// The most terminals whose tool calls are known.
 const KNOWN: usize = 4096;
+
+/// The most bytes of the end of a command that are shown, which may name any signal.
+const EXIT: usize = 64;
 
 /// What is drawn of a tool call.
 pub(super) struct DrawnParts {
@@ -74,7 +78,8 @@ impl ToolCalls {
                 .try_for_each(|line| screen.shortened_line("2", line))?;
             screen.more(terminal.output().lines().count().saturating_sub(MAX_ITEMS))?;
             if let Some(exit) = &terminal.exit {
-                screen.coloured(exit_colour(exit.code == Some(0)), &format!("  {exit}"))?;
+                let (exit, is_good) = agent_exit_text(exit);
+                screen.coloured(if is_good { "2" } else { "31" }, &format!("  {exit}"))?;
             }
         }
         self.current_call = None;
@@ -130,8 +135,8 @@ impl ToolCalls {
             match block {
                 ToolCallContent::Content(content) => {
                     let text = content_text(&content.content);
-                    self.name_call(screen, index, &text)?;
-                    self.calls.get(index).draw_text(screen, index, place, &text)?;
+                    let new = self.calls.new_text(index, place, &text);
+                    self.draw_output(screen, index, place, new)?;
                 }
                 ToolCallContent::Diff(diff)
                     if self.is_new_change(index, &(&diff.path, &diff.old_text, &diff.new_text)) =>
@@ -147,7 +152,10 @@ impl ToolCalls {
                 _ => {}
             }
         }
-        screen.more(blocks.len().saturating_sub(MAX_ITEMS))?;
+        let left_out = blocks.len().saturating_sub(MAX_ITEMS);
+        if self.calls.get(index).is_new_count(left_out) {
+            screen.more(left_out)?;
+        }
         if entry.has_ended() {
             self.draw_own_output(screen, conversation, index, own)?;
             self.finish_call(screen, index)?;
@@ -175,13 +183,10 @@ impl ToolCalls {
         if *self.owners.entry(key).or_insert(index) != index {
             return Ok(());
         }
-        let Some(place) = self.calls.get(index).add_terminal(id) else { return Ok(()) };
+        let Some(place) = self.calls.get(index).add_terminal(key, id) else { return Ok(()) };
         let Some((_, terminal)) = conversation.terminal_of(id) else { return Ok(()) };
-        let exit = terminal.exit.as_ref().map(|exit| (exit.to_string(), exit.code == Some(0)));
-        self.name_call(screen, index, terminal.output())?;
-        let output = self.calls.get(index);
-        output.terminals[place].exit = exit;
-        output.draw_terminal(screen, index, place, TerminalText::Whole(terminal.output()))
+        self.calls.get(index).terminals[place].exit = terminal.exit.as_ref().map(agent_exit_text);
+        self.draw_terminal_text(screen, index, place, TerminalText::Whole(terminal.output()))
     }
 
     /// Shows what has changed of a terminal of the agent.
@@ -198,9 +203,8 @@ impl ToolCalls {
             }
             return Ok(());
         };
-        let is_place = |output: &&mut CallOutput| {
-            output.terminals.iter().position(|known| known.id == terminal.terminal_id)
-        };
+        let key = self.hasher.hash_one(&terminal.terminal_id);
+        let is_place = |output: &&mut CallOutput| output.terminals.iter().position(|known| known.key == key);
         let place = self.calls.find(index).as_ref().and_then(is_place);
         let Some(place) = place else {
             self.add_terminal(screen, conversation, index, &terminal.terminal_id)?;
@@ -208,12 +212,11 @@ impl ToolCalls {
         };
         if let Some(position) = change.output {
             let more = terminal.output_since(position);
-            self.name_call(screen, index, more)?;
             let text = if position == 0 { TerminalText::Whole(more) } else { TerminalText::More(more) };
-            self.calls.get(index).draw_terminal(screen, index, place, text)?;
+            self.draw_terminal_text(screen, index, place, text)?;
         }
         if change.ended {
-            let exit = terminal.exit.as_ref().map(|exit| (exit.to_string(), exit.code == Some(0)));
+            let exit = terminal.exit.as_ref().map(agent_exit_text);
             self.calls.get(index).terminals[place].exit = exit;
         }
         self.finish_if_ended(screen, index, change.ended)
@@ -248,25 +251,45 @@ impl ToolCalls {
         for place in 0..count {
             let Some(output) = self.calls.find(index) else { return Ok(()) };
             let terminal = &mut output.terminals[place];
-            if conversation.terminal_of(&terminal.id).is_some() {
+            let Some(id) = &terminal.own_id else { continue };
+            if conversation.terminal_of(id).is_some() {
                 continue;
             }
-            let Some(shown) = own(&terminal.id, terminal.position) else { continue };
+            let Some(shown) = own(id, terminal.position) else { continue };
             // A command that has ended writes nothing more.
             let is_end = terminal.position < u64::MAX && shown.exit_status.is_some();
             if is_end {
                 terminal.exit = shown.exit_status.as_ref().map(exit_text);
             }
             terminal.position = if shown.exit_status.is_some() { u64::MAX } else { shown.position };
-            self.name_call(screen, index, &shown.output)?;
-            self.calls.get(index).draw_terminal(screen, index, place, TerminalText::More(&shown.output))?;
+            self.draw_terminal_text(screen, index, place, TerminalText::More(&shown.output))?;
         }
         Ok(())
     }
 
+    /// Shows what is new of the output of a terminal: more that follows, or the whole of it.
+    fn draw_terminal_text(
+        &mut self,
+        screen: &mut Screen,
+        index: usize,
+        place: usize,
+        text: TerminalText<'_>,
+    ) -> io::Result<()> {
+        let source = terminal_source(place);
+        let new = self.calls.new_output(index, source, text);
+        self.draw_output(screen, index, source, new)
+    }
+
+    fn draw_output(&mut self, screen: &mut Screen, index: usize, source: usize, new: &str) -> io::Result<()> {
+        if !new.is_empty() && self.calls.get(index).shows_more() {
+            self.name_call(screen, index)?;
+        }
+        self.calls.draw(screen, index, source, new)
+    }
+
     /// Shows the headline of a call again before its output, where something else was shown since.
-    fn name_call(&mut self, screen: &mut Screen, index: usize, output: &str) -> io::Result<()> {
-        if output.is_empty() || self.current_call == Some(index) {
+    fn name_call(&mut self, screen: &mut Screen, index: usize) -> io::Result<()> {
+        if self.current_call == Some(index) {
             return Ok(());
         }
         self.current_call = Some(index);
@@ -278,6 +301,9 @@ impl ToolCalls {
 
     fn finish_call(&mut self, screen: &mut Screen, index: usize) -> io::Result<()> {
         let offers_last = self.offers_last;
+        if self.calls.find(index).is_some_and(|output| output.has_end()) {
+            self.name_call(screen, index)?;
+        }
         let Some(output) = self.calls.find(index) else { return Ok(()) };
         let title = output.headline.as_ref().map(|(_, title)| title.clone()).unwrap_or_default();
         if let Some(whole) = output.finish(screen, index, offers_last)? {
@@ -310,9 +336,10 @@ fn title_of(entry: &ToolCallEntry) -> String {
 }
 
 fn exit_text(exit: &TerminalExitStatus) -> (String, bool) {
-    (exit.to_string(), exit.exit_code == Some(0))
+    (beginning(exit, EXIT), exit.exit_code == Some(0))
 }
 
-fn exit_colour(is_good: bool) -> &'static str {
-    if is_good { "2" } else { "31" }
+/// The same for a terminal of the agent, which may name any signal.
+fn agent_exit_text(exit: &CommandExit) -> (String, bool) {
+    (beginning(exit, EXIT), exit.code == Some(0))
 }

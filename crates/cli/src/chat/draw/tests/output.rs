@@ -62,12 +62,10 @@ fn the_last_output_is_shown_as_a_whole() {
     let call = ToolCall::new("1", "Count").status(ToolCallStatus::Failed).content([text(&lines)]);
     let applied = conversation.apply(call);
     renderer.draw(&mut screen, &conversation, &applied, &|_, _| None).unwrap();
-    let bytes = std::mem::take(&mut *paper.0.lock().unwrap());
-    assert!(String::from_utf8(bytes).unwrap().contains("\n  … 10 lines, :last shows all\n"));
+    assert!(paper.text().contains("\n  … 10 lines, :last shows all\n"));
     assert!(renderer.draw_last(&mut screen).unwrap());
-    let bytes = paper.0.lock().unwrap().clone();
     let indented: String = lines.lines().map(|line| format!("  {line}\n")).collect();
-    assert_eq!(String::from_utf8(bytes).unwrap(), format!("Count\n{indented}"));
+    assert_eq!(paper.text(), format!("Count\n{indented}"));
 }
 
 #[test]
@@ -115,8 +113,7 @@ fn newer(updates: &[serde_json::Value]) -> String {
         renderer.draw(&mut screen, &conversation, &applied, &|_, _| None).unwrap();
     }
     renderer.end_turn(&mut screen, &conversation, &|_, _| None).unwrap();
-    let bytes = paper.0.lock().unwrap().clone();
-    String::from_utf8(bytes).unwrap()
+    paper.text()
 }
 
 #[test]
@@ -201,9 +198,8 @@ fn the_answer_has_a_stream_of_its_own() {
     renderer.draw(&mut screen, &conversation, &applied, &|_, _| None).unwrap();
     renderer.stream(&mut screen, MessageKind::Agent, 5, "**Done**.".into()).unwrap();
     screen.stop_spinner().unwrap();
-    let text = |paper: &Paper| String::from_utf8(paper.0.lock().unwrap().clone()).unwrap();
-    assert_eq!(text(&details), "> earlier\nanswer\nhm\n○ Look\n");
-    assert_eq!(text(&answer), "Let me see.\n**Done**.\n");
+    assert_eq!(details.text(), "> earlier\nanswer\nhm\n○ Look\n");
+    assert_eq!(answer.text(), "Let me see.\n**Done**.\n");
 }
 
 /// A message that an agent of version 2 sends as a whole, again and again, keeps its end.
@@ -217,17 +213,47 @@ fn a_message_that_grows_is_shown_once() {
     assert_eq!(renderer.new_part(1, "No."), "No.");
 }
 
-/// Many small updates of a long output cost no more than their own length.
+/// Commands that run side by side: the line that names a call stands above its output, and nowhere else.
 #[test]
-fn the_cost_is_in_proportion_to_the_updates() {
-    let time = |count: usize| {
-        let output = |number: usize| {
-            update(json!({ "_meta": { "terminal_output": { "data": format!("line {number}\n") } } }))
-        };
-        let since = Instant::now();
-        show(std::iter::once(ToolCall::new("1", "Run").into()).chain((0..count).map(output)));
-        since.elapsed()
+fn a_call_is_named_where_its_output_is_shown() {
+    let updates = |id: &'static str, from: usize| {
+        let text = (from..from + 15).map(|number| format!("{id} {number}\n")).collect::<String>();
+        let meta = json!({ "terminal_output": { "terminal_id": id, "data": text } });
+        let update = json!({ "sessionUpdate": "tool_call_update", "toolCallId": id, "_meta": meta });
+        serde_json::from_value::<SessionUpdate>(update).unwrap()
     };
-    let (few, many) = (time(2000), time(20_000));
-    assert!(many < 20 * few + Duration::from_millis(500), "{few:?} and {many:?}");
+    let ends = |id: &'static str| ToolCallUpdate::new(id).status(ToolCallStatus::Completed).into();
+    let runs = |id: &'static str| {
+        let terminal = ToolCallContent::from(Terminal::new(id));
+        ToolCall::new(id, id).content([terminal]).status(ToolCallStatus::InProgress).into()
+    };
+    let output = (0..60).step_by(15).flat_map(|from| [updates("a", from), updates("b", from)]);
+    let shown = show([runs("a"), runs("b")].into_iter().chain(output).chain([ends("a"), ends("b")]));
+    let lines = |id: &str, range: std::ops::Range<usize>| {
+        range.map(|number| format!("  {id} {number}\n")).collect::<String>()
+    };
+    let first = |range: std::ops::Range<usize>| {
+        format!("◐ a\n{}◐ b\n{}", lines("a", range.clone()), lines("b", range))
+    };
+    let last = |id: &str| format!("● {id}\n  … 20 lines\n{}", lines(id, 40..60));
+    let expected = format!("◐ a\n◐ b\n{}{}{}{}", first(0..15), first(15..20), last("a"), last("b"));
+    assert_eq!(shown, expected);
+}
+
+#[test]
+fn how_much_is_left_out_is_said_once() {
+    let told = |first: &str, count: usize| {
+        let blocks =
+            std::iter::once(text(first)).chain((1..count).map(|number| text(&format!("{number}\n"))));
+        ToolCallUpdate::new("1").content(blocks).into()
+    };
+    let shown = show([
+        ToolCall::new("1", "Run").into(),
+        told("a", 210),
+        told("ab", 210),
+        told("abc", 210),
+        told("abcd", 211),
+    ]);
+    let said: Vec<_> = shown.lines().filter(|line| line.ends_with(" more")).collect();
+    assert_eq!(said, ["  … 10 more", "  … 11 more"]);
 }
