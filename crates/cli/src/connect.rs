@@ -77,18 +77,6 @@ pub(crate) async fn with_questions<R>(
         target => target,
     };
     let (mut first, mut second) = (Signals::listen()?, Signals::listen()?);
-    let warnings = notes.clone();
-    let client = Client::from_info(Implementation::new("agentwire", env!("CARGO_PKG_VERSION")))
-        .discover_timeout(DISCOVER_LIMIT.min(timeout / 2))
-        .handshake_timeout(timeout)
-        // The deadline of the questions holds.
-        .timeout(None)
-        .on_warning(move |warning| {
-            // The line is shown already.
-            if !matches!(warning, Warning::MessageLeftOut { .. }) || !text_lines.was_shown() {
-                warnings.add(&format!("warning: {warning}"));
-            }
-        });
     let options = ConnectOptions::new().mode(era.into());
     let options = match &target {
         Target::Http(target) if !is_authorized => tokio::select! {
@@ -99,6 +87,7 @@ pub(crate) async fn with_questions<R>(
             .wrap_http(move |_, client| Ok::<_, Infallible>(RecordingClient::new(client, recorder.clone()))),
         _ => options,
     };
+    let client = client(timeout, notes, text_lines);
     let client = if connect.roots.is_empty() { client } else { client.roots(roots(&connect.roots)?) };
     let since = Instant::now();
     let is_connected = Cell::new(false);
@@ -138,6 +127,21 @@ pub(crate) async fn with_questions<R>(
         (None, Err(error)) => Err(named(error)),
         (None, Ok(())) => Err(anyhow::anyhow!("the connection ended before the command")),
     }
+}
+
+/// The client. Its calls have no time limit of their own: the deadline of the questions holds.
+fn client(timeout: Duration, notes: &Notes, text_lines: TextLines) -> Client {
+    let warnings = notes.clone();
+    Client::from_info(Implementation::new("agentwire", env!("CARGO_PKG_VERSION")))
+        .discover_timeout(DISCOVER_LIMIT.min(timeout / 2))
+        .handshake_timeout(timeout)
+        .timeout(None)
+        .on_warning(move |warning| {
+            // The line is shown already.
+            if !matches!(warning, Warning::MessageLeftOut { .. }) || !text_lines.was_shown() {
+                warnings.add(&format!("warning: {warning}"));
+            }
+        })
 }
 
 /// Names the transport in the recording: the command line may have a name, which says nothing of it.

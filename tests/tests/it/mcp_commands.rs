@@ -83,7 +83,7 @@ fn lists_have_a_line_for_each_item() {
             &["resources", &scripted],
             "a://notes (text/plain, 12 bytes)  notes: What was noted.\na://{name}  any\n",
         ),
-        (&["prompts", &scripted], "greet(name, tone?)\n"),
+        (&["prompts", &scripted], "greet(name, tone?)  Greets.\n"),
         (&["prompts", &ours], "greet(name)  Greet somebody\n"),
     ];
     rows::for_each(&rows, |(arguments, expected)| {
