@@ -15,6 +15,7 @@ use crate::headers::Secret;
 use crate::manual::{Completions, Man};
 use crate::mcp::arguments::{Call, Complete, Prompt, Read, Request, ServerOnly, Tools};
 use crate::server::Server;
+use crate::terminal::Format;
 use crate::values::{NamedTarget, NamedValue, address, command, directory, json_pointer, seconds};
 
 /// Talks ACP and MCP: chats with agents, serves and calls tools.
@@ -25,7 +26,7 @@ use crate::values::{NamedTarget, NamedValue, address, command, directory, json_p
 ///
 /// An option wins over an environment variable, and that over the configuration file.
 #[derive(Debug, Parser)]
-#[command(name = "agentwire", version)]
+#[command(name = "agentwire", version, next_help_heading = "Options of every command")]
 pub(crate) struct Arguments {
     /// Print one JSON object a line, for programs.
     #[arg(long, global = true)]
@@ -41,7 +42,8 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct Recording {
-    /// Record the messages that pass in a file, without secrets: those of chat, agent, server, record and the commands of an MCP client
+    /// Record the messages that pass in a file, without secrets: those of chat, agent, server, record and the commands that talk
+    /// to an MCP server
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
     /// Write each message to a file as it passes, in place of --record: a line of JSON with the time and the direction, without
@@ -97,7 +99,8 @@ pub(crate) enum Command {
     Request(Request),
     /// Log in at an MCP server at a URL, with a browser.
     ///
-    /// The token is kept in a file that only you can read, and `tools`, `call`, `chat` and `agent` send and renew it.
+    /// The token is kept in a file that only you can read. `chat`, `agent` and the commands that talk to an MCP server send and
+    /// renew it.
     Login(Login),
     /// Forget the token of an MCP server, and revoke it.
     Logout(Logout),
@@ -114,7 +117,8 @@ pub(crate) enum Command {
     /// Stand between a client and a program or a server, and record what passes.
     ///
     /// Passes on every byte of stdin, stdout and stderr, and ends with the program's exit code. With --http, it is a reverse
-    /// proxy for an MCP server at a URL.
+    /// proxy for an MCP server at a URL. The recording is in the file of --record, else in agentwire-SECONDS.jsonl in the current
+    /// folder.
     Record(Record),
     /// Play one side of a recording against the other side, and print what differs.
     ///
@@ -322,9 +326,10 @@ pub(crate) struct Chat {
     /// The version of the protocol
     #[arg(long, value_enum, default_value_t = Protocol::One)]
     pub(crate) protocol: Protocol,
-    /// How many seconds the agent may take to open the session
-    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
-    pub(crate) timeout: Duration,
+    /// How many seconds the agent may take to open the session, and with a single prompt to end its turn, both together
+    /// [default: 60 to open the session, and no limit for the turn]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) timeout: Option<Duration>,
     /// The prompt; @PATH in it stands for a file, and @@ for @. Text from a pipe at stdin is added to it; `-` stands for that
     /// text alone
     #[arg(group = "talking")]
@@ -355,6 +360,14 @@ pub(crate) enum Protocol {
 }
 
 impl Command {
+    /// Whether stdout is JSON of ours. `json` tells whether `--json` is given.
+    pub(crate) fn prints_json(&self, json: bool) -> bool {
+        match self {
+            Self::Chat(chat) => json || chat.chat_options.format == Some(Format::Json),
+            _ => json && self.without_json().is_none(),
+        }
+    }
+
     /// Finds out where the server is, of a command that connects to one.
     pub(crate) fn place(&mut self) -> Result<()> {
         match self {

@@ -3,7 +3,7 @@
 use rustix::process::Signal;
 
 use crate::binaries::scripted;
-use crate::program::{Program, SOON};
+use crate::program::{Ended, Program, SOON};
 use crate::rows;
 
 /// What the scripted agent says in a turn that goes well.
@@ -15,6 +15,28 @@ fn chat(script: &str, limit: &str) -> Program {
     let mut program = Program::start(&["chat", "--timeout", limit, "--agent", &agent, "hello"]);
     program.close_stdin();
     program
+}
+
+/// Asserts what is told of the end of an agent or a server: how it ended, after which moments it counts as one that cannot be
+/// reached, and its stderr, once. `run` takes the arguments of the scripted program.
+#[track_caller]
+pub(crate) fn assert_end_is_told(faults: &[(&str, &str)], run: impl Fn(&str) -> Ended + Sync) {
+    // One that has answered nothing cannot be reached.
+    let moments = [
+        ("start", 4, " before it answered"),
+        ("initialize", 4, " before it answered"),
+        ("open", 1, ""),
+        ("turn", 1, ""),
+    ];
+    let rows: Vec<_> =
+        moments.iter().flat_map(|moment| faults.iter().map(move |row| (moment, row))).collect();
+    rows::for_each(&rows, |((moment, code, before), (fault, words))| {
+        let ended = run(&format!("{moment} {fault}"));
+        ended.exits(*code).tells(&format!("{words}{before}\n"));
+        let said = ended.stderr.matches("scripted: I have had enough").count();
+        let says = fault.starts_with("exit") || *fault == "half-line";
+        assert_eq!(said, usize::from(says), "its stderr is there once: {ended}");
+    });
 }
 
 #[test]
@@ -29,24 +51,7 @@ fn the_end_of_an_agent_is_told_with_its_reason() {
         ("exit grandchild", "exited with status 3"),
         ("kill grandchild", "was killed by SIGKILL"),
     ];
-    // An agent that has answered nothing is one that cannot be reached.
-    let moments = [
-        ("start", 4, " before it answered"),
-        ("initialize", 4, " before it answered"),
-        ("open", 1, ""),
-        ("turn", 1, ""),
-    ];
-    let rows: Vec<_> = moments.iter().flat_map(|moment| faults.map(|row| (moment, row))).collect();
-    rows::for_each(&rows, |((moment, code, before), (fault, words))| {
-        let ended = chat(&format!("{moment} {fault}"), "60").end(SOON);
-        ended.exits(*code).tells(&format!("{words}{before}\n"));
-        let said = ended.stderr.matches("scripted: I have had enough").count();
-        assert_eq!(
-            said,
-            usize::from(fault.starts_with("exit") || *fault == "half-line"),
-            "its stderr is there once: {ended}"
-        );
-    });
+    assert_end_is_told(&faults, |script| chat(script, "60").end(SOON));
 }
 
 #[test]
@@ -63,17 +68,18 @@ fn an_agent_that_says_nothing_is_given_its_time_and_no_more() {
 
 #[test]
 fn an_agent_that_answers_wrongly_is_told_of() {
+    // Once the agent is initialized, the code of the refusal means that a login is needed.
     let rows = [
-        ("initialize version", "the agent speaks version 99"),
-        ("initialize refuse", "the agent refused initialize: scripted: I would rather not"),
-        ("open refuse", "the agent refused session/new: scripted: I would rather not"),
-        ("turn refuse", "the agent refused session/prompt: scripted: I would rather not"),
-        ("initialize wrong-shape", "the agent's answer to initialize cannot be read: "),
-        ("open wrong-shape", "the agent's answer to session/new cannot be read: "),
-        ("turn wrong-shape", "the agent's answer to session/prompt cannot be read: "),
+        ("initialize version", 1, "the agent speaks version 99"),
+        ("initialize refuse", 1, "the agent refused initialize: scripted: I would rather not"),
+        ("open refuse", 3, "the agent refused session/new: scripted: I would rather not"),
+        ("turn refuse", 3, "the agent refused session/prompt: scripted: I would rather not"),
+        ("initialize wrong-shape", 1, "the agent's answer to initialize cannot be read: "),
+        ("open wrong-shape", 1, "the agent's answer to session/new cannot be read: "),
+        ("turn wrong-shape", 1, "the agent's answer to session/prompt cannot be read: "),
     ];
-    rows::for_each(&rows, |(script, words)| {
-        chat(script, "60").end(SOON).exits(1).tells(words);
+    rows::for_each(&rows, |(script, code, words)| {
+        chat(script, "60").end(SOON).exits(*code).tells(words);
     });
 }
 
@@ -88,7 +94,6 @@ fn noise_does_not_disturb_a_conversation() {
     });
 }
 
-/// A turn has no time limit, so only the person ends a turn with a silent agent.
 #[test]
 fn a_second_interrupt_ends_a_turn_with_an_agent_that_does_not_listen() {
     let faults = ["silent", "deaf", "flood", "wrong-id", "close-stdin", "deaf stubborn", "deaf grandchild"];
@@ -97,5 +102,26 @@ fn a_second_interrupt_ends_a_turn_with_an_agent_that_does_not_listen() {
         program.stdout.words("working");
         program.signal_until(Signal::INT, Program::has_ended);
         program.end(SOON).exits(130).tells("error: interrupted");
+    });
+}
+
+/// What interrupts a command in a script does so once.
+#[test]
+fn one_interrupt_ends_a_turn_where_no_person_can_interrupt_again() {
+    let faults = ["silent", "deaf", "flood", "deaf stubborn", "silent grandchild"];
+    rows::for_each(&faults, |fault| {
+        let program = chat(&format!("turn {fault}"), "60");
+        program.stdout.words("working");
+        program.signal(Signal::INT);
+        program.end(SOON).exits(130).tells("error: interrupted; the agent d");
+    });
+}
+
+#[test]
+fn the_time_limit_holds_for_the_turn_too() {
+    let faults = ["silent", "deaf", "flood", "close-stdin", "deaf stubborn", "silent grandchild"];
+    rows::for_each(&faults, |fault| {
+        let ended = chat(&format!("turn {fault}"), "4").end(SOON);
+        ended.exits(124).prints("working").tells("error: the agent did not end the turn within 4s\n");
     });
 }
