@@ -25,7 +25,7 @@ use crate::values::{NamedTarget, NamedValue, address, command, directory, json_p
 ///
 /// An option wins over an environment variable, and that over the configuration file.
 #[derive(Debug, Parser)]
-#[command(name = "agentwire", version)]
+#[command(name = "agentwire", version, next_help_heading = "Options of every command")]
 pub(crate) struct Arguments {
     /// Print one JSON object a line, for programs.
     #[arg(long, global = true)]
@@ -41,7 +41,8 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct Recording {
-    /// Record the messages that pass in a file, without secrets: those of chat, agent, server, record and the commands of an MCP client
+    /// Record the messages that pass in a file, without secrets: those of chat, agent, server, record and the commands that talk
+    /// to an MCP server
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
     /// Write each message to a file as it passes, in place of --record: a line of JSON with the time and the direction, without
@@ -97,7 +98,8 @@ pub(crate) enum Command {
     Request(Request),
     /// Log in at an MCP server at a URL, with a browser.
     ///
-    /// The token is kept in a file that only you can read, and `tools`, `call`, `chat` and `agent` send and renew it.
+    /// The token is kept in a file that only you can read. `chat`, `agent` and the commands that talk to an MCP server send and
+    /// renew it.
     Login(Login),
     /// Forget the token of an MCP server, and revoke it.
     Logout(Logout),
@@ -114,7 +116,8 @@ pub(crate) enum Command {
     /// Stand between a client and a program or a server, and record what passes.
     ///
     /// Passes on every byte of stdin, stdout and stderr, and ends with the program's exit code. With --http, it is a reverse
-    /// proxy for an MCP server at a URL.
+    /// proxy for an MCP server at a URL. The recording is in the file of --record, else in agentwire-SECONDS.jsonl in the current
+    /// folder.
     Record(Record),
     /// Play one side of a recording against the other side, and print what differs.
     ///

@@ -26,33 +26,12 @@ pub(crate) fn json_line<T: Serialize>(out: &mut impl Write, value: &T) -> io::Re
 /// Writes JSON with spaces for line breaks, and with an escape for each other character that is not printable.
 struct EscapingWriter<W>(W);
 
-impl<W: Write> EscapingWriter<W> {
-    fn write_text(&mut self, mut rest: &str) -> io::Result<()> {
-        loop {
-            let plain = Printable::one_line(rest).plain_start();
-            self.0.write_all(plain.as_bytes())?;
-            let mut characters = rest[plain.len()..].chars();
-            let Some(character) = characters.next() else { return Ok(()) };
-            rest = characters.as_str();
-            match character {
-                // White space between members of a peer's raw JSON. A JSON string cannot contain these characters.
-                '\0'..=' ' => self.0.write_all(b" ")?,
-                character => {
-                    for unit in character.encode_utf16(&mut [0; 2]) {
-                        write!(self.0, "\\u{unit:04x}")?;
-                    }
-                }
-            }
-        }
-    }
-}
-
 impl<W: Write> Write for EscapingWriter<W> {
     /// Takes whole characters, as `serde_json` writes them.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let text =
             str::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
-        self.write_text(text)?;
+        write!(self.0, "{}", Printable::one_line(text).json())?;
         Ok(bytes.len())
     }
 

@@ -54,6 +54,20 @@ impl<'a> Printable<'a> {
         PrintableDisplay(value)
     }
 
+    /// Shows JSON text as JSON of the same value: a character within a string that is not shown as it is becomes a JSON escape, as
+    /// in `\u009b`. White space stays, or is a space each in one line.
+    ///
+    /// ```
+    /// use agentwire_jsonrpc::Printable;
+    ///
+    /// let json = "{\n\"a\": \"\u{9b}2J\"}";
+    /// assert_eq!(Printable::new(json).json().to_string(), "{\n\"a\": \"\\u009b2J\"}");
+    /// assert_eq!(Printable::one_line(json).json().to_string(), "{ \"a\": \"\\u009b2J\"}");
+    /// ```
+    pub fn json(self) -> impl fmt::Display + 'a {
+        PrintableJson(self)
+    }
+
     /// Whether the text is shown as it is.
     pub fn is_plain(&self) -> bool {
         self.plain_start().len() == self.text.len()
@@ -83,6 +97,30 @@ impl fmt::Display for Printable<'_> {
                 '\0'..='\x1f' => write!(f, "^{}", char::from(character as u8 + b'@'))?,
                 '\x7f' => f.write_str("^?")?,
                 _ => write!(f, "<U+{:04X}>", u32::from(character))?,
+            }
+        }
+    }
+}
+
+struct PrintableJson<'a>(Printable<'a>);
+
+impl fmt::Display for PrintableJson<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut rest = self.0.text;
+        loop {
+            let plain = Printable { text: rest, ..self.0 }.plain_start();
+            f.write_str(plain)?;
+            let mut characters = rest[plain.len()..].chars();
+            let Some(character) = characters.next() else { return Ok(()) };
+            rest = characters.as_str();
+            match character {
+                // White space between tokens: a JSON string cannot contain these characters.
+                '\0'..=' ' => f.write_str(" ")?,
+                character => {
+                    for unit in character.encode_utf16(&mut [0; 2]) {
+                        write!(f, "\\u{unit:04x}")?;
+                    }
+                }
             }
         }
     }
@@ -174,6 +212,17 @@ mod tests {
         let shown = Printable::new(text).to_string();
         assert_eq!(shown, "^[]0;title^G^M\n<U+009B>31mред<U+200F> 漢字 👩\u{200d}💻\t.");
         assert_eq!(Printable::new(&shown).to_string(), shown);
+    }
+
+    #[test]
+    fn json_is_shown_as_json_of_the_same_value() {
+        let all: String = ('\0'..=char::MAX).collect();
+        let json = serde_json::to_string(&[&all]).unwrap();
+        for printable in [Printable::new(&json), Printable::one_line(&json)] {
+            let shown = printable.json().to_string();
+            assert!(Printable::one_line(&shown).is_plain());
+            assert_eq!(serde_json::from_str::<Vec<String>>(&shown).unwrap(), [&*all]);
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use rustix::process::Signal;
 
 use crate::binaries::scripted;
-use crate::program::{Program, SOON};
+use crate::program::{Ended, Program, SOON};
 use crate::rows;
 
 /// What the scripted agent says in a turn that goes well.
@@ -15,6 +15,28 @@ fn chat(script: &str, limit: &str) -> Program {
     let mut program = Program::start(&["chat", "--timeout", limit, "--agent", &agent, "hello"]);
     program.close_stdin();
     program
+}
+
+/// Asserts what is told of the end of an agent or a server: how it ended, after which moments it counts as one that cannot be
+/// reached, and its stderr, once. `run` takes the arguments of the scripted program.
+#[track_caller]
+pub(crate) fn assert_end_is_told(faults: &[(&str, &str)], run: impl Fn(&str) -> Ended + Sync) {
+    // One that has answered nothing cannot be reached.
+    let moments = [
+        ("start", 4, " before it answered"),
+        ("initialize", 4, " before it answered"),
+        ("open", 1, ""),
+        ("turn", 1, ""),
+    ];
+    let rows: Vec<_> =
+        moments.iter().flat_map(|moment| faults.iter().map(move |row| (moment, row))).collect();
+    rows::for_each(&rows, |((moment, code, before), (fault, words))| {
+        let ended = run(&format!("{moment} {fault}"));
+        ended.exits(*code).tells(&format!("{words}{before}\n"));
+        let said = ended.stderr.matches("scripted: I have had enough").count();
+        let says = fault.starts_with("exit") || *fault == "half-line";
+        assert_eq!(said, usize::from(says), "its stderr is there once: {ended}");
+    });
 }
 
 #[test]
@@ -29,24 +51,7 @@ fn the_end_of_an_agent_is_told_with_its_reason() {
         ("exit grandchild", "exited with status 3"),
         ("kill grandchild", "was killed by SIGKILL"),
     ];
-    // An agent that has answered nothing is one that cannot be reached.
-    let moments = [
-        ("start", 4, " before it answered"),
-        ("initialize", 4, " before it answered"),
-        ("open", 1, ""),
-        ("turn", 1, ""),
-    ];
-    let rows: Vec<_> = moments.iter().flat_map(|moment| faults.map(|row| (moment, row))).collect();
-    rows::for_each(&rows, |((moment, code, before), (fault, words))| {
-        let ended = chat(&format!("{moment} {fault}"), "60").end(SOON);
-        ended.exits(*code).tells(&format!("{words}{before}\n"));
-        let said = ended.stderr.matches("scripted: I have had enough").count();
-        assert_eq!(
-            said,
-            usize::from(fault.starts_with("exit") || *fault == "half-line"),
-            "its stderr is there once: {ended}"
-        );
-    });
+    assert_end_is_told(&faults, |script| chat(script, "60").end(SOON));
 }
 
 #[test]

@@ -43,20 +43,26 @@ fn a_task_asks_whoever_is_at_the_terminal() {
     leaves(call, &terminal, 0);
 }
 
-#[test]
-fn an_interrupt_cancels_a_task_at_the_server() {
-    let server = Server::start();
-    let url = format!("{}/mcp", server.origin);
-    let job = "{\"seconds\": 600, \"steps\": 2}";
-    let mut call = Program::start(&["call", "--era", "modern", &url, "job", job]);
+/// Interrupts a call whose task works, and waits until the server says that it is cancelled.
+#[track_caller]
+fn assert_interrupt_cancels(url: &str, arguments: &[&str]) {
+    let mut call = Program::start(&[&["call"], arguments].concat());
     call.close_stdin();
     call.stderr.words("task working");
     call.signal(Signal::INT);
     call.end(SOON).exits(130).tells("interrupted");
     let deadline = Instant::now() + SOON;
-    while Program::run(&["call", &url, "cancelled-count"], SOON).exits(0).stdout != "1\n" {
+    while Program::run(&["call", url, "cancelled-count"], SOON).exits(0).stdout != "1\n" {
         assert!(Instant::now() < deadline, "it is not cancelled");
     }
+}
+
+#[test]
+fn an_interrupt_cancels_a_task_at_the_server() {
+    let server = Server::start();
+    let url = format!("{}/mcp", server.origin);
+    let job = "{\"seconds\": 600, \"steps\": 2}";
+    assert_interrupt_cancels(&url, &["--era", "modern", &url, "job", job]);
     server.end();
 }
 
@@ -79,14 +85,6 @@ fn a_tool_that_is_a_task_only_is_called() {
         ended.exits(5).prints("seconds must be 0 to").tells("the tool failed");
     }
     let job = "{\"seconds\": 600, \"steps\": 2}";
-    let mut call = Program::start(&["call", "--era", "legacy", &url, "task", job]);
-    call.close_stdin();
-    call.stderr.words("task working");
-    call.signal(Signal::INT);
-    call.end(SOON).exits(130).tells("interrupted");
-    let deadline = Instant::now() + SOON;
-    while Program::run(&["call", &url, "cancelled-count"], SOON).exits(0).stdout != "1\n" {
-        assert!(Instant::now() < deadline, "it is not cancelled");
-    }
+    assert_interrupt_cancels(&url, &["--era", "legacy", &url, "task", job]);
     over_http.end();
 }

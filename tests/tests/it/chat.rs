@@ -22,9 +22,16 @@ pub(crate) fn script(capabilities: Value, more: Value) -> Value {
     script
 }
 
-fn chat(script: &Value, arguments: &[&str]) -> Ended {
+/// Runs `agentwire chat` with the agent of a script.
+pub(crate) fn chat(script: &Value, arguments: &[&str]) -> Ended {
     let agent = acting(script);
     Program::run(&[&["chat", "--agent", &agent], arguments].concat(), SOON)
+}
+
+/// A step of a script that sends an update of this kind.
+pub(crate) fn update(kind: &str, mut members: Value) -> Value {
+    members["sessionUpdate"] = kind.into();
+    json!({ "update": members })
 }
 
 fn kinds(ended: &Ended) -> Vec<String> {

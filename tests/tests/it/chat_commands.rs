@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::binaries::acting;
 use crate::chat::script;
 use crate::program::{Program, SOON};
-use crate::terminal::{Terminal, leaves, next};
+use crate::terminal::{Terminal, converse, leaves, next};
 
 fn agent(more: Value) -> String {
     let capabilities = json!({ "loadSession": true, "sessionCapabilities": { "list": {} } });
@@ -24,10 +24,7 @@ fn agent(more: Value) -> String {
 
 #[test]
 fn a_conversation_changes_its_session() {
-    let terminal = Terminal::new();
-    let mut chat = Program::start_at(&terminal, &["chat", "--agent", &agent(json!({}))]);
-    let mut seen = 0;
-    next(&chat, &mut seen, "> ");
+    let (terminal, mut chat, mut seen) = converse(&["chat", "--agent", &agent(json!({}))]);
     chat.write(b":sessions\r");
     next(&chat, &mut seen, "* s1  -  /  title of s1\r\n");
     next(&chat, &mut seen, "  s2  -  /  title of s2\r\n");
@@ -54,11 +51,8 @@ fn a_conversation_changes_its_session() {
 /// A session that cannot be opened leaves the open one as it is.
 #[test]
 fn a_session_that_cannot_be_resumed_leaves_the_open_one() {
-    let terminal = Terminal::new();
     let agent = agent(json!({ "session/load": [{ "refuse": { "code": 1, "message": "gone" } }] }));
-    let mut chat = Program::start_at(&terminal, &["chat", "--agent", &agent]);
-    let mut seen = 0;
-    next(&chat, &mut seen, "> ");
+    let (terminal, mut chat, mut seen) = converse(&["chat", "--agent", &agent]);
     chat.write(b":resume s2\r");
     next(&chat, &mut seen, "error: ");
     next(&chat, &mut seen, "> ");
@@ -73,11 +67,8 @@ fn a_session_that_cannot_be_resumed_leaves_the_open_one() {
 fn an_interrupt_ends_a_command_and_not_the_conversation() {
     let folder = tempfile::tempdir().unwrap();
     let loads = folder.path().join("loads");
-    let terminal = Terminal::new();
     let agent = agent(json!({ "session/load": [{ "touch": loads }, { "await": "session/cancel" }] }));
-    let mut chat = Program::start_at(&terminal, &["chat", "--agent", &agent]);
-    let mut seen = 0;
-    next(&chat, &mut seen, "> ");
+    let (terminal, mut chat, mut seen) = converse(&["chat", "--agent", &agent]);
     chat.write(b":resume s2\r");
     let deadline = Instant::now() + SOON;
     while !loads.exists() {
@@ -105,10 +96,7 @@ fn how_to_continue_is_said_at_the_end() {
 
 #[test]
 fn help_lists_every_command() {
-    let terminal = Terminal::new();
-    let mut chat = Program::start_at(&terminal, &["chat"]);
-    let mut seen = 0;
-    next(&chat, &mut seen, "> ");
+    let (terminal, mut chat, mut seen) = converse(&["chat"]);
     chat.write(b":help\r");
     for line in [
         ":mode [ID]           show the modes, or change to one\r\n",

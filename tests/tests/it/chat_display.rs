@@ -6,15 +6,10 @@ use std::ffi::OsStr;
 use serde_json::{Value, json};
 
 use crate::binaries::acting;
-use crate::chat::script;
+use crate::chat::{chat as piped, script, update};
 use crate::emulator::screen;
-use crate::program::{Ended, Program, SOON};
-use crate::terminal::{Terminal, answer, leaves, next};
-
-fn update(kind: &str, mut members: Value) -> Value {
-    members["sessionUpdate"] = kind.into();
-    json!({ "update": members })
-}
+use crate::program::{Program, SOON};
+use crate::terminal::{Terminal, answer, converse, leaves, next};
 
 fn says(text: &str) -> Value {
     update("agent_message_chunk", json!({ "content": { "type": "text", "text": text } }))
@@ -60,11 +55,6 @@ fn at_terminal(columns: u16, variables: &[(&str, &OsStr)], script: &Value) -> St
     let ended = Program::start_at_with(&terminal, variables, &arguments).end(SOON);
     ended.exits(0);
     ended.stdout
-}
-
-fn piped(script: &Value, arguments: &[&str]) -> Ended {
-    let agent = acting(script);
-    Program::run(&[&["chat", "--agent", &agent], arguments].concat(), SOON)
 }
 
 #[test]
@@ -207,10 +197,7 @@ fn output_that_is_sent_again_and_again_is_shown_once_and_folded() {
     ended.exits(0);
     assert_eq!(ended.stderr, format!("◐ count\n{first}● count\n  … 60 lines\n{last}"), "{ended}");
 
-    let terminal = Terminal::new();
-    let mut chat = Program::start_at(&terminal, &["chat", "--agent", &acting(&agent(&steps))]);
-    let mut seen = 0;
-    next(&chat, &mut seen, "> ");
+    let (terminal, mut chat, mut seen) = converse(&["chat", "--agent", &acting(&agent(&steps))]);
     chat.write(b":last\r");
     next(&chat, &mut seen, "No output was shown in part.");
     next(&chat, &mut seen, "> ");

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::binaries::acting;
 use crate::chat::script;
 use crate::program::{Program, SOON};
-use crate::terminal::{Terminal, leaves, next};
+use crate::terminal::{Terminal, converse, leaves, next};
 
 fn ends(reason: &str) -> String {
     acting(&script(json!({}), json!({ "session/prompt": ["hear", { "answer": { "stopReason": reason } }] })))
@@ -85,11 +85,8 @@ fn type_ahead_is_in_the_next_line() {
     let says = |text: &str| json!({ "update": { "sessionUpdate": "agent_message_chunk", "messageId": "m", "content": { "type": "text", "text": text } } });
     let steps =
         json!([says("One "), { "until": now }, says("two"), { "answer": { "stopReason": "end_turn" } }]);
-    let terminal = Terminal::new();
     let agent = acting(&script(json!({}), json!({ "session/prompt": steps })));
-    let mut chat = Program::start_at(&terminal, &["chat", "--agent", &agent]);
-    let mut seen = 0;
-    next(&chat, &mut seen, "> ");
+    let (terminal, mut chat, mut seen) = converse(&["chat", "--agent", &agent]);
     chat.write(b"hello\r");
     next(&chat, &mut seen, "One ");
     let answer = seen;

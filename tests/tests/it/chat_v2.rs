@@ -4,18 +4,13 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::binaries::{acting, scripted};
-use crate::chat::script;
-use crate::program::{Ended, Program, SOON};
+use crate::chat::{chat, script, update};
+use crate::program::{Program, SOON};
 
 fn greeting() -> Value {
     let session = json!({ "delete": {}, "prompt": { "embeddedContext": {} } });
     let info = json!({ "name": "acting", "title": "Acting", "version": "1" });
     json!([{ "answer": { "protocolVersion": 2, "info": info, "capabilities": { "session": session } } }])
-}
-
-fn update(kind: &str, mut members: Value) -> Value {
-    members["sessionUpdate"] = kind.into();
-    json!({ "update": members })
 }
 
 fn text(text: &str) -> Value {
@@ -38,11 +33,6 @@ fn newer(turn: &[Value], more: Value) -> Value {
     let more = more.as_object().expect("a script is an object").clone();
     script.as_object_mut().expect("a script is an object").extend(more);
     script
-}
-
-fn chat(script: &Value, arguments: &[&str]) -> Ended {
-    let agent = acting(script);
-    Program::run(&[&["chat", "--agent", &agent], arguments].concat(), SOON)
 }
 
 fn working() -> [Value; 7] {

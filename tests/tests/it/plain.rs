@@ -9,7 +9,7 @@ use std::net::TcpListener;
 use serde_json::{Value, json};
 
 use crate::binaries::acting;
-use crate::chat::script;
+use crate::chat::{chat, script};
 use crate::program::{Ended, Program, SOON};
 use crate::rows;
 use crate::strict_terminal::{at_pipe, at_terminal};
@@ -164,10 +164,6 @@ fn error() -> Value {
 fn is_plain(ended: &Ended) {
     at_pipe("stdout", &ended.stdout);
     at_pipe("stderr", &ended.stderr);
-}
-
-fn chat(script: &Value, arguments: &[&str]) -> Ended {
-    Program::run(&[&["chat", "--agent", &acting(script)], arguments].concat(), SOON)
 }
 
 #[test]

@@ -132,7 +132,12 @@ fn bytes_stderr_and_exit_codes_pass_unchanged() {
     assert_eq!((lines("client"), lines("server")), (5, 7));
 
     run(&["record", "--record", &file, "--", "/bin/sh", "-c", "kill -9 $$"]).exits(128 + 9);
-    run(&["record", "--record", &file, "--", "/no/such/program"]).exits(1).tells("/no/such/program");
+    run(&["record", "--record", &file, "--", "/no/such/program"])
+        .exits(4)
+        .tells("error: cannot start `/no/such/program`: there is no such command\n");
+    run(&["record", "--record", "/no/such/folder/file", "--", "true"])
+        .exits(2)
+        .tells("error: --record /no/such/folder/file: No such file or directory");
 }
 
 #[test]

@@ -4,15 +4,16 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::agents_that_fail::assert_end_is_told;
 use crate::binaries::{agentwire, scripted};
 use crate::conversation::Conversation;
 use crate::program::{Ended, Program, SOON};
 use crate::rows;
 
-/// Calls the tool of a server, or lists them if that is what goes wrong.
 /// The seconds that an agent gives a server: what these tests wait for where it is silent, and enough for those that are not.
 const LIMIT: &str = "6";
 
+/// Calls the tool of a server, or lists them if that is what goes wrong.
 fn call(script: &str, limit: &str) -> Ended {
     let server = scripted(&format!("server {script}"));
     if script.starts_with("open") {
@@ -32,24 +33,7 @@ fn the_end_of_a_server_is_told_with_its_reason() {
         ("close-both stubborn", "the server closed the connection"),
         ("kill grandchild", "was killed by SIGKILL"),
     ];
-    // A server that has answered nothing is one that cannot be reached.
-    let moments = [
-        ("start", 4, " before it answered"),
-        ("initialize", 4, " before it answered"),
-        ("open", 1, ""),
-        ("turn", 1, ""),
-    ];
-    let rows: Vec<_> = moments.iter().flat_map(|moment| faults.map(|row| (moment, row))).collect();
-    rows::for_each(&rows, |((moment, code, before), (fault, words))| {
-        let ended = call(&format!("{moment} {fault}"), "60");
-        ended.exits(*code).tells(&format!("{words}{before}\n"));
-        let said = ended.stderr.matches("scripted: I have had enough").count();
-        assert_eq!(
-            said,
-            usize::from(*fault == "exit" || *fault == "half-line"),
-            "its stderr is there once: {ended}"
-        );
-    });
+    assert_end_is_told(&faults, |script| call(script, "60"));
 }
 
 #[test]

@@ -82,10 +82,7 @@ impl AsFd for Screen {
 
 #[test]
 fn a_conversation_goes_on_until_the_person_has_enough() {
-    let terminal = Terminal::new();
-    let mut chat = Program::start_at(&terminal, &["chat"]);
-    let mut seen = 0;
-    next(&chat, &mut seen, "> ");
+    let (terminal, mut chat, mut seen) = converse(&["chat"]);
     chat.write(b"hello\n");
     next(&chat, &mut seen, "You said: hello");
     chat.write(b"/slow 600\n");
@@ -137,11 +134,8 @@ fn an_agent_that_goes_while_the_person_thinks_is_told_of_at_once() {
 
 #[test]
 fn a_turn_that_fails_does_not_end_the_conversation() {
-    let terminal = Terminal::new();
     let agent = scripted("agent turn refuse");
-    let mut chat = Program::start_at(&terminal, &["chat", "--agent", &agent]);
-    let mut seen = 0;
-    next(&chat, &mut seen, "> ");
+    let (terminal, mut chat, mut seen) = converse(&["chat", "--agent", &agent]);
     chat.write(b"hello\n");
     next(&chat, &mut seen, "error: the agent refused session/prompt: scripted: I would rather not");
     next(&chat, &mut seen, "> ");
@@ -219,6 +213,16 @@ pub(crate) fn next(chat: &Program, seen: &mut usize, words: &str) {
         let found = bytes[*seen..].windows(needle.len()).position(|window| window == needle);
         found.map(|at| *seen + at + needle.len())
     });
+}
+
+/// Starts a command at a terminal of its own, and waits for the prompt of its conversation. Returns also how many bytes were seen.
+#[track_caller]
+pub(crate) fn converse(arguments: &[&str]) -> (Terminal, Program, usize) {
+    let terminal = Terminal::new();
+    let program = Program::start_at(&terminal, arguments);
+    let mut seen = 0;
+    next(&program, &mut seen, "> ");
+    (terminal, program, seen)
 }
 
 #[track_caller]

@@ -77,7 +77,8 @@ pub(crate) fn start(arguments: &Arguments, notes: &Notes) -> Result<Option<Recor
     if options.trace.is_some() {
         config = config.trace(our_side(&arguments.command));
     }
-    let recorder = config.create(&path).with_context(|| format!("{option} {}", path.display()))?;
+    let refused = |error: std::io::Error| Usage(format!("{option} {}: {error}", path.display()));
+    let recorder = config.create(&path).map_err(refused)?;
     if options.record.is_none() && options.trace.is_none() {
         notes.add(&format!("recording in {}", path.display()));
     }

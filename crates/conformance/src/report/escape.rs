@@ -1,7 +1,5 @@
 //! Text of a subject within XML, HTML, Markdown, JSON and SARIF.
 
-use std::fmt::Write as _;
-
 use agentwire_jsonrpc::Printable;
 
 /// Text escaped for XML and HTML, also within quotation marks. Characters that control a terminal or reorder text are shown as
@@ -20,22 +18,6 @@ pub(super) fn escape(text: &str) -> String {
         }
     }
     escaped
-}
-
-/// JSON with an escape for each character within its strings that is not printable.
-pub(super) fn escape_json(json: &str) -> String {
-    let mut escaped = String::with_capacity(json.len());
-    let mut rest = json;
-    loop {
-        let plain = Printable::new(rest).plain_start();
-        escaped.push_str(plain);
-        let mut characters = rest[plain.len()..].chars();
-        let Some(character) = characters.next() else { return escaped };
-        rest = characters.as_str();
-        for unit in character.encode_utf16(&mut [0; 2]) {
-            let _ = write!(escaped, "\\u{unit:04x}");
-        }
-    }
 }
 
 /// Text that viewers of SARIF make no link or mention of: a space parts each sign that begins one.

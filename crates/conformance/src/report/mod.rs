@@ -15,6 +15,8 @@ mod sarif;
 mod tests;
 mod text;
 
+use agentwire_jsonrpc::Printable;
+
 pub use self::findings::Finding;
 pub use self::results::{CheckResult, Counts, MutantResult, Report};
 pub use self::text::{broken_requirements, finding_lines, result_lines, sums};
@@ -49,5 +51,5 @@ impl Format {
 }
 
 fn pretty(value: &serde_json::Value) -> String {
-    escape::escape_json(&format!("{value:#}\n"))
+    Printable::new(&format!("{value:#}\n")).json().to_string()
 }

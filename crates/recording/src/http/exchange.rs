@@ -7,23 +7,19 @@ use super::event_stream::EventDecoder;
 use crate::event::{EventKind, HttpHead, Line, Side, TransportKind};
 use crate::line_buffer::LineBuffer;
 use crate::line_tap::message_or_text;
+use crate::mask::SECRET_HEADERS;
 use crate::recorder::Recorder;
 
-/// Headers that are recorded beside those that begin with `mcp-`. Masks apply to them.
+/// Headers that are recorded beside [`SECRET_HEADERS`], which are masked, and those that begin with `mcp-`.
 const HEADERS: &[&str] = &[
     "accept",
-    "authorization",
     "content-type",
-    "cookie",
     "last-event-id",
     "location",
     "origin",
-    "proxy-authorization",
     "retry-after",
-    "set-cookie",
     "user-agent",
     "www-authenticate",
-    "x-api-key",
 ];
 
 /// The most headers of a head that are recorded.
@@ -130,7 +126,8 @@ pub(super) fn is_event_stream(headers: &HeaderMap) -> bool {
 }
 
 fn selected(headers: &HeaderMap) -> Vec<(String, String)> {
-    let is_selected = |name: &str| HEADERS.contains(&name) || name.starts_with("mcp-");
+    let is_selected =
+        |name: &str| HEADERS.contains(&name) || SECRET_HEADERS.contains(&name) || name.starts_with("mcp-");
     headers
         .iter()
         .filter(|(name, _)| is_selected(name.as_str()))

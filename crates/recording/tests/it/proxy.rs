@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use agentwire_recording::http::{Proxy, Upstream, UpstreamBody};
-use agentwire_recording::{RecorderConfig, TransportKind};
+use agentwire_recording::{RecorderConfig, SECRET_HEADERS, TransportKind};
 use bytes::Bytes;
 use futures::{FutureExt, StreamExt, stream};
 use http::{Request, Response};
@@ -159,4 +159,22 @@ async fn a_connection_that_stays_open_holds_up_no_others() {
         }
     };
     run(answer, |proxy| proxy, clients).await;
+}
+
+#[tokio::test]
+async fn every_header_of_a_secret_is_recorded_and_masked() {
+    let headers: String =
+        SECRET_HEADERS.iter().map(|name| format!("{name}: planted-{name}-secret\r\n")).collect();
+    let request = GET.replace("\r\n\r\n", &format!("\r\n{headers}x-other: not recorded\r\n\r\n"));
+    let answer = server("application/json", vec!["{}"], false);
+    let (_, recorded) = run(
+        answer,
+        |proxy| proxy,
+        async |address| until(&mut connected(address, &request).await, "{}").await,
+    )
+    .await;
+    for name in SECRET_HEADERS {
+        assert!(recorded.contains(&format!("[\"{name}\",\"«secret ")), "{name}: {recorded}");
+    }
+    assert!(!recorded.contains("planted") && !recorded.contains("x-other"), "{recorded}");
 }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use agentwire_recording::SECRET_HEADERS;
 use http::{Request, Uri, Version};
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
@@ -386,8 +387,7 @@ pub(crate) const SUITE_COOKIE: &str = "conformance=affinity";
 
 /// Secrets that the user gave are not written down.
 pub(crate) fn masked<'v>(name: &str, value: &'v str) -> &'v str {
-    let secret = ["authorization", "cookie", "proxy-authorization", "set-cookie", "x-api-key"];
-    let is_secret = secret.iter().any(|known| name.eq_ignore_ascii_case(known));
+    let is_secret = SECRET_HEADERS.iter().any(|known| name.eq_ignore_ascii_case(known));
     if is_secret && !value.starts_with("conformance=") { "(not shown)" } else { value }
 }
 

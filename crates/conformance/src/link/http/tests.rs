@@ -74,7 +74,13 @@ fn references_are_resolved_and_secrets_are_masked() {
     for (reference, resolved) in listed {
         assert_eq!(target.at(reference).unwrap().url, resolved);
     }
-    target.note("POST /m HTTP/1.1\nAuthorization: Bearer secret", json!({}).to_string().as_bytes());
+    target.note(
+        "POST /m HTTP/1.1\nAuthorization: Bearer secret\nx-goog-api-key: secret\nmcp-method: ping",
+        json!({}).to_string().as_bytes(),
+    );
     let shown = String::from_utf8(trace.events().remove(0).bytes).unwrap();
-    assert_eq!(shown, "POST /m HTTP/1.1\nAuthorization: (not shown)");
+    assert_eq!(
+        shown,
+        "POST /m HTTP/1.1\nAuthorization: (not shown)\nx-goog-api-key: (not shown)\nmcp-method: ping"
+    );
 }
