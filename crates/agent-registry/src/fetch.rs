@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use agentwire_jsonrpc::Printable;
-use agentwire_transport_http::client::{Body, BoxError, HttpClient, Hyper};
+use agentwire_transport_http::client::{Body, BoxError, HttpClient, Hyper, shown_url};
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use http::header::{ACCEPT_ENCODING, ETAG, IF_NONE_MATCH, LOCATION, USER_AGENT};
@@ -24,7 +24,7 @@ const MAX_ETAG: usize = 512;
 
 /// Why a download failed.
 #[derive(Debug, thiserror::Error)]
-#[error("{}: {why}", Printable::one_line(.url))]
+#[error("{}: {why}", Printable::one_line(&shown_url(.url)))]
 pub struct FetchError {
     url: String,
     #[source]

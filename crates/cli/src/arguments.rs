@@ -15,6 +15,7 @@ use crate::headers::Secret;
 use crate::manual::{Completions, Man};
 use crate::mcp::arguments::{Call, Complete, Prompt, Read, Request, ServerOnly, Tools};
 use crate::server::Server;
+use crate::terminal::Format;
 use crate::values::{NamedTarget, NamedValue, address, command, directory, json_pointer, seconds};
 
 /// Talks ACP and MCP: chats with agents, serves and calls tools.
@@ -325,9 +326,10 @@ pub(crate) struct Chat {
     /// The version of the protocol
     #[arg(long, value_enum, default_value_t = Protocol::One)]
     pub(crate) protocol: Protocol,
-    /// How many seconds the agent may take to open the session
-    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
-    pub(crate) timeout: Duration,
+    /// How many seconds the agent may take to open the session, and with a single prompt to end its turn, both together
+    /// [default: 60 to open the session, and no limit for the turn]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) timeout: Option<Duration>,
     /// The prompt; @PATH in it stands for a file, and @@ for @. Text from a pipe at stdin is added to it; `-` stands for that
     /// text alone
     #[arg(group = "talking")]
@@ -358,6 +360,14 @@ pub(crate) enum Protocol {
 }
 
 impl Command {
+    /// Whether stdout is JSON of ours. `json` tells whether `--json` is given.
+    pub(crate) fn prints_json(&self, json: bool) -> bool {
+        match self {
+            Self::Chat(chat) => json || chat.chat_options.format == Some(Format::Json),
+            _ => json && self.without_json().is_none(),
+        }
+    }
+
     /// Finds out where the server is, of a command that connects to one.
     pub(crate) fn place(&mut self) -> Result<()> {
         match self {

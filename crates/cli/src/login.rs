@@ -11,7 +11,7 @@ use agentwire_mcp_auth::client::{AuthConfig, Authorization, Browser, ClientIdent
 use agentwire_mcp_auth::store::FileStore;
 use agentwire_mcp_hub::{ConnectOptions, Target};
 use agentwire_recording::Recorder;
-use agentwire_transport_http::client::Hyper;
+use agentwire_transport_http::client::{Hyper, shown_url};
 use anyhow::{Context as _, Result};
 
 use crate::arguments::{Login, Logout};
@@ -148,7 +148,7 @@ fn credentials() -> Option<PathBuf> {
 fn http_url(text: &str) -> Result<String> {
     match Target::parse(text) {
         Ok(Target::Http(target)) => Ok(target.url().to_owned()),
-        _ => Err(Usage(format!("`{text}` is no URL of an MCP server")).into()),
+        _ => Err(Usage(format!("`{}` is no URL of an MCP server", shown_url(text))).into()),
     }
 }
 

@@ -61,7 +61,7 @@ use self::text::Notes;
 
 fn main() -> ExitCode {
     let arguments = parse();
-    let (json, verbose) = (arguments.json, arguments.verbose);
+    let (json, verbose) = (arguments.command.prints_json(arguments.json), arguments.verbose);
     let code = match run(arguments) {
         Ok(()) => 0,
         Err(error) => {
@@ -93,14 +93,14 @@ fn parse() -> Arguments {
     })
 }
 
-/// Prints why the command failed: on stderr, and with --json on stdout too. With --verbose, the failed attempts come first.
+/// Prints why the command failed: on stderr, and where the output is JSON on stdout too. With --verbose, the failed attempts come first.
 fn report(error: &anyhow::Error, json: bool, verbose: bool) {
     // Its own output says how it ended, or nobody reads ours.
     if error.is::<ProgramEnded>() || failure::is_output_closed(error) {
         return;
     }
     let has_json = error.chain().any(|cause| cause.is::<ToolFailed>() || cause.is::<AlreadyPrinted>());
-    if json && !has_json && !error.is::<Usage>() {
+    if json && !has_json {
         // If stdout is closed too, stderr is all that is left.
         let _printed = print_json(&failure::to_json(error, failure::exit_code(error)));
     }

@@ -1,6 +1,6 @@
 //! Servers over HTTP.
 
-use agentwire_transport_http::client::Config;
+use agentwire_transport_http::client::{Config, shown_url};
 #[cfg(feature = "sse")]
 use agentwire_transport_sse::client as sse;
 use http::{HeaderName, HeaderValue};
@@ -42,7 +42,7 @@ pub enum HttpKind {
 
 /// The text is no URL that a server can have: `http` or `https`, with a host.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{url}` is no URL of an MCP server, such as `https://host/path` or `http://host:port/path`")]
+#[error("`{}` is no URL of an MCP server, such as `https://host/path` or `http://host:port/path`", shown_url(.url))]
 #[non_exhaustive]
 pub struct InvalidUrl {
     /// The text.

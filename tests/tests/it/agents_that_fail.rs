@@ -68,17 +68,18 @@ fn an_agent_that_says_nothing_is_given_its_time_and_no_more() {
 
 #[test]
 fn an_agent_that_answers_wrongly_is_told_of() {
+    // Once the agent is initialized, the code of the refusal means that a login is needed.
     let rows = [
-        ("initialize version", "the agent speaks version 99"),
-        ("initialize refuse", "the agent refused initialize: scripted: I would rather not"),
-        ("open refuse", "the agent refused session/new: scripted: I would rather not"),
-        ("turn refuse", "the agent refused session/prompt: scripted: I would rather not"),
-        ("initialize wrong-shape", "the agent's answer to initialize cannot be read: "),
-        ("open wrong-shape", "the agent's answer to session/new cannot be read: "),
-        ("turn wrong-shape", "the agent's answer to session/prompt cannot be read: "),
+        ("initialize version", 1, "the agent speaks version 99"),
+        ("initialize refuse", 1, "the agent refused initialize: scripted: I would rather not"),
+        ("open refuse", 3, "the agent refused session/new: scripted: I would rather not"),
+        ("turn refuse", 3, "the agent refused session/prompt: scripted: I would rather not"),
+        ("initialize wrong-shape", 1, "the agent's answer to initialize cannot be read: "),
+        ("open wrong-shape", 1, "the agent's answer to session/new cannot be read: "),
+        ("turn wrong-shape", 1, "the agent's answer to session/prompt cannot be read: "),
     ];
-    rows::for_each(&rows, |(script, words)| {
-        chat(script, "60").end(SOON).exits(1).tells(words);
+    rows::for_each(&rows, |(script, code, words)| {
+        chat(script, "60").end(SOON).exits(*code).tells(words);
     });
 }
 
@@ -93,7 +94,6 @@ fn noise_does_not_disturb_a_conversation() {
     });
 }
 
-/// A turn has no time limit, so only the person ends a turn with a silent agent.
 #[test]
 fn a_second_interrupt_ends_a_turn_with_an_agent_that_does_not_listen() {
     let faults = ["silent", "deaf", "flood", "wrong-id", "close-stdin", "deaf stubborn", "deaf grandchild"];
@@ -102,5 +102,26 @@ fn a_second_interrupt_ends_a_turn_with_an_agent_that_does_not_listen() {
         program.stdout.words("working");
         program.signal_until(Signal::INT, Program::has_ended);
         program.end(SOON).exits(130).tells("error: interrupted");
+    });
+}
+
+/// What interrupts a command in a script does so once.
+#[test]
+fn one_interrupt_ends_a_turn_where_no_person_can_interrupt_again() {
+    let faults = ["silent", "deaf", "flood", "deaf stubborn", "silent grandchild"];
+    rows::for_each(&faults, |fault| {
+        let program = chat(&format!("turn {fault}"), "60");
+        program.stdout.words("working");
+        program.signal(Signal::INT);
+        program.end(SOON).exits(130).tells("error: interrupted; the agent d");
+    });
+}
+
+#[test]
+fn the_time_limit_holds_for_the_turn_too() {
+    let faults = ["silent", "deaf", "flood", "close-stdin", "deaf stubborn", "silent grandchild"];
+    rows::for_each(&faults, |fault| {
+        let ended = chat(&format!("turn {fault}"), "4").end(SOON);
+        ended.exits(124).prints("working").tells("error: the agent did not end the turn within 4s\n");
     });
 }

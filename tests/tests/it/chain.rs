@@ -11,8 +11,12 @@ use crate::rows;
 
 #[test]
 fn a_tool_is_called_through_the_whole_chain() {
-    let ended = Program::run(&["chat", "/call add {\"a\": 2, \"b\": 40}"], SOON);
-    ended.exits(0).shows("42");
+    for version in ["1", "2"] {
+        let ended = Program::run(&["chat", "--protocol", version, "/call add {\"a\": 2, \"b\": 40}"], SOON);
+        assert_eq!(ended.exits(0).stdout, "{\"sum\":42}\n", "{ended}");
+    }
+    let ended = Program::run(&["chat", "/call fail"], SOON);
+    ended.exits(0).prints("always fails");
     let ended = Program::run(&["chat", "/tools"], SOON);
     ended.exits(0).shows("Add two numbers").shows("cancelled-count");
 }

@@ -125,7 +125,7 @@ fn an_error_with_a_number_that_nothing_holds_is_shown() {
     let refusal = r#"{"code":-32000,"message":"full","data":{"most":1e999}}"#;
     let answer = format!(r#"{{"jsonrpc":"2.0","id":ID,"error":{refusal}}}"#);
     let agent = script(json!({}), json!({ "session/prompt": [{ "raw": answer }] }));
-    chat(&agent, &["--json", "hello"]).exits(1).prints(&format!(r#"{{"error":{refusal},"#));
+    chat(&agent, &["--json", "hello"]).exits(3).prints(&format!(r#"{{"error":{refusal},"#));
 }
 
 #[test]
@@ -279,7 +279,8 @@ fn without_a_person_nothing_is_asked() {
     chat(&agent, &["hello"]).exits(0).prints("-32601");
     let agent =
         script(json!({}), json!({ "session/new": [{ "refuse": { "code": -32000, "message": "no" } }] }));
-    chat(&agent, &["hello"]).exits(1);
+    let hint = "; the code says that the agent wants authorization, but it names no way to log in\n";
+    chat(&agent, &["hello"]).exits(3).tells(hint);
 }
 
 #[test]

@@ -173,9 +173,9 @@ fn a_turn_as_json_names_its_session() {
     let refuse = json!({ "refuse": { "code": -32000, "message": "no more" } });
     let failing = script(json!({}), json!({ "session/prompt": [refuse] }));
     let ended = piped(&failing, &["--format", "json", "hello"]);
-    let objects = ended.exits(1).objects();
+    let objects = ended.exits(3).objects();
     let last = objects.last().expect("there are objects");
-    assert_eq!((&last["error"]["message"], &last["exitCode"]), (&json!("no more"), &json!(1)), "{ended}");
+    assert_eq!((&last["error"]["message"], &last["exitCode"]), (&json!("no more"), &json!(3)), "{ended}");
 }
 
 #[test]

@@ -27,6 +27,13 @@ fn text_from_a_pipe_is_joined_to_the_prompt() {
     chat(&["review this"], b"").exits(0).prints(r#"[{"text":"review this","type":"text"}]"#);
     chat(&["-"], b"all of it").exits(0).prints(r#"[{"text":"all of it","type":"text"}]"#);
     chat(&["review this"], b"\xff").exits(2).tells("error: stdin is not in UTF-8\n");
+    // Also where it is the prompt.
+    chat(&[], b"all of it").exits(0).prints(r#"[{"text":"all of it","type":"text"}]"#);
+    chat(&[], b"\xff").exits(2).tells("error: stdin is not in UTF-8\n");
+    let endless = vec![b'x'; (16 << 20) + 1];
+    let text = "error: stdin has more than 16 MiB, the limit of a prompt\n";
+    chat(&["-"], &endless).exits(2).tells(text);
+    chat(&["review this"], &endless).exits(2).tells(text);
 }
 
 /// A program that starts us may leave stdin open.
@@ -75,6 +82,20 @@ fn a_signal_ends_an_interactive_turn_and_the_conversation() {
             leaves(chat, &terminal, code);
         }
     }
+}
+
+#[test]
+fn a_person_reads_how_to_end_a_turn_that_goes_on() {
+    let terminal = Terminal::new();
+    let says = json!({ "update": { "sessionUpdate": "agent_message_chunk", "content": { "type": "text", "text": "Working" } } });
+    let agent = acting(&script(json!({}), json!({ "session/prompt": [says, { "await": "never" }] })));
+    let mut seen = 0;
+    let chat = Program::start_at(&terminal, &["chat", "--agent", &agent, "hello"]);
+    next(&chat, &mut seen, "Working");
+    chat.signal(Signal::INT);
+    next(&chat, &mut seen, "The agent has not ended the turn yet; ^C again ends it now.");
+    chat.signal(Signal::INT);
+    leaves(chat, &terminal, 130);
 }
 
 /// Keys that are pressed while the agent answers are not shown in its answer, and are in the next line.

@@ -106,10 +106,10 @@ fn the_rules_hold_in_version_2() {
     let run = ["chat", "--protocol", "2", "/run echo hi"];
     for json in [&[][..], &["--json"]] {
         let chat = |more: &[&str]| Program::run(&[&run[..], more, json].concat(), SOON);
-        // The call does not say its command: a rule with one denies it, and does not allow it.
-        let denied = chat(&["--yes", "--deny", "execute:rm"]);
-        denied.exits(6).tells("rejected by --deny execute:rm: Run echo hi\n");
-        chat(&["--allow", "execute:echo"]).exits(6);
+        let denied = chat(&["--yes", "--deny", "execute:echo"]);
+        denied.exits(6).tells("rejected by --deny execute:echo: Run echo hi\n");
+        chat(&["--allow", "execute:rm"]).exits(6);
+        chat(&["--allow", "execute:echo"]).exits(0).shows("hi");
         chat(&["--allow", "execute"]).exits(0).shows("hi");
         chat(&["--allow", "execute", "--deny", "execute"]).exits(6);
     }

@@ -17,7 +17,7 @@ fn server() -> String {
 #[test]
 fn exit_codes() {
     let ours = server();
-    let refuses = scripted("agent turn refuse");
+    let (refuses, wrong) = (scripted("agent turn refuse"), scripted("agent turn wrong-shape"));
     let rows: Vec<(Vec<&str>, i32)> = vec![
         (vec!["--help"], 0),
         (vec!["--version"], 0),
@@ -30,7 +30,8 @@ fn exit_codes() {
         (vec!["call", &ours, "add", "{\"a\": 1, \"b\": 2}"], 0),
         (vec!["call", &ours, "cancelled-count"], 0),
         // The other side failed or refused.
-        (vec!["chat", "--agent", &refuses, "hello"], 1),
+        (vec!["chat", "--agent", &wrong, "hello"], 1),
+        (vec!["chat", "--agent", &refuses, "hello"], 3),
         // It cannot be started, or ended before it answered.
         (vec!["chat", "--agent", "/bin/true", "hello"], 4),
         (vec!["chat", "--agent", "/bin/false", "hello"], 4),
@@ -52,6 +53,8 @@ fn exit_codes() {
         (vec!["chat", "--mcp", "name='", "hello"], 2),
         (vec!["chat", "--timeout", "soon", "hello"], 2),
         (vec!["chat", "--timeout", "-1", "hello"], 2),
+        (vec!["chat", "--timeout", "0", "hello"], 2),
+        (vec!["tools", "--timeout", "0", "/bin/false"], 2),
         (vec!["chat", "--cwd", "/no/such/folder", "hello"], 2),
         (vec!["tools"], 2),
         (vec!["tools", ""], 2),
@@ -117,8 +120,8 @@ fn a_turn_as_json() {
 fn failures_as_json() {
     let (refuses, ends, wrong) =
         (scripted("agent open refuse"), scripted("agent turn exit"), scripted("agent open deaf"));
-    let rows: [(&[&str], i32, Value, &str); 4] = [
-        (&["chat", "--json", "--agent", &refuses, "hi"], 1, (-32000).into(), "I would rather not"),
+    let rows: [(&[&str], i32, Value, &str); 9] = [
+        (&["chat", "--json", "--agent", &refuses, "hi"], 3, (-32000).into(), "I would rather not"),
         (&["chat", "--json", "--agent", &ends, "hi"], 1, Value::Null, "exited with status 3"),
         (
             &["chat", "--json", "--timeout", "4", "--agent", &wrong, "hi"],
@@ -127,6 +130,12 @@ fn failures_as_json() {
             "the agent did not answer session/new within 4s",
         ),
         (&["tools", "--json", "/bin/false"], 4, Value::Null, "exited with status 1 before it answered"),
+        // What fails before the conversation is told in the same way, however the form is named.
+        (&["chat", "--json", "--agent", "/no/such", "hi"], 4, Value::Null, "there is no such command"),
+        (&["chat", "--format", "json", "--agent", "/no/such", "hi"], 4, Value::Null, "no such command"),
+        (&["chat", "--format", "json", "--config", "/no/such", "hi"], 2, Value::Null, "/no/such"),
+        (&["chat", "--format", "json", "--mcp-config", "/no/such", "hi"], 2, Value::Null, "/no/such"),
+        (&["chat", "--format", "quiet", "--json", "hi"], 2, Value::Null, "--json is --format json"),
     ];
     rows::for_each(&rows, |(arguments, exit, code, words)| {
         let ended = run(arguments);

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use agentwire_jsonrpc::read;
+use agentwire_transport_http::client::shown_url;
 use serde::{Deserialize, Serialize};
 
 use super::agents::Index;
@@ -53,10 +54,10 @@ impl IndexSource {
         }
     }
 
-    /// The URL or the path.
+    /// The URL as messages show it, without its user and its query, or the path.
     pub fn origin(&self) -> String {
         match self {
-            Self::Url(url) => url.clone(),
+            Self::Url(url) => shown_url(url),
             Self::File(path) => path.display().to_string(),
         }
     }
@@ -75,7 +76,7 @@ impl IndexSource {
         let cached = read_cache(&path, url, limit);
         match download(url, cached.as_ref().and_then(|cached| cached.etag.as_deref()), limit).await {
             Ok(Some((text, etag))) => {
-                let index = Index::parse(&text, url)?;
+                let index = Index::parse(&text, self.origin())?;
                 // Without a cache the next read fetches all again.
                 let _written = write_cache(&path, &Cached { url: url.clone(), etag, fetched: now(), text });
                 Ok(index)
@@ -84,7 +85,7 @@ impl IndexSource {
                 // The server confirms only a text that was sent to it as an ETag, so there is a cached one.
                 let mut cached =
                     cached.ok_or_else(|| FetchError::unexpected(url, "304 without a cached text"))?;
-                let index = Index::parse(&cached.text, url)?;
+                let index = Index::parse(&cached.text, self.origin())?;
                 cached.fetched = now();
                 let _written = write_cache(&path, &cached);
                 Ok(index)
@@ -111,7 +112,7 @@ impl IndexSource {
 }
 
 fn from_cache(cached: Cached, failure: Option<FetchError>) -> Result<Index, RegistryError> {
-    let mut index = Index::parse(&cached.text, cached.url)?;
+    let mut index = Index::parse(&cached.text, shown_url(&cached.url))?;
     index.age = Some(Duration::from_secs(now().saturating_sub(cached.fetched)));
     index.failure = failure;
     Ok(index)

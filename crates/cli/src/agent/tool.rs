@@ -8,6 +8,7 @@ use agentwire_acp_sessions::schema::{
 };
 use agentwire_acp_sessions::{PermissionPolicy, TurnError};
 use agentwire_jsonrpc::RawJson;
+use serde_json::json;
 
 use super::settings;
 use super::turn::DemoTurn;
@@ -23,6 +24,7 @@ impl DemoTurn<'_> {
     pub(super) async fn read(&self, path: &Path) -> Result<(), TurnError> {
         let path = self.absolute(path);
         let call = self.tool_call(&format!("Read {}", path.display()), ToolKind::Read);
+        let call = call.raw_input(json!({ "path": path }));
         self.act(call.locations([ToolCallLocation::new(&path)]), async |_| {
             let text = self.turn.read_text_file(&path).await?;
             Ok((ToolCallStatus::Completed, vec![Content::from(text).into()]))
@@ -35,6 +37,8 @@ impl DemoTurn<'_> {
         let path = self.absolute(path);
         let diff = ToolCallContent::from(Diff::new(&path, text.clone()));
         let call = self.tool_call(&format!("Write {}", path.display()), ToolKind::Edit);
+        // The diff has the text.
+        let call = call.raw_input(json!({ "path": path }));
         let call = call.locations([ToolCallLocation::new(&path)]).content([diff.clone()]);
         self.act(call, async |_| {
             self.turn.write_text_file(&path, text).await?;
@@ -46,6 +50,7 @@ impl DemoTurn<'_> {
     /// `/run`: runs a command in a terminal of the editor's.
     pub(super) async fn run_command(&self, command: &str) -> Result<(), TurnError> {
         let call = self.tool_call(&format!("Run {command}"), ToolKind::Execute);
+        let call = call.raw_input(json!({ "command": command }));
         self.act(call, async |id| {
             let request = CreateTerminalRequest::new(self.turn.session_id(), "sh")
                 .args(["-c", command])
@@ -63,14 +68,21 @@ impl DemoTurn<'_> {
         .await
     }
 
-    /// `/call`: calls a tool of one of the session's MCP servers.
+    /// `/call`: calls a tool of one of the session's MCP servers. The answer is the text of its result.
     pub(super) async fn call_tool(&self, tool: &str, arguments: RawJson) -> Result<(), TurnError> {
         let policy =
             if settings::asks_for_calls(self.turn) { PermissionPolicy::Ask } else { PermissionPolicy::Allow };
         match self.turn.call_tool(tool, arguments).permissions(policy).await {
             Err(error @ (TurnError::Over | TurnError::Store(_))) => Err(error),
             // The tool call that the client sees has the error.
-            _ => self.report_failures().await,
+            Err(_) => self.report_failures().await,
+            Ok(result) => {
+                self.report_failures().await?;
+                match result.text() {
+                    text if text.is_empty() => self.say_shortened("The result has no text.").await,
+                    text => self.say_shortened(&text).await,
+                }
+            }
         }
     }
 

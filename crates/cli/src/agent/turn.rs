@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use agentwire_acp_sessions::schema::{SessionId, UsageUpdate};
+use agentwire_acp_sessions::schema::{ContentChunk, SessionId, SessionUpdate, UsageUpdate};
 use agentwire_acp_sessions::{Turn, TurnError};
 use agentwire_sync::Mutex;
 
@@ -33,6 +33,13 @@ impl<'a> DemoTurn<'a> {
     pub(super) async fn say(&self, text: &str) -> Result<(), TurnError> {
         self.sent.fetch_add(text.chars().count() as u64, Ordering::Relaxed);
         self.turn.say(text).await
+    }
+
+    /// The same for a text of any length: the client gets its beginning if it is too long for an update.
+    pub(super) async fn say_shortened(&self, text: &str) -> Result<(), TurnError> {
+        self.sent.fetch_add(text.chars().count() as u64, Ordering::Relaxed);
+        let chunk = SessionUpdate::AgentMessageChunk(ContentChunk::new(text));
+        self.turn.update_shortened(chunk).await
     }
 
     /// Reports the servers that cannot be used, each once.

@@ -63,7 +63,8 @@ impl Places {
     pub(super) fn hint(&self, words: &str) -> String {
         let mut line = format!("agentwire agents {words}");
         if let Some(registry) = &self.registry {
-            line = format!("{line} --registry {}", shell_words::quote(registry));
+            line =
+                format!("{line} --registry {}", shell_words::quote(&IndexSource::parse(registry).origin()));
         }
         if let Some(store) = &self.store {
             line = format!("{line} --store {}", shell_words::quote(&store.to_string_lossy()));

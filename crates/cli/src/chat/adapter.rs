@@ -108,10 +108,8 @@ pub(super) trait AgentAdapter {
 
     /// Adds to an error what the person can do about it.
     fn explain(&self, error: CallError) -> BoxError {
-        // Where there is no way to log in, the code means any error of an agent: JSON-RPC leaves it to them.
-        let methods = self.login_methods();
         match error.refusal().map(|refusal| refusal.code) {
-            Some(error_code::AUTH_REQUIRED) if !methods.is_empty() => LoginNeeded::new(error, methods).into(),
+            Some(error_code::AUTH_REQUIRED) => LoginNeeded::explain(error, self.login_methods()),
             _ => error.into(),
         }
     }

@@ -11,6 +11,9 @@ use crate::failure::{ErrorWithHint, Exit, Failure, Interrupted};
 use crate::signals::Signals;
 use crate::terminal::{TypedInput, User, short};
 
+/// What is said of an agent that wants a login, and offers none.
+const NO_METHOD: &str = "the code says that the agent wants authorization, but it names no way to log in";
+
 /// The most methods that are listed.
 const METHOD_LIMIT: usize = 20;
 
@@ -96,8 +99,12 @@ pub(super) struct LoginNeeded {
 }
 
 impl LoginNeeded {
-    pub(super) fn new(error: CallError, methods: Vec<LoginMethod>) -> Self {
-        Self { error, methods }
+    /// The error for a refusal with the code of a missing login. Without methods there is nothing that a person could choose.
+    pub(super) fn explain(error: CallError, methods: Vec<LoginMethod>) -> BoxError {
+        match methods.is_empty() {
+            false => Self { error, methods }.into(),
+            true => Failure::new(Exit::Unauthorized, ErrorWithHint::new(error, NO_METHOD.into())).into(),
+        }
     }
 
     /// The same error, as the failure that it is where no person chooses a method.
@@ -224,21 +231,26 @@ mod tests {
     fn the_error_lists_the_methods_within_a_bound() {
         let refused = || CallError::refused("session/new", ErrorObject::new(-32000, "Log in"));
         let one = vec![LoginMethod::agent("key", "API\u{1b}key", None)];
-        let text = LoginNeeded::new(refused(), one).into_failure().to_string();
+        let text = LoginNeeded::as_failure(LoginNeeded::explain(refused(), one)).to_string();
         assert!(text.ends_with("; log in with --auth ID: `key` (API^[key)"), "{text}");
         let many = vec![LoginMethod::agent("x", "x", None); 1000];
-        let text = LoginNeeded::new(refused(), many).into_failure().to_string();
+        let text = LoginNeeded::as_failure(LoginNeeded::explain(refused(), many)).to_string();
         assert!(text.ends_with("`x`, 980 more") && text.len() < 300, "{text}");
     }
 
     #[test]
     fn an_error_without_a_menu_names_the_agent() {
-        let refused = CallError::refused("session/list", ErrorObject::new(-32000, "Log in"));
-        let methods = vec![LoginMethod::agent("key", "key", None)];
-        let error = LoginNeeded::as_failure(LoginNeeded::new(refused, methods).into());
-        let side = OtherSide::program(Role::Agent, &Command::new("it"));
-        let error = RemoteError::name(&side, true, error);
-        let text = "the agent refused session/list: Log in (-32000); log in with --auth ID: `key`";
-        assert_eq!((&*sentence(&error), exit_code(&error)), (text, 3));
+        let rows = [
+            (vec![LoginMethod::agent("key", "key", None)], "log in with --auth ID: `key`"),
+            (vec![], NO_METHOD),
+        ];
+        for (methods, hint) in rows {
+            let refused = CallError::refused("session/list", ErrorObject::new(-32000, "Log in"));
+            let error = LoginNeeded::as_failure(LoginNeeded::explain(refused, methods));
+            let side = OtherSide::program(Role::Agent, &Command::new("it"));
+            let error = RemoteError::name(&side, true, error);
+            let text = format!("the agent refused session/list: Log in (-32000); {hint}");
+            assert_eq!((sentence(&error), exit_code(&error)), (text, 3));
+        }
     }
 }

@@ -17,7 +17,8 @@ use tokio::time::Instant;
 
 use super::complete::Completions;
 use super::prompt::{Prompt, PromptSupport};
-use crate::failure::{Interrupted, OtherSide, RemoteError, sentence};
+use super::time_limit::TimeLimit;
+use crate::failure::{Exit, Failure, Interrupted, OtherSide, RemoteError, sentence};
 use crate::signals::Signals;
 use crate::terminal::{Format, TerminalModes, User, View, is_dumb};
 use crate::text::Notes;
@@ -28,8 +29,14 @@ const LAST_OUTPUT_TIMEOUT: Duration = Duration::from_millis(200);
 /// How often the spinner turns.
 const SPINNER_INTERVAL: Duration = Duration::from_millis(100);
 
-/// How long the agent may take to end a turn after SIGTERM or SIGHUP.
+/// How long the agent may take to end a turn after SIGTERM or SIGHUP, and after the time limit: 2 s.
 const LAST_TURN_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// How long the agent may take to end a turn that SIGINT has cancelled, where no person can interrupt it again: 5 s.
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long after ^C a person reads that another one ends the turn: 1 s.
+const CANCEL_HINT_DELAY: Duration = Duration::from_secs(1);
 
 /// A prompt that is sent again on the next connection, because the one before ended for a login.
 pub(super) struct PendingPrompt {
@@ -47,8 +54,10 @@ pub(super) struct Console {
     pub(super) signals: Signals,
     /// The session's directory, absolute.
     pub(super) cwd: PathBuf,
-    /// How long the agent may take for each answer outside of turns.
-    pub(super) timeout: Duration,
+    /// How long the agent may take outside of turns, for all answers until a session is open.
+    pub(super) limit: TimeLimit,
+    /// Whether the limit holds for the turn too.
+    limits_turn: bool,
     /// The agent, as errors name it.
     side: OtherSide,
     /// Whether a person at a terminal can be asked.
@@ -72,7 +81,7 @@ impl Console {
         format: Format,
         has_person: bool,
         cwd: PathBuf,
-        timeout: Duration,
+        (limit, limits_turn): (Duration, bool),
         side: OtherSide,
         notes: &Notes,
     ) -> Result<Self> {
@@ -87,7 +96,8 @@ impl Console {
             interrupt,
             signals: Signals::listen()?.or_terminal_gone(),
             cwd,
-            timeout,
+            limit: TimeLimit::new(limit),
+            limits_turn,
             side,
             has_person,
             started: Rc::default(),
@@ -139,9 +149,9 @@ impl Console {
         }
     }
 
-    /// Waits for the end of a turn. The first ^C cancels the turn, the second returns without its end. After another
-    /// signal the agent has [`LAST_TURN_TIMEOUT`] to end it. Keys that are pressed meanwhile are not shown; the next line has
-    /// them.
+    /// Waits for the end of a turn. The first ^C cancels the turn, the second returns without its end, and so does
+    /// [`CANCEL_TIMEOUT`] where no person can press ^C. After another signal, or the time limit, the agent has
+    /// [`LAST_TURN_TIMEOUT`] to end it. Keys that are pressed meanwhile are not shown; the next line has them.
     pub(super) async fn run_turn<R>(
         &mut self,
         turn: impl Future<Output = R>,
@@ -154,8 +164,10 @@ impl Console {
         self.view.turn_begins()?;
         let mut turn = pin!(turn);
         let mut spinner = tokio::time::interval(SPINNER_INTERVAL);
-        let mut deadline = None;
+        let (mut deadline, mut hint) = (None, None);
+        let mut checked = Instant::now();
         loop {
+            let limit = self.limit.until().filter(|_| self.limits_turn && self.interrupted.is_none());
             let interrupted = tokio::select! {
                 outcome = &mut turn => {
                     // The signal may have ended the agent too.
@@ -167,9 +179,21 @@ impl Console {
                 () = self.interrupt.notified() => Interrupted::BY_KEY,
                 error = self.view.output().failed() => return Err(error.into()),
                 () = reached(deadline) => Interrupted::BY_KEY,
+                () = reached(hint) => {
+                    self.view.tell("The agent has not ended the turn yet; ^C again ends it now.")?;
+                    hint = None;
+                    continue;
+                }
                 _ = spinner.tick() => {
+                    self.exclude_question(&mut checked);
                     self.view.turn_spinner()?;
                     continue;
+                }
+                () = reached(limit.map(Instant::from_std)) => {
+                    if self.exclude_question(&mut checked) {
+                        continue;
+                    }
+                    return Err(self.turn_overdue(turn, cancel).await);
                 }
             };
             let is_second = self.interrupted.is_some();
@@ -182,8 +206,11 @@ impl Console {
                 self.view.turn_ended(None)?;
                 return Err(interrupted.explained("interrupted; the agent did not end the turn").into());
             }
-            if interrupted != Interrupted::BY_KEY {
-                deadline = Some(Instant::now() + LAST_TURN_TIMEOUT);
+            let now = Instant::now();
+            match self.has_person {
+                _ if interrupted != Interrupted::BY_KEY => deadline = Some(now + LAST_TURN_TIMEOUT),
+                true => hint = Some(now + CANCEL_HINT_DELAY),
+                false => deadline = Some(now + CANCEL_TIMEOUT),
             }
             // Sending waits for an agent that reads nothing.
             let interrupted = tokio::select! {
@@ -196,6 +223,41 @@ impl Console {
             };
             self.abandoned_turn = true;
             return Err(interrupted.explained("interrupted; the agent does not listen").into());
+        }
+    }
+
+    /// Lets the limit not count the time since `checked` if a question is open. Returns whether one is.
+    fn exclude_question(&mut self, checked: &mut Instant) -> bool {
+        let is_asking = self.user.is_asking();
+        if is_asking {
+            self.limit.exclude(checked.into_std());
+        }
+        *checked = Instant::now();
+        is_asking
+    }
+
+    /// Cancels a turn whose time is over, and gives the agent [`LAST_TURN_TIMEOUT`] to end it.
+    async fn turn_overdue<R>(
+        &mut self,
+        turn: impl Future<Output = R>,
+        cancel: impl AsyncFn() -> Result<(), CallError>,
+    ) -> BoxError {
+        let ended = async {
+            let _error_of_the_turn = cancel().await;
+            turn.await;
+        };
+        let ended = tokio::select! {
+            ended = tokio::time::timeout(LAST_TURN_TIMEOUT, ended) => ended.is_ok(),
+            interrupted = self.signals.interrupted() => return interrupted.into(),
+        };
+        self.abandoned_turn |= !ended;
+        let limit = self.limit.whole();
+        match self.view.turn_ended(None) {
+            Ok(()) => {
+                let text = format!("the agent did not end the turn within {limit:?}");
+                Failure::new(Exit::TimedOut, text).into()
+            }
+            Err(error) => error.into(),
         }
     }
 

@@ -6,6 +6,8 @@ use agentwire_acp_schema::v1::SessionId;
 use agentwire_jsonrpc::Printable;
 
 use crate::arguments::{Chat, Protocol};
+use crate::command_line;
+use crate::failure::may_have_secret;
 
 /// The options of the command line that a later command needs as well.
 #[derive(Debug, Default)]
@@ -45,12 +47,11 @@ impl Continuation {
             return None;
         }
         let (mut command, mut notes) = ("agentwire chat".to_owned(), Vec::new());
-        // A word with a value may have a key.
-        if agent.contains('=') {
-            command += " --agent \"$AGENT\"";
-            notes.push("AGENT is the --agent of this command");
-        } else {
+        if command_line::parse(agent).is_ok_and(|command| !may_have_secret(&command)) {
             command += &format!(" --agent {}", shell_words::quote(agent));
+        } else {
+            command += " --agent ...";
+            notes.push("... is the --agent of this command, which may have a secret");
         }
         if self.has_servers {
             notes.push("with its MCP servers again");
@@ -92,7 +93,10 @@ mod tests {
         let text = "continue with: agentwire chat --agent 'npx -y agent' --protocol 2 --cwd '/a b' --session='-x y' (with its MCP servers again)";
         assert_eq!(other.as_deref(), Some(text));
         let secret = sentence(Some("env API_KEY=1 agent"), None, false, "s1").unwrap();
-        assert!(secret.contains("--agent \"$AGENT\"") && !secret.contains("API_KEY"), "{secret}");
+        let text = "continue with: agentwire chat --agent ... --cwd '/a b' --session=s1 (... is the --agent of this command, which may have a secret)";
+        assert_eq!(secret, text);
+        let secret = sentence(Some("agent --api-key abc"), None, false, "s1");
+        assert_eq!(secret.as_deref(), Some(text));
         assert_eq!(sentence(Some("agent"), None, false, "s\u{1b}[2J"), None);
         let (agent, config) = (Some("agent".to_owned()), Some("my config.toml".into()));
         let more = Continuation { agent, config, has_rules: true, ..Continuation::default() };

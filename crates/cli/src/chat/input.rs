@@ -1,4 +1,4 @@
-//! Text that is piped to stdin beside a prompt of the command line.
+//! Text from stdin: the prompt, or a text that is piped beside the prompt of the command line.
 
 use std::io::{self, IsTerminal as _, Read as _};
 use std::thread;
@@ -10,8 +10,8 @@ use tokio::time::Instant;
 
 use crate::failure::Usage;
 
-/// The longest text from stdin that is joined to a prompt: 8 MiB.
-const LIMIT: u64 = 8 << 20;
+/// The longest text from stdin: 16 MiB.
+const LIMIT: u64 = 16 << 20;
 
 /// How long to wait for the first byte of stdin: 3 s. The pipe of a program without a terminal may never be written
 /// to or closed.
@@ -22,7 +22,8 @@ pub(super) struct PipedInput {
     /// Completes at the first byte, or at the end.
     began: oneshot::Receiver<()>,
     text: oneshot::Receiver<io::Result<Vec<u8>>>,
-    deadline: Instant,
+    /// When the first byte is late. None where stdin is the prompt.
+    deadline: Option<Instant>,
 }
 
 /// The text of stdin.
@@ -36,10 +37,16 @@ pub(super) enum PipedText {
 }
 
 impl PipedInput {
-    /// Begins to read stdin. None where stdin is a terminal.
-    pub(super) fn begin() -> Option<Self> {
+    /// Begins to read stdin beside a prompt. None where stdin is a terminal.
+    pub(super) fn beside_prompt() -> Option<Self> {
         let stdin = io::stdin();
-        (!stdin.is_terminal()).then(|| Self::read(stdin))
+        let deadline = Instant::now() + FIRST_BYTE_TIMEOUT;
+        (!stdin.is_terminal()).then(|| Self { deadline: Some(deadline), ..Self::read(stdin) })
+    }
+
+    /// Begins to read stdin as the prompt.
+    pub(super) fn prompt() -> Self {
+        Self::read(io::stdin())
     }
 
     fn read(mut input: impl io::Read + Send + 'static) -> Self {
@@ -58,7 +65,7 @@ impl PipedInput {
             });
             let _receiver_gone = text_sender.send(read);
         });
-        Self { began, text, deadline: Instant::now() + FIRST_BYTE_TIMEOUT }
+        Self { began, text, deadline: None }
     }
 
     /// Waits for the whole text, if its first byte comes in time.
@@ -67,14 +74,15 @@ impl PipedInput {
     ///
     /// When stdin cannot be read, is too long, or is not in UTF-8.
     pub(super) async fn text(self) -> Result<PipedText, BoxError> {
-        if tokio::time::timeout_at(self.deadline, self.began).await.is_err() {
+        if let Some(deadline) = self.deadline
+            && tokio::time::timeout_at(deadline, self.began).await.is_err()
+        {
             return Ok(PipedText::Late);
         }
         let bytes = self.text.await.map_err(|_| "the thread that reads stdin is gone")??;
         if bytes.len() as u64 > LIMIT {
-            return Err(
-                Usage(format!("stdin has more than {LIMIT} bytes, and is joined to the prompt")).into()
-            );
+            let limit = LIMIT >> 20;
+            return Err(Usage(format!("stdin has more than {limit} MiB, the limit of a prompt")).into());
         }
         let text = String::from_utf8(bytes).map_err(|_| Usage("stdin is not in UTF-8".into()))?;
         Ok(if text.trim().is_empty() { PipedText::Empty } else { PipedText::Text(text) })
@@ -101,10 +109,10 @@ mod tests {
         assert_eq!(PipedInput::read(io::empty()).text().await.unwrap(), PipedText::Empty);
         let (read, _open) = io::pipe().unwrap();
         let mut input = PipedInput::read(read);
-        input.deadline = Instant::now();
+        input.deadline = Some(Instant::now());
         assert_eq!(input.text().await.unwrap(), PipedText::Late);
         let error = PipedInput::read(io::repeat(b'x')).text().await.unwrap_err();
-        assert_eq!(error.to_string(), "stdin has more than 8388608 bytes, and is joined to the prompt");
+        assert_eq!(error.to_string(), "stdin has more than 16 MiB, the limit of a prompt");
         let error = PipedInput::read(&b"\xff"[..]).text().await.unwrap_err();
         assert_eq!(error.to_string(), "stdin is not in UTF-8");
     }

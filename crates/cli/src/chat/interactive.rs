@@ -1,8 +1,9 @@
 //! Where prompts come from: lines of the person at the terminal, or one text of the command line or of stdin.
 
 use std::future::Future;
-use std::io::{self, IsTerminal as _, Read as _};
+use std::io::{self, IsTerminal as _};
 use std::pin::pin;
+use std::time::Instant;
 
 use agentwire_acp_client::{BoxError, Closed};
 
@@ -80,32 +81,29 @@ pub(super) async fn run_once<A: AgentAdapter>(
     prompt: Option<String>,
     piped: Option<PipedInput>,
 ) -> Result<(), BoxError> {
-    let names_files = prompt.is_some();
-    let piped = match piped {
-        Some(piped) => match session.console.interruptible(piped.text()).await? {
-            PipedText::Text(text) => Some(text),
-            PipedText::Empty => None,
-            PipedText::Late => {
-                let note =
-                    "stdin is not read: nothing came from it within 3 s; </dev/null says that it is empty";
-                session.console.view.diagnostics().add(note);
-                None
-            }
-        },
-        None => None,
+    let text = match piped.or_else(|| prompt.is_none().then(PipedInput::prompt)) {
+        Some(piped) => {
+            let since = Instant::now();
+            let text = session.console.wait_for(session.agent.closed(), piped.text()).await?;
+            session.console.limit.exclude(since);
+            text
+        }
+        None => PipedText::Empty,
     };
-    let prompt = match prompt {
-        Some(prompt) => prompt,
-        None => {
-            let closed = session.agent.closed();
-            // Text from a pipe was not typed by the person, so it does not decide which files are sent.
-            session.console.read(closed, read_stdin).await?
+    let text = match text {
+        PipedText::Text(text) => Some(text),
+        PipedText::Empty => None,
+        PipedText::Late => {
+            let note = "stdin is not read: nothing came from it within 3 s; </dev/null says that it is empty";
+            session.console.view.diagnostics().add(note);
+            None
         }
     };
-    match (prompt.trim().is_empty(), piped) {
-        (true, None) => Ok(()),
-        (true, Some(piped)) => session.send(piped, false, None).await,
-        (false, piped) => session.send(prompt, names_files, piped).await,
+    match (prompt.filter(|prompt| !prompt.trim().is_empty()), text) {
+        (None, None) => Ok(()),
+        // Text from a pipe was not typed by the person, so it does not decide which files are sent.
+        (None, Some(text)) => session.send(text, false, None).await,
+        (Some(prompt), text) => session.send(prompt, true, text).await,
     }
 }
 
@@ -219,7 +217,7 @@ impl Console {
         read: fn() -> io::Result<T>,
     ) -> Result<T, BoxError> {
         // Reading blocks, so a thread does it. After a signal the thread is left behind, and ends with the process.
-        let read = async { tokio::task::spawn_blocking(read).await? };
+        let read = async { tokio::task::spawn_blocking(read).await.map_err(io::Error::from)? };
         self.wait_for(closed, read).await
     }
 
@@ -227,10 +225,10 @@ impl Console {
     async fn wait_for<T>(
         &mut self,
         closed: impl Future<Output = Closed>,
-        input: impl Future<Output = io::Result<T>>,
+        input: impl Future<Output = Result<T, impl Into<BoxError>>>,
     ) -> Result<T, BoxError> {
         tokio::select! {
-            read = input => Ok(read?),
+            read = input => read.map_err(Into::into),
             interrupted = self.signals.interrupted() => Err(interrupted.into()),
             closed = closed => {
                 self.view.turn_ended(None)?;
@@ -238,12 +236,6 @@ impl Console {
             }
         }
     }
-}
-
-fn read_stdin() -> io::Result<String> {
-    let mut text = String::new();
-    io::stdin().read_to_string(&mut text)?;
-    Ok(text)
 }
 
 fn read_line() -> io::Result<Option<String>> {

@@ -25,6 +25,7 @@ mod settings;
 mod setup;
 mod start;
 mod throttle;
+mod time_limit;
 mod update_text;
 mod v1;
 mod v2;
@@ -32,7 +33,7 @@ mod v2;
 use std::cell::Cell;
 use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::Instant;
 
 use agentwire_acp_client::{AgentHandle, AnyAgent, AnyClient, BoxError, CallError, connect, connect_any};
 use agentwire_acp_schema::v1::{HttpHeader, McpServer};
@@ -55,11 +56,15 @@ use self::plan::Plan;
 use self::session::{Session, TurnStopped};
 use self::start::show_start;
 use self::throttle::Throttle;
+use self::time_limit::TimeLimit;
 use crate::arguments::{self, Protocol};
 use crate::command_line;
 use crate::config::Config;
-use crate::failure::{AlreadyPrinted, Exit, Failure, OtherSide, RemoteError, Role, to_anyhow};
+use crate::failure::{
+    AlreadyPrinted, Exit, Failure, OtherSide, RemoteError, Role, exit_code, to_anyhow, to_json,
+};
 use crate::login::authorization;
+use crate::output::print_json;
 use crate::signals::Signals;
 use crate::terminal::{Format, TerminalModes};
 use crate::text::Notes;
@@ -67,12 +72,32 @@ use crate::text_lines::TextLines;
 
 /// Talks to an agent, for one turn or until the person ends the conversation.
 pub(crate) async fn run(
-    mut arguments: arguments::Chat,
+    arguments: arguments::Chat,
     json: bool,
     notes: &Notes,
     recorder: Option<Recorder>,
 ) -> Result<()> {
     let config = Config::load(&arguments.config)?;
+    let has_default_format = !json && arguments.chat_options.format.is_none();
+    let is_json_by_file = has_default_format && config.default_format() == Some(Format::Json);
+    match run_chat(arguments, config, json, notes, recorder).await {
+        // The command line does not say that the output is JSON, so the failure is printed here.
+        Err(error) if is_json_by_file && !error.is::<AlreadyPrinted>() => {
+            // If stdout is closed, stderr is all that is left.
+            let _printed = print_json(&to_json(&error, exit_code(&error)));
+            Err(AlreadyPrinted(error).into())
+        }
+        done => done,
+    }
+}
+
+async fn run_chat(
+    mut arguments: arguments::Chat,
+    config: Config,
+    json: bool,
+    notes: &Notes,
+    recorder: Option<Recorder>,
+) -> Result<()> {
     let is_default = arguments.agent.is_none();
     arguments.agent = arguments.agent.or_else(|| config.default_agent());
     let (command, _guard) = agent_command(arguments.agent.as_deref(), &config)?;
@@ -85,9 +110,9 @@ pub(crate) async fn run(
     let plan = Plan::of(arguments)?;
     let rules = plan.rules()?;
     // Begins at once: what is piped may be there before the agent is.
-    let piped = plan.prompt.as_ref().and_then(|_| PipedInput::begin());
+    let piped = plan.prompt.as_ref().and_then(|_| PipedInput::beside_prompt());
 
-    let format = plan.format(json, config.default_format());
+    let format = plan.format(json, config.default_format())?;
     let json = format == Format::Json;
     // Questions are asked where everything else is shown.
     let is_there = !json && io::stdin().is_terminal() && io::stdout().is_terminal();
@@ -97,7 +122,14 @@ pub(crate) async fn run(
     }
     let side = OtherSide::program(Role::Agent, &command);
     let command = TextLines::new(&side, notes).watch(command);
-    let mut console = Console::new(format, is_there, plan.cwd.clone(), plan.timeout, side.clone(), notes)?;
+    let mut console = Console::new(
+        format,
+        is_there,
+        plan.cwd.clone(),
+        (plan.timeout, plan.limits_turn),
+        side.clone(),
+        notes,
+    )?;
     let view = console.view.clone();
     let user = is_there.then(|| console.user.clone());
     let permissions = Arc::new(PermissionChecker::new(rules, plan.grants_all, user.clone(), view.clone()));
@@ -157,7 +189,9 @@ impl Chat<'_> {
             let login = error.downcast::<TerminalLogin>()?;
             self.console.view.turn_ended(None)?;
             self.console.view.output().written().await?;
+            let since = Instant::now();
             login.run(command, &mut self.console.signals).await?;
+            self.console.limit.exclude(since);
             self.console.started.set(false);
         }
     }
@@ -166,7 +200,7 @@ impl Chat<'_> {
     async fn connect(&mut self, transport: impl Transport) -> Result<(), BoxError> {
         let transport = Throttle::new(transport, self.console.view.output());
         let (toolkit, client) = (self.toolkit.clone(), self.client.clone());
-        let (protocol, limit, started) = (self.protocol, self.plan.timeout, self.console.started.clone());
+        let (protocol, limit, started) = (self.protocol, self.console.limit, self.console.started.clone());
         if protocol == Protocol::One {
             let served = toolkit.clone();
             let main = async |agent: AgentHandle| self.talk(v1::Adapter { agent, toolkit }).await;
@@ -258,7 +292,7 @@ fn has_authorization(headers: &[HttpHeader]) -> bool {
 }
 
 /// Completes when `initialize` is not answered in time, or a signal interrupts it.
-async fn initialize_failed(initialized: &Cell<bool>, limit: Duration) -> BoxError {
+async fn initialize_failed(initialized: &Cell<bool>, limit: TimeLimit) -> BoxError {
     let interrupted = async {
         match Signals::listen() {
             Ok(mut signals) => signals.interrupted().await,
@@ -266,7 +300,7 @@ async fn initialize_failed(initialized: &Cell<bool>, limit: Duration) -> BoxErro
         }
     };
     let why = tokio::select! {
-        () = tokio::time::sleep(limit) => CallError::timed_out("initialize", limit).into(),
+        () = tokio::time::sleep(limit.left()) => CallError::timed_out("initialize", limit.whole()).into(),
         interrupted = interrupted => interrupted.into(),
     };
     if initialized.get() {

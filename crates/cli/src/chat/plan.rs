@@ -14,6 +14,9 @@ use crate::arguments;
 use crate::failure::Usage;
 use crate::terminal::Format;
 
+/// How long the agent may take to open a session without `--timeout`: 60 s.
+const OPENING_TIMEOUT: Duration = Duration::from_secs(60);
+
 /// The command line of `chat`, interpreted.
 pub(super) struct Plan {
     pub(super) action: Action,
@@ -28,8 +31,10 @@ pub(super) struct Plan {
     pub(super) prompt: Option<String>,
     /// Whether to read prompts from the terminal, one after the other.
     pub(super) interactive: bool,
-    /// How long the agent may take for each answer outside of turns.
+    /// How long the agent may take outside of turns, for all answers until a session is open.
     pub(super) timeout: Duration,
+    /// Whether the one turn of the command is limited too.
+    pub(super) limits_turn: bool,
     /// Whether every permission is granted that no rule refuses.
     pub(super) grants_all: bool,
     /// The method by which to log in before the session opens: its id or name.
@@ -74,15 +79,17 @@ impl Plan {
             (.., Some(id)) => Action::Talk(SessionChoice::Id(id)),
             _ => Action::Talk(SessionChoice::New),
         };
+        let interactive = arguments.prompt.is_none() && io::stdin().is_terminal();
         Ok(Self {
             action,
             cwd,
             named_cwd,
             mode: arguments.mode,
             options: arguments.options.into_iter().map(|option| (option.id, option.value)).collect(),
-            interactive: arguments.prompt.is_none() && io::stdin().is_terminal(),
+            interactive,
             prompt: arguments.prompt.filter(|_| !is_dash),
-            timeout: arguments.timeout,
+            timeout: arguments.timeout.unwrap_or(OPENING_TIMEOUT),
+            limits_turn: arguments.timeout.is_some() && !interactive,
             grants_all: arguments.yes,
             auth: arguments.chat_options.auth.clone(),
             agent_log: arguments.chat_options.agent_log.clone(),
@@ -93,8 +100,18 @@ impl Plan {
 
     /// The form of the output. `json` tells whether that is asked for by `--json`, and `configured` is that of the configuration
     /// file.
-    pub(super) fn format(&self, json: bool, configured: Option<Format>) -> Format {
-        if json { Format::Json } else { self.chat_options.format.or(configured).unwrap_or_default() }
+    ///
+    /// # Errors
+    ///
+    /// For `--json` with another form.
+    pub(super) fn format(&self, json: bool, configured: Option<Format>) -> Result<Format, Usage> {
+        match (json, self.chat_options.format) {
+            (true, Some(Format::Text | Format::Quiet)) => {
+                Err(Usage("--json is --format json: leave one of --json and --format out".into()))
+            }
+            (true, _) => Ok(Format::Json),
+            (false, named) => Ok(named.or(configured).unwrap_or_default()),
+        }
     }
 
     /// What is shown of the session.

@@ -1,6 +1,7 @@
 //! One session with an agent: opening it, its turns, and the commands that begin with `:`.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use agentwire_acp_client::{BoxError, CallError};
 use agentwire_acp_schema::v1::{McpServer, SessionId};
@@ -12,6 +13,7 @@ use super::console::{Console, PendingPrompt};
 use super::plan::{Action, Plan, SessionChoice};
 use super::prompt::Prompt;
 use super::sessions::Sessions;
+use super::time_limit::TimeLimit;
 use crate::failure::{Exit, Failure};
 use crate::terminal::short;
 
@@ -52,18 +54,21 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
             let method = LoginMethod::find(&methods, word).ok_or_else(|| unknown_method(word, &methods))?;
             self.log_in_by(method).await?;
         }
-        let (view, limit) = (self.console.view.clone(), plan.timeout);
+        let view = self.console.view.clone();
         let choice = match &plan.action {
             Action::List => {
-                let list = async |agent: &A| {
+                let list = async |agent: &A, limit: TimeLimit| {
+                    let limit = limit.left();
                     let sessions = Sessions { agent, view: &view, limit, present: None };
                     sessions.list(plan.named_cwd.as_deref()).await
                 };
                 return self.with_login(list).await.map(|()| false);
             }
             Action::Delete(id) => {
-                let delete =
-                    async |agent: &A| Sessions { agent, view: &view, limit, present: None }.delete(id).await;
+                let delete = async |agent: &A, limit: TimeLimit| {
+                    let limit = limit.left();
+                    Sessions { agent, view: &view, limit, present: None }.delete(id).await
+                };
                 return self.with_login(delete).await.map(|()| false);
             }
             Action::Talk(choice) => choice,
@@ -80,8 +85,9 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
     async fn start(&mut self, plan: &Plan) -> Result<(), BoxError> {
         let Self { console, agent, .. } = self;
         let (view, user, started) = (console.view.clone(), console.user.clone(), console.started.clone());
+        let limit = console.limit.left();
         let starting = async {
-            agent.initialize(plan.timeout).await?;
+            agent.initialize(limit).await?;
             started.set(true);
             view.turn_ended(None)?;
             if let Some(answer) = agent.initialized()
@@ -96,15 +102,17 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
             }
             Ok(())
         };
-        console.interruptible(starting).await
+        let limit = console.limit;
+        console.interruptible(starting).await.map_err(|error| limit.name(error))
     }
 
     /// Opens the session of a choice.
     async fn begin(&mut self, choice: &SessionChoice) -> Result<(), BoxError> {
-        let (view, cwd, limit) = (self.console.view.clone(), self.console.cwd.clone(), self.console.timeout);
+        let (view, cwd) = (self.console.view.clone(), self.console.cwd.clone());
         let servers = self.servers.clone();
-        let open = async |agent: &A| {
+        let open = async |agent: &A, limit: TimeLimit| {
             agent.display().opening_begins(!matches!(choice, SessionChoice::New));
+            let limit = limit.left();
             let sessions = Sessions { agent, view: &view, limit, present: None };
             let opened = sessions.open(choice, &cwd, servers.clone()).await;
             agent.display().opening_ended()?;
@@ -142,25 +150,40 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
             }
             Ok(())
         };
+        let limit = console.limit;
         let late = |_| {
-            let limit = plan.timeout;
+            let limit = limit.whole();
             Failure::new(Exit::TimedOut, format!("the agent did not set what was asked for within {limit:?}"))
         };
-        console.interruptible(async { tokio::time::timeout(plan.timeout, set).await.map_err(late)? }).await
+        console.interruptible(async { tokio::time::timeout(limit.left(), set).await.map_err(late)? }).await
     }
 
     /// Runs a call, and logs in where the agent asks for that.
-    async fn with_login<R>(&mut self, call: impl AsyncFn(&A) -> Result<R, BoxError>) -> Result<R, BoxError> {
+    async fn with_login<R>(
+        &mut self,
+        call: impl AsyncFn(&A, TimeLimit) -> Result<R, BoxError>,
+    ) -> Result<R, BoxError> {
         loop {
-            let done = self.console.interruptible(call(&self.agent)).await;
-            let Err(error) = done else { return done };
-            let needed = error.downcast::<LoginNeeded>()?;
+            let limit = self.console.limit;
+            let done = self.console.interruptible(call(&self.agent, limit)).await;
+            let needed = match done.map_err(|error| limit.name(error)) {
+                Err(error) => error.downcast::<LoginNeeded>()?,
+                done => return done,
+            };
             self.log_in(needed).await?;
         }
     }
 
-    /// Lets the person choose how to log in, and logs in, until that succeeds or the person gives up.
+    /// Lets the person choose how to log in, and logs in, until that succeeds or the person gives up. The time of that does not
+    /// count.
     async fn log_in(&mut self, needed: LoginNeeded) -> Result<(), BoxError> {
+        let since = Instant::now();
+        let done = self.choose_and_log_in(needed).await;
+        self.console.limit.exclude(since);
+        done
+    }
+
+    async fn choose_and_log_in(&mut self, needed: LoginNeeded) -> Result<(), BoxError> {
         let user = self.console.user.clone();
         if !self.console.has_person {
             return Err(needed.into_failure().into());
@@ -190,7 +213,7 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
             return Err(login.clone().into());
         }
         let (view, has_person) = (self.console.view.clone(), self.console.has_person);
-        let limit = (!has_person).then_some(self.console.timeout);
+        let limit = (!has_person).then_some(self.console.limit);
         let agent = &self.agent;
         let logging_in = async {
             view.tell(&format!("logging in by `{}`", short(&method.name)))?;
@@ -198,9 +221,10 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
             // The time that a person needs does not count.
             let done = match limit {
                 Some(limit) => {
+                    let whole = limit.whole();
                     let late =
-                        |_| Failure::new(Exit::TimedOut, format!("the login took more than {limit:?}"));
-                    tokio::time::timeout(limit, call).await.map_err(late)?
+                        |_| Failure::new(Exit::TimedOut, format!("the login took more than {whole:?}"));
+                    tokio::time::timeout(limit.left(), call).await.map_err(late)?
                 }
                 None => call.await,
             };
@@ -299,7 +323,7 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
         let Self { console, agent, id, .. } = self;
         let view = console.view.clone();
         let cwd = console.cwd.clone();
-        let sessions = Sessions { agent, view: &view, limit: console.timeout, present: Some(id) };
+        let sessions = Sessions { agent, view: &view, limit: console.limit.whole(), present: Some(id) };
         let running = async {
             match command {
                 ColonCommand::Mode(None) => agent.list_modes(&view),
@@ -322,6 +346,7 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
             return Err("the agent can neither load nor resume sessions".into());
         }
         self.agent.leave_session();
+        self.console.limit.restart();
         let changed = self.begin(&choice).await;
         match &changed {
             Ok(()) => {

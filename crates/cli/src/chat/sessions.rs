@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use agentwire_acp_client::BoxError;
+use agentwire_acp_client::{BoxError, CallError};
 use agentwire_acp_schema::v1::{McpServer, SessionId};
 use futures_util::TryStreamExt as _;
 
@@ -97,8 +97,7 @@ impl<A: AgentAdapter> Sessions<'_, A> {
         loop {
             let since = Instant::now();
             let next = tokio::time::timeout(left, sessions.try_next()).await;
-            let next =
-                next.map_err(|_| format!("session/list: the sessions did not come within {:?}", self.limit))?;
+            let next = next.map_err(|_| CallError::timed_out("session/list", self.limit))?;
             let Some(session) = next.map_err(|error| self.agent.explain(error))? else { return Ok(()) };
             left = left.saturating_sub(since.elapsed());
             take(session)?;

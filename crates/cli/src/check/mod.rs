@@ -14,6 +14,7 @@ use agentwire_conformance::{
     Baseline, CommandLine, Config, Coverage, Level, Profile, Registry, Report, ScriptFile, SubjectKind,
     Target, Transport, coverage, run_stand_in,
 };
+use agentwire_transport_http::client::shown_url;
 use anyhow::{Context as _, Result};
 use http::Uri;
 
@@ -162,7 +163,7 @@ fn url(text: &str) -> Result<String> {
     if url.is_some_and(is_known) {
         return Ok(text.to_owned());
     }
-    Err(Usage(format!("--url: `{text}` is no URL of http, https, ws or wss")).into())
+    Err(Usage(format!("--url: `{}` is no URL of http, https, ws or wss", shown_url(text))).into())
 }
 
 /// A profile by its name or from a file.

@@ -18,4 +18,4 @@ pub(crate) use self::exit::{exit_code, is_output_closed};
 pub(crate) use self::json::to_json;
 pub(crate) use self::remote::{RemoteError, attempts};
 pub(crate) use self::sentence::sentence;
-pub(crate) use self::side::{OtherSide, Role, is_launcher};
+pub(crate) use self::side::{OtherSide, Role, is_launcher, may_have_secret};

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use agentwire_mcp_hub::Target;
 use agentwire_sync::Mutex;
+use agentwire_transport_http::client::shown_url;
 use agentwire_transport_stdio::Command;
-use http::Uri;
 
 use crate::text::one_line;
 
@@ -58,7 +58,7 @@ impl OtherSide {
     pub(crate) fn server(target: &Target) -> Self {
         match target {
             Target::Stdio(command) => Self::program(Role::Server, command),
-            Target::Http(target) => Self::new(Role::Server, Place::Url(shown_url(target.url()))),
+            Target::Http(target) => Self::new(Role::Server, Place::Url(one_line(&shown_url(target.url())))),
             _ => Self::new(Role::Server, Place::Command("the server".to_owned())),
         }
     }
@@ -155,13 +155,22 @@ pub(super) fn program_name(program: &str) -> String {
     }
 }
 
-/// A URL without what may be secret.
-fn shown_url(url: &str) -> String {
-    let Ok(parsed) = url.parse::<Uri>() else { return one_line(url) };
-    let (scheme, authority) = (parsed.scheme_str().unwrap_or("http"), parsed.authority());
-    let authority = authority.map_or("", |authority| authority.as_str());
-    let place = authority.rsplit_once('@').map_or(authority, |(_, place)| place);
-    one_line(&format!("{scheme}://{place}{}", parsed.path()))
+/// Whether a command line may have a secret: a word with a value, an option with a word behind it, or a URL with more than a
+/// place.
+pub(crate) fn may_have_secret(command: &Command) -> bool {
+    let words = std::iter::once(command.program()).chain(command.arguments().iter().map(|word| &**word));
+    let mut is_value = false;
+    for word in words {
+        let Some(word) = word.to_str() else { return true };
+        let is_option = word.starts_with('-') && !WORDS_BEFORE.contains(&word);
+        let is_joined = is_option && !word.starts_with("--") && word.len() > 2;
+        let is_url = word.contains("://") && shown_url(word) != word;
+        if word.contains('=') || is_joined || is_url || (is_value && !word.starts_with('-')) {
+            return true;
+        }
+        is_value = is_option;
+    }
+    false
 }
 
 #[cfg(test)]
@@ -178,5 +187,27 @@ mod tests {
         assert_eq!(name("uv run --token abc server.py"), "`uv`");
         assert_eq!(name("npx KEY=abc"), "`npx`");
         assert_eq!(name("https://ann:abc@example.com:1/mcp?key=abc"), "https://example.com:1/mcp");
+    }
+
+    #[test]
+    fn a_command_line_with_a_value_may_have_a_secret() {
+        let rows = [
+            ("agent", false),
+            ("opencode acp", false),
+            ("npx -y @scope/agent --acp", false),
+            ("npx -y agent --acp --verbose", false),
+            ("agent --api-key abc", true),
+            ("agent --api-key=abc", true),
+            ("agent -k abc", true),
+            ("agent -kabc", true),
+            ("env TOKEN=x agent", true),
+            ("TOKEN=x agent", true),
+            ("agent https://ann:abc@example.com", true),
+            ("agent https://example.com/?key", true),
+            ("agent https://example.com/a", false),
+        ];
+        for (line, expected) in rows {
+            assert_eq!(may_have_secret(&Command::parse(line).unwrap()), expected, "{line}");
+        }
     }
 }

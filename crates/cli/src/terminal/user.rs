@@ -71,6 +71,11 @@ impl User {
         Ok(keyboard)
     }
 
+    /// Whether a question or the line editor reads keys.
+    pub(crate) fn is_asking(&self) -> bool {
+        self.0.keyboard.try_lock().is_err()
+    }
+
     /// Waits for the keyboard, to edit a line. Questions that wait go first.
     pub(crate) async fn keyboard_after_others(&self) -> MutexGuard<'_, ()> {
         self.0.keyboard.lock().await

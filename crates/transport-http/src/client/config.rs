@@ -7,6 +7,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Uri};
 
 use crate::client::limits::Limits;
 use crate::client::server_url::ServerUrl;
+use crate::client::shown_url::shown_url;
 
 /// Where a server is, and how to speak to it.
 ///
@@ -43,7 +44,7 @@ pub struct Config {
 
 /// The text is no URL that a server can have: `http` or `https`, with a host.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{url}` is no URL of an MCP server: `https://host/path` or `http://host:port/path`")]
+#[error("`{}` is no URL of an MCP server: `https://host/path` or `http://host:port/path`", shown_url(.url))]
 #[non_exhaustive]
 pub struct InvalidUrl {
     /// The text.

@@ -104,6 +104,7 @@ mod requests;
 mod reqwest;
 mod route;
 mod server_url;
+mod shown_url;
 pub(crate) mod uri;
 
 pub use config::{Config, InvalidUrl};
@@ -113,6 +114,7 @@ pub use http_client::{Body, BoxError, HttpClient};
 pub use hyper::Hyper;
 #[cfg(feature = "reqwest")]
 pub use reqwest::Reqwest;
+pub use shown_url::shown_url;
 
 /// The client that [`Config::open`] uses: `Reqwest` with the feature `reqwest`, and [`Hyper`] without.
 ///

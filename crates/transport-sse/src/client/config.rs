@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agentwire_transport_http::client::Config as HttpConfig;
+use agentwire_transport_http::client::{Config as HttpConfig, shown_url};
 
 /// Where a server is, and how to speak to it: as a client of Streamable HTTP does with the same settings, as far as they
 /// concern this one.
@@ -29,7 +29,7 @@ pub struct Config {
 
 /// The text is no URL that a server can have: `http` or `https`, with a host.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{url}` is no URL of an MCP server: `https://host/sse` or `http://host:port/sse`")]
+#[error("`{}` is no URL of an MCP server: `https://host/sse` or `http://host:port/sse`", shown_url(.url))]
 #[non_exhaustive]
 pub struct InvalidUrl {
     /// The text.
