@@ -20,8 +20,8 @@ pub(crate) fn shortened(update: &SessionUpdate, bytes: usize, limit: usize) -> O
     let short = match update {
         SessionUpdate::ToolCall(call) => {
             let title = cut(&call.title, TITLE_LIMIT.min(room));
-            let mut short = ToolCall::new(call.tool_call_id.clone(), title).kind(call.kind.clone());
-            short.status = call.status.clone();
+            let mut short = ToolCall::new(call.tool_call_id.clone(), title);
+            (short.kind, short.status) = (call.kind.clone(), call.status.clone());
             short.content = contents(&call.content, room, mark);
             short.into()
         }

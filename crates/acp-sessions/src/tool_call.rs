@@ -7,10 +7,10 @@ use crate::call_status::PAUSED;
 /// Applies an update of a tool call: a member that is missing keeps its value.
 pub(crate) fn apply(call: &mut ToolCall, update: ToolCallUpdate) {
     set(&mut call.title, update.title);
-    set(&mut call.kind, update.kind);
     set(&mut call.status, update.status);
     set(&mut call.content, update.content);
     set(&mut call.locations, update.locations);
+    call.kind = update.kind.or(call.kind.take());
     call.name = update.name.or(call.name.take());
     call.raw_input = update.raw_input.or(call.raw_input.take());
     call.raw_output = update.raw_output.or(call.raw_output.take());

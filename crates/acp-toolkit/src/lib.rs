@@ -106,7 +106,7 @@ pub use permissions::{
 pub use terminals::{ShownOutput, Terminals, last_bytes};
 #[cfg(feature = "v2")]
 pub use toolkit::permission_question;
-pub use toolkit::{Toolkit, UserInterface};
+pub use toolkit::{Toolkit, UserInterface, complete_call, known_call};
 pub use workspace::{Workspace, Workspaces};
 
 /// Compiles the examples of the README.

@@ -234,6 +234,8 @@ fn a_person_at_a_terminal_is_asked() {
 
     let terminal = Terminal::new();
     let mut program = Program::start_at(&terminal, &arguments);
+    // What is typed before the question is no answer.
+    program.write(b"y\n");
     program.stdout.words("digest    none is given; that of the download is remembered");
     program.stdout.words("install and run it? [y/N]");
     program.write(b"n\n");

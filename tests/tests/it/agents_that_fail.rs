@@ -113,7 +113,7 @@ fn one_interrupt_ends_a_turn_where_no_person_can_interrupt_again() {
         let program = chat(&format!("turn {fault}"), "60");
         program.stdout.words("working");
         program.signal(Signal::INT);
-        program.end(SOON).exits(130).tells("error: interrupted; the agent d");
+        program.end(SOON).exits(130).tells("error: interrupted; the agent did not end the turn\n");
     });
 }
 

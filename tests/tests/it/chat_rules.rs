@@ -47,6 +47,9 @@ fn a_kind_a_path_and_a_command_are_allowed_and_denied() {
         (&relative, &["--allow", "edit:src/**", "--cwd", cwd], 0, YES),
         (&run("git status"), &["--allow", "execute:git *"], 0, YES),
         (&run("git status; rm x"), &["--allow", "execute:git *"], 6, NO),
+        (&run("npm-check -u"), &["--allow", "execute:npm*"], 0, YES),
+        (&run("npm run x && rm x"), &["--allow", "execute:npm*"], 6, NO),
+        (&run("cd x && npm-check"), &["--yes", "--deny", "execute:npm*"], 6, NO),
         (&run("rm x"), &["--yes", "--deny", "execute:rm"], 6, NO),
         (&run("ls"), &["--yes", "--deny", "execute:rm"], 0, YES),
         (&inside, &["--allow", "edit", "--deny", "edit:/srv/**"], 6, NO),
@@ -75,6 +78,12 @@ fn what_was_said_of_a_call_before_counts() {
     let unknown = asks(&[], &json!({ "toolCallId": "other" }));
     chat(&unknown, &["--yes", "--deny", "execute:rm"]).exits(6).prints(NO);
     chat(&unknown, &["--allow", "execute:rm"]).exits(6).prints(NO);
+    // So it is with a call whose kind was never said.
+    let announced = json!({ "sessionUpdate": "tool_call", "toolCallId": "t", "title": "Clean up" });
+    let vague = asks(&[announced], &bare);
+    chat(&vague, &["--yes", "--deny", "execute"]).exits(6).tells("rejected by --deny execute: Clean up\n");
+    chat(&vague, &["--yes", "--deny", "read"]).exits(6).prints(NO);
+    chat(&vague, &["--allow", "other"]).exits(6).prints(NO);
 }
 
 /// An answer that holds for always is no answer to a later call with the same title.
@@ -189,4 +198,5 @@ fn a_rule_that_nothing_can_match_is_wrong_usage() {
         .exits(2)
         .tells("a rule begins with one of: read, edit, delete, move, search, execute, think, fetch");
     chat("execute:a | b").exits(2).tells("--allow execute:a | b: ");
+    chat("execute:npm?").exits(2).tells("escapes; `*` alone stands for other characters");
 }

@@ -117,7 +117,8 @@ impl Turn {
             let update = json!({ "sessionUpdate": "tool_call_update", "toolCallId": 1 });
             let with = |more: Value| merged(&update, &more);
             let call = json!({ "sessionUpdate": "tool_call", "title": "Write /a.txt", "kind": "edit",
-                "status": "pending", "content": diff, "locations": [{ "path": "/a.txt" }] });
+                "status": "pending", "content": diff, "locations": [{ "path": "/a.txt" }],
+                "rawInput": { "path": "/a.txt" } });
             story.extend([
                 merged(&update, &call),
                 with(json!({ "status": "in_progress" })),

@@ -22,6 +22,7 @@ mod chat_commands;
 mod chat_costs;
 mod chat_display;
 mod chat_input;
+mod chat_questions;
 mod chat_rules;
 mod chat_v2;
 mod check_hostile;

@@ -23,9 +23,10 @@ pub struct ToolCall {
     /// The tool's name, for programs.
     #[wire(lenient)]
     pub name: Option<String>,
-    /// The kind of tool; [`ToolKind::Other`] if the member is missing.
-    #[wire(default, schema(transform = crate::schema::without_default))]
-    pub kind: ToolKind,
+    /// The kind of tool. A missing member means [`ToolKind::Other`] to a view; who decides what a call may do must not take it for
+    /// a kind that the agent has said.
+    #[wire(lenient, schema(with = "ToolKind"))]
+    pub kind: Option<ToolKind>,
     /// Its status; [`ToolCallStatus::Pending`] if the member is missing.
     #[wire(default, schema(transform = crate::schema::without_default))]
     pub status: ToolCallStatus,

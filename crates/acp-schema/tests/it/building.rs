@@ -46,7 +46,7 @@ fn setters_add_what_is_optional() {
     writes(
         SessionNotification::new("s", call),
         json!({ "sessionId": "s", "update": {
-            "sessionUpdate": "tool_call", "toolCallId": "c", "title": "Edit", "kind": "other", "status": "pending",
+            "sessionUpdate": "tool_call", "toolCallId": "c", "title": "Edit", "status": "pending",
             "content": [{ "type": "diff", "path": "/a", "oldText": "old", "newText": "new" }], "rawInput": {}
         } }),
     );

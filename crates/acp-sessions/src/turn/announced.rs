@@ -99,7 +99,8 @@ impl CallChange {
 
 /// Returns what describes a call, and not its progress: what a question about it shows.
 pub(super) fn description(call: &ToolCall) -> ToolCallUpdate {
-    let mut known = ToolCallUpdate::new(call.tool_call_id.clone()).kind(call.kind.clone());
+    let mut known = ToolCallUpdate::new(call.tool_call_id.clone());
+    known.kind.clone_from(&call.kind);
     known.title = Some(call.title.clone()).filter(|title| !title.is_empty());
     known.name.clone_from(&call.name);
     known.locations = Some(call.locations.clone()).filter(|list| !list.is_empty());

@@ -84,9 +84,9 @@ impl ToolRun {
         self
     }
 
-    /// Sets the kind of the tool (default: [`ToolKind::Other`]).
+    /// Sets the kind of the tool (default: none, which a view takes for [`ToolKind::Other`]).
     pub fn kind(mut self, kind: ToolKind) -> Self {
-        self.call.kind = kind;
+        self.call.kind = Some(kind);
         self
     }
 

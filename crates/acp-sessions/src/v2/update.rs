@@ -64,7 +64,7 @@ fn tool_call(call: ToolCall) -> Result<v2::ToolCallUpdate, serde_json::Error> {
     let mut same = v2::ToolCallUpdate::new(call.tool_call_id);
     same.name = set(call.name);
     same.title = Patch::Set(call.title);
-    same.kind = Patch::Set(call.kind);
+    same.kind = set(call.kind);
     same.status = Patch::Set(transcode(&call.status)?);
     same.content = set(list(content::tool_content(call.content)?));
     same.locations = set(list(content::locations(call.locations)));

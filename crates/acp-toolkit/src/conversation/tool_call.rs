@@ -13,7 +13,7 @@ use super::weight::weight;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ToolCallEntry {
-    /// The call. One without an announcement has no title until an update sets it.
+    /// The call. One without an announcement has no title until an update sets it, and one whose kind was never said has none.
     pub call: ToolCall,
     /// Whether the call or its turn was cancelled before the call had ended. An agent may still report its end.
     pub cancelled: bool,
@@ -110,7 +110,7 @@ impl From<ToolCall> for ToolCallPatch {
             value.map_or(Patch::Keep, Patch::Set)
         }
         Self {
-            kind: call.kind.into(),
+            kind: patch(call.kind),
             status: call.status.into(),
             title: call.title.into(),
             name: patch(call.name),
@@ -173,8 +173,8 @@ impl ToolCallEntry {
                 }
             )+};
         }
-        take! { kind, field; status, field; title, field; locations, field; }
-        take_optional! { name, field; raw_input, raw; raw_output, raw; }
+        take! { status, field; title, field; locations, field; }
+        take_optional! { kind, field; name, field; raw_input, raw; raw_output, raw; }
         let cancelled = (self.cancelled || patch.cancelled) && !ended;
         fields.cancelled = self.cancelled != cancelled;
         fields.omitted = omitted > 0;

@@ -1,6 +1,8 @@
 mod cancel_guard;
 mod choices;
 mod command_line;
+mod command_pattern;
+mod command_words;
 mod policy;
 mod prompt;
 mod rule;

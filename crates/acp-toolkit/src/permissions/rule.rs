@@ -2,7 +2,8 @@ use std::path::Path;
 
 use agentwire_acp_schema::v1::{RequestPermissionRequest, ToolCallContent, ToolCallUpdate, ToolKind};
 
-use super::command_line::{has_command, is_command, simple_command};
+use super::command_line::{has_command, is_command};
+use super::command_pattern::CommandPattern;
 use super::policy::PermissionPolicy;
 use crate::path_pattern::{InvalidPattern, Letters, PathPattern};
 
@@ -46,7 +47,7 @@ enum Condition {
     Tool(String),
     Kind(ToolKind),
     Path(PathPattern),
-    Command(Vec<String>),
+    Command(CommandPattern),
 }
 
 impl PermissionRule {
@@ -120,24 +121,31 @@ impl PermissionRule {
     }
 
     /// Only for calls of this command. The input of such a call has a member `command`, a text or a list of words, and may have
-    /// more words in a member `args`. `git` covers `git status`, and not `github`.
+    /// more words in a member `args`. The pattern is the beginning of the command, word by word: `git` covers `git status`, and not
+    /// `github`. `*` outside of quotes stands for any characters, of one word or of several: `npm*` covers
+    /// `npm run x` and `npm-check`, `git * --force` every such command with this option. A last word `*` stands for no
+    /// words too.
     ///
     /// A rule that allows covers a call of the kind [`Execute`](ToolKind::Execute) that is this one command. A text with an
-    /// operator, an expansion or an escape of a shell is never covered, and neither is an input with a member `env`. A rule
-    /// that rejects or asks covers a call of any kind that has the words in a row, after any operator and behind any other
-    /// word. It is a help and no boundary: a command can be written in too many ways.
+    /// operator, an expansion or an escape of a shell is never covered, whatever `*` stands for; neither is a list with an
+    /// operator in a word, which an agent may join for a shell, and an input with a member `env`. A rule that rejects or asks
+    /// covers a call of any kind that has the words in a row, after any operator and behind any other word, and its `*` reaches over
+    /// operators. It is a help and no boundary: a command can be written in too many ways.
     ///
     /// # Errors
     ///
-    /// When the prefix has no word, or is no simple command itself.
-    pub fn command(self, prefix: &str) -> Result<Self, InvalidPattern> {
-        let invalid = |why| InvalidPattern { pattern: prefix.to_owned(), why };
-        let words = simple_command(prefix)
-            .ok_or_else(|| invalid("the words of a command have no operators, expansions and escapes"))?;
-        if words.is_empty() {
+    /// When the pattern has no word, or a shell would split or expand it, other than by `*`.
+    pub fn command(self, pattern: &str) -> Result<Self, InvalidPattern> {
+        let invalid = |why| InvalidPattern { pattern: pattern.to_owned(), why };
+        let pattern = CommandPattern::new(pattern).ok_or_else(|| {
+            invalid(
+                "a command has no operators, expansions and escapes; `*` alone stands for other characters",
+            )
+        })?;
+        if pattern.is_empty() {
             return Err(invalid("a command has a word"));
         }
-        Ok(self.and(Condition::Command(words)))
+        Ok(self.and(Condition::Command(pattern)))
     }
 
     /// Returns the policy, if the rule covers the request.
@@ -156,8 +164,10 @@ impl Condition {
             Self::Kind(kind) => call.kind.as_ref() == Some(kind),
             Self::Path(pattern) if allows => all_paths_match(call, pattern),
             Self::Path(pattern) => paths(call).any(|path| pattern.matches(path) != Some(false)),
-            Self::Command(words) if allows => call.kind == Some(ToolKind::Execute) && is_command(call, words),
-            Self::Command(words) => has_command(call, words),
+            Self::Command(pattern) if allows => {
+                call.kind == Some(ToolKind::Execute) && is_command(call, pattern)
+            }
+            Self::Command(pattern) => has_command(call, pattern),
         }
     }
 }

@@ -4,11 +4,12 @@ use agentwire_acp_schema::v1::{
     CreateTerminalRequest, CreateTerminalResponse, ElicitationMode, KillTerminalRequest,
     KillTerminalResponse, ReadTextFileRequest, ReadTextFileResponse, ReleaseTerminalRequest,
     ReleaseTerminalResponse, RequestPermissionRequest, RequestPermissionResponse, SessionNotification,
-    TerminalOutputRequest, TerminalOutputResponse, ToolCallLocation, WaitForTerminalExitRequest,
-    WaitForTerminalExitResponse, WriteTextFileRequest, WriteTextFileResponse,
+    TerminalOutputRequest, TerminalOutputResponse, WaitForTerminalExitRequest, WaitForTerminalExitResponse,
+    WriteTextFileRequest, WriteTextFileResponse,
 };
 use agentwire_jsonrpc::{RawJson, RequestMethod, Skipped};
 
+use super::known_call::{complete_call, known_call};
 use super::question_memory::Reservation;
 use super::{Toolkit, UserInterface};
 use crate::{Form, UrlConsent};
@@ -96,9 +97,6 @@ impl<U: UserInterface> Client for Toolkit<U> {
     }
 }
 
-/// Stands for the paths of a call that are not known. It is not absolute, so no rule allows it.
-pub(super) const UNKNOWN_PATH: &str = "(unknown path)";
-
 /// A permission request that is filled in.
 pub(super) struct Question {
     pub(super) request: RequestPermissionRequest,
@@ -118,25 +116,12 @@ impl<U: UserInterface> Toolkit<U> {
         let earlier = self.conversation(&request.session_id, |conversation| {
             let (_, entry) = conversation.tool_call(&request.tool_call.tool_call_id)?;
             let reserved = self.question_memory.reserve(&entry.call);
-            Some(reserved.map(|memory| (entry.call.clone(), entry.omitted > 0, memory)))
+            Some(reserved.map(|memory| (known_call(entry), memory)))
         });
-        let Some((mut earlier, is_cut, memory)) = earlier.flatten().transpose()? else {
+        let Some((known, memory)) = earlier.flatten().transpose()? else {
             return Ok(Question { request, _memory: None });
         };
-        if is_cut {
-            earlier.locations.push(ToolCallLocation::new(UNKNOWN_PATH));
-        }
-        let call = &mut request.tool_call;
-        fill(&mut call.title, Some(earlier.title).filter(|title| !title.is_empty()));
-        fill(&mut call.kind, Some(earlier.kind));
-        fill(&mut call.locations, Some(earlier.locations).filter(|locations| !locations.is_empty()));
-        fill(&mut call.content, Some(earlier.content).filter(|content| !content.is_empty()));
-        fill(&mut call.name, earlier.name);
-        fill(&mut call.raw_input, earlier.raw_input);
+        complete_call(&mut request.tool_call, &known);
         Ok(Question { request, _memory: Some(memory) })
     }
-}
-
-fn fill<T>(field: &mut Option<T>, earlier: Option<T>) {
-    *field = field.take().or(earlier);
 }

@@ -1,5 +1,6 @@
 mod client;
 mod early;
+mod known_call;
 mod question_memory;
 mod replay;
 mod sessions;
@@ -21,6 +22,7 @@ use agentwire_acp_schema::v1::{
 
 use crate::{Conversation, ConversationLimits, Permissions, Update, Workspace, Workspaces};
 
+pub use known_call::{complete_call, known_call};
 use question_memory::QuestionMemory;
 pub(crate) use replay::Replay;
 use sessions::{OpenConversation, Sessions};

@@ -6,15 +6,15 @@ use agentwire_acp_client::v2::{AgentHandle, Client, Context, TurnEnd};
 use agentwire_acp_client::{Call, CallError, Error};
 use agentwire_acp_schema::v1::{self, SessionId, StopReason};
 use agentwire_acp_schema::v2::{
-    ClientCapabilities, CompleteElicitationNotification, Content, ContentBlock, CreateElicitationRequest,
-    CreateElicitationResponse, DiffOperation, ElicitationAcceptAction, ElicitationContentValue,
-    ElicitationMode, ElicitationSchema, NewSessionRequest, NewSessionResponse, Patch, PromptRequest,
-    RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse, RequestPermissionSubject,
-    ResumeSessionRequest, ResumeSessionResponse, ToolCallContent, UpdateSessionNotification,
+    ClientCapabilities, CompleteElicitationNotification, CreateElicitationRequest, CreateElicitationResponse,
+    ElicitationAcceptAction, ElicitationContentValue, ElicitationMode, ElicitationSchema, NewSessionRequest,
+    NewSessionResponse, Patch, PromptRequest, RequestPermissionOutcome, RequestPermissionRequest,
+    RequestPermissionResponse, RequestPermissionSubject, ResumeSessionRequest, ResumeSessionResponse,
+    UpdateSessionNotification,
 };
 use agentwire_jsonrpc::{RawJson, Skipped};
 
-use super::client::UNKNOWN_PATH;
+use super::known_call::{content_texts, diff_paths};
 use super::{OpenConversation, Sessions, Toolkit, UserInterface};
 use crate::conversation::v2::{commands, config_options, content_block};
 use crate::{Form, UrlConsent};
@@ -147,7 +147,7 @@ impl<U: UserInterface> Client for Toolkit<U> {
 }
 
 /// Converts a permission request of version 2 into one of version 1, for [`Permissions`](crate::Permissions) and
-/// [`Choices`](crate::Choices). Its description, texts and patches become text content of the call, its paths and those of its
+/// [`Choices`](crate::Choices). Its description, the title of its call, texts and patches become text content of the call, its paths and those of its
 /// diffs locations, and its command the input.
 ///
 /// Texts are whole, because a choice for always is remembered by them. They are moved and not copied, because a question
@@ -159,6 +159,8 @@ pub fn permission_question(request: RequestPermissionRequest) -> v1::RequestPerm
         Some(RequestPermissionSubject::ToolCall(subject)) => {
             let about = subject.tool_call;
             call = v1::ToolCallUpdate::new(about.tool_call_id);
+            // The title of the request is a question about the call.
+            texts.extend(about.title.value().filter(|title| **title != request.title).cloned());
             about.name.apply(&mut call.name);
             about.kind.apply(&mut call.kind);
             about.raw_input.apply(&mut call.raw_input);
@@ -187,42 +189,6 @@ pub fn permission_question(request: RequestPermissionRequest) -> v1::RequestPerm
         call = call.locations(paths.into_iter().map(v1::ToolCallLocation::new));
     }
     v1::RequestPermissionRequest::new(request.session_id, call, request.options)
-}
-
-/// Returns the paths that a diff changes. A path that is not known is one that no rule can allow.
-fn diff_paths(content: &ToolCallContent) -> Vec<String> {
-    let ToolCallContent::Diff(diff) = content else { return Vec::new() };
-    if diff.changes.is_empty() {
-        return vec![UNKNOWN_PATH.to_owned()];
-    }
-    let paths = diff.changes.iter().flat_map(|change| match &change.operation {
-        DiffOperation::Add(change) => vec![change.path.to_string()],
-        DiffOperation::Delete(change) => vec![change.path.to_string()],
-        DiffOperation::Modify(change) => vec![change.path.to_string()],
-        DiffOperation::Move(change) => vec![change.old_path.to_string(), change.path.to_string()],
-        DiffOperation::Copy(change) => vec![change.old_path.to_string(), change.path.to_string()],
-        _ => vec![UNKNOWN_PATH.to_owned()],
-    });
-    paths.collect()
-}
-
-/// Returns the texts of a tool call's content.
-fn content_texts(content: ToolCallContent) -> Vec<String> {
-    match content {
-        ToolCallContent::Content(Content { content: ContentBlock::Text(text), .. }) => vec![text.text],
-        ToolCallContent::Diff(diff) => {
-            let changes = diff.changes.into_iter().filter_map(|change| match change.operation {
-                DiffOperation::Add(change) => Some(format!("add {}", change.path)),
-                DiffOperation::Delete(change) => Some(format!("delete {}", change.path)),
-                DiffOperation::Modify(change) => Some(format!("modify {}", change.path)),
-                DiffOperation::Move(change) => Some(format!("move {} to {}", change.old_path, change.path)),
-                DiffOperation::Copy(change) => Some(format!("copy {} to {}", change.old_path, change.path)),
-                _ => None,
-            });
-            changes.chain(diff.patch.map(|patch| patch.text)).collect()
-        }
-        _ => Vec::new(),
-    }
 }
 
 fn schema(schema: ElicitationSchema) -> v1::ElicitationSchema {

@@ -229,7 +229,19 @@ fn tc_12_words_that_nobody_knows_are_kept() {
         "sessionUpdate": "tool_call", "toolCallId": "c", "title": "T", "kind": "zzz", "status": "frozen",
     });
     let call = &tool_call(&all(&[update]), "c").call.clone();
-    assert_eq!((call.kind.as_str(), call.status.as_str()), ("zzz", "frozen"));
+    assert_eq!((call.kind.as_ref().unwrap().as_str(), call.status.as_str()), ("zzz", "frozen"));
+}
+
+/// A kind that was not said is not the kind `other`.
+#[test]
+fn a_kind_is_known_when_it_was_said() {
+    let begins = json!({ "sessionUpdate": "tool_call", "toolCallId": "c", "title": "T" });
+    let says = json!({ "sessionUpdate": "tool_call_update", "toolCallId": "c", "kind": "other" });
+    let kind = |updates: &[serde_json::Value]| tool_call(&all(updates), "c").call.kind.clone();
+    assert_eq!(kind(std::slice::from_ref(&begins)), None);
+    assert_eq!(kind(&[begins.clone(), says.clone()]), Some(ToolKind::Other));
+    // A call that is announced anew is another one.
+    assert_eq!(kind(&[begins.clone(), says, begins]), None);
 }
 
 #[test]

@@ -399,7 +399,7 @@ fn a_rule_for_commands_allows_one_command_and_rejects_it_among_others() {
     assert_eq!(letter(&rules, call("git status").kind(ToolKind::Other)), '?');
     for (prefix, why) in [
         ("", "a command has a word"),
-        ("git;", "the words of a command have no operators, expansions and escapes"),
+        ("git;", "a command has no operators, expansions and escapes; `*` alone stands for other characters"),
     ] {
         let error = PermissionRule::allow().command(prefix).expect_err("it is none");
         assert_eq!(error.to_string(), format!("{prefix:?} cannot be used: {why}"));

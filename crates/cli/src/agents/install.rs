@@ -13,6 +13,7 @@ use super::errors::{to_failure, with_advice};
 use super::list::installed;
 use crate::failure::{Exit, Failure, sentence};
 use crate::output::{Member, print_json};
+use crate::terminal::drop_unread_input;
 use crate::text::{self, Notes};
 
 /// What a command on installed agents needs.
@@ -119,6 +120,8 @@ async fn agree(context: &Context<'_>, consent: Consent, plan: &Plan) -> Result<(
             "{id} is not installed: nobody is at a terminal to agree to the plan; --yes agrees to it"
         ));
     }
+    // What was typed before the question is no answer.
+    drop_unread_input();
     context.notes.add("install and run it? [y/N]");
     context.notes.written().await;
     let answer = tokio::task::spawn_blocking(|| {

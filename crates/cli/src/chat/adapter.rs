@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::agent_login::{LoginMethod, LoginNeeded};
 use super::display::Display;
+use super::per_session::SessionChange;
 use super::prompt::{Piece, PromptSupport};
 use crate::terminal::View;
 
@@ -76,11 +77,8 @@ pub(super) trait AgentAdapter {
         limit: Duration,
     ) -> Result<SessionId, BoxError>;
 
-    /// Shows the updates of this session, and no more those of another that was to take its place.
-    fn return_to_session(&self, session: &SessionId);
-
-    /// Called before another session is opened. Forgets what was shown of the open one.
-    fn leave_session(&self);
+    /// Called when another session begins to be opened, and when that has succeeded or failed.
+    fn session_changes(&self, change: SessionChange);
 
     /// What is shown of the session.
     fn display(&self) -> &Display;

@@ -12,6 +12,7 @@ use agentwire_acp_client::{BoxError, CallError};
 use agentwire_acp_schema::v1::SessionId;
 use anyhow::Result;
 use futures_util::FutureExt as _;
+use futures_util::future::Fuse;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -163,6 +164,8 @@ impl Console {
         self.interrupted = None;
         self.view.turn_begins()?;
         let mut turn = pin!(turn);
+        // Sending the cancellation waits for an agent that reads nothing.
+        let mut cancelling = pin!(Fuse::terminated());
         let mut spinner = tokio::time::interval(SPINNER_INTERVAL);
         let (mut deadline, mut hint) = (None, None);
         let mut checked = Instant::now();
@@ -179,6 +182,10 @@ impl Console {
                 () = self.interrupt.notified() => Interrupted::BY_KEY,
                 error = self.view.output().failed() => return Err(error.into()),
                 () = reached(deadline) => Interrupted::BY_KEY,
+                sent = &mut cancelling => {
+                    sent?;
+                    continue;
+                }
                 () = reached(hint) => {
                     self.view.tell("The agent has not ended the turn yet; ^C again ends it now.")?;
                     hint = None;
@@ -193,7 +200,7 @@ impl Console {
                     if self.exclude_question(&mut checked) {
                         continue;
                     }
-                    return Err(self.turn_overdue(turn, cancel).await);
+                    return Err(self.turn_overdue(turn, &cancel).await);
                 }
             };
             let is_second = self.interrupted.is_some();
@@ -212,17 +219,7 @@ impl Console {
                 true => hint = Some(now + CANCEL_HINT_DELAY),
                 false => deadline = Some(now + CANCEL_TIMEOUT),
             }
-            // Sending waits for an agent that reads nothing.
-            let interrupted = tokio::select! {
-                sent = cancel() => {
-                    sent?;
-                    continue;
-                }
-                interrupted = self.signals.interrupted() => interrupted,
-                () = reached(deadline) => interrupted,
-            };
-            self.abandoned_turn = true;
-            return Err(interrupted.explained("interrupted; the agent does not listen").into());
+            cancelling.set(cancel().fuse());
         }
     }
 

@@ -10,7 +10,10 @@ use agentwire_acp_schema::v2;
 use agentwire_acp_toolkit::{Applied, Change, Conversation, MessageKind, ShownOutput, Update};
 use agentwire_sync::Mutex;
 
+use super::complete::Completions;
 use super::draw::{OwnTerminals, Renderer};
+use super::per_session::{PerSession, SessionChange};
+use super::settings;
 use super::update_text::{self, MessageText};
 use crate::terminal::{Screen, View};
 
@@ -23,8 +26,9 @@ const PROMPT_LINES: usize = 20;
 /// What a person sees of a session.
 pub(super) struct Display {
     view: Arc<View>,
-    conversation: Mutex<Conversation>,
-    renderer: Mutex<Renderer>,
+    completions: Completions,
+    conversation: Mutex<PerSession<Conversation>>,
+    renderer: Mutex<PerSession<Renderer>>,
     hasher: RandomState,
     /// Whether a turn runs, or a session is opened. Settings that change in it are shown after it.
     in_flow: AtomicBool,
@@ -48,12 +52,13 @@ pub(super) struct DisplayOptions {
 }
 
 impl Display {
-    pub(super) fn new(view: Arc<View>, options: DisplayOptions) -> Self {
+    pub(super) fn new(view: Arc<View>, completions: Completions, options: DisplayOptions) -> Self {
         let renderer = Renderer::new(view.is_quiet(), options.is_interactive);
         Self {
             view,
-            conversation: Conversation::new().limit(CONVERSATION_LIMIT).into(),
-            renderer: renderer.into(),
+            completions,
+            conversation: PerSession::new(Conversation::new().limit(CONVERSATION_LIMIT)).into(),
+            renderer: PerSession::new(renderer).into(),
             hasher: RandomState::new(),
             in_flow: AtomicBool::default(),
             in_turn: AtomicBool::default(),
@@ -64,10 +69,19 @@ impl Display {
         }
     }
 
-    /// Forgets the conversation, before another begins.
-    pub(super) fn forget(&self) {
-        *self.conversation.lock() = Conversation::new().limit(CONVERSATION_LIMIT);
-        *self.renderer.lock() = Renderer::new(self.view.is_quiet(), self.options.is_interactive);
+    /// Follows a change of the session: another one begins with an empty conversation.
+    pub(super) fn follow(&self, change: SessionChange) {
+        let mut conversation = self.conversation.lock();
+        conversation.follow(change, || Conversation::new().limit(CONVERSATION_LIMIT));
+        settings::update_all_completions(&self.completions, &conversation);
+        drop(conversation);
+        let new = || Renderer::new(self.view.is_quiet(), self.options.is_interactive);
+        self.renderer.lock().follow(change, new);
+        if change == SessionChange::Fails {
+            // Opening the session may have been interrupted.
+            self.set_in_flow(false);
+            self.set_in_replay(false);
+        }
     }
 
     pub(super) fn options(&self) -> DisplayOptions {
@@ -176,8 +190,17 @@ impl Display {
         if is_there { Ok(()) } else { self.view.tell("No output was shown in part.") }
     }
 
-    /// Shows the changes of an update.
+    /// Shows the settings with which a session begins. They are no news.
+    pub(super) fn opened(&self, mut applied: Applied) -> io::Result<()> {
+        if applied.change == Change::ConfigOptions {
+            applied.change = Change::Settings;
+        }
+        self.show(&applied, &no_terminals)
+    }
+
+    /// Shows the changes of an update, and updates the completions.
     pub(super) fn show(&self, applied: &Applied, own: OwnTerminals<'_>) -> io::Result<()> {
+        settings::update_completions(&self.completions, &self.conversation.lock(), applied.change);
         if !self.hides() {
             let is_entry = applied.change.index().is_some();
             if is_entry && self.in_replay.load(Ordering::Relaxed) {
@@ -200,8 +223,8 @@ impl Display {
         }
     }
 
-    /// Applies and shows an update of version 1. The text of a message is shown and not kept. Returns the change.
-    pub(super) fn update(&self, mut update: SessionUpdate, own: OwnTerminals<'_>) -> io::Result<Change> {
+    /// Applies and shows an update of version 1. The text of a message is shown and not kept.
+    pub(super) fn update(&self, mut update: SessionUpdate, own: OwnTerminals<'_>) -> io::Result<()> {
         update_text::remove_hidden_parts(&mut update);
         let text = update_text::take(&mut update);
         self.apply_update(update, text, own)
@@ -218,7 +241,7 @@ impl Display {
         }
         update_text::remove_hidden_parts_v2(&mut update);
         let text = update_text::take_v2(&mut update);
-        self.apply_update(update, text, &|_, _| None).map(drop)
+        self.apply_update(update, text, &no_terminals)
     }
 
     fn apply_update(
@@ -226,14 +249,11 @@ impl Display {
         update: impl Into<Update>,
         text: Option<MessageText>,
         own: OwnTerminals<'_>,
-    ) -> io::Result<Change> {
+    ) -> io::Result<()> {
         let applied = self.conversation(|conversation| conversation.apply(update));
-        let Some(text) = text else {
-            self.show(&applied, own)?;
-            return Ok(applied.change);
-        };
+        let Some(text) = text else { return self.show(&applied, own) };
         if self.hides() {
-            return Ok(applied.change);
+            return Ok(());
         }
         if self.in_replay.load(Ordering::Relaxed) {
             self.has_replayed.store(true, Ordering::Relaxed);
@@ -241,8 +261,7 @@ impl Display {
         // The conversation knows which message a chunk without an id continues.
         let place = applied.change.index().filter(|_| text.id.is_none());
         let key = place.map_or_else(|| self.hash(&(text.kind, &text.id)), |index| index as u64);
-        self.show_text(key, text)?;
-        Ok(applied.change)
+        self.show_text(key, text)
     }
 
     /// Shows the text of a message: more of it, or what is new of the whole.

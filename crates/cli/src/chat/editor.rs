@@ -64,6 +64,18 @@ impl Editor {
         Self { reedline: Some(reedline), stop }
     }
 
+    /// Adds to the text of the next read what was typed before it. An Enter in it sends nothing.
+    pub(super) fn add(&mut self, typed: &str) {
+        let typed: String = typed
+            .trim_end()
+            .chars()
+            .filter(|character| *character == '\n' || !character.is_control())
+            .collect();
+        if let Some(reedline) = self.reedline.as_mut().filter(|_| !typed.is_empty()) {
+            reedline.run_edit_commands(&[EditCommand::InsertString(typed)]);
+        }
+    }
+
     /// Reads a line, until `interruption` completes. The editor has given up the terminal when this returns.
     pub(super) async fn read(&mut self, interruption: impl Future<Output = ()>) -> io::Result<EditOutcome> {
         let Some(mut reedline) = self.reedline.take() else {

@@ -180,6 +180,7 @@ impl Console {
             let output = self.view.output();
             output.written().await?;
             let held = output.hold();
+            editor.add(&self.user.take_typed());
             let mut interruption = None;
             let outcome = editor
                 .read(async {

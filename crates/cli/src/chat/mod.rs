@@ -13,6 +13,7 @@ mod editor;
 mod input;
 mod interactive;
 pub(crate) mod options;
+mod per_session;
 mod permission_rules;
 mod permissions;
 mod plan;
@@ -133,16 +134,9 @@ async fn run_chat(
     let view = console.view.clone();
     let user = is_there.then(|| console.user.clone());
     let permissions = Arc::new(PermissionChecker::new(rules, plan.grants_all, user.clone(), view.clone()));
-    let completions = console.completions.clone();
-    let display = Arc::new(Display::new(view.clone(), plan.display()));
-    let toolkit = v1::Client::toolkit(
-        view.clone(),
-        user.clone(),
-        permissions.clone(),
-        completions.clone(),
-        display.clone(),
-    );
-    let client = v2::Client::new(view.clone(), user, permissions.clone(), completions, display);
+    let display = Arc::new(Display::new(view.clone(), console.completions.clone(), plan.display()));
+    let toolkit = v1::Client::toolkit(view.clone(), user.clone(), permissions.clone(), display.clone());
+    let client = v2::Client::new(view.clone(), user, permissions.clone(), display);
     let log = AgentLog::new(plan.agent_log.as_deref(), view.clone(), recorder.clone())?;
     let command = command.stderr(log.stderr());
     let mut chat =

@@ -14,13 +14,14 @@ pub(crate) struct ChatOptions {
     #[arg(long)]
     pub(crate) approve_reads: bool,
     /// Grant the permissions that RULE covers; may be given again. RULE is a kind of tool (read, edit, delete, move, search,
-    /// execute, think, fetch, switch_mode, other), or a kind with a path (edit:src/**) or a command (execute:git *), which
-    /// may have more arguments
+    /// execute, think, fetch, switch_mode, other), or a kind with a path (edit:src/**) or a command (execute:git). A command is
+    /// the first words, and `*` in it stands for any characters (execute:npm*, execute:git * --dry-run); a command that a shell
+    /// would split or expand is never granted
     #[arg(long, value_name = "RULE")]
     pub(crate) allow: Vec<RuleText>,
-    /// Refuse the permissions that RULE covers, whatever else allows them; may be given again. A call that does not say its
-    /// path or command is refused too; one announced without a kind is of the kind `other`. What the agent does without asking
-    /// is not confined
+    /// Refuse the permissions that RULE covers, whatever else allows them; may be given again. A command is refused wherever it
+    /// stands among others. A call that does not say its kind is refused by a rule for any kind, and one that does not say its
+    /// path or command by every rule of its kind. What the agent does without asking is not confined
     #[arg(long, value_name = "RULE")]
     pub(crate) deny: Vec<RuleText>,
     /// Log in at the agent by this method, given by its id or name, before the session opens

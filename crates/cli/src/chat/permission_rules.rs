@@ -173,7 +173,7 @@ impl Rule {
         let mut covers = Permissions::new(PermissionPolicy::Ask);
         let patterns = match (pattern, &kind) {
             (None, _) => Vec::new(),
-            (Some(words), ToolKind::Execute) => vec![words.trim_end_matches('*').trim_end().to_owned()],
+            (Some(command), ToolKind::Execute) => vec![command],
             (Some(path), _) => absolute(&path, cwd),
         };
         for pattern in &patterns {
@@ -190,11 +190,11 @@ impl Rule {
     }
 
     /// Whether the rule holds for a call. A call that does not say its kind, its paths or its command may be any, so the rule
-    /// holds for it.
+    /// holds for it. A word that this program does not know says no kind.
     fn denies(&self, request: &RequestPermissionRequest) -> bool {
         let call = &request.tool_call;
         let is_of_kind = match &call.kind {
-            None => true,
+            None | Some(ToolKind::Unknown(_)) => true,
             Some(kind) if *kind == self.kind => true,
             Some(_) => match self.kind {
                 ToolKind::Execute => says_command(call),
@@ -294,7 +294,7 @@ mod tests {
         assert_eq!(faults("fetch:x"), "`fetch` has neither a path nor a command: write `fetch` alone");
         let rule = "execute:git && rm".parse().unwrap();
         let error = PermissionRules::new(&[rule], &[], false, Path::new("/")).unwrap_err();
-        let why = "the words of a command have no operators, expansions and escapes";
+        let why = "a command has no operators, expansions and escapes; `*` alone stands for other characters";
         let text = format!("--allow execute:git && rm: \"git && rm\" cannot be used: {why}");
         assert_eq!(error.to_string(), text);
     }
@@ -304,6 +304,8 @@ mod tests {
         for (rule, covered, other) in [
             ("edit:src/**", on(ToolKind::Edit, "/repo/src/a.rs"), on(ToolKind::Edit, "/repo/b.rs")),
             ("execute:git *", runs("git status"), runs("gitk")),
+            ("execute:npm*", runs("npm run x"), runs("pnpm run x")),
+            ("execute:git * --dry-run", runs("git push a --dry-run"), runs("git push a")),
         ] {
             let (allow, deny) = (rules(&[rule], &[]), rules(&[], &[rule]));
             let bare = call(covered.kind.clone().unwrap());
@@ -318,6 +320,25 @@ mod tests {
                 assert_eq!(allow.allowing(&request).is_some(), allowed, "{request:?}");
                 assert_eq!(deny.denying(&request).is_some(), denied, "{request:?}");
             }
+        }
+    }
+
+    /// `*` of a rule that allows stands for no second command, and that of one that denies for any part of a command.
+    #[test]
+    fn an_operator_is_no_part_of_what_is_allowed() {
+        let (allow, deny) = (rules(&["execute:npm*"], &[]), rules(&[], &["execute:npm*"]));
+        for rest in ["; rm x", " && rm x", " | sh", "\nrm x", " $(rm x)", " `rm x`", " > x", " \"$(rm x)\""] {
+            let request = request(runs(&format!("npm run x{rest}")));
+            assert!(allow.allowing(&request).is_none(), "{request:?}");
+            assert_eq!(deny.denying(&request), Some("execute:npm*"), "{request:?}");
+        }
+        let list = call(ToolKind::Execute).raw_input(json!({ "command": ["npm", "; rm x"] }));
+        assert!(allow.allowing(&request(list)).is_none());
+        assert!(deny.denying(&request(runs("cd x && npm-check"))).is_some());
+        for pattern in ["execute:npm?", "execute:[ab]", "execute:a;b", "execute:$A", "execute:{a,b}"] {
+            let rule = [pattern.parse().unwrap()];
+            assert!(PermissionRules::new(&rule, &[], false, Path::new("/")).is_err(), "{pattern}");
+            assert!(PermissionRules::new(&[], &rule, false, Path::new("/")).is_err(), "{pattern}");
         }
     }
 

@@ -4,15 +4,17 @@ use std::sync::Arc;
 
 use agentwire_acp_client::Error;
 use agentwire_acp_schema::v1::{
-    RequestPermissionRequest, RequestPermissionResponse, ToolCallContent, ToolCallLocation, ToolCallUpdate,
-    ToolKind,
+    RequestPermissionRequest, RequestPermissionResponse, ToolCallId, ToolCallUpdate, ToolKind,
 };
 use agentwire_acp_schema::{v1, v2};
-use agentwire_acp_toolkit::{Conversation, DecisionScope, PermissionPolicy, Permissions, Workspaces};
+use agentwire_acp_toolkit::{
+    Conversation, DecisionScope, PermissionPolicy, Permissions, Workspaces, complete_call, known_call,
+};
 use agentwire_jsonrpc::{RawJson, RawObject};
 use agentwire_sync::Mutex;
 use serde_json::json;
 
+use super::per_session::{PerSession, SessionChange};
 use super::permission_rules::PermissionRules;
 use crate::terminal::{User, View};
 use crate::text::one_line;
@@ -20,16 +22,13 @@ use crate::text::one_line;
 /// The most memory of the known tool calls: 8 MiB. Of a call that is dropped nothing is known.
 const KNOWN_CALLS_LIMIT: usize = 8 << 20;
 
-/// Stands for a path that is not known. It is not absolute, so no rule allows it, and every rule with a path denies it.
-const UNKNOWN_PATH: &str = "(unknown path)";
-
 /// Why a permission was refused without a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
     /// A rule of `--deny` forbids the call.
     Rule,
-    /// The person is not there, and nothing allows the call.
-    Nobody,
+    /// No person can be asked, and nothing allows the call.
+    NoPerson,
 }
 
 impl Refusal {
@@ -37,7 +36,7 @@ impl Refusal {
     pub(super) fn text(self) -> &'static str {
         match self {
             Self::Rule => "a rule of --deny has refused a permission",
-            Self::Nobody => {
+            Self::NoPerson => {
                 "a permission was refused, because nobody is at a terminal to be asked; see --approve-reads, --allow and --yes"
             }
         }
@@ -52,28 +51,52 @@ pub(super) struct PermissionChecker {
     /// None where there is no person to ask.
     user: Option<User>,
     view: Arc<View>,
-    /// What the agent has said of its tool calls. A request may name a call by its id only.
-    known: Mutex<Conversation>,
+    memory: Mutex<PerSession<Memory>>,
+    /// Held while the person is asked. Requests that wait for it keep nothing of the calls that they name.
+    asking: tokio::sync::Mutex<()>,
     /// The last refusal of the turn.
     refusal: Mutex<Option<Refusal>>,
 }
 
+/// What is known of the calls of a session.
+struct Memory {
+    /// What the agent has said of its tool calls. A request may name a call by its id only.
+    calls: Conversation,
+    /// The answers of the person that hold for always.
+    decisions: Permissions,
+}
+
+/// How a request is answered.
+enum Judgement {
+    Answer(RequestPermissionResponse),
+    /// By the person, who is asked this.
+    Ask(Box<RequestPermissionRequest>),
+}
+
+/// What asks about every call: the checker decides.
+pub(super) fn all_asked() -> Permissions {
+    Permissions::new(PermissionPolicy::Ask).remember(DecisionScope::Nothing)
+}
+
 impl PermissionChecker {
     pub(super) fn new(rules: PermissionRules, grants_all: bool, user: Option<User>, view: Arc<View>) -> Self {
-        let known = Mutex::new(Conversation::new().limit(KNOWN_CALLS_LIMIT));
-        Self { rules, grants_all, user, view, known, refusal: Mutex::default() }
+        let memory = PerSession::new(Memory::new(&rules)).into();
+        Self { rules, grants_all, user, view, memory, asking: Default::default(), refusal: Mutex::default() }
+    }
+
+    /// Follows a change of the session: of the calls of another one nothing is known.
+    pub(super) fn follow(&self, change: SessionChange) {
+        self.memory.lock().follow(change, || Memory::new(&self.rules));
+    }
+
+    /// Whether answers depend on the calls.
+    fn judges_calls(&self) -> bool {
+        !self.grants_all || !self.rules.is_empty()
     }
 
     /// Whether there are rules.
     pub(super) fn has_rules(&self) -> bool {
         !self.rules.is_empty()
-    }
-
-    /// What asks this checker, and remembers the answers that hold for always. With `--deny` it remembers none: a later call with
-    /// the same title may be one that is denied.
-    pub(super) fn decisions(&self) -> Permissions {
-        let asks = Permissions::new(PermissionPolicy::Ask);
-        if self.rules.has_denials() { asks.remember(DecisionScope::Nothing) } else { asks }
     }
 
     /// Whether the agent may read files by this program.
@@ -100,20 +123,22 @@ impl PermissionChecker {
     /// Remembers what an update of version 1 says of a tool call.
     pub(super) fn observe(&self, update: &v1::SessionUpdate) {
         use v1::SessionUpdate::{ToolCall, ToolCallUpdate};
-        if !self.rules.is_empty() && matches!(update, ToolCall(_) | ToolCallUpdate(_)) {
-            let _nothing_is_drawn = self.known.lock().apply(update.clone());
+        if self.judges_calls() && matches!(update, ToolCall(_) | ToolCallUpdate(_)) {
+            let _nothing_is_drawn = self.memory.lock().calls.apply(update.clone());
         }
     }
 
     /// Remembers what an update of version 2 says of a tool call.
     pub(super) fn observe_v2(&self, update: &v2::SessionUpdate) {
         use v2::SessionUpdate::{ToolCallContentChunk, ToolCallUpdate};
-        if !self.rules.is_empty() && matches!(update, ToolCallContentChunk(_) | ToolCallUpdate(_)) {
-            let _nothing_is_drawn = self.known.lock().apply(update.clone());
+        if self.judges_calls() && matches!(update, ToolCallContentChunk(_) | ToolCallUpdate(_)) {
+            let _nothing_is_drawn = self.memory.lock().calls.apply(update.clone());
         }
     }
 
-    /// Answers a request. A rule of `--deny` goes before one of `--allow`, and that before `--yes` and the person.
+    /// Answers a request. A rule of `--deny` goes before one of `--allow`, and that before `--yes` and the person. The rules judge
+    /// and the person sees the same call: that of the request, with what the agent has said of it before. Nothing was said of a
+    /// call of another session (`is_ours`).
     ///
     /// # Errors
     ///
@@ -121,37 +146,52 @@ impl PermissionChecker {
     pub(super) async fn answer(
         &self,
         request: &RequestPermissionRequest,
+        is_ours: bool,
     ) -> Result<RequestPermissionResponse, Error> {
-        if !self.rules.is_empty() {
-            let (whole, earlier) = self.whole(request);
-            let denying = self.rules.denying(&whole);
-            let denying =
-                denying.or_else(|| earlier.as_ref().and_then(|earlier| self.rules.denying(earlier)));
-            if let Some(rule) = denying {
-                self.refuse(
-                    Refusal::Rule,
-                    &format!("rejected by --deny {rule}"),
-                    whole.tool_call.title.as_deref(),
-                );
-                return Ok(rejection(request));
-            }
-            if let Some(response) = self.rules.allowing(&whole) {
-                return Ok(response);
-            }
-        }
-        if self.grants_all
-            && let Some(response) = PermissionPolicy::AllowAll.decide(request)
-        {
+        if let Judgement::Answer(response) = self.judge(request, is_ours) {
             return Ok(response);
         }
-        if let Some(user) = &self.user {
-            return user.ask_permission(request).await;
+        let _asking = self.asking.lock().await;
+        // The answer to the question before, or a later update, may decide on this call too.
+        match (self.judge(request, is_ours), &self.user) {
+            (Judgement::Ask(whole), Some(user)) => {
+                let response = user.ask_permission(&whole).await?;
+                self.memory.lock().decisions.record(&whole, &response);
+                Ok(response)
+            }
+            (Judgement::Answer(response), _) => Ok(response),
+            (Judgement::Ask(whole), None) => Ok(rejection(&whole)),
         }
-        let kind = match (&request.tool_call.kind, self.rules.is_empty()) {
-            (None, false) => self.whole(request).0.tool_call.kind,
-            (kind, _) => kind.clone(),
-        };
-        let permits = match kind {
+    }
+
+    fn judge(&self, request: &RequestPermissionRequest, is_ours: bool) -> Judgement {
+        if !self.judges_calls()
+            && let Some(response) = PermissionPolicy::AllowAll.decide(request)
+        {
+            return Judgement::Answer(response);
+        }
+        let known = self.known(&request.tool_call.tool_call_id, is_ours);
+        let mut whole = request.clone();
+        if let Some(known) = &known {
+            complete_call(&mut whole.tool_call, known);
+        }
+        if let Some(response) = self.memory.lock().decisions.decide(&whole) {
+            return Judgement::Answer(response);
+        }
+        if !self.rules.is_empty()
+            && let Some(response) = self.by_rule(&whole, known)
+        {
+            return Judgement::Answer(response);
+        }
+        if self.grants_all
+            && let Some(response) = PermissionPolicy::AllowAll.decide(&whole)
+        {
+            return Judgement::Answer(response);
+        }
+        if self.user.is_some() {
+            return Judgement::Ask(Box::new(whole));
+        }
+        let permits = match &whole.tool_call.kind {
             Some(ToolKind::Read | ToolKind::Search) => "--approve-reads permits such calls, ".to_owned(),
             Some(ToolKind::Unknown(_)) | None => String::new(),
             Some(kind) => format!("--allow {} permits such calls, ", kind.as_str()),
@@ -159,8 +199,41 @@ impl PermissionChecker {
         let why = format!(
             "rejected, because nobody is at a terminal to be asked ({permits}--yes permits everything)"
         );
-        self.refuse(Refusal::Nobody, &why, request.tool_call.title.as_deref());
-        Ok(rejection(request))
+        self.refuse(Refusal::NoPerson, &why, whole.tool_call.title.as_deref());
+        Judgement::Answer(rejection(&whole))
+    }
+
+    /// The answer of the rules. What a request says of a call must not hide from them what was known of it.
+    fn by_rule(
+        &self,
+        whole: &RequestPermissionRequest,
+        known: Option<ToolCallUpdate>,
+    ) -> Option<RequestPermissionResponse> {
+        let mut judged = whole.clone();
+        unwrap_shell(&mut judged.tool_call);
+        let earlier = known.map(|mut known| {
+            unwrap_shell(&mut known);
+            // What the request says now may be the kind, the command or the path that was not known then.
+            complete_call(&mut known, &judged.tool_call);
+            RequestPermissionRequest::new(&whole.session_id, known, whole.options.clone())
+        });
+        let denying = self.rules.denying(&judged);
+        let denying = denying.or_else(|| earlier.as_ref().and_then(|earlier| self.rules.denying(earlier)));
+        if let Some(rule) = denying {
+            let why = format!("rejected by --deny {rule}");
+            self.refuse(Refusal::Rule, &why, whole.tool_call.title.as_deref());
+            return Some(rejection(whole));
+        }
+        self.rules.allowing(&judged)
+    }
+
+    /// What the agent has said of a call.
+    fn known(&self, id: &ToolCallId, is_ours: bool) -> Option<ToolCallUpdate> {
+        // The question about a command of version 2 is about no call.
+        if !is_ours || id.is_empty() {
+            return None;
+        }
+        self.memory.lock().calls.tool_call(id).map(|(_, entry)| known_call(entry))
     }
 
     /// Takes the last refusal since the last call.
@@ -173,62 +246,14 @@ impl PermissionChecker {
         let title = title.unwrap_or("a tool call without a title");
         self.view.diagnostics().add(&format!("{why}: {}", one_line(title)));
     }
+}
 
-    /// The request with what it leaves out and the agent has said of the call before, and a request of the earlier call alone:
-    /// a request must not hide from a rule what was said before.
-    fn whole(
-        &self,
-        request: &RequestPermissionRequest,
-    ) -> (RequestPermissionRequest, Option<RequestPermissionRequest>) {
-        fn fill<T>(field: &mut Option<T>, earlier: &Option<T>)
-        where
-            T: Clone,
-        {
-            if field.is_none() {
-                field.clone_from(earlier);
-            }
-        }
-        let mut whole = request.clone();
-        let known = self.known.lock();
-        let earlier = known.tool_call(&request.tool_call.tool_call_id).map(|(_, entry)| {
-            let call = &entry.call;
-            let mut earlier = ToolCallUpdate::new(call.tool_call_id.clone());
-            earlier.title = Some(call.title.clone()).filter(|title| !title.is_empty());
-            earlier.kind = Some(call.kind.clone());
-            earlier.content = Some(call.content.clone()).filter(|content| !content.is_empty());
-            earlier.locations = Some(call.locations.clone()).filter(|locations| !locations.is_empty());
-            (earlier.name, earlier.raw_input) = (call.name.clone(), call.raw_input.clone());
-            // A diff of version 2 is an unknown content in the types of version 1.
-            let is_unknown = |content: &ToolCallContent| matches!(content, ToolCallContent::Unknown(_));
-            if entry.omitted > 0 || call.content.iter().any(is_unknown) {
-                earlier.locations.get_or_insert_default().push(ToolCallLocation::new(UNKNOWN_PATH));
-            }
-            // What was left out may be a later command than the one that is kept.
-            if entry.omitted > 0 {
-                earlier.raw_input = None;
-            }
-            earlier
-        });
-        drop(known);
-        let call = &mut whole.tool_call;
-        if let Some(earlier) = &earlier {
-            fill(&mut call.title, &earlier.title);
-            fill(&mut call.kind, &earlier.kind);
-            fill(&mut call.content, &earlier.content);
-            fill(&mut call.locations, &earlier.locations);
-            fill(&mut call.name, &earlier.name);
-            fill(&mut call.raw_input, &earlier.raw_input);
-        }
-        unwrap_shell(call);
-        let earlier = earlier.map(|mut earlier| {
-            unwrap_shell(&mut earlier);
-            // What the request says now may be the command or the path that was not known then.
-            fill(&mut earlier.content, &call.content);
-            fill(&mut earlier.locations, &call.locations);
-            fill(&mut earlier.raw_input, &call.raw_input);
-            RequestPermissionRequest::new(&request.session_id, earlier, request.options.clone())
-        });
-        (whole, earlier)
+impl Memory {
+    /// With `--deny` no answer holds for always: a later call with the same title may be one that is denied.
+    fn new(rules: &PermissionRules) -> Self {
+        let decisions =
+            if rules.has_denials() { all_asked() } else { Permissions::new(PermissionPolicy::Ask) };
+        Self { calls: Conversation::new().limit(KNOWN_CALLS_LIMIT), decisions }
     }
 }
 
@@ -260,30 +285,104 @@ mod tests {
     use std::path::Path;
 
     use agentwire_acp_schema::v1::{PermissionOption, PermissionOptionKind, ToolCall};
+    use agentwire_acp_toolkit::Choices;
 
     use super::*;
     use crate::terminal::Format;
     use crate::text::Notes;
 
-    #[tokio::test]
-    async fn a_command_that_is_not_kept_is_not_the_one_before_it() {
-        let deny = ["execute:rm".parse().unwrap()];
+    fn checker(deny: &[&str]) -> PermissionChecker {
+        let deny: Vec<_> = deny.iter().map(|rule| rule.parse().unwrap()).collect();
         let rules = PermissionRules::new(&[], &deny, false, Path::new("/")).unwrap();
         let view = Arc::new(View::new(Format::Json, Notes::new()));
-        let checker = PermissionChecker::new(rules, true, None, view);
+        PermissionChecker::new(rules, !deny.is_empty(), None, view)
+    }
+
+    /// A request that says this of its call.
+    fn request(call: ToolCallUpdate) -> RequestPermissionRequest {
         let options = [
             PermissionOption::new("yes", "Yes", PermissionOptionKind::AllowOnce),
             PermissionOption::new("no", "No", PermissionOptionKind::RejectOnce),
         ];
-        let request = RequestPermissionRequest::new("s1", ToolCallUpdate::new("c1"), options);
+        RequestPermissionRequest::new("s1", call, options)
+    }
+
+    async fn is_allowed(checker: &PermissionChecker, call: ToolCallUpdate) -> bool {
+        let response = checker.answer(&request(call), true).await.unwrap();
+        response == RequestPermissionResponse::selected("yes")
+    }
+
+    #[tokio::test]
+    async fn a_command_that_is_not_kept_is_not_the_one_before_it() {
+        let checker = checker(&["execute:rm"]);
         let call = ToolCall::new("c1", "Bash").kind(ToolKind::Execute);
         checker.observe(&call.raw_input(json!({ "command": "ls" })).into());
-        let allowed = checker.answer(&request).await.unwrap();
-        assert_eq!(allowed, RequestPermissionResponse::selected("yes"));
+        assert!(is_allowed(&checker, ToolCallUpdate::new("c1")).await);
         let long = format!("rm x{}", " ".repeat(KNOWN_CALLS_LIMIT / 16));
         checker.observe(&ToolCallUpdate::new("c1").raw_input(json!({ "command": long })).into());
-        let refused = checker.answer(&request).await.unwrap();
-        assert_eq!(refused, RequestPermissionResponse::selected("no"));
+        assert!(!is_allowed(&checker, ToolCallUpdate::new("c1")).await);
         assert_eq!(checker.take_refusal(), Some(Refusal::Rule));
+    }
+
+    #[tokio::test]
+    async fn a_call_whose_kind_is_not_said_is_held_by_a_rule_for_any_kind() {
+        let checker = checker(&["execute"]);
+        checker.observe(&ToolCall::new("c1", "Something").into());
+        assert!(!is_allowed(&checker, ToolCallUpdate::new("c1")).await);
+        checker.observe(&ToolCallUpdate::new("c1").kind(ToolKind::Other).into());
+        assert!(is_allowed(&checker, ToolCallUpdate::new("c1")).await);
+        // A word that this program does not know says no kind.
+        checker.observe(&ToolCallUpdate::new("c1").kind(ToolKind::Unknown("shell".into())).into());
+        assert!(!is_allowed(&checker, ToolCallUpdate::new("c1")).await);
+    }
+
+    /// The rules judge what the person sees, in both versions.
+    #[test]
+    fn the_person_sees_what_is_known_of_a_call() {
+        let shown = |checker: &PermissionChecker, request: &RequestPermissionRequest, is_ours| {
+            let mut whole = request.clone();
+            if let Some(known) = checker.known(&request.tool_call.tool_call_id, is_ours) {
+                complete_call(&mut whole.tool_call, &known);
+            }
+            Choices::new(&whole).to_string()
+        };
+        let bare = request(ToolCallUpdate::new("c1"));
+        let older = checker(&[]);
+        let call = ToolCall::new("c1", "Clean up").kind(ToolKind::Execute);
+        older.observe(&call.raw_input(json!({ "command": "rm x" })).into());
+        let text = shown(&older, &bare, true);
+        assert!(
+            text.contains("kind: execute\n") && text.contains("rm x") && text.contains("\n  Clean up\n"),
+            "{text}"
+        );
+        // A call of another session has its id by chance.
+        assert!(!shown(&older, &bare, false).contains("Clean up"));
+        let newer = checker(&[]);
+        let update = json!({ "sessionUpdate": "tool_call_update", "toolCallId": "c1", "kind": "edit", "content": [
+            { "type": "diff", "changes": [{ "operation": "delete", "path": "/a" }], "patch": { "format": "unified", "text": "-x" } }
+        ] });
+        newer.observe_v2(&serde_json::from_value(update).unwrap());
+        let text = shown(&newer, &bare, true);
+        assert!(
+            text.contains("kind: edit\n") && text.contains("at: /a\n") && text.contains("says: delete /a\n"),
+            "{text}"
+        );
+    }
+
+    /// An agent may use the ids of a session again in another one.
+    #[tokio::test]
+    async fn a_new_session_knows_no_calls_and_a_session_that_goes_on_knows_its_own() {
+        let checker = checker(&["execute:rm"]);
+        let call = ToolCall::new("c1", "Bash").kind(ToolKind::Execute);
+        checker.observe(&call.raw_input(json!({ "command": "ls" })).into());
+        for (change, is_known) in [
+            (SessionChange::Begins, false),
+            (SessionChange::Fails, true),
+            (SessionChange::Begins, false),
+            (SessionChange::Succeeds, false),
+        ] {
+            checker.follow(change);
+            assert_eq!(is_allowed(&checker, ToolCallUpdate::new("c1")).await, is_known, "{change:?}");
+        }
     }
 }

@@ -10,6 +10,7 @@ use super::adapter::{AgentAdapter, StopKind};
 use super::agent_login::{LoginMethod, LoginNeeded, TerminalLogin, choose, unknown_method};
 use super::commands::ColonCommand;
 use super::console::{Console, PendingPrompt};
+use super::per_session::SessionChange;
 use super::plan::{Action, Plan, SessionChoice};
 use super::prompt::Prompt;
 use super::sessions::Sessions;
@@ -106,11 +107,12 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
         console.interruptible(starting).await.map_err(|error| limit.name(error))
     }
 
-    /// Opens the session of a choice.
+    /// Opens the session of a choice. If that fails, the session before goes on.
     async fn begin(&mut self, choice: &SessionChoice) -> Result<(), BoxError> {
         let (view, cwd) = (self.console.view.clone(), self.console.cwd.clone());
         let servers = self.servers.clone();
         let open = async |agent: &A, limit: TimeLimit| {
+            agent.session_changes(SessionChange::Begins);
             agent.display().opening_begins(!matches!(choice, SessionChoice::New));
             let limit = limit.left();
             let sessions = Sessions { agent, view: &view, limit, present: None };
@@ -120,8 +122,17 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
             view.turn_ended(None)?;
             opened
         };
-        self.id = self.with_login(open).await?;
-        Ok(self.agent.display().show_settings()?)
+        match self.with_login(open).await {
+            Ok(id) => {
+                self.id = id;
+                self.agent.session_changes(SessionChange::Succeeds);
+                Ok(self.agent.display().show_settings()?)
+            }
+            Err(error) => {
+                self.agent.session_changes(SessionChange::Fails);
+                Err(error)
+            }
+        }
     }
 
     /// Opens a session again that was open before, or a new one if it is not there any more.
@@ -345,21 +356,14 @@ impl<'a, A: AgentAdapter> Session<'a, A> {
         if matches!(choice, SessionChoice::Id(_)) && !self.agent.can_reopen() {
             return Err("the agent can neither load nor resume sessions".into());
         }
-        self.agent.leave_session();
         self.console.limit.restart();
-        let changed = self.begin(&choice).await;
-        match &changed {
-            Ok(()) => {
-                self.has_turns = matches!(choice, SessionChoice::Id(_));
-                let id = short(&self.id);
-                if before != self.id {
-                    self.agent.close(&before).await;
-                }
-                self.console.view.tell(&format!("session {id}"))?;
-            }
-            Err(_) => self.agent.return_to_session(&before),
+        self.begin(&choice).await?;
+        self.has_turns = matches!(choice, SessionChoice::Id(_));
+        let id = short(&self.id);
+        if before != self.id {
+            self.agent.close(&before).await;
         }
-        changed
+        Ok(self.console.view.tell(&format!("session {id}"))?)
     }
 
     /// The session that can be continued later. None without a turn.

@@ -8,6 +8,7 @@ use agentwire_acp_schema::v1::SessionId;
 use agentwire_sync::Mutex;
 use serde::Serialize;
 
+use super::per_session::{PerSession, SessionChange};
 use crate::terminal::View;
 
 /// The longest id of a session, in bytes. Each message of the session repeats it.
@@ -18,8 +19,8 @@ const ID_LIMIT: usize = 4 << 10;
 /// The answer arrives before the updates that the agent sends after it, but its caller may be polled later than they are
 /// shown. So the client takes the answer from here before it shows an update.
 pub(super) struct SessionSetup<T> {
-    /// None before a session is open.
-    session: Mutex<Option<SessionId>>,
+    /// None before a session is open, and while another is opened.
+    session: Mutex<PerSession<Option<SessionId>>>,
     /// The answer, from its arrival until the client takes it.
     answer: Arc<Mutex<Option<T>>>,
     id: fn(&T) -> &SessionId,
@@ -38,18 +39,22 @@ impl<T: Serialize + Clone + Send + Sync + 'static> SessionSetup<T> {
 
     /// Sets the session.
     pub(super) fn open(&self, session: &SessionId) {
-        *self.session.lock() = Some(session.clone());
+        **self.session.lock() = Some(session.clone());
     }
 
-    /// Sets the session, and drops an answer that was to open another.
-    pub(super) fn return_to(&self, session: &SessionId) {
+    /// Follows a change of the session. An answer that has not opened its session never does.
+    pub(super) fn follow(&self, change: SessionChange) {
         *self.answer.lock() = None;
-        self.open(session);
+        self.session.lock().follow(change, || None);
     }
 
-    /// Whether updates of this session are shown. Before a session is open, those of any are.
+    /// Whether updates of this session are shown. Before a session is open, those of any are, but for the session that is left.
     pub(super) fn is_ours(&self, session: &SessionId) -> bool {
-        self.session.lock().as_ref().is_none_or(|ours| ours == session)
+        let open = self.session.lock();
+        match &**open {
+            Some(ours) => ours == session,
+            None => open.before().and_then(Option::as_ref) != Some(session),
+        }
     }
 
     /// Keeps the answer to a call when it arrives, for [`take`](Self::take). `split` returns what is kept, and what the caller

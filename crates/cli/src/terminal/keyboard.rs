@@ -44,24 +44,38 @@ pub(crate) enum TypedInput {
     Interrupt,
 }
 
-/// Drops input that was not read.
-pub(super) fn drop_typed() -> io::Result<()> {
-    if is_dumb() {
-        return Ok(());
-    }
+/// Takes the text that was typed and not read.
+pub(super) fn take_typed() -> io::Result<String> {
     let _raw = RawMode::enter()?;
-    drop_events()
+    take_events()
 }
 
-fn drop_events() -> io::Result<()> {
+fn take_events() -> io::Result<String> {
     // The loop below would not end.
     if is_terminal_gone() {
         return Err(io::Error::other("the terminal is gone"));
     }
+    let mut text = String::new();
     while event::poll(Duration::ZERO)? {
-        event::read()?;
+        let typed = match event::read()? {
+            Event::Key(key) => to_key(key),
+            Event::Paste(text) => Some(Key::Paste(text)),
+            _ => None,
+        };
+        add_typed(&mut text, typed);
     }
-    Ok(())
+    Ok(text)
+}
+
+/// Adds a key to the text of a line that nothing edits.
+fn add_typed(text: &mut String, key: Option<Key>) {
+    match key {
+        Some(Key::Character(character)) => text.push(character),
+        Some(Key::Paste(pasted)) => text.push_str(&pasted),
+        Some(Key::Enter) => text.push('\n'),
+        Some(Key::Backspace) => drop(text.pop()),
+        Some(Key::Escape | Key::Interrupt) | None => {}
+    }
 }
 
 /// Reads a line after the question. Dropping the future gives up the terminal.
@@ -79,7 +93,7 @@ pub(super) async fn deliberate_line(question: String, lines: &LineReader) -> io:
         return plain_line(&question, lines).await;
     }
     at_keyboard(move |stop| {
-        drop_events()?;
+        let _typed_before_the_question = take_events()?;
         read_line(&question, true, stop)
     })
     .await
@@ -90,7 +104,7 @@ async fn plain_line(question: &str, lines: &LineReader) -> io::Result<TypedInput
     let mut screen = io::stdout();
     write!(screen, "{question}")?;
     screen.flush()?;
-    Ok(lines.next().await?.map_or(TypedInput::Interrupt, |line| TypedInput::Line(one_line(&line))))
+    Ok(lines.answer().await?.map_or(TypedInput::Interrupt, |line| TypedInput::Line(one_line(&line))))
 }
 
 /// Runs `read` in a thread, which ends early when the future is dropped.
@@ -237,6 +251,23 @@ fn to_key(key: KeyEvent) -> Option<Key> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_typed_ahead_is_text() {
+        let mut text = String::new();
+        let keys = [
+            Key::Character('a'),
+            Key::Character('b'),
+            Key::Backspace,
+            Key::Enter,
+            Key::Escape,
+            Key::Paste("c d".into()),
+        ];
+        for key in keys {
+            add_typed(&mut text, Some(key));
+        }
+        assert_eq!(text, "a\nc d");
+    }
 
     #[test]
     fn the_end_of_a_line_is_shown_as_far_as_it_fits() {

@@ -1,13 +1,24 @@
 //! Lines of a terminal that edits them itself: `TERM=dumb`.
 
+use std::collections::VecDeque;
 use std::io;
 use std::sync::OnceLock;
 use std::thread;
+use std::time::Duration;
 
 use tokio::sync::{Mutex, mpsc};
+use tokio::time::{Instant, timeout_at};
+
+use super::modes::drop_unread_input;
 
 /// How many lines are read ahead.
 const LINES_AHEAD: usize = 16;
+
+/// The most lines that are kept for the next prompts.
+const LINES_KEPT: usize = 1000;
+
+/// How long the lines that were typed before a question are fetched: 100 ms.
+const FETCH_TIME: Duration = Duration::from_millis(100);
 
 /// A line without its end. None at the end of stdin.
 type Line = io::Result<Option<String>>;
@@ -17,12 +28,37 @@ type Line = io::Result<Option<String>>;
 pub(super) struct LineReader {
     /// The lines that were read. The thread that reads them begins with the first use.
     lines: OnceLock<Mutex<mpsc::Receiver<Line>>>,
+    /// The lines that were typed before a question. They are the next prompts.
+    before: agentwire_sync::Mutex<VecDeque<String>>,
 }
 
 impl LineReader {
-    /// The next line. None at the end of stdin.
+    /// The next prompt. None at the end of stdin.
     pub(super) async fn next(&self) -> Line {
+        let before = self.before.lock().pop_front();
+        match before {
+            Some(line) => Ok(Some(line)),
+            None => self.answer().await,
+        }
+    }
+
+    /// The next line that is typed from now on. None at the end of stdin.
+    pub(super) async fn answer(&self) -> Line {
         self.lines().lock().await.recv().await.unwrap_or(Ok(None))
+    }
+
+    /// Keeps the lines that were typed before now for the next prompts, and drops a line that was begun. The thread may have to
+    /// fetch them first, so this takes [`FETCH_TIME`].
+    pub(super) async fn set_aside(&self) {
+        let mut lines = self.lines().lock().await;
+        let deadline = Instant::now() + FETCH_TIME;
+        while let Ok(Some(Ok(Some(line)))) = timeout_at(deadline, lines.recv()).await {
+            let mut before = self.before.lock();
+            if before.len() < LINES_KEPT {
+                before.push_back(line);
+            }
+        }
+        drop_unread_input();
     }
 
     /// Drops the lines that were typed before.

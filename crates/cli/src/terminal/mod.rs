@@ -15,7 +15,7 @@ mod user;
 mod view;
 
 pub(crate) use self::keyboard::TypedInput;
-pub(crate) use self::modes::{TerminalModes, is_dumb};
+pub(crate) use self::modes::{TerminalModes, drop_unread_input, is_dumb};
 pub(crate) use self::screen::{MAX_ITEMS, Mark, Screen, StreamedMessage};
 pub(crate) use self::shown::{ValueHashes, short};
 pub(crate) use self::style::{Format, Style};

@@ -38,6 +38,13 @@ impl Drop for TerminalModes {
     }
 }
 
+/// Drops what was typed at stdin and not read, such as a line that was begun.
+pub(crate) fn drop_unread_input() {
+    #[cfg(unix)]
+    let _stdin_is_no_terminal =
+        rustix::termios::tcflush(std::io::stdin(), rustix::termios::QueueSelector::IFlush);
+}
+
 #[cfg(unix)]
 fn set(modes: &rustix::termios::Termios) {
     // No remedy exists for a terminal that fails here.

@@ -10,10 +10,14 @@ use agentwire_acp_schema::v1::{
 use agentwire_acp_toolkit::{Choices, UrlConsent, UrlWarning};
 use tokio::sync::{Mutex, MutexGuard, Notify};
 
-use super::keyboard::{TypedInput, deliberate_line, drop_typed, line};
+use super::keyboard::{TypedInput, deliberate_line, line, take_typed};
 use super::lines::LineReader;
+use super::modes::is_dumb;
 use super::view::View;
 use crate::text::{StyledText, one_line};
+
+/// The longest text that is kept for the next prompt: 64 KiB of ASCII.
+const TYPED_LIMIT: usize = 64 << 10;
 
 /// The person at the terminal. Clones share the keyboard.
 #[derive(Clone)]
@@ -23,6 +27,8 @@ struct Inner {
     view: Arc<View>,
     /// The lines of a terminal that edits them itself.
     lines: LineReader,
+    /// What was typed before a question. It belongs to the next prompt.
+    typed: agentwire_sync::Mutex<String>,
     /// Held by the question or the line editor that reads keys.
     keyboard: Mutex<()>,
     /// Notified when a question waits for the keyboard.
@@ -38,6 +44,7 @@ impl User {
         Self(Arc::new(Inner {
             view,
             lines: LineReader::default(),
+            typed: Default::default(),
             keyboard: Mutex::default(),
             waiting_question: Notify::new(),
             interrupt,
@@ -58,7 +65,7 @@ impl User {
     }
 
     /// Waits for the keyboard, to ask a question. The line editor gives it up. Keys that were pressed before the question are
-    /// dropped.
+    /// no answer: they belong to the next prompt.
     pub(super) async fn keyboard(&self) -> Result<MutexGuard<'_, ()>, Error> {
         let keyboard = match self.0.keyboard.try_lock() {
             Ok(keyboard) => keyboard,
@@ -67,8 +74,21 @@ impl User {
                 self.0.keyboard.lock().await
             }
         };
-        self.0.view.output().written().await.and_then(|()| drop_typed()).map_err(Error::internal_error)?;
+        self.0.view.output().written().await.map_err(Error::internal_error)?;
+        if is_dumb() {
+            self.0.lines.set_aside().await;
+        } else {
+            let typed = take_typed().map_err(Error::internal_error)?;
+            let mut before = self.0.typed.lock();
+            let room = TYPED_LIMIT.saturating_sub(before.len());
+            before.extend(typed.chars().take(room));
+        }
         Ok(keyboard)
+    }
+
+    /// Takes what was typed before the questions since the last prompt.
+    pub(crate) fn take_typed(&self) -> String {
+        std::mem::take(&mut *self.0.typed.lock())
     }
 
     /// Whether a question or the line editor reads keys.

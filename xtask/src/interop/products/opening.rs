@@ -46,8 +46,8 @@ fn expect(product: &Product, version: u64, chat: Chat) -> Result<()> {
             let offered = initialized["authMethods"].as_array().into_iter().flatten();
             let offered: Vec<_> = offered.filter_map(|offer| offer[method].as_str()).collect();
             ensure!(offered == refusal.methods, "it offers the authentication methods {offered:?}");
-            // Without a way to log in, the code of the error may mean anything.
-            let code = if refusal.methods.is_empty() { 1 } else { 3 };
+            // -32000 means that a login is needed.
+            let code = if refusal.code == -32000 { 3 } else { 1 };
             ensure!(chat.code == Some(code), "exit code {:?} instead of {code}", chat.code);
         }
         (_, session, error) => {

@@ -10,16 +10,15 @@ use agentwire_acp_schema::v1::{
     TerminalId,
 };
 use agentwire_acp_toolkit::{
-    Applied, Change, Conversation, Form, ShownOutput, Toolkit, Update, UrlConsent, UserInterface, Workspace,
+    Applied, Conversation, Form, ShownOutput, Toolkit, Update, UrlConsent, UserInterface, Workspace,
     Workspaces,
 };
 use agentwire_jsonrpc::{RawJson, Skipped};
 use serde_json::json;
 
-use super::settings;
-use crate::chat::complete::Completions;
 use crate::chat::display::Display;
-use crate::chat::permissions::PermissionChecker;
+use crate::chat::per_session::SessionChange;
+use crate::chat::permissions::{PermissionChecker, all_asked};
 use crate::chat::setup::{SessionSetup, check_id, ignore_output_error};
 use crate::chat::update_text::shown_parts;
 use crate::terminal::{User, View};
@@ -34,7 +33,6 @@ struct Inner {
     user: Option<User>,
     permissions: Arc<PermissionChecker>,
     workspaces: Workspaces,
-    completions: Completions,
     setup: SessionSetup<NewSessionResponse>,
     display: Arc<Display>,
 }
@@ -46,22 +44,20 @@ impl Client {
         view: Arc<View>,
         user: Option<User>,
         permissions: Arc<PermissionChecker>,
-        completions: Completions,
         display: Arc<Display>,
     ) -> Toolkit<Self> {
         let (workspaces, is_there) = (permissions.workspaces(), user.is_some());
-        let (may_read, decisions) = (permissions.may_read(), permissions.decisions());
+        let may_read = permissions.may_read();
         let (may_write, may_execute) = (permissions.may_write(), permissions.may_execute());
         let client = Self(Arc::new(Inner {
             view,
             user,
             permissions,
             workspaces: workspaces.clone(),
-            completions,
             setup: SessionSetup::new(|opened: &NewSessionResponse| &opened.session_id),
             display,
         }));
-        let mut toolkit = Toolkit::new(client).with_workspaces(workspaces).with_permissions(decisions);
+        let mut toolkit = Toolkit::new(client).with_workspaces(workspaces).with_permissions(all_asked());
         if !may_read {
             toolkit = toolkit.without_files();
         }
@@ -88,14 +84,19 @@ impl Client {
         capabilities
     }
 
-    /// Forgets the conversation, before another begins.
-    pub(super) fn forget(&self) {
-        self.0.display.forget();
+    /// Follows a change of the session.
+    pub(super) fn session_changes(&self, change: SessionChange) {
+        self.0.setup.follow(change);
+        self.0.permissions.follow(change);
+        self.0.display.follow(change);
     }
 
     /// Opens the workspace of an existing session, and shows the session's updates from now on.
     pub(super) fn open(&self, session: &SessionId, workspace: impl Into<Workspace>) {
-        self.0.workspaces.open(session, workspace);
+        // Opening a workspace again would end the commands that run in it, and the session may go on as it is.
+        if self.0.workspaces.of(session).is_err() {
+            self.0.workspaces.open(session, workspace);
+        }
         self.0.setup.open(session);
     }
 
@@ -127,7 +128,7 @@ impl Client {
         let Some(opened) = self.0.setup.take(&self.0.view)? else { return Ok(()) };
         let NewSessionResponse { modes, config_options, .. } = opened;
         let applied = self.conversation(|conversation| conversation.opened(modes, config_options));
-        self.applied(applied)
+        self.0.display.opened(applied)
     }
 
     /// What is shown of the session.
@@ -153,19 +154,7 @@ impl Client {
     /// Applies and shows an answer with the content of an update.
     pub(super) fn apply(&self, update: impl Into<Update>) -> io::Result<()> {
         let applied = self.conversation(|conversation| conversation.apply(update));
-        self.applied(applied)
-    }
-
-    /// Shows the changes of an update, and updates the completions.
-    fn applied(&self, applied: Applied) -> io::Result<()> {
-        self.update_completions(applied.change);
         self.0.display.show(&applied, &|id, position| self.own_output(id, position))
-    }
-
-    fn update_completions(&self, change: Change) {
-        self.conversation(|conversation| {
-            settings::update_completions(&self.0.completions, conversation, change);
-        });
     }
 
     /// What a terminal of the session wrote since a position, also after the agent has released it.
@@ -176,9 +165,7 @@ impl Client {
 
     /// Applies and shows an update.
     fn update(&self, update: SessionUpdate) -> io::Result<()> {
-        let change = self.0.display.update(update, &|id, position| self.own_output(id, position))?;
-        self.update_completions(change);
-        Ok(())
+        self.0.display.update(update, &|id, position| self.own_output(id, position))
     }
 }
 
@@ -197,7 +184,7 @@ impl UserInterface for Client {
         &self,
         request: &RequestPermissionRequest,
     ) -> Result<RequestPermissionResponse, Error> {
-        self.0.permissions.answer(request).await
+        self.0.permissions.answer(request, self.0.setup.is_ours(&request.session_id)).await
     }
 
     /// Does nothing: `intercept_update` takes every update before the toolkit's own conversations.

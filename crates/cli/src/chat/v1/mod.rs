@@ -1,7 +1,6 @@
 //! An agent of version 1.
 
 mod client;
-mod settings;
 
 use std::io;
 use std::path::Path;
@@ -18,11 +17,12 @@ use agentwire_acp_schema::v1::{
 };
 use agentwire_acp_toolkit::Toolkit;
 
-use self::settings::ModeSetting;
 use super::adapter::{AgentAdapter, StopKind, StoppedTurn, client_info};
 use super::agent_login::LoginMethod;
 use super::display::Display;
+use super::per_session::SessionChange;
 use super::prompt::{Piece, PromptSupport};
+use super::settings::{self, ModeSetting};
 use super::setup::{check_id, ignore_output_error};
 use crate::terminal::View;
 
@@ -165,12 +165,8 @@ impl AgentAdapter for Adapter {
         self.client().display()
     }
 
-    fn return_to_session(&self, session: &SessionId) {
-        self.client().setup().return_to(session);
-    }
-
-    fn leave_session(&self) {
-        self.client().forget();
+    fn session_changes(&self, change: SessionChange) {
+        self.client().session_changes(change);
     }
 
     async fn set_mode(&self, session: &SessionId, mode: &str) -> Result<(), BoxError> {

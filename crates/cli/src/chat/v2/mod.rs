@@ -2,7 +2,6 @@
 
 mod client;
 mod elicitation;
-mod settings;
 
 use std::io;
 use std::path::Path;
@@ -10,18 +9,22 @@ use std::time::Duration;
 
 use agentwire_acp_client::v2::{AgentHandle, Sessions};
 use agentwire_acp_client::{BoxError, CallError, Closed};
-use agentwire_acp_schema::v1::{Implementation, McpServer as OlderMcpServer};
+use agentwire_acp_schema::v1::{
+    Implementation, McpServer as OlderMcpServer, SessionConfigOptionValue as OlderOptionValue,
+};
 use agentwire_acp_schema::v2::{
     CancelSessionNotification, ContentBlock, DeleteSessionRequest, IdleStopReason, InitializeResponse,
     ListSessionsRequest, LoginAuthRequest, McpServer, McpServerHttp, McpServerStdio, NewSessionRequest,
-    NewSessionResponse, PromptRequest, ReplayFrom, ResumeSessionRequest, ResumeSessionResponse, SessionId,
-    SessionInfo, SetSessionConfigOptionRequest,
+    NewSessionResponse, PromptRequest, ReplayFrom, ResumeSessionRequest, ResumeSessionResponse,
+    SessionConfigOptionValue, SessionId, SessionInfo, SetSessionConfigOptionRequest,
 };
 
 use super::adapter::{AgentAdapter, StopKind, StoppedTurn};
 use super::agent_login::LoginMethod;
 use super::display::{Display, no_terminals};
+use super::per_session::SessionChange;
 use super::prompt::{Piece, PromptSupport};
+use super::settings;
 use super::setup::check_id;
 use crate::terminal::View;
 
@@ -143,21 +146,23 @@ impl AgentAdapter for Adapter {
         self.client.display()
     }
 
-    fn return_to_session(&self, session: &SessionId) {
-        self.client.setup().return_to(session);
-    }
-
-    fn leave_session(&self) {
-        self.client.forget();
+    fn session_changes(&self, change: SessionChange) {
+        self.client.session_changes(change);
     }
 
     async fn set_mode(&self, session: &SessionId, mode: &str) -> Result<(), BoxError> {
-        let option = self.client.mode_option().ok_or("the agent offers no modes")?;
+        let option = self.client.conversation(|conversation| settings::mode_option(conversation))?;
         self.set_option(session, &option, mode).await
     }
 
     async fn set_option(&self, session: &SessionId, option: &str, value: &str) -> Result<(), BoxError> {
-        let value = self.client.options(|options| settings::option_value(options, option, value))?;
+        let value =
+            self.client.conversation(|conversation| settings::option_value(conversation, option, value))?;
+        let value: SessionConfigOptionValue = match value {
+            OlderOptionValue::Boolean(is_on) => is_on.into(),
+            OlderOptionValue::ValueId(id) => id.into(),
+            _ => return Err("version 2 of the protocol has no such values".into()),
+        };
         let request = SetSessionConfigOptionRequest::new(session, option, value);
         let answer = self.agent.set_session_config_option(request).await?;
         Ok(self.client.set_options(answer.config_options)?)
@@ -169,7 +174,7 @@ impl AgentAdapter for Adapter {
     }
 
     fn list_options(&self, view: &View) -> Result<(), BoxError> {
-        let lines = self.client.options(settings::option_lines);
+        let lines = self.client.conversation(|conversation| settings::option_lines(conversation));
         Ok(view.list(&lines, "The agent offers no options.")?)
     }
 

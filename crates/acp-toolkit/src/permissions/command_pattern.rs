@@ -1,0 +1,205 @@
+//! Patterns of commands: words, in which `*` stands for any characters.
+
+use super::command_words::{Glyph, SPECIAL, read_words};
+
+/// A part of a pattern or of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Symbol {
+    Character(char),
+    /// What separates two words.
+    Space,
+    /// What separates two commands, or has another meaning to a shell.
+    Operator,
+    /// Any characters of one word or of several. Only in patterns.
+    Any,
+}
+
+/// A pattern of commands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct CommandPattern(Vec<Symbol>);
+
+impl CommandPattern {
+    /// Reads a pattern. None where a shell would split or expand it, other than by `*`.
+    pub(super) fn new(text: &str) -> Option<Self> {
+        let mut symbols = Vec::new();
+        for word in read_words(text, true)? {
+            if !symbols.is_empty() {
+                symbols.push(Symbol::Space);
+            }
+            symbols.extend(word.into_iter().map(|glyph| match glyph {
+                Glyph::Character(character) => Symbol::Character(character),
+                Glyph::Any => Symbol::Any,
+            }));
+        }
+        // More words may always follow.
+        while symbols.ends_with(&[Symbol::Space, Symbol::Any]) {
+            symbols.truncate(symbols.len() - 2);
+        }
+        Some(Self(symbols))
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns whether the words begin with the pattern.
+    pub(super) fn begins(&self, words: &[String]) -> bool {
+        let separated = words.iter().enumerate().flat_map(|(index, word)| {
+            let space = (index > 0).then_some(Symbol::Space);
+            space.into_iter().chain(word.chars().map(Symbol::Character))
+        });
+        !words.is_empty() && is_matched(&self.0, separated, false)
+    }
+
+    /// Returns whether a text has the pattern anywhere from the beginning of a word on, or of the last part of a path. Quotes and
+    /// escapes are left out, and `*` reaches over operators.
+    pub(super) fn occurs(&self, text: &str) -> bool {
+        let pattern = plain(self.0.iter().copied());
+        let text = plain(text.chars().map(Symbol::Character));
+        !text.is_empty() && is_matched(&pattern, text.into_iter(), true)
+    }
+}
+
+/// Leaves out quotes, escapes and spaces beside operators.
+fn plain(symbols: impl Iterator<Item = Symbol>) -> Vec<Symbol> {
+    let mut plain: Vec<Symbol> = Vec::new();
+    for symbol in symbols {
+        let symbol = match symbol {
+            Symbol::Character('\'' | '"' | '\\') => continue,
+            Symbol::Character('\n') => Symbol::Operator,
+            Symbol::Character(character) if character.is_whitespace() => Symbol::Space,
+            Symbol::Character(character) if character.is_control() || SPECIAL.contains(character) => {
+                Symbol::Operator
+            }
+            other => other,
+        };
+        match (plain.last(), symbol) {
+            (None | Some(Symbol::Space | Symbol::Operator), Symbol::Space) => {}
+            (Some(Symbol::Operator), Symbol::Operator) => {}
+            (Some(Symbol::Space), Symbol::Operator) => *plain.last_mut().expect("it was matched") = symbol,
+            _ => plain.push(symbol),
+        }
+    }
+    if plain.last() == Some(&Symbol::Space) {
+        plain.pop();
+    }
+    plain
+}
+
+/// Returns whether the pattern matches the text from its beginning on, or from any word on, up to the end of a word. Takes time in
+/// proportion to the length of both.
+fn is_matched(pattern: &[Symbol], text: impl Iterator<Item = Symbol>, anywhere: bool) -> bool {
+    let is_end = |symbol: Option<Symbol>| matches!(symbol, None | Some(Symbol::Space | Symbol::Operator));
+    // Which parts of the pattern are matched so far.
+    let mut reached = vec![false; pattern.len() + 1];
+    let mut previous = None;
+    let mut text = text.peekable();
+    loop {
+        let is_start = match previous {
+            None => true,
+            Some(_) if !anywhere => false,
+            Some(Symbol::Character('/')) => true,
+            previous => is_end(previous),
+        };
+        reached[0] |= is_start;
+        for index in 0..pattern.len() {
+            reached[index + 1] |= reached[index] && pattern[index] == Symbol::Any;
+        }
+        let next = text.next();
+        if reached[pattern.len()] && is_end(next) && previous.is_some() {
+            return true;
+        }
+        let Some(symbol) = next else { return false };
+        for index in (0..pattern.len()).rev() {
+            // What follows `*` stays reached, whatever comes.
+            if pattern[index] != Symbol::Any {
+                reached[index + 1] = reached[index] && pattern[index] == symbol;
+            }
+        }
+        reached[0] = false;
+        previous = Some(symbol);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pattern(text: &str) -> CommandPattern {
+        CommandPattern::new(text).unwrap()
+    }
+
+    fn begins(text: &str, words: &str) -> bool {
+        let words: Vec<_> = words.split(' ').map(str::to_owned).collect();
+        pattern(text).begins(&words)
+    }
+
+    #[test]
+    fn a_pattern_is_the_beginning_of_a_command() {
+        for (text, command, expected) in [
+            ("git", "git", true),
+            ("git", "git status", true),
+            ("git", "gitk", false),
+            ("git *", "git", true),
+            ("git *", "git status -s", true),
+            ("git *", "gitk", false),
+            ("npm*", "npm", true),
+            ("npm*", "npm-run x", true),
+            ("npm*", "npm install x", true),
+            ("npm*", "pnpm install", false),
+            ("npm run test:*", "npm run test:unit --watch", true),
+            ("npm run test:*", "npm run tests", false),
+            ("git * --force", "git push a b --force", true),
+            ("git * --force", "git push --force now", true),
+            ("git * --force", "git push --forced", false),
+            ("git * --force", "git --force", false),
+            ("*", "anything at all", true),
+            ("* x", "a b x", true),
+            ("a*b*c", "aXbYc", true),
+            ("a*b*c", "aXcYb", false),
+            ("'a*'", "ab", false),
+            ("'a*'", "a*", true),
+        ] {
+            assert_eq!(begins(text, command), expected, "{text} {command}");
+        }
+        assert!(!pattern("*").begins(&[]));
+        for text in ["a?", "a [b]", "a && b", "$a", "a\nb", "a 'b", "a `b`", "a \\b", "{a,b}"] {
+            assert_eq!(CommandPattern::new(text), None, "{text}");
+        }
+        assert!(pattern("").is_empty());
+    }
+
+    #[test]
+    fn a_pattern_is_found_in_any_part_of_a_text() {
+        for (text, command, expected) in [
+            ("rm", "rm x", true),
+            ("rm", "ls; rm x", true),
+            ("rm", "ls;rm", true),
+            ("rm", "sudo /bin/rm x", true),
+            ("rm", "form x", false),
+            ("rm", "rmdir x", false),
+            ("rm*", "ls && rmdir x", true),
+            ("rm*", "/usr/bin/rmdir x", true),
+            ("rm*", "form", false),
+            ("git status", "git; status", false),
+            ("git status", "g\\it 'status'", true),
+            ("git * --force", "git push origin HEAD~1 --force", true),
+            ("git * --force", "x $(git push --force)", true),
+            ("git * --force", "git push --forced", false),
+            ("*", "ls", true),
+            ("*", "", false),
+            ("'a;b'", "a;b", true),
+            ("'a  b'", "a b", true),
+        ] {
+            assert_eq!(pattern(text).occurs(command), expected, "{text} {command}");
+        }
+    }
+
+    /// A text that nearly matches at every character takes no more time than another.
+    #[test]
+    fn long_texts_are_read_once() {
+        let text = "a ".repeat(1 << 20);
+        assert!(!pattern("a*a*a*a*b").occurs(&text));
+        assert!(pattern("a*a*a*a*a").occurs(&text));
+    }
+}

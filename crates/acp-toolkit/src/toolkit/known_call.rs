@@ -1,0 +1,116 @@
+//! What a conversation knows of a tool call, for permission requests that leave it out.
+
+use agentwire_acp_schema::v1::{ToolCallContent, ToolCallLocation, ToolCallUpdate};
+#[cfg(feature = "v2")]
+use agentwire_acp_schema::v2::{self, Content, ContentBlock, DiffOperation};
+
+use crate::ToolCallEntry;
+
+/// Stands for the paths of a call that are not known. It is not absolute, so no rule allows it.
+const UNKNOWN_PATH: &str = "(unknown path)";
+
+/// Returns what is known of a tool call, as the subject of a permission request: with [`complete_call`] it fills in what a request
+/// leaves out. What was not said is none.
+///
+/// Of a diff of version 2, the paths become locations and the patch text. A call with content that cannot be read, or with a part
+/// that was too large to be kept, has a location that no rule can allow. In the latter case it has no input: what was left out may
+/// be a later one.
+///
+/// ```
+/// use agentwire_acp_schema::v1::{ToolCall, ToolCallUpdate, ToolKind};
+/// use agentwire_acp_toolkit::{Conversation, complete_call, known_call};
+///
+/// let mut conversation = Conversation::new();
+/// let _added = conversation.apply(ToolCall::new("c", "Remove a file").kind(ToolKind::Delete));
+/// let (_, entry) = conversation.tool_call(&"c".into()).expect("it was announced");
+/// let mut asked = ToolCallUpdate::new("c").title("Remove it?");
+/// complete_call(&mut asked, &known_call(entry));
+/// assert_eq!(asked, ToolCallUpdate::new("c").title("Remove it?").kind(ToolKind::Delete));
+/// ```
+pub fn known_call(entry: &ToolCallEntry) -> ToolCallUpdate {
+    let call = &entry.call;
+    let mut known = ToolCallUpdate::new(call.tool_call_id.clone());
+    known.title = Some(call.title.clone()).filter(|title| !title.is_empty());
+    (known.kind, known.name) = (call.kind.clone(), call.name.clone());
+    let mut locations = call.locations.clone();
+    let mut content = Vec::new();
+    let mut is_whole = entry.omitted == 0;
+    for part in &call.content {
+        match part {
+            #[cfg(feature = "v2")]
+            ToolCallContent::Unknown(object) => match object.decode() {
+                Ok(diff @ v2::ToolCallContent::Diff(_)) => {
+                    locations.extend(diff_paths(&diff).into_iter().map(ToolCallLocation::new));
+                    let texts = content_texts(diff).into_iter();
+                    content.extend(
+                        texts.map(agentwire_acp_schema::v1::ContentBlock::from).map(ToolCallContent::from),
+                    );
+                }
+                _ => is_whole = false,
+            },
+            #[cfg(not(feature = "v2"))]
+            ToolCallContent::Unknown(_) => is_whole = false,
+            other => content.push(other.clone()),
+        }
+    }
+    if !is_whole {
+        locations.push(ToolCallLocation::new(UNKNOWN_PATH));
+    }
+    known.content = Some(content).filter(|content| !content.is_empty());
+    known.locations = Some(locations).filter(|locations| !locations.is_empty());
+    known.raw_input = call.raw_input.clone().filter(|_| entry.omitted == 0);
+    known
+}
+
+/// Fills in what the call of a permission request leaves out.
+pub fn complete_call(call: &mut ToolCallUpdate, known: &ToolCallUpdate) {
+    fn fill<T: Clone>(member: &mut Option<T>, known: &Option<T>) {
+        if member.is_none() {
+            member.clone_from(known);
+        }
+    }
+    fill(&mut call.title, &known.title);
+    fill(&mut call.kind, &known.kind);
+    fill(&mut call.locations, &known.locations);
+    fill(&mut call.content, &known.content);
+    fill(&mut call.name, &known.name);
+    fill(&mut call.raw_input, &known.raw_input);
+}
+
+/// Returns the paths that a diff changes. A path that is not known is one that no rule can allow.
+#[cfg(feature = "v2")]
+pub(super) fn diff_paths(content: &v2::ToolCallContent) -> Vec<String> {
+    let v2::ToolCallContent::Diff(diff) = content else { return Vec::new() };
+    if diff.changes.is_empty() {
+        return vec![UNKNOWN_PATH.to_owned()];
+    }
+    let paths = diff.changes.iter().flat_map(|change| match &change.operation {
+        DiffOperation::Add(change) => vec![change.path.to_string()],
+        DiffOperation::Delete(change) => vec![change.path.to_string()],
+        DiffOperation::Modify(change) => vec![change.path.to_string()],
+        DiffOperation::Move(change) => vec![change.old_path.to_string(), change.path.to_string()],
+        DiffOperation::Copy(change) => vec![change.old_path.to_string(), change.path.to_string()],
+        _ => vec![UNKNOWN_PATH.to_owned()],
+    });
+    paths.collect()
+}
+
+/// Returns the texts of a tool call's content.
+#[cfg(feature = "v2")]
+pub(super) fn content_texts(content: v2::ToolCallContent) -> Vec<String> {
+    match content {
+        v2::ToolCallContent::Content(Content { content: ContentBlock::Text(text), .. }) => vec![text.text],
+        v2::ToolCallContent::Diff(diff) => {
+            let changes = diff.changes.into_iter().filter_map(|change| match change.operation {
+                DiffOperation::Add(change) => Some(format!("add {}", change.path)),
+                DiffOperation::Delete(change) => Some(format!("delete {}", change.path)),
+                DiffOperation::Modify(change) => Some(format!("modify {}", change.path)),
+                DiffOperation::Move(change) => Some(format!("move {} to {}", change.old_path, change.path)),
+                DiffOperation::Copy(change) => Some(format!("copy {} to {}", change.old_path, change.path)),
+                _ => None,
+            });
+            changes.chain(diff.patch.map(|patch| patch.text)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
