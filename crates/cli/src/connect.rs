@@ -13,12 +13,13 @@ use agentwire_transport_stdio::{Child, Command};
 use anyhow::Result;
 use http::header::AUTHORIZATION;
 use tokio::sync::Notify;
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::time::{Instant, sleep};
 
-use crate::failure::{OtherSide, Overdue, RemoteError, Usage};
+use crate::failure::{OtherSide, RemoteError, Usage};
 use crate::headers::add_headers;
 use crate::login::{authorization, is_person_there, with_tokens};
 use crate::mcp::arguments::Connect;
+use crate::questions::{self, Deadline, PersonTime, Questions, Responder};
 use crate::recording::RecordingClient;
 use crate::server_stderr::ServerStderr;
 use crate::server_target::target_of;
@@ -40,33 +41,30 @@ const CLOSING_LIMIT: Duration = Duration::from_secs(1);
 /// [`CLOSING_LIMIT`].
 const GRACE: Duration = Duration::from_millis(450);
 
-/// Connects with the client that `prepare` configures, and runs `main`. `--timeout` limits both together. The first signal closes
-/// the connection, the second returns at once; so does the first before the connection is open.
+/// Connects, and runs `main`. `--timeout` limits both together; the time in which a person logs in or answers a question of the
+/// server does not count. The first signal closes the connection, the second returns at once; so does the first before the
+/// connection is open.
 pub(crate) async fn with_server<R>(
     connect: Connect,
     output: Output<'_>,
-    prepare: impl FnOnce(Client) -> Client,
     main: impl AsyncFnOnce(RemoteServer) -> Result<R, BoxError>,
 ) -> Result<R> {
-    let limit = connect.timeout;
-    with_server_since(connect, output, prepare, async move |server, since| {
-        tokio::select! {
-            done = main(server) => done,
-            overdue = overdue(since, limit) => Err(overdue.into()),
-        }
+    with_questions(connect, output, async |server, questions| {
+        let outcome = questions.answer_during(main(server)).await;
+        questions.outcome(outcome, "the request had already been sent")
     })
     .await
 }
 
-/// The same for a `main` that has a deadline of its own. It gets the instant from which `--timeout` counts: a login before the
-/// connection does not count.
-pub(crate) async fn with_server_since<R>(
-    connect: Connect,
+/// The same for a `main` that waits for the server by [`Questions`], with their deadline.
+pub(crate) async fn with_questions<R>(
+    mut connect: Connect,
     Output { json, notes, recorder }: Output<'_>,
-    prepare: impl FnOnce(Client) -> Client,
-    main: impl AsyncFnOnce(RemoteServer, Instant) -> Result<R, BoxError>,
+    main: impl AsyncFnOnce(RemoteServer, &mut Questions) -> Result<R, BoxError>,
 ) -> Result<R> {
     let (era, timeout) = (connect.era, connect.timeout);
+    let responder = Responder::find(json, notes, std::mem::take(&mut connect.answers))?;
+    let person = PersonTime::default();
     let (target, is_authorized) = with_headers(&connect, notes)?;
     record_kind(&target, recorder.as_ref());
     let side = OtherSide::server(&target).has_authorization(is_authorized).stderr_is_shown();
@@ -79,38 +77,29 @@ pub(crate) async fn with_server_since<R>(
         target => target,
     };
     let (mut first, mut second) = (Signals::listen()?, Signals::listen()?);
-    let warnings = notes.clone();
-    let client = Client::from_info(Implementation::new("agentwire", env!("CARGO_PKG_VERSION")))
-        .discover_timeout(DISCOVER_LIMIT.min(timeout / 2))
-        .handshake_timeout(timeout)
-        .timeout(timeout)
-        .on_warning(move |warning| {
-            // The line is shown already.
-            if !matches!(warning, Warning::MessageLeftOut { .. }) || !text_lines.was_shown() {
-                warnings.add(&format!("warning: {warning}"));
-            }
-        });
     let options = ConnectOptions::new().mode(era.into());
     let options = match &target {
         Target::Http(target) if !is_authorized => tokio::select! {
-            options = add_tokens(options, target, json, notes, recorder.clone()) => options?,
+            options = add_tokens(options, target, is_person_there(json), &person, notes, recorder.clone()) => options?,
             interrupted = first.interrupted() => return Err(interrupted.into()),
         },
         Target::Http(_) => options
             .wrap_http(move |_, client| Ok::<_, Infallible>(RecordingClient::new(client, recorder.clone()))),
         _ => options,
     };
+    let client = client(timeout, notes, text_lines);
     let client = if connect.roots.is_empty() { client } else { client.roots(roots(&connect.roots)?) };
     let since = Instant::now();
     let is_connected = Cell::new(false);
+    let (add_capabilities, queue) = questions::channel();
+    let deadline = Deadline::new(timeout, since, person.clone());
+    let opening = Deadline::new(timeout, since, person.clone());
+    let mut questions = Questions { responder, queue, deadline, person, signals: first };
     let (outcome, done) = (Cell::new(None), Notify::new());
-    let connected = connect_to(&target, &options, prepare(client), async |server| {
+    let connected = connect_to(&target, &options, add_capabilities(client), async |server| {
         is_connected.set(true);
-        let ended = tokio::select! {
-            ended = main(server, since) => ended,
-            interrupted = first.interrupted() => Err(interrupted.into()),
-        };
-        outcome.set(Some(ended));
+        questions.responder.set_asker(&server.info().name);
+        outcome.set(Some(main(server, &mut questions).await));
         done.notify_one();
         Ok(())
     });
@@ -119,7 +108,7 @@ pub(crate) async fn with_server_since<R>(
         if is_connected.get() { second.interrupted().await } else { interrupted }
     };
     let not_connected = async {
-        let overdue = overdue(since, timeout).await;
+        let overdue = opening.expired().await;
         if is_connected.get() { std::future::pending().await } else { overdue }
     };
     let closing = async {
@@ -140,13 +129,19 @@ pub(crate) async fn with_server_since<R>(
     }
 }
 
-/// Completes when the time limit is over.
-pub(crate) async fn overdue(since: Instant, limit: Duration) -> Overdue {
-    match since.checked_add(limit) {
-        Some(end) => sleep_until(end).await,
-        None => std::future::pending().await,
-    }
-    Overdue(limit)
+/// The client. Its calls have no time limit of their own: the deadline of the questions holds.
+fn client(timeout: Duration, notes: &Notes, text_lines: TextLines) -> Client {
+    let warnings = notes.clone();
+    Client::from_info(Implementation::new("agentwire", env!("CARGO_PKG_VERSION")))
+        .discover_timeout(DISCOVER_LIMIT.min(timeout / 2))
+        .handshake_timeout(timeout)
+        .timeout(None)
+        .on_warning(move |warning| {
+            // The line is shown already.
+            if !matches!(warning, Warning::MessageLeftOut { .. }) || !text_lines.was_shown() {
+                warnings.add(&format!("warning: {warning}"));
+            }
+        })
 }
 
 /// Names the transport in the recording: the command line may have a name, which says nothing of it.
@@ -174,16 +169,17 @@ fn program_target(command: Command, stderr: ServerStderr, recorder: Option<Recor
 /// How long to wait for the answer to `server/discover` before `initialize` is tried: 5 s, or half the timeout.
 const DISCOVER_LIMIT: Duration = Duration::from_secs(5);
 
-/// Adds the tokens that are kept. A person at a terminal logs in first, if the server asks for it: no time limit counts then.
+/// Adds the tokens that are kept. A person at a terminal logs in first, if the server asks for it: no time limit counts then, nor at
+/// a login for more scopes later.
 async fn add_tokens(
     options: ConnectOptions,
     target: &HttpTarget,
-    json: bool,
+    is_there: bool,
+    person: &PersonTime,
     notes: &Notes,
     recorder: Option<Recorder>,
 ) -> Result<ConnectOptions> {
-    let is_there = is_person_there(json);
-    let Some(authorization) = authorization(is_there, notes) else {
+    let Some(authorization) = authorization(is_there.then_some(person), notes) else {
         return Ok(options.wrap_http(move |_, client| {
             Ok::<_, Infallible>(RecordingClient::new(client, recorder.clone()))
         }));

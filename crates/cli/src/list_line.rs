@@ -15,10 +15,15 @@ const COLUMNS: usize = 40;
 
 /// A text and the first line of a description.
 pub(crate) fn with_description(text: &str, description: Option<&str>) -> String {
-    within(columns(), text, description)
+    row(text, "  ", description)
 }
 
-fn within(columns: Option<usize>, text: &str, description: Option<&str>) -> String {
+/// The same with another text between both.
+pub(crate) fn row(text: &str, between: &str, description: Option<&str>) -> String {
+    within(columns(), text, between, description)
+}
+
+fn within(columns: Option<usize>, text: &str, between: &str, description: Option<&str>) -> String {
     let first = description.and_then(|text| text.trim_start().lines().next()).unwrap_or_default();
     let first = beginning(Printable::one_line(first), LINE_LIMIT);
     if first.is_empty() {
@@ -26,9 +31,10 @@ fn within(columns: Option<usize>, text: &str, description: Option<&str>) -> Stri
     }
     match columns {
         Some(columns) => {
-            format!("{text}  {}", cut(&first, columns.saturating_sub(width(text) + 2).max(COLUMNS)))
+            let used = width(text) + width(between);
+            format!("{text}{between}{}", cut(&first, columns.saturating_sub(used).max(COLUMNS)))
         }
-        None => format!("{text}  {first}"),
+        None => format!("{text}{between}{first}"),
     }
 }
 
@@ -67,18 +73,22 @@ mod tests {
     fn a_paragraph_is_cut_to_the_row_of_a_terminal() {
         let long = "Reads a file. It must be within the folders that are allowed, or else it fails.\nMore.";
         let whole = "read(path: string)  Reads a file. It must be within the folders that are allowed, or else it fails.";
-        assert_eq!(within(None, "read(path: string)", Some(long)), whole);
-        let cut = within(Some(62), "read(path: string)", Some(long));
+        assert_eq!(within(None, "read(path: string)", "  ", Some(long)), whole);
+        let cut = within(Some(62), "read(path: string)", "  ", Some(long));
         assert_eq!(cut, "read(path: string)  Reads a file. It must be within the…");
         // A long signature leaves the description its least.
         let name = "x".repeat(100);
         assert_eq!(
-            within(Some(62), &name, Some(long)),
+            within(Some(62), &name, "  ", Some(long)),
             format!("{name}  Reads a file. It must be within the…")
         );
-        assert_eq!(within(Some(62), "f()", Some("\u{1b}[2J  \nb")), "f()  ^[[2J  ");
-        assert_eq!(within(Some(62), "f()", None), "f()");
-        let wide = within(Some(45), "f()", Some(&"漢".repeat(100)));
+        assert_eq!(within(Some(62), "f()", "  ", Some("\u{1b}[2J  \nb")), "f()  ^[[2J  ");
+        assert_eq!(within(Some(62), "f()", "  ", None), "f()");
+        assert_eq!(
+            within(Some(30), "a://b  The b", ": ", Some(&"wörd ".repeat(20))),
+            format!("a://b  The b: {}…", "wörd ".repeat(6).trim_end())
+        );
+        let wide = within(Some(45), "f()", "  ", Some(&"漢".repeat(100)));
         assert_eq!(wide, format!("f()  {}…", "漢".repeat(19)));
     }
 }

@@ -7,16 +7,23 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use agentwire_mcp_auth::client::{AuthConfig, Authorization, Browser, ClientIdentity, ResourceParameter};
+use agentwire_mcp_auth::client::{
+    AuthConfig, Authorization, Browser, ClientIdentity, LoginError, RedirectListener, ResourceParameter,
+    UserAgent,
+};
 use agentwire_mcp_auth::store::FileStore;
 use agentwire_mcp_hub::{ConnectOptions, Target};
 use agentwire_recording::Recorder;
 use agentwire_transport_http::client::{Hyper, shown_url};
 use anyhow::{Context as _, Result};
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use http::Uri;
 
 use crate::arguments::{Login, Logout};
 use crate::failure::{Usage, sentence};
 use crate::output::print_json;
+use crate::questions::PersonTime;
 use crate::recording::RecordingClient;
 use crate::text::{self, Notes};
 use crate::values::NamedValue;
@@ -77,13 +84,51 @@ fn report(status: &str, url: &str, json: bool) -> Result<()> {
 }
 
 /// The tokens of the file of credentials, for connections to servers at a URL. Where a person is at a terminal, a server that asks
-/// for a login gets one. None without such a file, which a note explains.
-pub(crate) fn authorization(is_there: bool, notes: &Notes) -> Option<Authorization> {
+/// for a login gets one, and its time is counted. None without such a file, which a note explains.
+pub(crate) fn authorization(person: Option<&PersonTime>, notes: &Notes) -> Option<Authorization> {
     let open = || {
-        let config = if is_there { config()?.user_agent(browser(notes)) } else { config()? };
+        let config = match person {
+            Some(time) => config()?.user_agent(TimedBrowser { browser: browser(notes), time: time.clone() }),
+            None => config()?,
+        };
         anyhow::Ok(Authorization::new(config, client()?))
     };
     open().map_err(|error| notes.add(&format!("warning: no tokens are used: {}", sentence(&error)))).ok()
+}
+
+/// A browser whose logins count as time of the person.
+#[derive(Debug)]
+struct TimedBrowser {
+    browser: Browser,
+    time: PersonTime,
+}
+
+impl UserAgent for TimedBrowser {
+    fn redirect_uris(&self) -> Vec<String> {
+        self.browser.redirect_uris()
+    }
+
+    fn listen(&self) -> BoxFuture<'static, Result<Box<dyn RedirectListener>, LoginError>> {
+        let (listen, time) = (self.browser.listen(), self.time.clone());
+        let listen = async move { Ok(Box::new(TimedListener { listener: listen.await?, time }) as _) };
+        listen.boxed()
+    }
+}
+
+struct TimedListener {
+    listener: Box<dyn RedirectListener>,
+    time: PersonTime,
+}
+
+impl RedirectListener for TimedListener {
+    fn redirect_uri(&self) -> String {
+        self.listener.redirect_uri()
+    }
+
+    fn authorize(self: Box<Self>, url: Uri, state: String) -> BoxFuture<'static, Result<String, LoginError>> {
+        let wait = self.time.begin();
+        self.listener.authorize(url, state).inspect(move |_| drop(wait)).boxed()
+    }
 }
 
 /// Adds tokens to the connections to servers at a URL.

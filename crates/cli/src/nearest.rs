@@ -1,5 +1,7 @@
 //! The name that was probably meant, for errors about unknown ones.
 
+use crate::text::quoted;
+
 /// The longest names that are compared, in characters.
 const LENGTH_LIMIT: usize = 64;
 
@@ -33,7 +35,7 @@ pub(crate) fn nearest<'a>(mistaken: &str, names: impl IntoIterator<Item = &'a st
 
 /// The question that follows an error about an unknown name; empty where no name is near.
 pub(crate) fn did_you_mean<'a>(mistaken: &str, names: impl IntoIterator<Item = &'a str>) -> String {
-    nearest(mistaken, names).map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
+    nearest(mistaken, names).map(|name| format!("; did you mean {}?", quoted(name))).unwrap_or_default()
 }
 
 /// Whether one of at least three characters is a part of the other.

@@ -19,6 +19,9 @@ const LINE_LIMIT: usize = 16 << 10;
 /// How many bytes of a peer's text with several lines are shown. A mark counts the others.
 const TEXT_LIMIT: usize = 128 << 10;
 
+/// How many bytes of a word are shown in an error.
+const WORD_LIMIT: usize = 80;
+
 /// How many bytes are written to stdout at once.
 const BUFFER: usize = 64 << 10;
 
@@ -102,6 +105,11 @@ pub(crate) fn print_error(text: &str) {
 /// A peer's text on one line, up to 16 KiB.
 pub(crate) fn one_line(text: &str) -> String {
     beginning(Printable::one_line(text), LINE_LIMIT)
+}
+
+/// A name or another word, in backticks, on one line and up to 80 bytes.
+pub(crate) fn quoted(word: &str) -> String {
+    format!("`{}`", beginning(Printable::one_line(word), WORD_LIMIT))
 }
 
 /// The first `limit` bytes of a displayed value, with a mark that counts the others. Only these bytes take memory.

@@ -5,7 +5,6 @@ use agentwire_mcp_client::schema::{JsonSchema, TaskSupport, Tool, ToolAnnotation
 use agentwire_mcp_client::{BoxError, RemoteServer};
 use anyhow::Result;
 
-use crate::capabilities::as_in_call;
 use crate::connect::{Output, with_server};
 use crate::failure::{Exit, Failure};
 use crate::list_line::with_description;
@@ -14,14 +13,14 @@ use crate::nearest::did_you_mean;
 use crate::output::print_json;
 use crate::pretty::pretty;
 use crate::signature::signature;
-use crate::text;
+use crate::text::{self, quoted};
 
 /// Prints the tools, one a line, or all that the server says about one.
 pub(crate) async fn tools(arguments: Tools, output: Output<'_>) -> Result<()> {
     let json = output.json;
     let Tools { connect, mut words, .. } = arguments;
     let name = words.pop();
-    with_server(connect, output, as_in_call, async |server| {
+    with_server(connect, output, async |server| {
         match name {
             Some(name) => show(&find(&server, &name).await?, json)?,
             // All at once: a list that changes between two pages is read from its start again.
@@ -62,7 +61,7 @@ pub(crate) async fn find(server: &RemoteServer, name: &str) -> Result<Tool, BoxE
 /// The sentence on an unknown tool.
 pub(crate) fn no_such_tool(name: &str, tools: &[Tool]) -> String {
     let meant = did_you_mean(name, tools.iter().map(|tool| &*tool.name));
-    format!("the server has no tool `{}`{meant}", text::one_line(name))
+    format!("the server has no tool {}{meant}", quoted(name))
 }
 
 /// Prints all about a tool.
@@ -71,7 +70,8 @@ fn show(tool: &Tool, json: bool) -> std::io::Result<()> {
         return print_json(tool);
     }
     text::print_line(&signature(tool))?;
-    if let Some(title) = tool.title.as_deref().or_else(|| tool.annotations.as_ref()?.title.as_deref()) {
+    let title = tool.title.as_deref().or_else(|| tool.annotations.as_ref()?.title.as_deref());
+    if let Some(title) = title.filter(|title| tool.description.as_deref().map(str::trim_end) != Some(title)) {
         text::print_line(title)?;
     }
     if let Some(description) = &tool.description {

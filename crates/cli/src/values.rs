@@ -44,6 +44,24 @@ impl FromStr for NamedValue {
     }
 }
 
+/// An answer to a field of a form: `NAME=VALUE`.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer {
+    pub(crate) name: String,
+    pub(crate) value: String,
+}
+
+impl FromStr for Answer {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once('=') {
+            Some((name, value)) if !name.is_empty() => Ok(Self { name: name.into(), value: value.into() }),
+            _ => Err("write NAME=VALUE, as in sure=true".into()),
+        }
+    }
+}
+
 /// Checks a command line. It is kept as text.
 pub(crate) fn command(text: &str) -> Result<String, String> {
     command_line::parse(text).map(|_| text.to_owned()).map_err(|why| why.to_string())

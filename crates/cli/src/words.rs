@@ -1,5 +1,5 @@
-//! The arguments of a tool as the command line has them: `NAME=VALUE`, `NAME:=JSON`, `NAME@FILE`, `@FILE`, `-`, or one JSON
-//! object.
+//! The arguments of a tool as the command line has them: `NAME=VALUE`, `NAME:=JSON`, `NAME@FILE`, `@FILE`, `-`, or a JSON
+//! object. The members of all are one object, and of two with the same name the later counts where one is from an object.
 
 use std::io::{self, Read as _};
 use std::path::Path;
@@ -8,14 +8,11 @@ use agentwire_jsonrpc::{RawJson, RawObject};
 
 use crate::failure::Usage;
 use crate::files::{ReadError, read_text};
-use crate::text;
+use crate::text::quoted;
 use crate::values::json_object;
 
 /// The longest file of arguments, and the longest stdin: 32 MiB.
 const FILE_LIMIT: u64 = 32 << 20;
-
-/// The most bytes of a word that an error shows.
-const SHOWN: usize = 80;
 
 /// What the command line gives a tool or a prompt.
 pub(crate) enum Arguments {
@@ -50,12 +47,6 @@ impl Arguments {
     ///
     /// [`Usage`] where a word is no argument, or a file cannot be read.
     pub(crate) fn read(words: &[String]) -> Result<Self, Usage> {
-        if let [word] = words
-            && is_json(word)
-        {
-            let why = |why| Usage(format!("{why}; write NAME=VALUE, NAME:=JSON, or one JSON object"));
-            return json_object(word).map(Self::Object).map_err(why);
-        }
         let mut stdin = Some(io::stdin());
         let words = words.iter().map(|word| Word::read(word, || stdin.take()));
         let words = words.collect::<Result<Vec<_>, _>>()?;
@@ -74,6 +65,10 @@ fn is_json(word: &str) -> bool {
 
 impl Word {
     fn read(word: &str, stdin: impl FnOnce() -> Option<io::Stdin>) -> Result<Self, Usage> {
+        if is_json(word) {
+            return object(word)
+                .map_err(|why| Usage(format!("{why}; write NAME=VALUE, NAME:=JSON, or a JSON object")));
+        }
         if word == "-" {
             let stdin =
                 stdin().ok_or_else(|| Usage("`-` stands for stdin, which can be read only once".into()))?;
@@ -92,7 +87,8 @@ impl Word {
             (_, Some("")) | (_, None) if name.is_empty() || name == ":" => Err(no_argument(word)),
             ('=', Some(name)) => {
                 let value = RawJson::parse(rest.to_owned().into());
-                let value = value.map_err(|why| Usage(format!("argument `{name}`: not JSON: {why}")))?;
+                let value =
+                    value.map_err(|why| Usage(format!("argument {}: not JSON: {why}", quoted(name))))?;
                 Ok(Self::Json { name: name.into(), value })
             }
             ('=', None) => {
@@ -104,8 +100,7 @@ impl Word {
 }
 
 fn no_argument(word: &str) -> Usage {
-    let word = text::beginning(word, SHOWN);
-    Usage(format!("`{word}` is no argument: write NAME=VALUE, NAME:=JSON, NAME@FILE, @FILE, or -"))
+    Usage(format!("{} is no argument: write NAME=VALUE, NAME:=JSON, NAME@FILE, @FILE, or -", quoted(word)))
 }
 
 fn object(text: &str) -> Result<Word, String> {
@@ -181,8 +176,14 @@ mod tests {
         assert!(matches!(arguments(&[text]), Ok(Arguments::Object(object)) if object.as_str() == text));
         assert!(matches!(arguments(&[]), Ok(Arguments::Members(words)) if words.is_empty()));
         assert!(matches!(arguments(&["a=1", "b=2"]), Ok(Arguments::Members(words)) if words.len() == 2));
+        let object = r#"{"a": "x=1"}"#;
+        let both = arguments(&[object, "b=2"]).ok();
+        assert!(
+            matches!(both, Some(Arguments::Members(words)) if matches!(&words[0], Word::Object(it) if it.as_str() == object))
+        );
         for wrong in ["[1, 2]", "{"] {
-            assert!(arguments(&[wrong]).is_err(), "{wrong}");
+            assert!(arguments(&[wrong]).is_err() && arguments(&["a=1", wrong]).is_err(), "{wrong}");
         }
+        assert_eq!(read("a\nb\u{1b}").unwrap_err().lines().count(), 1);
     }
 }

@@ -50,7 +50,7 @@ fn assert_interrupt_cancels(url: &str, arguments: &[&str]) {
     call.close_stdin();
     call.stderr.words("task working");
     call.signal(Signal::INT);
-    call.end(SOON).exits(130).tells("interrupted");
+    call.end(SOON).exits(130).tells(" was cancelled\nerror: interrupted\n");
     let deadline = Instant::now() + SOON;
     while Program::run(&["call", url, "cancelled-count"], SOON).exits(0).stdout != "1\n" {
         assert!(Instant::now() < deadline, "it is not cancelled");

@@ -97,12 +97,15 @@ fn forms_are_answered_by_the_command_line() {
         assert_eq!(ended.exits(0).stdout, "ordered: 2 × tea\n");
         assert_eq!(ended.stderr, "answered with --answer: What may it be? (drink, cups)\n");
         let ended = run(&["--answer", "drink=wine"]);
-        assert_eq!(ended.exits(2).stderr, "error: --answer drink: \"wine\" is none of the choices\n");
+        assert_eq!(
+            ended.exits(2).stderr,
+            "error: --answer drink: \"wine\" is none of the choices; the tool had already been called\n"
+        );
         let ended = run(&["--answer", "food=cake"]);
         let expected = "declined, because nobody is at a terminal to be asked: What may it be?\n\
             to answer it: --answer drink=… --answer cups=…\n\
             --answer food: the server did not ask for it\n\
-            error: nobody is at a terminal to answer the question of the tool; --answer NAME=VALUE answers a form\n";
+            error: nobody is at a terminal to answer the question of the server; --answer NAME=VALUE answers a form\n";
         assert_eq!(ended.exits(6).stderr, expected);
     }
     let job = ["seconds=0", "ask=true", "--answer", "sure=true"];
@@ -126,7 +129,7 @@ fn a_tool_that_fails_for_want_of_a_person_is_not_permitted() {
     assert_eq!(ended.exits(6).stdout, "not sure\n");
     let expected = "declined, because nobody is at a terminal to be asked: Sure?\n\
         to answer it: --answer sure=…\n\
-        error: the tool failed, and nobody is at a terminal to answer its question; --answer NAME=VALUE answers a form\n";
+        error: the tool failed, and nobody is at a terminal to answer the question of the server; --answer NAME=VALUE answers a form\n";
     assert_eq!(ended.stderr, expected);
 }
 

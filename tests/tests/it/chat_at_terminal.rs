@@ -229,6 +229,10 @@ fn a_question_is_not_answered_by_what_was_typed_before() {
     next(&chat, &mut seen, "2) reject once (r): No");
     next(&chat, &mut seen, ANSWER);
     answer(&mut chat, &mut seen, "> ", "r", "\"optionId\":\"no\"");
+    // It belongs to the next prompt.
+    next(&chat, &mut seen, "> ");
+    chat.write(b"\x03");
+    next(&chat, &mut seen, "^C again ends the conversation.");
     next(&chat, &mut seen, "> ");
     chat.write(b"\x04");
     leaves(chat, &terminal, 0);

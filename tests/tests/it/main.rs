@@ -41,6 +41,7 @@ mod killed;
 mod long_lines;
 mod manual;
 mod mcp_commands;
+mod mcp_questions;
 mod model;
 mod network;
 mod nobody_there;

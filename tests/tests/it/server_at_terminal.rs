@@ -1,6 +1,7 @@
 //! What `agentwire server` says to the person who starts it: what it waits for, what it was asked, what other machines can do.
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
 use std::process::{Command, Stdio};
 
 use rustix::process::Signal;
@@ -104,8 +105,37 @@ fn each_request_and_notification_is_logged() {
         "notifications/initialized notification",
         "tools/call tool error",
     ];
-    let lines: Vec<_> = lines.iter().filter(|line| *line != "tools/list ok").collect();
+    // One for each request; that for the stream of a session may come before or behind others.
+    let is_http = |line: &&String| line.contains(" /mcp ");
+    let http = lines.iter().filter(is_http).filter(|line| *line == "POST /mcp 200").count();
+    assert!(http >= 4, "{ended}");
+    let lines: Vec<_> = lines.iter().filter(|line| *line != "tools/list ok" && !is_http(line)).collect();
     assert_eq!(lines, expected, "{ended}");
+}
+
+#[test]
+fn a_request_that_is_refused_before_the_server_is_logged() {
+    let (server, origin) = start(&["--http", "0", "--log"]);
+    let address = origin.strip_prefix("http://").expect("a URL");
+    let post = "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n";
+    let rows = [
+        ("GET /mcp?key=secret", "evil.example", "", "", "GET /mcp 403 "),
+        ("PUT /mcp", address, "", "", "PUT /mcp 405 "),
+        ("POST /mcp", address, post, "{", "POST /mcp 400 "),
+    ];
+    for (line, host, headers, body, expected) in rows {
+        let mut stream = TcpStream::connect(address).expect("it listens");
+        let length = body.len();
+        let head = format!(
+            "{line} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{headers}Content-Length: {length}\r\n\r\n"
+        );
+        stream.write_all((head + body).as_bytes()).expect("it reads");
+        stream.read_to_end(&mut Vec::new()).expect("it answers");
+        server.stderr.words(expected);
+    }
+    server.signal(Signal::TERM);
+    let ended = server.end(SOON);
+    assert!(!ended.exits(143).stderr.contains("secret"), "{ended}");
 }
 
 /// On stdio, too, and without what steers a terminal.

@@ -23,8 +23,8 @@ pub struct ToolCall {
     /// The tool's name, for programs.
     #[wire(lenient)]
     pub name: Option<String>,
-    /// The kind of tool. A missing member means [`ToolKind::Other`] to a view; who decides what a call may do must not take it for
-    /// a kind that the agent has said.
+    /// The kind of tool; [`ToolKind::Other`] if the member is missing.
+    // None tells a missing member from `other`: a rule on permissions must not take it for what the agent has said.
     #[wire(lenient, schema(with = "ToolKind"))]
     pub kind: Option<ToolKind>,
     /// Its status; [`ToolCallStatus::Pending`] if the member is missing.

@@ -31,7 +31,7 @@ pub(crate) async fn run(arguments: Agent, notes: &Notes, recorder: Option<Record
     }
     let (server_notes, notes) = (notes.clone(), notes.clone());
     let options = ConnectOptions::new().memory(Memory::new());
-    let options = match authorization(false, &notes) {
+    let options = match authorization(None, &notes) {
         Some(authorization) => with_tokens(options, authorization, None),
         None => options,
     };

@@ -1,33 +1,27 @@
 //! `agentwire call`: calls a tool of an MCP server, and asks the user the server's questions.
 
-mod answers;
-mod deadline;
-mod questions;
 mod reports;
+mod task;
 mod typed;
 
-use std::future::IntoFuture as _;
-use std::pin::pin;
 use std::time::Duration;
 
-use agentwire_jsonrpc::RawJson;
-use agentwire_mcp_client::schema::CallToolResult;
-use agentwire_mcp_client::{BoxError, CallError, Client, RemoteServer, Tasks};
+use agentwire_jsonrpc::{RawJson, RequestMethod as _};
+use agentwire_mcp_client::schema::{CallToolRequest, CallToolResult};
+use agentwire_mcp_client::{BoxError, CallError, RemoteServer};
 use anyhow::Result;
 use futures_util::FutureExt as _;
-use tokio::sync::mpsc;
-use tokio::time::Instant;
 
-use self::deadline::Deadline;
-use self::questions::{Question, Responder};
 use self::reports::Report;
+use self::task::LastTask;
 use self::typed::typed;
-use crate::connect::{Output, overdue, with_server_since};
+use crate::connect::{Output, with_questions};
 use crate::content::Printer;
-use crate::failure::{Exit, Failure, Interrupted, ToolFailed, Usage, to_anyhow};
+use crate::failure::{Exit, Failure, Interrupted, Overdue, ToolFailed, Usage, to_anyhow};
 use crate::mcp::arguments::Call;
 use crate::output::{Member, print_json};
 use crate::pretty::pretty;
+use crate::questions::Questions;
 use crate::text::{self, Notes};
 use crate::tools::{find, no_such_tool};
 use crate::words::Arguments;
@@ -39,63 +33,36 @@ const EXPLAIN_LIMIT: Duration = Duration::from_secs(10);
 pub(crate) async fn run(arguments: Call, output: Output<'_>) -> Result<()> {
     let Output { json, notes, .. } = output;
     let notes = notes.clone();
-    let Call { connect, words, answers, save, .. } = arguments;
+    let Call { connect, words, save, .. } = arguments;
     let (tool, words) = words.split_first().ok_or_else(|| Usage("TOOL is missing".into()))?;
     let arguments = Arguments::read(words)?;
     let mut printer = Printer::new(json, save)?;
-    let limit = connect.timeout;
-    let user = Responder::find(json, &notes, answers);
-    let (add_handlers, questions) = questions::channel();
-    let prepare = |client: Client| add_handlers(client).tasks(Tasks::new());
-    with_server_since(connect, output, prepare, async |server, since| {
-        user.set_asker(&server.info().name);
+    with_questions(connect, output, async |server, questions| {
         let is_empty = matches!(&arguments, Arguments::Members(words) if words.is_empty());
         let object = match arguments {
             Arguments::Object(object) => object,
             // What is missing is explained if the call fails.
             Arguments::Members(words) if words.is_empty() => RawJson::EMPTY_OBJECT,
             Arguments::Members(words) => {
-                // Each page of the list may take the whole limit.
-                let listed = tokio::select! {
-                    listed = find(&server, tool) => listed?,
-                    overdue = overdue(since, limit) => return Err(overdue.into()),
-                };
+                let listed = questions.answer_during(find(&server, tool)).await?;
                 typed(&listed, &words)?.into()
             }
         };
-        let call = ToolCall {
-            user: &user,
-            questions,
-            deadline: Deadline::new(limit, since),
-            notes: notes.clone(),
-            json,
+        let result = match call(&server, tool, object, questions, &notes, json).await {
+            Ok(result) => {
+                show_result(&result, json, &notes, &mut printer)?;
+                if result.is_error { Err(ToolFailed.into()) } else { Ok(()) }
+            }
+            Err(error) => Err(error),
         };
-        let result = call.run(&server, tool, object).await;
-        user.note_unused_answers(&notes);
-        let result = match result {
-            Ok(result) => result,
-            Err(error) => return Err(explain(&server, tool, is_empty, error).await),
+        let result = match questions.outcome(result, "the tool had already been called") {
+            Ok(()) => return printer.finish().map_err(BoxError::from),
+            Err(error) => error,
         };
-        show_result(&result, json, &mut printer)?;
-        if let Some(why) = user.wrong_answer() {
-            return Err(Usage(why).into());
+        tokio::select! {
+            error = explain(&server, tool, is_empty, result) => Err(error),
+            interrupted = questions.signals.interrupted() => Err(interrupted.into()),
         }
-        if user.has_declined() {
-            // The tool may say that all went well, though it did not do what it asked about.
-            let why = match result.is_error {
-                true => {
-                    "the tool failed, and nobody is at a terminal to answer its question; --answer NAME=VALUE answers a form"
-                }
-                false => {
-                    "nobody is at a terminal to answer the question of the tool; --answer NAME=VALUE answers a form"
-                }
-            };
-            return Err(Failure::new(Exit::NotPermitted, why).into());
-        }
-        if !result.is_error {
-            return printer.finish().map_err(BoxError::from);
-        }
-        Err(explain(&server, tool, is_empty, ToolFailed.into()).await)
     })
     .await
 }
@@ -121,77 +88,65 @@ async fn explain(server: &RemoteServer, tool: &str, is_empty: bool, error: BoxEr
     Failure::new(Exit::ToolFailed, to_anyhow(error).context(hint)).into()
 }
 
-/// A call while its tool runs.
-struct ToolCall<'a> {
-    user: &'a Responder,
-    questions: mpsc::Receiver<Question>,
-    deadline: Deadline,
-    notes: Notes,
+/// Makes the call, shows the reports on it, and answers the server's questions.
+async fn call(
+    server: &RemoteServer,
+    tool: &str,
+    arguments: RawJson,
+    questions: &mut Questions,
+    notes: &Notes,
     json: bool,
-}
-
-impl ToolCall<'_> {
-    async fn run(
-        mut self,
-        server: &RemoteServer,
-        tool: &str,
-        arguments: RawJson,
-    ) -> Result<CallToolResult, BoxError> {
-        let json = self.json;
-        let (report, mut reports) = reports::channel(json);
-        let task_report = report.clone();
-        // Reports are queued, so that slow output does not slow the server down. The call itself has no timeout: the deadline
-        // excludes the time in which the user answers.
-        let call = server
-            .call_tool(tool, arguments)
-            .timeout(None)
-            .progress_maximum(None)
-            .on_progress(move |progress| report.add(Report::Progress(progress)))
-            .on_task(move |state| task_report.add(Report::task(state)));
-        let mut call = pin!(call.into_future());
-        let mut task_line = None;
-        let result = loop {
-            tokio::select! {
-                biased;
-                // First, so that no question is shown after ^C.
-                () = self.user.interrupts() => return Err(Interrupted::BY_KEY.into()),
-                Some(report) = reports.recv() => {
-                    self.deadline.renew();
-                    report.show(&mut task_line, &self.notes, json)?;
-                    self.deadline.check()?;
-                }
-                Some(question) = self.questions.recv() => {
-                    // Reports wait while a question is open. The call goes on; its end withdraws the question.
-                    let since = Instant::now();
-                    tokio::select! {
-                        biased;
-                        () = self.user.answer(question) => self.deadline.exclude(since),
-                        result = &mut call => {
-                            self.user.question_withdrawn().await;
-                            break result?;
-                        }
-                    }
-                }
-                result = &mut call => break result?,
-                error = self.deadline.expired() => return Err(error.into()),
-            }
-        };
-        while let Some(report) = reports.recv().now_or_never().flatten() {
-            report.show(&mut task_line, &self.notes, json)?;
-        }
-        Ok(result)
+) -> Result<CallToolResult, BoxError> {
+    let (report, mut reports) = reports::channel(json);
+    let (task_report, last_task) = (report.clone(), LastTask::default());
+    let task = last_task.clone();
+    // Reports are queued, so that slow output does not slow the server down.
+    let call = server
+        .call_tool(tool, arguments)
+        .progress_maximum(None)
+        .on_progress(move |progress| report.add(Report::Progress(progress)))
+        .on_task(move |state| {
+            task.set(state);
+            task_report.add(Report::task(state));
+        });
+    let call = async { Ok(call.await?) };
+    let mut task_line = None;
+    let report = async || match reports.recv().await {
+        Some(report) => report.show(&mut task_line, notes, json),
+        None => std::future::pending().await,
+    };
+    // Its end drops the call, which asks the server to cancel it.
+    let result = questions.answer_and_report(call, report).await;
+    while let Some(report) = reports.recv().now_or_never().flatten() {
+        report.show(&mut task_line, notes, json)?;
     }
+    let Err(error) = result else { return result };
+    let error = match error.downcast::<Overdue>() {
+        Ok(overdue) => CallError::timed_out(CallToolRequest::NAME, overdue.0).into(),
+        Err(error) if error.is::<Interrupted>() => error,
+        Err(error) => return Err(error),
+    };
+    last_task.note_end(server, notes).await;
+    Err(error)
 }
 
-/// Prints a result: its content, or its structured content where that has no text.
-fn show_result(result: &CallToolResult, json: bool, printer: &mut Printer) -> Result<()> {
+/// Prints a result: its content, or its structured content where there is none. With images and the like, structured content
+/// mostly repeats them in Base64.
+fn show_result(result: &CallToolResult, json: bool, notes: &Notes, printer: &mut Printer) -> Result<()> {
     if json {
         print_json(&Member("result", result))?;
     }
     printer.blocks(&result.content)?;
     let has_text = result.content.iter().any(|block| block.as_text().is_some());
     match &result.structured_content {
-        Some(structured) if !json && !has_text => Ok(text::print(&pretty(structured.as_str()))?),
+        Some(structured) if !json && !has_text && result.content.is_empty() => {
+            Ok(text::print(&pretty(structured.as_str()))?)
+        }
+        Some(structured) if !json && !has_text => {
+            let bytes = structured.as_str().len();
+            notes.add(&format!("[structured content of {bytes} bytes is left out; --json shows it]"));
+            Ok(())
+        }
         _ => Ok(()),
     }
 }

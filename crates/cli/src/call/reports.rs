@@ -40,7 +40,7 @@ impl Report {
             Self::Progress(progress) => {
                 let total = progress.total.map(|total| format!("/{total}")).unwrap_or_default();
                 let message = progress.message.as_deref().unwrap_or_default();
-                notes.add(&format!("{}{total} {message}", progress.progress));
+                notes.add(format!("{}{total} {message}", progress.progress).trim_end());
             }
             Self::Task(line) => {
                 if task_line.as_ref() != Some(&line) {

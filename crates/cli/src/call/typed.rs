@@ -2,21 +2,24 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use agentwire_jsonrpc::{RawJson, RawObject};
+use agentwire_jsonrpc::{Printable, RawJson, RawObject};
 use agentwire_mcp_client::schema::Tool;
 use serde_json::{Map, Value};
 
 use crate::failure::Usage;
 use crate::nearest::did_you_mean;
 use crate::signature::{resolve, signature};
-use crate::text;
+use crate::text::{self, quoted};
 use crate::words::{Source, Word};
 
 /// How many subschemas of an argument are looked at, and how many of its allowed values.
 const BUDGET: usize = 100;
 const CHOICES: usize = 1000;
 
-/// The most bytes of a value that an error shows.
+/// The most allowed values that an error names.
+const SHOWN_CHOICES: usize = 20;
+
+/// The most bytes of an allowed value that an error shows.
 const SHOWN: usize = 80;
 
 /// The object for a tool.
@@ -55,13 +58,18 @@ pub(super) fn typed(tool: &Tool, words: &[Word]) -> Result<RawObject, Usage> {
     let required: HashSet<_> = required.filter_map(Value::as_str).collect();
     let is_missing = |name: &&String| required.contains(name.as_str()) && !all.contains_key(name.as_str());
     match properties.keys().find(is_missing) {
-        Some(name) => Err(Usage(format!("argument `{name}` is missing: {}", signature(tool)))),
+        Some(name) => Err(Usage(format!("argument {} is missing: {}", quoted(name), line(tool)))),
         None => Ok(all),
     }
 }
 
+/// The tool's signature on one line, whatever its names have.
+fn line(tool: &Tool) -> String {
+    text::one_line(&signature(tool))
+}
+
 fn twice(name: &str) -> Usage {
-    Usage(format!("argument `{name}` is given twice"))
+    Usage(format!("argument {} is given twice", quoted(name)))
 }
 
 fn is_first(seen: &mut BTreeSet<String>, name: &str) -> Result<(), Usage> {
@@ -93,8 +101,7 @@ fn is_known(tool: &Tool, properties: &Map<String, Value>, name: &str) -> Result<
         return Ok(());
     }
     let meant = did_you_mean(name, properties.keys().map(String::as_str));
-    let name = text::beginning(name, SHOWN);
-    Err(Usage(format!("the tool has no argument `{name}`: {}{meant}", signature(tool))))
+    Err(Usage(format!("the tool has no argument {}: {}{meant}", quoted(name), line(tool))))
 }
 
 /// Whether the schema says that the tool has no arguments.
@@ -111,10 +118,10 @@ fn value_of(
     let kinds = Kinds::of(root, schema);
     let explain = |(text, source): &(&str, Source), why: String| {
         let shown = match source {
-            Source::CommandLine => format!("`{}`", text::beginning(text, SHOWN)),
+            Source::CommandLine => quoted(text),
             Source::File => "the text of the file".to_owned(),
         };
-        Usage(format!("argument `{name}`: {shown} {why}"))
+        Usage(format!("argument {}: {shown} {why}", quoted(name)))
     };
     match texts {
         [text] => kinds.value(root, text.0).map_err(|why| explain(text, why)),
@@ -217,8 +224,12 @@ impl<'a> Kinds<'a> {
     fn complaint(&self, text: &str) -> String {
         let mut nouns: Vec<_> = self.types.iter().map(|name| noun(name)).collect();
         if !self.choices.is_empty() {
-            let names: Vec<_> = self.choices.iter().take(20).map(|choice| choice_text(choice)).collect();
+            let mut names: Vec<_> =
+                self.choices.iter().take(SHOWN_CHOICES).map(|choice| choice_text(choice)).collect();
             let meant = did_you_mean(text, names.iter().map(String::as_str));
+            if self.choices.len() > SHOWN_CHOICES {
+                names.push("…".into());
+            }
             nouns.push(format!("one of {}{meant}", names.join(", ")));
         }
         match &nouns[..] {
@@ -230,7 +241,7 @@ impl<'a> Kinds<'a> {
 
 fn choice_text(choice: &Value) -> String {
     let text = choice.as_str().map_or_else(|| choice.to_string(), str::to_owned);
-    text::beginning(text, SHOWN)
+    text::beginning(Printable::one_line(&text), SHOWN)
 }
 
 fn noun(name: &str) -> String {
@@ -241,7 +252,7 @@ fn noun(name: &str) -> String {
         "object" => "a JSON object".into(),
         "array" => "a JSON array".into(),
         "null" => "`null`".into(),
-        name => text::beginning(name, SHOWN),
+        name => text::beginning(Printable::one_line(name), SHOWN),
     }
 }
 

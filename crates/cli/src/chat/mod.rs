@@ -66,6 +66,7 @@ use crate::failure::{
 };
 use crate::login::authorization;
 use crate::output::print_json;
+use crate::questions::PersonTime;
 use crate::signals::Signals;
 use crate::terminal::{Format, TerminalModes};
 use crate::text::Notes;
@@ -271,7 +272,7 @@ async fn log_in(servers: &[McpServer], notes: &Notes) -> Result<()> {
     for url in urls {
         let authorization = match &known {
             Some(authorization) => authorization,
-            None => match authorization(true, notes) {
+            None => match authorization(Some(&PersonTime::default()), notes) {
                 Some(authorization) => known.insert(authorization),
                 None => return Ok(()),
             },

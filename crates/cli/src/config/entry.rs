@@ -16,6 +16,9 @@ use crate::failure::Usage;
 pub(super) const RELATIVE_PROGRAM: &str =
     "its program is a relative path; write an absolute one, `~/…`, or a name in PATH";
 
+/// The variable that stands for a `$` which a shell leaves as it is. No environment has it.
+const DOLLAR: &str = "dollar()";
+
 /// Where an entry stands: the file, and `agents` or `servers`.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
@@ -62,6 +65,7 @@ pub(super) fn read(
         }
     }
     let file = json!({ "mcpServers": { name: members } }).to_string();
+    let lookup = move |name: &str| if name == DOLLAR { Some("$".to_owned()) } else { lookup(name) };
     let read = McpConfigReader::new().variables(lookup).parse(&file).map_err(|error| {
         let member = error.member().unwrap_or_default();
         place.wrong(name, if member == "args" { "command" } else { member }, &error.fault().to_string())
@@ -82,7 +86,7 @@ pub(super) fn read(
 /// The words of a command: a command line, or a list of words.
 fn words(command: &Value) -> Result<Vec<String>, &'static str> {
     let words = match command {
-        Value::String(line) => shell_words::split(line).map_err(|_| "a quote is not closed")?,
+        Value::String(line) => shell_words::split(&protected(line)).map_err(|_| "a quote is not closed")?,
         Value::Array(words) => words
             .iter()
             .map(|word| word.as_str().map(str::to_owned))
@@ -94,6 +98,32 @@ fn words(command: &Value) -> Result<Vec<String>, &'static str> {
         Some(program) if !program.is_empty() => Ok(words),
         _ => Err("it is empty"),
     }
+}
+
+/// A command line whose variables in single quotes, and behind a backslash, stay as they are when variables are replaced.
+fn protected(line: &str) -> String {
+    let (mut protected, mut quote) = (String::with_capacity(line.len()), None);
+    let mut rest = line.chars().peekable();
+    while let Some(c) = rest.next() {
+        match (c, quote) {
+            ('\\', None | Some('"')) if rest.next_if_eq(&'$').is_some() => {
+                protected.push_str(&format!("${{{DOLLAR}}}"));
+            }
+            ('\\', None | Some('"')) => {
+                protected.push(c);
+                protected.extend(rest.next());
+            }
+            ('$', Some('\'')) => protected.push_str(&format!("${{{DOLLAR}}}")),
+            _ => {
+                quote = match quote {
+                    None => Some(c).filter(|c| matches!(c, '\'' | '"')),
+                    Some(open) => Some(open).filter(|open| *open != c),
+                };
+                protected.push(c);
+            }
+        }
+    }
+    protected
 }
 
 /// Replaces `~` before a separator by the home folder.
@@ -159,6 +189,15 @@ mod tests {
         assert_eq!(command.directory(), Some(Path::new("/tmp")));
         let environment: Vec<_> = command.environment().collect();
         assert_eq!(environment, [(OsStr::new("KEY"), Some(OsStr::new("hunter2")))]);
+    }
+
+    #[test]
+    fn a_variable_is_replaced_where_a_shell_replaces_it() {
+        let line = r#"command = '''sh -c 'a "${TOKEN} $x' ${TOKEN} "b '${TOKEN}'" \${TOKEN} "\${TOKEN}" ${NO:-d} c\\ $x'''"#;
+        let Ok(Target::Stdio(command)) = entry(line) else { panic!("{line}") };
+        let expected =
+            ["-c", "a \"${TOKEN} $x", "hunter2", "b 'hunter2'", "${TOKEN}", "${TOKEN}", "d", "c\\", "$x"];
+        assert_eq!(command.arguments(), expected.map(std::ffi::OsString::from));
     }
 
     #[test]

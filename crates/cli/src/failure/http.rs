@@ -48,11 +48,15 @@ pub(super) fn is_web_page(error: &(dyn Error + 'static)) -> bool {
     chain(error).any(|cause| match (cause.downcast_ref(), cause.downcast_ref()) {
         (Some(HttpError::ContentType { content_type, .. }), _)
         | (_, Some(SseError::NoStream { content_type, .. })) => is_html(content_type),
-        (Some(HttpError::Refused(refusal)), _) => {
-            refusal.status == StatusCode::METHOD_NOT_ALLOWED && has_html(&refusal.headers)
-        }
+        (Some(HttpError::Refused(refusal)), _) => is_page(refusal),
         _ => false,
     })
+}
+
+/// Whether a refusal shows that a web page is at the URL: what serves only pages knows no POST.
+fn is_page(refusal: &Refusal) -> bool {
+    let is_of_page = matches!(refusal.status, StatusCode::METHOD_NOT_ALLOWED | StatusCode::NOT_IMPLEMENTED);
+    is_of_page && has_html(&refusal.headers)
 }
 
 /// The sentence on a web page.
@@ -125,7 +129,7 @@ fn refused(url: &str, refusal: &Refusal, sends_authorization: bool) -> String {
         StatusCode::NOT_FOUND => {
             format!("there is no MCP server at {url} (HTTP status {status}){said}{}", try_another(url))
         }
-        _ if has_html(&refusal.headers) && status == StatusCode::METHOD_NOT_ALLOWED => web_page(url),
+        _ if is_page(refusal) => web_page(url),
         _ => format!("{url} answers with HTTP status {status}{said}"),
     }
 }

@@ -12,14 +12,24 @@ use clap::{Args, ValueEnum};
 use crate::config::ConfigArguments;
 use crate::failure::Usage;
 use crate::headers::HeaderArguments;
-use crate::values::{NamedValue, directory, seconds};
+use crate::text::quoted;
+use crate::values::{Answer, directory, seconds};
 
-/// How to reach a server.
+/// How to reach a server, and how to answer its questions.
 #[derive(Debug, Args)]
 pub(crate) struct Connect {
     /// Where the server is: set by `place` of the command.
     #[arg(skip)]
     pub(crate) place: Place,
+    /// A URL, a command line as one argument, a name of the configuration file, or FILE or FILE:NAME of a file such as .mcp.json
+    #[arg(index = 1)]
+    target: Option<String>,
+    /// The server's command and its arguments, in place of TARGET
+    #[arg(index = 3, last = true, value_name = "CMD")]
+    command: Vec<OsString>,
+    /// Answer a field of a form for which the server asks; may be given again
+    #[arg(long = "answer", value_name = "NAME=VALUE")]
+    pub(crate) answers: Vec<Answer>,
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
     #[command(flatten)]
@@ -82,32 +92,27 @@ impl std::str::FromStr for Variable {
     }
 }
 
-/// The arguments without a dash: TARGET and what follows it, or only the latter where the command stands behind `--`.
-pub(crate) struct Positionals {
-    target: Option<String>,
-    words: Vec<String>,
-    command: Vec<OsString>,
-}
-
-impl Positionals {
-    pub(crate) fn new(target: Option<String>, words: Vec<String>, command: Vec<OsString>) -> Self {
-        Self { target, words, command }
-    }
-
-    /// Where the server is, and the arguments after TARGET.
+impl Connect {
+    /// Sets the place of the server: TARGET, or the command behind `--`. Returns the arguments after TARGET.
     ///
     /// # Errors
     ///
     /// [`Usage`] where there are fewer than `names` arguments after TARGET, or, with `limit`, more than that.
-    pub(crate) fn place(self, names: &[&str], limit: Option<usize>) -> Result<(Place, Vec<String>)> {
-        let Self { target, mut words, command } = self;
-        let place = if command.is_empty() {
+    fn find_place(
+        &mut self,
+        mut words: Vec<String>,
+        names: &[&str],
+        limit: Option<usize>,
+    ) -> Result<Vec<String>> {
+        let (target, command) = (self.target.take(), std::mem::take(&mut self.command));
+        self.place = if command.is_empty() {
             let Some(target) = target else {
                 let why = "the server is missing: write a URL, a quoted command line, or -- and the command";
                 return Err(Usage(why.into()).into());
             };
             if is_runner(&target) && !words.is_empty() {
-                return Err(Usage(format!("`{target}` alone is no server; {}", unquoted(&target))).into());
+                let hint = unquoted(&target);
+                return Err(Usage(format!("`{target}` alone is no server; {hint}")).into());
             }
             Place::Text(target)
         } else {
@@ -117,12 +122,12 @@ impl Positionals {
         if let Some(name) = names.get(words.len()) {
             return Err(Usage(format!("{name} is missing")).into());
         }
-        match (limit, &place) {
+        match (limit, &self.place) {
             (Some(limit), Place::Text(target)) if words.len() > limit => Err(too_many(target)),
             (Some(limit), _) if words.len() > limit => {
-                Err(Usage(format!("`{}` is one argument too many", words[limit])).into())
+                Err(Usage(format!("{} is one argument too many", quoted(&words[limit]))).into())
             }
-            _ => Ok((place, words)),
+            _ => Ok(words),
         }
     }
 }
@@ -152,16 +157,11 @@ fn is_runner(target: &str) -> bool {
     override_usage = "agentwire tools [OPTIONS] <TARGET> [TOOL]\n       agentwire tools [OPTIONS] [TOOL] -- <CMD>..."
 )]
 pub(crate) struct Tools {
-    /// A URL, a command line as one argument, a name of the configuration file, or FILE or FILE:NAME of a file such as .mcp.json
-    target: Option<String>,
     /// Show only this tool: all of its description, and its schemas
-    #[arg(value_name = "TOOL")]
+    #[arg(index = 2, value_name = "TOOL")]
     pub(crate) words: Vec<String>,
     #[command(flatten)]
     pub(crate) connect: Connect,
-    /// The server's command and its arguments, in place of TARGET
-    #[arg(last = true, value_name = "CMD")]
-    command: Vec<OsString>,
 }
 
 #[derive(Debug, Args)]
@@ -169,37 +169,25 @@ pub(crate) struct Tools {
     override_usage = "agentwire call [OPTIONS] <TARGET> <TOOL> [ARGUMENT]...\n       agentwire call [OPTIONS] <TOOL> [ARGUMENT]... -- <CMD>..."
 )]
 pub(crate) struct Call {
-    /// A URL, a command line as one argument, a name of the configuration file, or FILE or FILE:NAME of a file such as .mcp.json
-    target: Option<String>,
     /// The tool's name, and its arguments: NAME=VALUE, of the type that the tool's schema says; NAME:=JSON; NAME@FILE, the
-    /// text of a file; @FILE and -, a JSON object in a file and on stdin; or one JSON object
-    #[arg(value_name = "ARGUMENT")]
+    /// text of a file; a JSON object, in a file as @FILE, or on stdin as -. Objects and other arguments are merged: of two
+    /// with the same name, the later counts
+    #[arg(index = 2, value_name = "ARGUMENT")]
     pub(crate) words: Vec<String>,
-    /// Answer a field of a form for which the server asks; may be given again
-    #[arg(long = "answer", value_name = "NAME=VALUE")]
-    pub(crate) answers: Vec<NamedValue>,
     /// Save images, sounds and other files of the result in this directory
     #[arg(long, value_name = "DIR")]
     pub(crate) save: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) connect: Connect,
-    /// The server's command and its arguments, in place of TARGET
-    #[arg(last = true, value_name = "CMD")]
-    command: Vec<OsString>,
 }
 
 /// The arguments of a command that needs nothing but a server.
 #[derive(Debug, Args)]
 pub(crate) struct ServerOnly {
-    /// A URL, a command line as one argument, a name of the configuration file, or FILE or FILE:NAME of a file such as .mcp.json
-    target: Option<String>,
-    #[arg(hide = true)]
+    #[arg(index = 2, hide = true)]
     pub(crate) words: Vec<String>,
     #[command(flatten)]
     pub(crate) connect: Connect,
-    /// The server's command and its arguments, in place of TARGET
-    #[arg(last = true, value_name = "CMD")]
-    command: Vec<OsString>,
 }
 
 #[derive(Debug, Args)]
@@ -207,19 +195,14 @@ pub(crate) struct ServerOnly {
     override_usage = "agentwire read [OPTIONS] <TARGET> <URI>\n       agentwire read [OPTIONS] <URI> -- <CMD>..."
 )]
 pub(crate) struct Read {
-    /// A URL, a command line as one argument, a name of the configuration file, or FILE or FILE:NAME of a file such as .mcp.json
-    target: Option<String>,
     /// The resource's URI
-    #[arg(value_name = "URI")]
+    #[arg(index = 2, value_name = "URI")]
     pub(crate) words: Vec<String>,
     /// Save the resource in this directory
     #[arg(long, value_name = "DIR")]
     pub(crate) save: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) connect: Connect,
-    /// The server's command and its arguments, in place of TARGET
-    #[arg(last = true, value_name = "CMD")]
-    command: Vec<OsString>,
 }
 
 #[derive(Debug, Args)]
@@ -227,17 +210,12 @@ pub(crate) struct Read {
     override_usage = "agentwire prompt [OPTIONS] <TARGET> <PROMPT> [ARGUMENT]...\n       agentwire prompt [OPTIONS] <PROMPT> [ARGUMENT]... -- <CMD>..."
 )]
 pub(crate) struct Prompt {
-    /// A URL, a command line as one argument, a name of the configuration file, or FILE or FILE:NAME of a file such as .mcp.json
-    target: Option<String>,
-    /// The prompt's name, and its arguments: NAME=VALUE; NAME@FILE, the text of a file; @FILE and -, a JSON object in a
-    /// file and on stdin; or one JSON object
-    #[arg(value_name = "ARGUMENT")]
+    /// The prompt's name, and its arguments: NAME=VALUE; NAME@FILE, the text of a file; a JSON object, in a file as @FILE,
+    /// or on stdin as -
+    #[arg(index = 2, value_name = "ARGUMENT")]
     pub(crate) words: Vec<String>,
     #[command(flatten)]
     pub(crate) connect: Connect,
-    /// The server's command and its arguments, in place of TARGET
-    #[arg(last = true, value_name = "CMD")]
-    command: Vec<OsString>,
 }
 
 #[derive(Debug, Args)]
@@ -245,17 +223,12 @@ pub(crate) struct Prompt {
     override_usage = "agentwire complete [OPTIONS] <TARGET> <PROMPT|URI> <ARGUMENT> <VALUE> [NAME=VALUE]...\n       agentwire complete [OPTIONS] <PROMPT|URI> <ARGUMENT> <VALUE> [NAME=VALUE]... -- <CMD>..."
 )]
 pub(crate) struct Complete {
-    /// A URL, a command line as one argument, a name of the configuration file, or FILE or FILE:NAME of a file such as .mcp.json
-    target: Option<String>,
     /// A prompt's name or the URI template of a resource, the argument, the beginning of its value, and the arguments that
     /// are known already
-    #[arg(value_name = "ARGUMENT")]
+    #[arg(index = 2, value_name = "ARGUMENT")]
     pub(crate) words: Vec<String>,
     #[command(flatten)]
     pub(crate) connect: Connect,
-    /// The server's command and its arguments, in place of TARGET
-    #[arg(last = true, value_name = "CMD")]
-    command: Vec<OsString>,
 }
 
 #[derive(Debug, Args)]
@@ -263,16 +236,11 @@ pub(crate) struct Complete {
     override_usage = "agentwire request [OPTIONS] <TARGET> <METHOD> [JSON]\n       agentwire request [OPTIONS] <METHOD> [JSON] -- <CMD>..."
 )]
 pub(crate) struct Request {
-    /// A URL, a command line as one argument, a name of the configuration file, or FILE or FILE:NAME of a file such as .mcp.json
-    target: Option<String>,
     /// The method, and its parameters: a JSON object, @FILE, or - for stdin
-    #[arg(value_name = "ARGUMENT")]
+    #[arg(index = 2, value_name = "ARGUMENT")]
     pub(crate) words: Vec<String>,
     #[command(flatten)]
     pub(crate) connect: Connect,
-    /// The server's command and its arguments, in place of TARGET
-    #[arg(last = true, value_name = "CMD")]
-    command: Vec<OsString>,
 }
 
 /// Finds out of a command's arguments without a dash where the server is.
@@ -282,9 +250,8 @@ macro_rules! place {
             impl $command {
                 /// Sets the place of the server. Leaves the arguments after TARGET in `words`.
                 pub(crate) fn place(&mut self) -> Result<()> {
-                    let (words, command) = (std::mem::take(&mut self.words), std::mem::take(&mut self.command));
-                    let positionals = Positionals::new(self.target.take(), words, command);
-                    (self.connect.place, self.words) = positionals.place(&[$($name),*], $limit)?;
+                    let words = std::mem::take(&mut self.words);
+                    self.words = self.connect.find_place(words, &[$($name),*], $limit)?;
                     Ok(())
                 }
             }

@@ -1,10 +1,11 @@
 //! `agentwire complete`.
 
 use std::collections::BTreeMap;
+use std::io;
 
 use agentwire_mcp_client::schema::{
-    CompleteRequest, CompletionArgument, CompletionContext, CompletionReference, PromptReference,
-    ResourceTemplateReference,
+    CompleteRequest, CompleteResult, CompletionArgument, CompletionContext, CompletionReference,
+    PromptReference, ResourceTemplateReference,
 };
 use anyhow::Result;
 
@@ -12,7 +13,7 @@ use super::arguments::Complete;
 use crate::connect::{Output, with_server};
 use crate::failure::Usage;
 use crate::output::{Member, print_json};
-use crate::text;
+use crate::text::{self, Notes};
 use crate::values::NamedValue;
 
 /// Prints the values, one a line.
@@ -20,11 +21,13 @@ pub(crate) async fn complete(arguments: Complete, output: Output<'_>) -> Result<
     let (json, notes) = (output.json, output.notes);
     let Complete { connect, words, .. } = arguments;
     let request = request(&words)?;
-    let result =
-        with_server(connect, output, |client| client, async |server| Ok(server.complete(request).await?))
-            .await?;
+    with_server(connect, output, async |server| Ok(show(&server.complete(request).await?, json, notes)?))
+        .await
+}
+
+fn show(result: &CompleteResult, json: bool, notes: &Notes) -> io::Result<()> {
     if json {
-        return Ok(print_json(&Member("result", &result))?);
+        return print_json(&Member("result", result));
     }
     let completion = &result.completion;
     for value in &completion.values {

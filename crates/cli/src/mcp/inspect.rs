@@ -13,7 +13,6 @@ use serde_json::{Map, Value};
 
 use super::arguments::{Place, ServerOnly};
 use super::lists::{prompt_line, resource_line, template_line, templates};
-use crate::capabilities::as_in_call;
 use crate::connect::{Output, with_server};
 use crate::output::print_json;
 use crate::server_target::{target_of, transport};
@@ -54,7 +53,7 @@ pub(crate) async fn inspect(arguments: ServerOnly, output: Output<'_>) -> Result
         }
         lists.error().map_or(Ok(()), |error| Err(BoxError::from(error)))
     };
-    with_server(connect, output, as_in_call, main).await
+    with_server(connect, output, main).await
 }
 
 /// What a server says, as JSON.

@@ -4,7 +4,7 @@ use agentwire_jsonrpc::code;
 use agentwire_mcp_client::schema::{Prompt, Resource, ResourceTemplate};
 use agentwire_mcp_client::{CallError, RemoteServer};
 
-use crate::list_line::with_description;
+use crate::list_line::{row, with_description};
 use crate::text;
 
 /// The most bytes of a URI or a name, and the most arguments of a prompt, that are shown.
@@ -38,16 +38,18 @@ fn line(
         line = format!("{line}  {}", text::beginning(name, PART_LIMIT));
     }
     match description {
-        Some(description) if description != name => {
-            let first = description.trim_start().lines().next().unwrap_or_default();
-            format!("{line}: {}", text::beginning(first, PART_LIMIT))
-        }
+        Some(description) if description != name => row(&line, ": ", Some(description)),
         _ => line,
     }
 }
 
-/// A prompt as a signature: `greet(name, tone?)`, and its description.
+/// A prompt as a signature, and its description.
 pub(super) fn prompt_line(prompt: &Prompt) -> String {
+    with_description(&prompt_signature(prompt), prompt.description.as_deref().or(prompt.title.as_deref()))
+}
+
+/// A prompt as a signature: `greet(name, tone?)`.
+pub(super) fn prompt_signature(prompt: &Prompt) -> String {
     let arguments = prompt.arguments.iter().take(ARGUMENTS).map(|argument| {
         let mark = if argument.required { "" } else { "?" };
         format!("{}{mark}", text::beginning(&argument.name, 128))
@@ -56,8 +58,7 @@ pub(super) fn prompt_line(prompt: &Prompt) -> String {
     if prompt.arguments.len() > ARGUMENTS {
         arguments.push("…".into());
     }
-    let signature = format!("{}({})", text::beginning(&prompt.name, PART_LIMIT), arguments.join(", "));
-    with_description(&signature, prompt.description.as_deref().or(prompt.title.as_deref()))
+    format!("{}({})", text::beginning(&prompt.name, PART_LIMIT), arguments.join(", "))
 }
 
 /// The templates. A server that has resources need not have the method.

@@ -6,20 +6,19 @@ use agentwire_mcp_client::{BoxError, CallError, RemoteServer};
 use anyhow::Result;
 
 use super::arguments::{Prompt, ServerOnly};
-use super::lists::prompt_line;
-use crate::capabilities::as_in_call;
+use super::lists::{prompt_line, prompt_signature};
 use crate::connect::{Output, with_server};
 use crate::content::Printer;
 use crate::failure::{ErrorWithHint, Usage};
 use crate::nearest::did_you_mean;
 use crate::output::{Member, print_json};
-use crate::text;
+use crate::text::{self, quoted};
 use crate::words::{Arguments, Word};
 
 /// Prints the prompts, one a line.
 pub(crate) async fn prompts(arguments: ServerOnly, output: Output<'_>) -> Result<()> {
     let json = output.json;
-    with_server(arguments.connect, output, as_in_call, async |server| {
+    with_server(arguments.connect, output, async |server| {
         for prompt in server.prompts().collect().await? {
             if json { print_json(&prompt) } else { text::print_line(&prompt_line(&prompt)) }?;
         }
@@ -34,17 +33,11 @@ pub(crate) async fn prompt(arguments: Prompt, output: Output<'_>) -> Result<()> 
     let Prompt { connect, words, .. } = arguments;
     let (name, words) = words.split_first().ok_or_else(|| Usage("PROMPT is missing".into()))?;
     let request = request(name, Arguments::read(words)?)?;
-    let result = with_server(
-        connect,
-        output,
-        |client| client,
-        async |server| match server.get_prompt(request.clone()).await {
-            Ok(result) => Ok(result),
-            Err(error) => Err(explain(&server, &request, error).await),
-        },
-    )
-    .await?;
-    show(&result, json)
+    with_server(connect, output, async |server| match server.get_prompt(request.clone()).await {
+        Ok(result) => Ok(show(&result, json)?),
+        Err(error) => Err(explain(&server, &request, error).await),
+    })
+    .await
 }
 
 fn request(name: &str, arguments: Arguments) -> Result<GetPromptRequest, Usage> {
@@ -83,14 +76,18 @@ async fn explain(server: &RemoteServer, request: &GetPromptRequest, error: CallE
     let hint = match prompts.iter().find(|prompt| prompt.name == request.name) {
         None => {
             let meant = did_you_mean(&request.name, prompts.iter().map(|prompt| &*prompt.name));
-            format!("the server has no prompt `{}`{meant}", text::one_line(&request.name))
+            format!("the server has no prompt {}{meant}", quoted(&request.name))
         }
         Some(prompt) => {
             let is_missing = |name: &str| !request.arguments.contains_key(name);
             let missing =
                 prompt.arguments.iter().find(|argument| argument.required && is_missing(&argument.name));
             match missing {
-                Some(argument) => format!("argument `{}` is missing: {}", argument.name, prompt_line(prompt)),
+                Some(argument) => format!(
+                    "argument {} is missing: {}",
+                    quoted(&argument.name),
+                    text::one_line(&prompt_signature(prompt))
+                ),
                 None => return error.into(),
             }
         }

@@ -18,17 +18,14 @@ pub(crate) async fn request(arguments: Request, output: Output<'_>) -> Result<()
     let Request { connect, words, .. } = arguments;
     let (method, words) = words.split_first().ok_or_else(|| Usage("METHOD is missing".into()))?;
     let params = params(words.first().map(String::as_str))?;
-    let answer = with_server(
-        connect,
-        output,
-        |client| client,
-        async |server| Ok(server.call_raw(method.as_str(), params).await?),
-    )
-    .await?;
-    if json {
-        return Ok(print_json(&Member("result", answer.result()))?);
-    }
-    Ok(text::print(&pretty(answer.result().as_str()))?)
+    with_server(connect, output, async |server| {
+        let answer = server.call_raw(method.as_str(), params).await?;
+        if json {
+            return Ok(print_json(&Member("result", answer.result()))?);
+        }
+        Ok(text::print(&pretty(answer.result().as_str()))?)
+    })
+    .await
 }
 
 /// The parameters: JSON, the text of a file, or stdin.

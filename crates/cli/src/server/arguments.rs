@@ -8,7 +8,8 @@ use crate::values::address;
 pub(crate) struct Server {
     #[command(flatten)]
     pub(crate) place: Place,
-    /// Log each request and notification on stderr: the time, the method, how it ended, and after how many milliseconds
+    /// Log each request and notification on stderr: the time, the method, how it ended, and after how many milliseconds; with
+    /// --http also each request of HTTP to a path that is served, with its status
     #[arg(long)]
     pub(crate) log: bool,
     /// An authorization server whose tokens are taken, and no request without one; may be given again

@@ -1,10 +1,11 @@
-//! `server --log`: each request and notification as a line on stderr.
+//! `server --log`: each request and notification as a line on stderr, and each response to a request of HTTP.
 
 use std::time::{Duration, SystemTime};
 
 use agentwire_jsonrpc::{ErrorObject, Notification, Printable, RawJson};
 use agentwire_peer::observe::Outcome;
 use agentwire_recording::rfc3339;
+use http::{Method, StatusCode};
 
 use crate::text::{Notes, beginning};
 
@@ -22,6 +23,19 @@ impl RequestLog {
 
     pub(super) fn request(&self, method: &str, outcome: &Outcome<'_>, duration: Duration) {
         self.add(|| format!("{} {} {} ms", shown(method), word(outcome), duration.as_millis()));
+    }
+
+    /// A response to a request of HTTP. Its query may have secrets, and is not logged.
+    pub(super) fn response(&self, method: &Method, path: &str, status: StatusCode, duration: Duration) {
+        self.add(|| {
+            let (method, path) = (shown(method.as_str()), shown(path));
+            format!("{method} {path} {} {} ms", status.as_u16(), duration.as_millis())
+        });
+    }
+
+    /// Whether anything is logged.
+    pub(super) fn is_on(&self) -> bool {
+        self.0.is_some()
     }
 
     pub(super) fn notification(&self, notification: &Notification) {

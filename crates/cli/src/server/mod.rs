@@ -4,6 +4,7 @@ mod arguments;
 mod authorization;
 mod demo;
 mod elicitation;
+mod http_log;
 mod log;
 mod observer;
 mod open_calls;
@@ -26,6 +27,7 @@ use tokio::net::TcpListener;
 
 pub(crate) use self::arguments::Server;
 use self::demo::server;
+use self::http_log::LoggedHttp;
 use self::log::RequestLog;
 use self::observer::RequestObserver;
 use self::open_calls::OpenCalls;
@@ -78,12 +80,16 @@ async fn listen(
     let server = observed(log.clone(), calls.clone());
     let is_loopback = local.ip().to_canonical().is_loopback();
     let routes = match recorder {
-        Some(recorder) => routes(RecordingService::new(server, recorder), log, is_loopback),
-        None => routes(server, log, is_loopback),
+        Some(recorder) => routes(RecordingService::new(server, recorder), log.clone(), is_loopback),
+        None => routes(server, log.clone(), is_loopback),
     };
     let routes = match authorization::of(arguments, local, notes)? {
         Some(authorization) => authorization.mount(routes),
         None => routes,
+    };
+    let routes = match log.is_on() {
+        true => routes.wrap(|service| LoggedHttp::new(service, log.clone())),
+        false => routes,
     };
     let (warnings, signal_notes) = (notes.clone(), notes.clone());
     let shutdown = async move {

@@ -1,6 +1,6 @@
-//! A server's questions to the user while its tool runs.
+//! A server's questions to the person, and who answers them.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 
@@ -13,9 +13,15 @@ use agentwire_mcp_client::schema::{ElicitFormRequest, ElicitRequest, ElicitResul
 use tokio::sync::{Notify, mpsc, oneshot};
 
 use super::answers::{Answers, Filled};
+use crate::failure::Usage;
 use crate::terminal::{Format, User, View};
 use crate::text::{self, Notes};
-use crate::values::NamedValue;
+use crate::values::Answer;
+
+/// Why a form has no answer, and a page no visitor.
+const NO_ANSWER: &str =
+    "nobody is at a terminal to answer the question of the server; --answer NAME=VALUE answers a form";
+const NO_VISIT: &str = "nobody is at a terminal to open the page for which the server asks; run the command at a terminal, without --json";
 
 /// How many fields of a form the note on a declined question names.
 const FIELDS: usize = 10;
@@ -23,7 +29,7 @@ const FIELDS: usize = 10;
 type Outcome = Result<ElicitResult, ErrorObject>;
 
 /// A question of the server that waits for its answer.
-pub(super) struct Question {
+pub(crate) struct Question {
     request: ElicitRequest,
     answer: oneshot::Sender<Outcome>,
 }
@@ -48,12 +54,12 @@ async fn ask(questions: mpsc::Sender<Question>, request: ElicitRequest) -> Outco
 }
 
 /// Answers the questions: by `--answer`, or else by a person.
-pub(super) struct Responder {
+pub(crate) struct Responder {
     answers: Answers,
     notes: Notes,
     person: Presence,
-    /// Whether a question was declined for want of a person.
-    has_declined: Cell<bool>,
+    /// Why a question has no answer, where it was declined for want of a person.
+    declined: RefCell<Option<&'static str>>,
     /// Why an answer of the command line was not valid, where no person can give another.
     wrong_answer: RefCell<Option<String>>,
 }
@@ -68,7 +74,12 @@ enum Presence {
 
 impl Responder {
     /// Finds the person, if stdin and stdout are a terminal.
-    pub(super) fn find(json: bool, notes: &Notes, answers: Vec<NamedValue>) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// [`Usage`] where two answers have the same name.
+    pub(crate) fn find(json: bool, notes: &Notes, answers: Vec<Answer>) -> Result<Self, Usage> {
+        let answers = Answers::new(answers)?;
         let person = if json || !io::stdin().is_terminal() || !io::stdout().is_terminal() {
             Presence::Absent
         } else {
@@ -78,26 +89,20 @@ impl Responder {
                 interrupt,
             }
         };
-        let answers = Answers::new(answers);
-        Self {
-            answers,
-            notes: notes.clone(),
-            person,
-            has_declined: Cell::new(false),
-            wrong_answer: RefCell::default(),
-        }
+        let (declined, wrong_answer) = (RefCell::default(), RefCell::default());
+        Ok(Self { answers, notes: notes.clone(), person, declined, wrong_answer })
     }
 
     /// Sets the server's name.
-    pub(super) fn set_asker(&self, server: &str) {
+    pub(crate) fn set_asker(&self, server: &str) {
         if let Presence::Present { user, .. } = &self.person {
             user.set_asker(if server.is_empty() { "the server" } else { server });
         }
     }
 
-    /// Whether a question was declined for want of a person.
-    pub(super) fn has_declined(&self) -> bool {
-        self.has_declined.get()
+    /// Why a question has no answer, where it was declined for want of a person.
+    pub(super) fn declined(&self) -> Option<&'static str> {
+        *self.declined.borrow()
     }
 
     /// Why an answer of the command line was not valid. The question was declined then.
@@ -106,9 +111,9 @@ impl Responder {
     }
 
     /// Adds a note on each answer for which the server did not ask.
-    pub(super) fn note_unused_answers(&self, notes: &Notes) {
+    pub(super) fn note_unused_answers(&self) {
         for name in self.answers.unused() {
-            notes.add(&format!("--answer {name}: the server did not ask for it"));
+            self.notes.add(&format!("--answer {}: the server did not ask for it", text::one_line(name)));
         }
     }
 
@@ -154,7 +159,10 @@ impl Responder {
             }
         }
         let Presence::Present { user, .. } = &self.person else {
-            self.has_declined.set(true);
+            *self.declined.borrow_mut() = Some(match &request {
+                ElicitRequest::Url(_) => NO_VISIT,
+                _ => NO_ANSWER,
+            });
             self.notes.add(&declined_note(&request));
             if let Some(hint) = answer_hint(&request) {
                 self.notes.add(&hint);

@@ -1,4 +1,4 @@
-//! `--answer NAME=VALUE`: answers to the forms for which a server asks while its tool runs, without a person.
+//! `--answer NAME=VALUE`: answers to the forms for which a server asks, without a person.
 
 use std::cell::Cell;
 
@@ -7,12 +7,13 @@ use agentwire_acp_toolkit::Form;
 use agentwire_jsonrpc::ErrorObject;
 use agentwire_mcp_client::schema::{ElicitFormRequest, ElicitResult};
 
+use crate::failure::Usage;
 use crate::text;
-use crate::values::NamedValue;
+use crate::values::Answer;
 
 /// The answers of the command line.
 #[derive(Debug)]
-pub(super) struct Answers(Vec<(NamedValue, Cell<bool>)>);
+pub(super) struct Answers(Vec<(Answer, Cell<bool>)>);
 
 /// What the answers make of a form.
 pub(super) enum Filled {
@@ -25,8 +26,16 @@ pub(super) enum Filled {
 }
 
 impl Answers {
-    pub(super) fn new(answers: Vec<NamedValue>) -> Self {
-        Self(answers.into_iter().map(|answer| (answer, Cell::new(false))).collect())
+    /// # Errors
+    ///
+    /// [`Usage`] where two have the same name.
+    pub(super) fn new(answers: Vec<Answer>) -> Result<Self, Usage> {
+        for (at, Answer { name, .. }) in answers.iter().enumerate() {
+            if answers[..at].iter().any(|before| before.name == *name) {
+                return Err(Usage(format!("--answer {} is given twice", text::one_line(name))));
+            }
+        }
+        Ok(Self(answers.into_iter().map(|answer| (answer, Cell::new(false))).collect()))
     }
 
     /// Fills in a form. Each value gets the type of its field, and has to be valid.
@@ -35,16 +44,15 @@ impl Answers {
             return Ok(Filled::Unknown);
         }
         let mut form = Form::new(form_from_mcp(request.requested_schema.clone())?)?;
-        let is_field =
-            |answer: &&(NamedValue, Cell<bool>)| form.fields().any(|(name, _)| name == answer.0.id);
+        let is_field = |answer: &&(Answer, Cell<bool>)| form.fields().any(|(name, _)| name == answer.0.name);
         let fitting: Vec<_> = self.0.iter().filter(is_field).collect();
         fitting.iter().for_each(|(_, is_used)| is_used.set(true));
         let mut names = Vec::new();
-        for (NamedValue { id, value }, _) in fitting {
-            if let Err(error) = form.enter(id, value) {
-                return Ok(Filled::Wrong(format!("--answer {id}: {}", error.fault)));
+        for (Answer { name, value }, _) in fitting {
+            if let Err(error) = form.enter(name, value) {
+                return Ok(Filled::Wrong(format!("--answer {}: {}", text::one_line(name), error.fault)));
             }
-            names.push(id.as_str());
+            names.push(name.as_str());
         }
         if names.is_empty() {
             return Ok(Filled::Unknown);
@@ -52,7 +60,8 @@ impl Answers {
         match form.accept() {
             Ok(response) => {
                 let question = text::one_line(&request.message);
-                let note = format!("answered with --answer: {question} ({})", names.join(", "));
+                let note =
+                    format!("answered with --answer: {question} ({})", text::one_line(&names.join(", ")));
                 Ok(Filled::Complete(answer_to_mcp(response)?, note))
             }
             Err(faults) => {
@@ -64,7 +73,7 @@ impl Answers {
 
     /// The names for which no server has asked.
     pub(super) fn unused(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().filter(|(_, is_used)| !is_used.get()).map(|(answer, _)| &*answer.id)
+        self.0.iter().filter(|(_, is_used)| !is_used.get()).map(|(answer, _)| &*answer.name)
     }
 }
 
@@ -82,7 +91,7 @@ mod tests {
     }
 
     fn filled(answers: &[&str]) -> (String, Vec<String>) {
-        let answers = Answers::new(answers.iter().map(|answer| answer.parse().unwrap()).collect());
+        let answers = Answers::new(answers.iter().map(|answer| answer.parse().unwrap()).collect()).unwrap();
         let filled = match answers.fill_in(&form()).unwrap() {
             Filled::Unknown => "unknown".to_owned(),
             Filled::Complete(result, note) => {
@@ -91,6 +100,14 @@ mod tests {
             Filled::Wrong(why) => why,
         };
         (filled, answers.unused().map(str::to_owned).collect())
+    }
+
+    #[test]
+    fn a_name_has_one_answer() {
+        let answers = ["sure=true", "cups=1", "sure=false"].map(|answer| answer.parse().unwrap());
+        let Usage(why) = Answers::new(answers.into()).unwrap_err();
+        assert_eq!(why, "--answer sure is given twice");
+        assert_eq!("sure".parse::<Answer>().unwrap_err(), "write NAME=VALUE, as in sure=true");
     }
 
     #[test]
