@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use agentwire_jsonrpc::Printable;
 
+use crate::changed::ChangedVersion;
 use crate::fetch::FetchError;
 use crate::probe::ProbeError;
 use crate::programs::RunError;
@@ -81,18 +82,19 @@ pub enum RegistryError {
         /// The reason.
         why: String,
     },
-    /// The install changes while the person reads the plan, or the digest differs from the remembered one.
-    #[error("{} has the digest {}, but {expected_by} {}", Printable::one_line(.what), .found, .expected)]
+    /// Something else came than the plan says.
+    #[error("{} has the digest {found}, but the plan says {expected}", Printable::one_line(.what))]
     OtherDigest {
         /// The package or URL.
         what: String,
         /// The digest of what was downloaded.
         found: String,
-        /// Where the other digest comes from.
-        expected_by: &'static str,
-        /// The other digest.
+        /// The digest of the plan.
         expected: String,
     },
+    /// The registry, or the server of the archive, gives another file for a version that was installed before.
+    #[error("{0}")]
+    Changed(Box<ChangedVersion>),
     /// A program of the package manager failed.
     #[error(transparent)]
     Run(#[from] RunError),

@@ -37,15 +37,19 @@
 //! - A folder whose [`FolderGuard`] is held is never removed.
 //! - The index, archives and outputs of programs are read up to [`Limits`].
 //! - No relative path of the environment chooses a program. Programs run in an empty folder, in a process group of their own.
-//! - An archive or a version of npm whose digest differs from the one that was installed before is refused. uv tells no digest.
+//! - What a package manager leaves running is killed: its group, and on Linux all processes that have its environment.
+//! - An archive or a package of npm whose digest differs from that of the same version when it was installed before is refused.
+//!   uv tells no digest.
 
 mod archive;
+mod changed;
 mod digest;
 mod direct;
 mod error;
 mod executable;
 mod fetch;
 mod files;
+mod group;
 mod index;
 mod limits;
 mod npm;
@@ -58,6 +62,8 @@ mod store;
 mod uv;
 mod version;
 
+pub use archive::unpack;
+pub use changed::ChangedVersion;
 pub use digest::Digest;
 pub use error::RegistryError;
 pub use fetch::FetchError;

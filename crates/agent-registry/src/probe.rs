@@ -1,6 +1,7 @@
 //! Starts an agent and sends it `initialize`.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,8 +10,6 @@ use agentwire_transport::{Packet, TransportError};
 use agentwire_transport_stdio::{Child, Command, SpawnError, Stderr};
 use futures_util::{SinkExt as _, StreamExt as _};
 use serde::{Deserialize, Serialize};
-
-use crate::programs::SearchPath;
 
 /// The request, as any client sends it.
 const INITIALIZE: &str = concat!(
@@ -31,7 +30,7 @@ const GRACE: Duration = Duration::from_secs(1);
 pub struct StartCommand {
     pub(crate) program: PathBuf,
     pub(crate) args: Vec<String>,
-    pub(crate) env: BTreeMap<String, String>,
+    pub(crate) env: BTreeMap<String, OsString>,
 }
 
 impl StartCommand {
@@ -45,8 +44,9 @@ impl StartCommand {
         &self.args
     }
 
-    /// The variables that are set for it, beside those of this process.
-    pub fn env(&self) -> &BTreeMap<String, String> {
+    /// The variables that are set for it, beside those of this process. `PATH` is one of them, with the absolute folders alone: by
+    /// a relative one, the folder in which the agent starts would choose the `node` that runs it.
+    pub fn env(&self) -> &BTreeMap<String, OsString> {
         &self.env
     }
 }
@@ -134,15 +134,9 @@ struct Method {
 }
 
 /// Starts an agent in a folder, sends `initialize` and ends it.
-pub(crate) async fn probe(
-    start: &StartCommand,
-    path: &SearchPath,
-    folder: &Path,
-    limit: Duration,
-) -> Result<Probe, ProbeError> {
+pub(crate) async fn probe(start: &StartCommand, folder: &Path, limit: Duration) -> Result<Probe, ProbeError> {
     let command = Command::new(&start.program)
         .args(&start.args)
-        .env("PATH", path.variable())
         .envs(start.env.iter())
         .current_dir(folder)
         .stderr(Stderr::Capture)

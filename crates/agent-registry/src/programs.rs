@@ -5,12 +5,13 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::process::{ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use agentwire_jsonrpc::Printable;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
-use tokio::process::{Child, Command};
+
+use crate::group::Group;
 
 /// How many bytes of stdout are read.
 const MAX_OUTPUT: u64 = 1 << 20;
@@ -95,9 +96,10 @@ impl SearchPath {
         files.into_iter().find(|file| is_executable(file))
     }
 
-    /// The text for the `PATH` of a program.
+    /// The text for the `PATH` of a program. It is never empty, because an empty one means the current folder.
     pub(crate) fn variable(&self) -> OsString {
-        env::join_paths(&self.0).unwrap_or_default()
+        let text = env::join_paths(&self.0).unwrap_or_default();
+        if text.is_empty() && cfg!(unix) { "/usr/bin:/bin".into() } else { text }
     }
 }
 
@@ -148,13 +150,10 @@ impl Run<'_> {
             .current_dir(self.folder)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true);
-        #[cfg(unix)]
-        command.process_group(0);
+            .stderr(Stdio::piped());
         let io = |source| RunError::Io { program: program(), source };
-        let mut group = Group(command.spawn().map_err(io)?);
-        let (stdout, stderr) = (group.0.stdout.take(), group.0.stderr.take());
+        let mut group = Group::spawn(command).map_err(io)?;
+        let (stdout, stderr) = group.outputs().map_err(io)?;
         let (mut output, mut last) = (Vec::new(), VecDeque::new());
         let ended = {
             let reads = async {
@@ -165,12 +164,12 @@ impl Run<'_> {
                 let mut is_read = false;
                 let status = loop {
                     tokio::select! {
-                        status = group.0.wait() => break status,
+                        status = group.wait() => break status,
                         () = &mut reads, if !is_read => is_read = true,
                     }
                 };
                 if !is_read {
-                    // Something that it has left behind may hold its output open.
+                    // What has escaped may hold its output open.
                     let _rest = tokio::time::timeout(AFTER_END, reads).await;
                 }
                 status
@@ -186,20 +185,6 @@ impl Run<'_> {
             }
             Ok(Ok(_)) => Ok(String::from_utf8_lossy(&output).into_owned()),
         }
-    }
-}
-
-/// A child that leads a process group. Dropping it kills the group.
-struct Group(Child);
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        #[cfg(unix)]
-        if let Some(id) = self.0.id().and_then(|id| rustix::process::Pid::from_raw(i32::try_from(id).ok()?)) {
-            let _ended = rustix::process::kill_process_group(id, rustix::process::Signal::KILL);
-        }
-        #[cfg(not(unix))]
-        let _ended = self.0.start_kill();
     }
 }
 
@@ -268,14 +253,37 @@ mod tests {
         assert_eq!(output.len(), MAX_OUTPUT as usize);
     }
 
+    #[test]
+    fn a_path_variable_names_no_relative_folder() {
+        assert_eq!(SearchPath::new("node_modules/.bin:/usr/bin::.").variable(), "/usr/bin");
+        assert_eq!(SearchPath::new(".:").variable(), "/usr/bin:/bin", "an empty one is the current folder");
+    }
+
     #[tokio::test]
     async fn a_program_that_takes_too_long_is_killed_with_what_it_started() {
         let folder = tempfile::tempdir().unwrap();
         let script = "sleep 100 & echo $! > child; wait";
         let error = sh(script, folder.path(), Duration::from_millis(500)).await.unwrap_err();
         assert_eq!(error.to_string(), "`sh` took longer than 0 s");
-        let child: i32 =
-            std::fs::read_to_string(folder.path().join("child")).unwrap().trim().parse().unwrap();
+        ends(folder.path()).await;
+    }
+
+    #[tokio::test]
+    async fn what_a_program_leaves_behind_is_killed() {
+        let folder = tempfile::tempdir().unwrap();
+        for start in ["sleep 100", "setsid sleep 100"] {
+            // With `setsid` it is in another group, as a daemon is.
+            let script = format!("{start} > /dev/null 2>&1 & echo $! > child");
+            if cfg!(target_os = "linux") || start == "sleep 100" {
+                sh(&script, folder.path(), LONG).await.unwrap();
+                ends(folder.path()).await;
+            }
+        }
+    }
+
+    /// Waits until the process ends whose id is in the file `child`.
+    async fn ends(folder: &Path) {
+        let child: i32 = std::fs::read_to_string(folder.join("child")).unwrap().trim().parse().unwrap();
         let child = rustix::process::Pid::from_raw(child).unwrap();
         // The kernel ends the process and its new parent reaps it later, without an event that a test can wait for.
         for _ in 0..500 {

@@ -25,8 +25,8 @@ pub(crate) async fn install(
     let mut args: Vec<OsString> =
         ["tool", "install", "--no-progress"].into_iter().map(OsString::from).collect();
     if !plan.allow_scripts {
-        // Building a package runs its code.
-        args.push("--no-build".into());
+        // Building a package runs its code. A Python that uv downloads is another program than the plan shows.
+        args.extend(["--no-build".into(), "--no-python-downloads".into()]);
     }
     args.push(plan.source.clone().into());
     let env: [(&str, &OsStr); 2] = [("UV_TOOL_DIR", tools.as_os_str()), ("UV_TOOL_BIN_DIR", bin.as_os_str())];

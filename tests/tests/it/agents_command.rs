@@ -1,6 +1,6 @@
 //! `agentwire agents`: consent, installs, and `chat --agent ID` without a network.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
@@ -14,12 +14,12 @@ use crate::program::{Ended, Program, SOON};
 use crate::terminal::Terminal;
 
 /// A registry, a store, and an npm that installs scripts of this folder.
-struct Place {
-    folder: TempDir,
+pub(crate) struct Place {
+    pub(crate) folder: TempDir,
 }
 
 impl Place {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let place = Self { folder: tempfile::tempdir().unwrap() };
         let root = place.folder.path().display();
         fs::create_dir(place.path("bin")).unwrap();
@@ -48,19 +48,19 @@ ln -s ../fake/x "$2/node_modules/.bin/fake-agent"
         place
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    fn script(&self, name: &str, text: &str) {
+    pub(crate) fn script(&self, name: &str, text: &str) {
         write_program(&self.path(name), text);
     }
 
-    fn agent(&self, version: &str, text: &str) {
+    pub(crate) fn agent(&self, version: &str, text: &str) {
         self.script(&format!("agent-{version}"), text);
     }
 
-    fn registry(&self, version: &str) {
+    pub(crate) fn registry(&self, version: &str) {
         let text = format!(
             r#"{{"version":"1","agents":[{{"id":"fake","name":"Fake \u001b[2JAgent","version":"{version}","description":"for tests",
             "distribution":{{"npx":{{"package":"fake@{version}","args":["agent"],"env":{{"FAKE_MODE":"a b"}}}}}}}}]}}"#
@@ -69,7 +69,13 @@ ln -s ../fake/x "$2/node_modules/.bin/fake-agent"
     }
 
     /// Runs `agentwire` with the store and the registry in its environment.
-    fn run(&self, arguments: &[&str]) -> Ended {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Ended {
+        self.run_with(&[], arguments)
+    }
+
+    /// The same with other variables.
+    pub(crate) fn run_with(&self, variables: &[(&'static str, &str)], arguments: &[&str]) -> Ended {
+        let more = variables;
         let mut path = self.path("bin").into_os_string();
         path.push(":/usr/bin:/bin");
         let variables: [(&str, OsString); 3] = [
@@ -77,7 +83,9 @@ ln -s ../fake/x "$2/node_modules/.bin/fake-agent"
             ("AGENTWIRE_AGENTS", self.path("store").into()),
             ("AGENTWIRE_REGISTRY", self.path("registry.json").into()),
         ];
-        let variables: Vec<_> = variables.iter().map(|(name, value)| (*name, value.as_os_str())).collect();
+        let mut variables: Vec<_> =
+            variables.iter().map(|(name, value)| (*name, value.as_os_str())).collect();
+        variables.extend(more.iter().map(|(name, value)| (*name, OsStr::new(value))));
         let mut program = Program::start_with(&variables, arguments);
         program.close_stdin();
         program.end(SOON)

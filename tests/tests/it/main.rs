@@ -9,6 +9,7 @@ mod action;
 mod agent_login;
 mod agents_command;
 mod agents_that_fail;
+mod agents_versions;
 mod arguments;
 mod authorization;
 mod binaries;

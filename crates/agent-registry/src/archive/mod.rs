@@ -1,5 +1,6 @@
 //! Downloads and unpacks archives.
 
+mod clock;
 mod path;
 mod tarball;
 mod unpacker;
@@ -8,8 +9,6 @@ mod zip;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use crate::digest::{Digest, Sha256};
@@ -19,6 +18,7 @@ use crate::files::blocking;
 use crate::limits::Limits;
 use crate::plan::Plan;
 
+use self::clock::{Clock, Timed};
 use self::path::plain_path;
 use self::unpacker::Unpacker;
 
@@ -72,13 +72,14 @@ pub(crate) async fn install(
 
     let files = folder.join("files");
     fs::create_dir(&files).map_err(RegistryError::file(&files))?;
-    let is_cancelled = Cancellation(Arc::default());
-    let work = {
-        let unpacker = Unpacker::new(files.clone(), limits, deadline, is_cancelled.0.clone());
-        let (archive, executable) = (archive.clone(), executable.clone());
-        move || unpack(unpacker, format, &archive, &executable)
-    };
+    let clock = Clock::new(deadline);
     // Dropping this future ends the thread at its next piece.
+    let _guard = clock.guard();
+    let work = {
+        let unpacker = Unpacker::new(files.clone(), limits, clock.clone());
+        let (archive, executable) = (archive.clone(), executable.clone());
+        move || unpack_as(unpacker, clock, format, &archive, &executable)
+    };
     blocking(work).await.map_err(|error| invalid(error.to_string()))?;
     fs::remove_file(&archive).map_err(RegistryError::file(&archive))?;
 
@@ -91,13 +92,19 @@ pub(crate) async fn install(
     Ok((Path::new("files").join(executable), digest))
 }
 
-/// Tells the thread that unpacks when nothing waits for it.
-struct Cancellation(Arc<AtomicBool>);
-
-impl Drop for Cancellation {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
+/// Unpacks an archive into a folder, as an install does. Its form is that of `name`, such as `agent.tar.gz`; a name of no archive is
+/// that of the executable itself.
+///
+/// # Errors
+///
+/// When the archive is damaged, leads out of the folder, or exceeds the limits. What was unpacked until then stays in the folder.
+pub fn unpack(archive: &Path, name: &str, folder: &Path, limits: &Limits) -> Result<(), RegistryError> {
+    let invalid = |why: String| RegistryError::InvalidPackage { what: name.to_owned(), why };
+    let format = format(name).map_err(invalid)?;
+    let executable = plain_path(name).ok_or_else(|| invalid("its name is no path in a folder".to_owned()))?;
+    let clock = Clock::new(Instant::now() + limits.install);
+    let unpacker = Unpacker::new(folder.to_owned(), limits, clock.clone());
+    unpack_as(unpacker, clock, format, archive, &executable).map_err(|error| invalid(error.to_string()))
 }
 
 async fn download(plan: &Plan, archive: &Path, limits: &Limits) -> Result<Digest, RegistryError> {
@@ -113,15 +120,22 @@ async fn download(plan: &Plan, archive: &Path, limits: &Limits) -> Result<Digest
     }
 }
 
-fn unpack(mut unpacker: Unpacker, format: Format, archive: &Path, executable: &Path) -> io::Result<()> {
+fn unpack_as(
+    mut unpacker: Unpacker,
+    clock: Clock,
+    format: Format,
+    archive: &Path,
+    executable: &Path,
+) -> io::Result<()> {
     let file = File::open(archive)?;
+    let timed = |file| BufReader::new(Timed { bytes: file, clock });
     match format {
-        Format::Raw => unpacker.file(executable, 0o755, &mut BufReader::new(file))?,
+        Format::Raw => unpacker.file(executable, 0o755, &mut timed(file))?,
         Format::TarGzip => {
-            tarball::unpack(&mut unpacker, flate2::read::MultiGzDecoder::new(BufReader::new(file)))?;
+            tarball::unpack(&mut unpacker, flate2::read::MultiGzDecoder::new(timed(file)))?;
         }
         Format::TarBzip2 => {
-            tarball::unpack(&mut unpacker, bzip2::read::MultiBzDecoder::new(BufReader::new(file)))?;
+            tarball::unpack(&mut unpacker, bzip2::read::MultiBzDecoder::new(timed(file)))?;
         }
         Format::Zip => zip::unpack(&mut unpacker, file)?,
     }

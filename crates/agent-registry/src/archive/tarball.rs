@@ -1,4 +1,4 @@
-//! Unpacks tar archives.
+//! Unpacks tar archives. Extensions that a plain reader would take for something else are refused.
 
 use std::io::{self, Read};
 
@@ -18,7 +18,11 @@ pub(super) fn unpack(unpacker: &mut Unpacker, bytes: impl Read) -> io::Result<()
         if long.take(&mut entry)? {
             continue;
         }
-        let LongNames { path, link } = std::mem::take(&mut long);
+        let LongNames { path, link, size } = std::mem::take(&mut long);
+        // What follows would be read as other files than another program reads.
+        if size.is_some_and(|size| Some(size) != entry.header().entry_size().ok()) {
+            return Err(io::Error::other("a header has another size than the one before it"));
+        }
         let path = path.unwrap_or_else(|| entry.path_bytes().into_owned());
         let link = link.or_else(|| entry.link_name_bytes().map(|link| link.into_owned()));
         let Some(path) = unpacker.path(&path)? else { continue };
@@ -34,6 +38,7 @@ pub(super) fn unpack(unpacker: &mut Unpacker, bytes: impl Read) -> io::Result<()
                     unpacker.copy(&path, &target)?;
                 }
             }
+            (EntryType::GNUSparse, _) => return Err(io::Error::other("it has a sparse file")),
             _ => return Err(io::Error::other(format!("`{}` is a device or something else", path.display()))),
         }
     }
@@ -45,6 +50,7 @@ pub(super) fn unpack(unpacker: &mut Unpacker, bytes: impl Read) -> io::Result<()
 struct LongNames {
     path: Option<Vec<u8>>,
     link: Option<Vec<u8>>,
+    size: Option<u64>,
 }
 
 impl LongNames {
@@ -69,6 +75,10 @@ impl LongNames {
                     match extension.key_bytes() {
                         b"path" => self.path = Some(extension.value_bytes().to_owned()),
                         b"linkpath" => self.link = Some(extension.value_bytes().to_owned()),
+                        b"size" => self.size = Some(number(extension.value_bytes())?),
+                        key if key.starts_with(b"GNU.sparse.") => {
+                            return Err(io::Error::other("it has a sparse file"));
+                        }
                         _ => {}
                     }
                 }
@@ -77,6 +87,11 @@ impl LongNames {
         }
         Ok(true)
     }
+}
+
+fn number(text: &[u8]) -> io::Result<u64> {
+    let text = str::from_utf8(text).ok().and_then(|text| text.parse().ok());
+    text.ok_or_else(|| io::Error::other("a header has a size that is no number"))
 }
 
 fn read_name(entry: &mut impl Read) -> io::Result<Vec<u8>> {

@@ -3,10 +3,8 @@
 use std::fs::{self, File};
 use std::io::{self, Read, Write as _};
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
+use super::clock::Clock;
 use super::path::plain_path;
 use crate::limits::Limits;
 
@@ -14,6 +12,8 @@ use crate::limits::Limits;
 const MAX_DEPTH: usize = 64;
 /// How many bytes a path may have.
 const MAX_PATH: usize = 4096;
+/// How many bytes the paths and targets of all links may have: they are held in memory.
+const MAX_LINKS: usize = 16 << 20;
 /// How many bytes are copied at once.
 const PIECE: usize = 64 << 10;
 
@@ -26,28 +26,23 @@ pub(super) struct Unpacker {
     unpacked_limit: u64,
     files_left: u64,
     files_limit: u64,
-    deadline: Instant,
-    is_cancelled: Arc<AtomicBool>,
+    clock: Clock,
     links: Vec<(PathBuf, PathBuf)>,
+    link_bytes: usize,
     piece: Box<[u8]>,
 }
 
 impl Unpacker {
-    pub(super) fn new(
-        root: PathBuf,
-        limits: &Limits,
-        deadline: Instant,
-        is_cancelled: Arc<AtomicBool>,
-    ) -> Self {
+    pub(super) fn new(root: PathBuf, limits: &Limits, clock: Clock) -> Self {
         Self {
             root,
             bytes_left: limits.unpacked,
             unpacked_limit: limits.unpacked,
             files_left: limits.files,
             files_limit: limits.files,
-            deadline,
-            is_cancelled,
+            clock,
             links: Vec::new(),
+            link_bytes: 0,
             piece: vec![0; PIECE].into_boxed_slice(),
         }
     }
@@ -59,7 +54,7 @@ impl Unpacker {
 
     /// The path of an entry. None for the folder of the archive itself.
     pub(super) fn path(&mut self, name: &[u8]) -> io::Result<Option<PathBuf>> {
-        self.check_time()?;
+        self.clock.check()?;
         self.count()?;
         let text =
             str::from_utf8(name).map_err(|_| io::Error::other("the name of a file is not in UTF-8"))?;
@@ -105,7 +100,7 @@ impl Unpacker {
         let _ = mode;
         let mut file = options.open(target)?;
         loop {
-            self.check_time()?;
+            self.clock.check()?;
             let length = content.read(&mut self.piece)?;
             if length == 0 {
                 return Ok(());
@@ -145,6 +140,10 @@ impl Unpacker {
             return Err(leads_out());
         }
         let target = target.to_owned();
+        self.link_bytes += path.as_os_str().len() + target.as_os_str().len();
+        if self.link_bytes > MAX_LINKS {
+            return Err(io::Error::other(format!("its links have more than {MAX_LINKS} bytes")));
+        }
         self.links.push((path, target));
         Ok(())
     }
@@ -175,16 +174,6 @@ impl Unpacker {
             fs::create_dir(folder)?;
         }
         Ok(self.root.join(path))
-    }
-
-    fn check_time(&self) -> io::Result<()> {
-        if self.is_cancelled.load(Ordering::Relaxed) {
-            return Err(io::Error::other("it was interrupted"));
-        }
-        match Instant::now() < self.deadline {
-            true => Ok(()),
-            false => Err(io::Error::other("unpacking takes too long")),
-        }
     }
 }
 

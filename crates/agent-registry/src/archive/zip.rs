@@ -21,6 +21,10 @@ pub(super) fn unpack(unpacker: &mut Unpacker, file: File) -> io::Result<()> {
             continue;
         }
         let (mode, method) = (entry.mode(), entry.compression_method());
+        // The kinds of file of Unix: none, a regular file, a symbolic link.
+        if !matches!(mode.value() >> 12, 0 | 0o10 | 0o12) {
+            return Err(io::Error::other(format!("`{}` is a device or something else", path.display())));
+        }
         let content = archive.get_entry(entry.wayfinder()).map_err(io::Error::other)?;
         let mut reader: Box<dyn io::Read> = match method {
             CompressionMethod::STORE => Box::new(content.verifying_reader(content.reader())),

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use crate::error::RegistryError;
-use crate::fetch::FetchError;
 
 use super::entry::Entry;
 use super::parse;
@@ -20,8 +19,8 @@ pub struct Index {
     pub skipped: usize,
     /// How long ago a cached index was read from its URL. None if it was read now.
     pub age: Option<Duration>,
-    /// Why the URL could not be read, where a cached index takes its place.
-    pub failure: Option<FetchError>,
+    /// Why the URL could not be read, or gave no index, where a cached index takes its place.
+    pub failure: Option<RegistryError>,
 }
 
 impl Index {
@@ -29,7 +28,8 @@ impl Index {
     ///
     /// # Errors
     ///
-    /// When it is no JSON object with a list `agents`, or has more than 4,096 agents. Damaged entries are counted and left out.
+    /// When it is no JSON object with a list `agents`, has more than 4,096 agents, or has entries of which none can be read. Damaged
+    /// entries beside sound ones are counted and left out.
     pub fn parse(text: &str, origin: impl Into<String>) -> Result<Self, RegistryError> {
         let origin = origin.into();
         match parse::agents(text) {

@@ -56,6 +56,10 @@ struct Distribution {
 
 /// The agents, and how many entries were left out.
 pub(super) fn agents(text: &str) -> Result<(Vec<Entry>, usize), String> {
+    // A network that wants a login answers for any server with its page.
+    if text.trim_start().starts_with('<') {
+        return Err("it is a web page".to_owned());
+    }
     let document: Document = read(text).map_err(|error| error.to_string())?;
     let count = document.agents.len();
     if count > MAX_AGENTS {
@@ -70,6 +74,9 @@ pub(super) fn agents(text: &str) -> Result<(Vec<Entry>, usize), String> {
         }
     }
     let skipped = count - agents.len();
+    if agents.is_empty() && skipped > 0 {
+        return Err(format!("none of its {count} agents can be read"));
+    }
     Ok((agents, skipped))
 }
 
@@ -192,7 +199,10 @@ mod tests {
         for bad in [
             npx("Bad", "1.0.0", r#"{"package":"a@1.0.0"}"#),
             npx("../bad", "1.0.0", r#"{"package":"a@1.0.0"}"#),
+            npx("a/b", "1.0.0", r#"{"package":"a@1.0.0"}"#),
+            npx(r"a\u001b[2J", "1.0.0", r#"{"package":"a@1.0.0"}"#),
             npx("bad", "../../1", r#"{"package":"a@1.0.0"}"#),
+            npx("bad", "1.0.0/../../x", r#"{"package":"a@1.0.0"}"#),
             npx("bad", "1.0.0", "{}"),
             npx("bad", "1.0.0", r#"{"package":"a@1.0.0","env":{"A B":"1"}}"#),
             npx("bad", "1.0.0", r#"{"package":"a@1.0.0","env":{"A":"1\u0000"}}"#),
@@ -214,6 +224,10 @@ mod tests {
             agents(&format!(r#"{{"agents":[{many}]}}"#)).unwrap_err(),
             "it has 4097 agents, and the limit is 4096"
         );
-        assert!(agents("[]").is_err() && agents("{}").is_err() && agents("<html>").is_err());
+        assert!(agents("[]").is_err() && agents("{}").is_err());
+        assert_eq!(agents("\n<!DOCTYPE html>").unwrap_err(), "it is a web page");
+        assert_eq!(agents(r#"{"agents":[1,{}]}"#).unwrap_err(), "none of its 2 agents can be read");
+        let deep = format!(r#"{{"agents":[{}{}]}}"#, "[".repeat(100_000), "]".repeat(100_000));
+        assert!(agents(&deep).is_err(), "it is read without deep recursion");
     }
 }

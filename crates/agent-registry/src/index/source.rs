@@ -62,8 +62,8 @@ impl IndexSource {
         }
     }
 
-    /// Reads the index. A URL is asked whether its cached text is still the same; one that cannot be reached gives the cached
-    /// text, and [`Index::failure`] says why.
+    /// Reads the index. A URL is asked whether its cached text is still the same. One that cannot be reached or gives no
+    /// index, as in a network that wants a login, gives the cached text, and [`Index::failure`] says why.
     pub(crate) async fn read(&self, cache: &Path, limit: u64) -> Result<Index, RegistryError> {
         let url = match self {
             Self::File(path) => {
@@ -74,26 +74,31 @@ impl IndexSource {
         };
         let path = cache_path(cache, url);
         let cached = read_cache(&path, url, limit);
-        match download(url, cached.as_ref().and_then(|cached| cached.etag.as_deref()), limit).await {
-            Ok(Some((text, etag))) => {
-                let index = Index::parse(&text, self.origin())?;
-                // Without a cache the next read fetches all again.
-                let _written = write_cache(&path, &Cached { url: url.clone(), etag, fetched: now(), text });
-                Ok(index)
-            }
-            Ok(None) => {
-                // The server confirms only a text that was sent to it as an ETag, so there is a cached one.
-                let mut cached =
-                    cached.ok_or_else(|| FetchError::unexpected(url, "304 without a cached text"))?;
-                let index = Index::parse(&cached.text, self.origin())?;
-                cached.fetched = now();
-                let _written = write_cache(&path, &cached);
-                Ok(index)
-            }
-            Err(failure) => match cached {
-                Some(cached) => from_cache(cached, Some(failure)),
-                None => Err(failure.into()),
-            },
+        let failure =
+            match download(url, cached.as_ref().and_then(|cached| cached.etag.as_deref()), limit).await {
+                Ok(Some((text, etag))) => match Index::parse(&text, self.origin()) {
+                    Ok(index) => {
+                        // Without a cache the next read fetches all again.
+                        let _written =
+                            write_cache(&path, &Cached { url: url.clone(), etag, fetched: now(), text });
+                        return Ok(index);
+                    }
+                    Err(error) => error,
+                },
+                Ok(None) => {
+                    // The server confirms only a text that was sent to it as an ETag, so there is a cached one.
+                    let mut cached =
+                        cached.ok_or_else(|| FetchError::unexpected(url, "304 without a cached text"))?;
+                    let index = Index::parse(&cached.text, self.origin())?;
+                    cached.fetched = now();
+                    let _written = write_cache(&path, &cached);
+                    return Ok(index);
+                }
+                Err(failure) => failure.into(),
+            };
+        match cached {
+            Some(cached) => from_cache(cached, Some(failure)),
+            None => Err(failure),
         }
     }
 
@@ -111,7 +116,7 @@ impl IndexSource {
     }
 }
 
-fn from_cache(cached: Cached, failure: Option<FetchError>) -> Result<Index, RegistryError> {
+fn from_cache(cached: Cached, failure: Option<RegistryError>) -> Result<Index, RegistryError> {
     let mut index = Index::parse(&cached.text, shown_url(&cached.url))?;
     index.age = Some(Duration::from_secs(now().saturating_sub(cached.fetched)));
     index.failure = failure;

@@ -1,5 +1,6 @@
 //! Finds installed agents, and reads indexes.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -59,6 +60,8 @@ pub struct DamagedAgent {
     pub id: String,
     /// What is wrong with it.
     pub error: RegistryError,
+    /// What it was installed by. None if its record cannot be read.
+    pub plan: Option<Plan>,
 }
 
 impl AgentStore {
@@ -137,7 +140,10 @@ impl AgentStore {
         for id in ids {
             match self.find(&id) {
                 Ok(agent) => agents.extend(agent),
-                Err(error) => damaged.push(DamagedAgent { id, error }),
+                Err(error) => {
+                    let record = Record::read(&self.layout.record(&id), &id).ok().flatten();
+                    damaged.push(DamagedAgent { id, error, plan: record.map(|record| record.current.plan) });
+                }
             }
         }
         Ok((agents, damaged))
@@ -173,19 +179,28 @@ impl AgentStore {
     fn agent(&self, record: Record, guard: FolderGuard) -> Result<InstalledAgent, RegistryError> {
         let Record { current, previous } = record;
         let start = self.start_command(&current);
-        if !is_executable(&start.program) {
+        if !self.is_whole(&current) {
             let gone = io::Error::from(io::ErrorKind::NotFound);
             return Err(RegistryError::file(&start.program)(gone));
         }
+        let previous = previous.filter(|install| self.is_whole(install));
         let previous_version = previous.map(|install| install.plan.version);
         Ok(InstalledAgent { plan: current.plan, previous_version, start, guard })
     }
 
+    /// Whether the executable of a version is there.
+    pub(super) fn is_whole(&self, install: &Install) -> bool {
+        is_executable(&self.layout.folder(&install.plan.id, &install.folder).join(&install.program))
+    }
+
     pub(super) fn start_command(&self, install: &Install) -> StartCommand {
+        let variables = install.plan.env.iter().map(|(name, value)| (name.clone(), OsString::from(value)));
+        // A plan never sets it.
+        let path = ("PATH".to_owned(), self.path.variable());
         StartCommand {
             program: self.layout.folder(&install.plan.id, &install.folder).join(&install.program),
             args: install.plan.args.clone(),
-            env: install.plan.env.clone(),
+            env: variables.chain([path]).collect(),
         }
     }
 
@@ -196,7 +211,7 @@ impl AgentStore {
     /// When it does not answer; the error has its exit code and the last lines of its stderr.
     pub async fn probe(&self, start: &StartCommand) -> Result<Probe, ProbeError> {
         let folder = self.layout.neutral().unwrap_or_else(|_| self.root().to_owned());
-        probe(start, &self.path, &folder, self.limits.probe).await
+        probe(start, &folder, self.limits.probe).await
     }
 
     /// What a program prints for `--version`, run in an empty folder.

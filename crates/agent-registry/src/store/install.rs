@@ -5,8 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::agent_store::AgentStore;
+use super::digests::Digests;
 use super::lock::FileLock;
-use super::record::{Digests, Install, Record};
+use super::record::{Install, Record};
 use crate::digest::Digest;
 use crate::error::RegistryError;
 use crate::files::{blocking, sync_tree};
@@ -69,10 +70,12 @@ impl AgentStore {
         blocking(move || sync_tree(&folder)).await.map_err(RegistryError::file(&new.path))?;
 
         if let Some(digest) = &digest {
-            let digests = self.layout.digests(id);
-            Digests::read(&digests)?.add(&digests, &source_key(&install.plan), digest.as_str())?;
+            Digests::read(&self.layout.digests(id))?.add(&install.plan, digest)?;
         }
-        let previous = record.map(|record| record.current);
+        // The way back leads to a version that works.
+        let previous = record.and_then(|Record { current, previous }| {
+            [Some(current), previous].into_iter().flatten().find(|install| self.is_whole(install))
+        });
         let replaced = previous.as_ref().map(|install| install.plan.version.clone());
         let record = Record { current: install, previous };
         record.write(&path)?;
@@ -82,10 +85,46 @@ impl AgentStore {
         Ok(InstallOutcome::Installed { probe, replaced })
     }
 
+    /// Makes the version current that was current before, if it is this one, without a network. The one that it replaces stays, for
+    /// the way forth. Returns None, and changes nothing, if the version is not there.
+    ///
+    /// A version counts only if it was installed by the same `registry`, and as `kind` if that is given.
+    ///
+    /// # Errors
+    ///
+    /// When the version no longer answers `initialize`, or the record cannot be written; then the agent is as it was before.
+    pub async fn go_back(
+        &self,
+        id: &str,
+        version: &str,
+        registry: &str,
+        kind: Option<Kind>,
+    ) -> Result<Option<InstallOutcome>, RegistryError> {
+        if !crate::index::is_id(id) || !self.layout.agent(id).is_dir() {
+            return Ok(None);
+        }
+        self.layout.check()?;
+        let _lock = FileLock::wait(&self.layout.lock(id), id).await?;
+        let path = self.layout.record(id);
+        let Some(Record { current, previous: Some(install) }) = Record::read(&path, id).ok().flatten() else {
+            return Ok(None);
+        };
+        let Plan { version: there, registry: from, kind: was, .. } = &install.plan;
+        let is_wanted = there == version && from == registry && kind.is_none_or(|kind| kind == *was);
+        if !is_wanted || current.plan.version == version || !self.is_whole(&install) {
+            return Ok(None);
+        }
+        let probe = self.probe(&self.start_command(&install)).await.map_err(RegistryError::Probe)?;
+        let replaced = Some(current.plan.version.clone());
+        let previous = Some(current).filter(|install| self.is_whole(install));
+        Record { current: install, previous }.write(&path)?;
+        Ok(Some(InstallOutcome::Installed { probe, replaced }))
+    }
+
     /// Fetches what the plan says into a folder. Returns the path of the executable, and the digest of what came.
     async fn fill(&self, plan: &Plan, folder: &Path) -> Result<(PathBuf, Option<Digest>), RegistryError> {
         let known = Digests::read(&self.layout.digests(&plan.id))?;
-        let check = |digest: &Digest| check_digest(plan, known.of(&source_key(plan)), digest);
+        let check = |digest: &Digest| known.check(plan, digest);
         match plan.kind {
             Kind::Npx => {
                 // An install script would run before the installed digest can be compared.
@@ -100,28 +139,6 @@ impl AgentStore {
                 Ok((program, Some(digest)))
             }
         }
-    }
-}
-
-/// What the digest is remembered for.
-fn source_key(plan: &Plan) -> String {
-    format!("{} {}", plan.kind.name(), plan.source)
-}
-
-/// Refuses what differs from the plan's digest, or from that of the same source when it was installed before.
-fn check_digest(plan: &Plan, known: Option<&str>, found: &Digest) -> Result<(), RegistryError> {
-    let expected = [(plan.digest.as_deref(), "the plan says"), (known, "it was installed before with")];
-    let other = expected
-        .into_iter()
-        .find_map(|(digest, by)| Some((digest.filter(|digest| *digest != found.as_str())?, by)));
-    match other {
-        None => Ok(()),
-        Some((expected, expected_by)) => Err(RegistryError::OtherDigest {
-            what: plan.source.clone(),
-            found: found.as_str().to_owned(),
-            expected_by,
-            expected: expected.to_owned(),
-        }),
     }
 }
 
@@ -157,6 +174,8 @@ impl Drop for NewFolder {
     fn drop(&mut self) {
         if !self.is_kept {
             let _left = fs::remove_dir_all(&self.path);
+            // Only an empty folder is removed: the first install of an agent leaves nothing.
+            let _other_versions = self.path.parent().map(fs::remove_dir);
         }
     }
 }

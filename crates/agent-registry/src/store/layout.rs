@@ -13,7 +13,7 @@ use crate::error::RegistryError;
 /// agents/ID/VERSION-N/        the files of a version
 /// agents/ID/VERSION-N.lock    held by who runs it
 /// locks/ID                    held by who changes the agent
-/// digests/ID.json             what each source had for a digest
+/// digests/ID.json             the digest of each version that was installed
 /// index/                      cached indexes
 /// neutral/                    the empty folder in which programs run
 /// ```

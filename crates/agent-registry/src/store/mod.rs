@@ -1,6 +1,7 @@
 //! The store: installed agents in versioned folders.
 
 mod agent_store;
+mod digests;
 mod install;
 mod layout;
 mod lock;

@@ -1,6 +1,5 @@
 //! The record of an agent: which folders are installed, and what they were installed by.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
@@ -11,10 +10,8 @@ use crate::error::RegistryError;
 use crate::files::{read_text, write_file};
 use crate::plan::Plan;
 
-/// How many bytes a record or the digests of an agent may have.
+/// How many bytes a record may have.
 const MAX_RECORD: u64 = 4 << 20;
-/// How many digests of an agent are remembered.
-const MAX_DIGESTS: usize = 1000;
 
 /// The installed versions of an agent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -73,37 +70,5 @@ impl Record {
     /// The names of the folders that stay.
     pub(super) fn folders(&self) -> impl Iterator<Item = &str> {
         [&self.current].into_iter().chain(&self.previous).map(|install| &*install.folder)
-    }
-}
-
-/// The digests of what was installed, by source. They stay when the agent is removed.
-#[derive(Default, Serialize, Deserialize)]
-pub(super) struct Digests(BTreeMap<String, String>);
-
-impl Digests {
-    /// Reads the digests. A damaged file is an error: without it, another archive could take the place of the remembered one.
-    pub(super) fn read(path: &Path) -> Result<Self, RegistryError> {
-        match read_text(path, MAX_RECORD) {
-            Ok(text) => read(&text).map_err(io::Error::other).map_err(RegistryError::file(path)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
-            Err(error) => Err(RegistryError::file(path)(error)),
-        }
-    }
-
-    pub(super) fn of(&self, source: &str) -> Option<&str> {
-        self.0.get(source).map(String::as_str)
-    }
-
-    /// Remembers a digest.
-    pub(super) fn add(&mut self, path: &Path, source: &str, digest: &str) -> Result<(), RegistryError> {
-        if self.of(source) == Some(digest) {
-            return Ok(());
-        }
-        if self.0.len() >= MAX_DIGESTS {
-            self.0.pop_first();
-        }
-        self.0.insert(source.to_owned(), digest.to_owned());
-        let text = serde_json::to_vec_pretty(self).map_err(io::Error::other);
-        text.and_then(|text| write_file(path, &text)).map_err(RegistryError::file(path))
     }
 }

@@ -4,7 +4,7 @@ use agentwire_agent_registry::{InstallOutcome, PlanOptions, RegistryError, platf
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use crate::support::{AGENT, BROKEN_AGENT, Place, Server, chain, plan};
+use crate::support::{AGENT, Place, Server, chain, plan};
 
 /// A tar archive of files.
 pub(crate) fn tar(files: &[(&str, &str)]) -> Vec<u8> {
@@ -24,17 +24,22 @@ pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
     gzip.finish().unwrap()
 }
 
-fn zip(name: &str, content: &str) -> Vec<u8> {
+/// A zip archive of files with their modes.
+pub(crate) fn zip(files: &[(&str, u32, &str)]) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut archive = rawzip::ZipArchiveWriter::new(&mut bytes);
-    let (mut entry, config) =
-        archive.new_file(name).compression_method(rawzip::CompressionMethod::DEFLATE).start().unwrap();
-    let encoder = flate2::write::DeflateEncoder::new(&mut entry, Compression::default());
-    let mut writer = config.wrap(encoder);
-    std::io::Write::write_all(&mut writer, content.as_bytes()).unwrap();
-    let (encoder, descriptor) = writer.finish().unwrap();
-    encoder.finish().unwrap();
-    entry.finish(descriptor).unwrap();
+    for (name, mode, content) in files {
+        let file =
+            archive.new_file(rawzip::path::EntryPath::verbatim(name.as_bytes())).unix_permissions(*mode);
+        let (mut entry, config) =
+            file.compression_method(rawzip::CompressionMethod::DEFLATE).start().unwrap();
+        let encoder = flate2::write::DeflateEncoder::new(&mut entry, Compression::default());
+        let mut writer = config.wrap(encoder);
+        std::io::Write::write_all(&mut writer, content.as_bytes()).unwrap();
+        let (encoder, descriptor) = writer.finish().unwrap();
+        encoder.finish().unwrap();
+        entry.finish(descriptor).unwrap();
+    }
     archive.finish().unwrap();
     bytes
 }
@@ -53,12 +58,13 @@ async fn each_form_of_archive_is_unpacked() {
     std::io::Write::write_all(&mut bzip2, &tarball).unwrap();
     server.set("/a.tar.gz", gzip(&tarball));
     server.set("/a.tbz2", bzip2.finish().unwrap());
-    server.set("/a.zip", zip("dir/agent", AGENT));
+    server.set("/a.zip", zip(&[("dir/agent", 0o100_755, AGENT)]));
     server.set("/agent-bin", AGENT);
     let store = place.store();
-    for name in ["a.tar.gz", "a.tbz2", "a.zip", "agent-bin"] {
+    for (number, name) in ["a.tar.gz", "a.tbz2", "a.zip", "agent-bin"].into_iter().enumerate() {
+        let version = format!("1.{number}.0");
         let plan =
-            plan("1.0.0", &distribution(&format!("{}/{name}", server.url), ""), PlanOptions::default());
+            plan(&version, &distribution(&format!("{}/{name}", server.url), ""), PlanOptions::default());
         let outcome = store.install(&plan).await.unwrap_or_else(|error| panic!("{name}: {}", chain(&error)));
         assert!(matches!(outcome, InstallOutcome::Installed { .. }));
         let agent = store.find("fake").unwrap().unwrap();
@@ -102,21 +108,48 @@ async fn another_digest_than_that_of_the_registry_is_refused() {
     assert!(place.store().find("fake").unwrap().is_none());
 }
 
+/// The version, the URL and the digest of an archive, as an error shows them.
+fn digest(content: &str) -> String {
+    let digest = ring::digest::digest(&ring::digest::SHA256, content.as_bytes());
+    let digits: String = digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("sha256-{digits}")
+}
+
 #[tokio::test]
-async fn a_digest_is_remembered_when_the_registry_gives_none() {
+async fn the_digest_of_a_version_is_remembered() {
     let place = Place::new();
     let server = Server::new();
+    let other = format!("{AGENT}# other\n");
     server.set("/agent", AGENT);
+    server.set("/moved", &other);
     let store = place.store();
-    let plan = plan("1.0.0", &distribution(&format!("{}/agent", server.url), ""), PlanOptions::default());
-    store.install(&plan).await.unwrap();
+    let (url, moved) = (format!("{}/agent", server.url), format!("{}/moved", server.url));
+    let plan = |version, url: &str| plan(version, &distribution(url, ""), PlanOptions::default());
+    store.install(&plan("1.0.0", &url)).await.unwrap();
     store.remove("fake").await.unwrap();
-    server.set("/agent", BROKEN_AGENT);
-    let error = store.install(&plan).await.unwrap_err();
-    assert!(matches!(error, RegistryError::OtherDigest { .. }), "it never ran: {error}");
-    assert!(error.to_string().contains(", but it was installed before with sha256-"), "{error}");
-    server.set("/agent", AGENT);
-    store.install(&plan).await.unwrap();
+    let file = place.path("store/digests/fake.json");
+    let (before, now) = (digest(AGENT), digest(&other));
+    let advice = format!("; if the publisher says that this is right, remove {}", file.display());
+
+    let error = store.install(&plan("1.0.0", &moved)).await.unwrap_err();
+    assert!(matches!(error, RegistryError::Changed(_)), "it never ran: {error}");
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "version 1.0.0 has changed: {moved} has the digest {now}, but it was installed from {url} with {before}{advice}"
+        )
+    );
+    server.set("/agent", &other);
+    assert_eq!(
+        store.install(&plan("1.0.0", &url)).await.unwrap_err().to_string(),
+        format!(
+            "{url} has changed: its digest is {now}, but version 1.0.0 was installed with {before}{advice}"
+        )
+    );
+    store.install(&plan("1.1.0", &url)).await.expect("one URL may have the archives of all versions");
+    store.remove("fake").await.unwrap();
+    std::fs::remove_file(file).unwrap();
+    store.install(&plan("1.0.0", &url)).await.unwrap();
 }
 
 #[tokio::test]

@@ -37,6 +37,20 @@ async fn an_index_of_a_url_is_cached_and_asked_for_by_its_etag() {
         failure.to_string(),
         format!("{}: the server answers 503 Service Unavailable", source.origin())
     );
+    for (page, why) in [
+        ("<html><a href=/login>Log in</a>", "it is a web page"),
+        (r#"{"agents":[{"login":true}]}"#, "none of its 1 agents can be read"),
+    ] {
+        server.set("/r.json", page);
+        let index = store.index(&source).await.unwrap();
+        assert_eq!((index.agents.len(), index.age.is_some()), (2, true), "{page}");
+        let failure = index.failure.unwrap().to_string();
+        assert_eq!(failure, format!("{} is no index of agents: {why}", source.origin()));
+    }
+    server.set("/long", "x".repeat(9 << 20));
+    let long = IndexSource::parse(&format!("{}/long", server.url));
+    let error = store.index(&long).await.unwrap_err();
+    assert_eq!(error.to_string(), format!("{}: it is longer than 8388608 bytes", long.origin()));
     assert!(store.cached_index(&source).unwrap().unwrap().age.is_some());
 }
 

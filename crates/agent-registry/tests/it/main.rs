@@ -6,3 +6,4 @@ mod hostile_archives;
 mod indexes;
 mod packages;
 mod support;
+mod versions;

@@ -146,7 +146,11 @@ async fn npm_is_not_started_for_a_version_with_another_digest() {
     plan.digest = Some("sha512-other".into());
     assert_eq!(
         store.install(&plan).await.unwrap_err().to_string(),
-        "@fake/pkg@1.0.0 has the digest sha512-other, but it was installed before with sha512-1.0.0"
+        format!(
+            "@fake/pkg@1.0.0 has changed: its digest is sha512-other, but version 1.0.0 was installed with sha512-1.0.0; if the \
+             publisher says that this is right, remove {}",
+            place.path("store/digests/fake.json").display()
+        )
     );
     assert!(!place.path("npm-arguments").exists());
 }
@@ -200,7 +204,10 @@ async fn uv_builds_nothing_without_consent_and_installs_into_the_folder() {
     let first = plan("2.0.0", distribution, PlanOptions::default());
     assert_eq!(first.kind, Kind::Uvx);
     store.install(&first).await.unwrap();
-    assert_eq!(arguments(), "tool install --no-progress --no-build fake-pkg[acp]==2.0.0\n");
+    assert_eq!(
+        arguments(),
+        "tool install --no-progress --no-build --no-python-downloads fake-pkg[acp]==2.0.0\n"
+    );
     let agent = store.find("fake").unwrap().unwrap();
     assert_eq!(agent.start().program(), place.path("store/agents/fake/2.0.0-1/bin/fake-acp"));
     drop(agent);
@@ -218,7 +225,7 @@ async fn a_slow_install_is_ended() {
     let store = place.store_with(Limits::default().install_timeout(Duration::from_secs(1)));
     let plan = plan("2.0.0", r#"{"uvx":{"package":"fake-acp@2.0.0"}}"#, PlanOptions::default());
     assert_eq!(store.install(&plan).await.unwrap_err().to_string(), "`uv` took longer than 1 s");
-    assert_eq!(names(&place.path("store/agents/fake")), [""; 0]);
+    assert_eq!(names(&place.path("store/agents")), [""; 0], "no empty folder stays");
 }
 
 #[tokio::test]

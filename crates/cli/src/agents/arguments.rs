@@ -37,8 +37,10 @@ pub(crate) enum AgentsCommand {
     ///
     /// Shows what is fetched and what will run, and asks. Without a person, --yes is needed. The version before it stays in place
     /// until the new one has answered `initialize`. `chat --agent ID` starts the agent, without a network.
+    ///
+    /// The version before it is kept. ID@VERSION makes it the current one again: without a question, the index or a network.
     Install(Install),
-    /// Install the newest version of an agent, or of all installed ones.
+    /// Install the newest version of an agent, or of all installed ones. Damaged agents are installed again.
     ///
     /// The kind of package and the consent to install scripts are those of the installed version.
     Update(Update),
@@ -94,7 +96,8 @@ pub(crate) struct Consent {
     /// Install without a question
     #[arg(long)]
     pub(crate) yes: bool,
-    /// Let npm run install scripts of the package and its dependencies, and uv build packages: both run code of theirs
+    /// Let npm run install scripts of the package and its dependencies, and uv build packages: both run code of theirs. Also lets uv
+    /// download a Python
     #[arg(long)]
     pub(crate) allow_scripts: bool,
 }

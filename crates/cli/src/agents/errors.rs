@@ -25,7 +25,9 @@ fn exit(error: &RegistryError) -> Exit {
         RegistryError::Fetch(error) if error.is_unreachable() => Exit::Unreachable,
         RegistryError::Run(RunError::Missing(_) | RunError::Io { .. }) => Exit::Unreachable,
         RegistryError::Run(RunError::TimedOut { .. }) => Exit::TimedOut,
-        RegistryError::Refused { .. } | RegistryError::OtherDigest { .. } => Exit::NotPermitted,
+        RegistryError::Refused { .. } | RegistryError::OtherDigest { .. } | RegistryError::Changed(_) => {
+            Exit::NotPermitted
+        }
         RegistryError::Probe(error) => of_probe(error),
         _ => Exit::Failed,
     }

@@ -1,17 +1,16 @@
-//! `agents install`, `update` and `remove`.
+//! `agents install` and `remove`.
 
 use std::io::{self, BufRead as _, IsTerminal as _};
 
 use agentwire_agent_registry::{
-    AgentStore, Index, InstallOutcome, Plan, PlanOptions, Probe, RegistryError, RemoveOutcome, is_newer,
+    AgentStore, Index, InstallOutcome, Plan, PlanOptions, Probe, RegistryError, RemoveOutcome,
 };
 use anyhow::Result;
 use serde::Serialize;
 
-use super::arguments::{Consent, Install, Places, Update};
+use super::arguments::{Consent, Install, Places};
 use super::errors::{to_failure, with_advice};
-use super::list::installed;
-use crate::failure::{Exit, Failure, sentence};
+use crate::failure::{Exit, Failure};
 use crate::output::{Member, print_json};
 use crate::terminal::drop_unread_input;
 use crate::text::{self, Notes};
@@ -26,14 +25,14 @@ pub(super) struct Context<'a> {
 /// The result for programs.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Installed<'a> {
-    id: &'a str,
-    version: &'a str,
-    status: &'static str,
+pub(super) struct Installed<'a> {
+    pub(super) id: &'a str,
+    pub(super) version: &'a str,
+    pub(super) status: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    replaced: Option<String>,
+    pub(super) replaced: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    agent: Option<Probe>,
+    pub(super) agent: Option<Probe>,
 }
 
 /// Installs an agent.
@@ -43,19 +42,28 @@ pub(super) async fn install(context: &Context<'_>, arguments: Install) -> Result
         None => (&*arguments.agent, None),
     };
     let store = context.places.store()?;
+    let kind = arguments.kind.map(Into::into);
+    if let Some(version) = version.filter(|_| !arguments.consent.allow_scripts) {
+        // The version before the current one was agreed to when it was installed.
+        let registry = context.places.source()?.origin();
+        let outcome = store.go_back(id, version, &registry, kind).await.map_err(to_failure)?;
+        if let Some(InstallOutcome::Installed { probe, replaced, .. }) = outcome {
+            return report(context, id, version, "installed", replaced, Some(probe));
+        }
+    }
     let index = context.places.index(&store, context.notes).await?;
     let mut options = PlanOptions::default().allow_scripts(arguments.consent.allow_scripts);
     if let Some(version) = version {
         options = options.version(version);
     }
-    if let Some(kind) = arguments.kind {
-        options = options.kind(kind.into());
+    if let Some(kind) = kind {
+        options = options.kind(kind);
     }
     install_one(context, &store, &index, id, &options, arguments.consent).await
 }
 
 /// Makes a plan, shows it, asks, and installs it.
-async fn install_one(
+pub(super) async fn install_one(
     context: &Context<'_>,
     store: &AgentStore,
     index: &Index,
@@ -87,15 +95,28 @@ async fn install_one(
         InstallOutcome::Installed { probe, replaced, .. } => ("installed", replaced, Some(probe)),
         _ => ("already installed", None, None),
     };
+    report(context, id, &plan.version, status, replaced, agent)
+}
+
+/// Says that a version is in place.
+fn report(
+    context: &Context<'_>,
+    id: &str,
+    version: &str,
+    status: &'static str,
+    replaced: Option<String>,
+    agent: Option<Probe>,
+) -> Result<()> {
+    let Context { places, json, notes } = *context;
     if json {
-        return Ok(print_json(&Installed { id, version: &plan.version, status, replaced, agent })?);
+        return Ok(print_json(&Installed { id, version, status, replaced, agent })?);
     }
     if let Some(probe) = agent.filter(|probe| !probe.auth_methods.is_empty()) {
         notes.add(&format!("it may ask for a login: {}", probe.auth_methods.join(", ")));
     }
     let before = replaced.map_or_else(String::new, |version| format!(" (before: {version})"));
     let hint = places.chat_hint(id);
-    Ok(text::print_line(&format!("{id} {} is {status}{before}; start it with: {hint}", plan.version))?)
+    Ok(text::print_line(&format!("{id} {version} is {status}{before}; start it with: {hint}"))?)
 }
 
 /// Says what can be done where scripts may be missing.
@@ -132,53 +153,6 @@ async fn agree(context: &Context<'_>, consent: Consent, plan: &Plan) -> Result<(
         "y" | "Y" | "yes" => Ok(()),
         _ => not_permitted(format!("{} is not installed: you did not agree", plan.id)),
     }
-}
-
-/// Installs newer versions. A failure of one agent does not stop the others.
-pub(super) async fn update(context: &Context<'_>, arguments: Update) -> Result<()> {
-    let Context { places, json, notes } = *context;
-    let store = places.store()?;
-    let mut agents = installed(&store, notes)?;
-    if let Some(id) = &arguments.id {
-        agents.retain(|agent| agent.plan.id == *id);
-        if agents.is_empty() {
-            let advice = format!("`{}` installs it", places.hint(&format!("install {id}")));
-            return Err(with_advice(RegistryError::NotInstalled(id.clone()), &advice));
-        }
-    }
-    let index = places.index(&store, notes).await?;
-    let mut failure = None;
-    for agent in agents {
-        // The guard goes: the version that is replaced is not in use by us.
-        let plan = agent.plan.clone();
-        drop(agent);
-        let id = &plan.id;
-        let Ok(entry) = index.entry(id) else {
-            notes.add(&format!("{id} {}: the registry does not have it", plan.version));
-            continue;
-        };
-        if !is_newer(&entry.version, &plan.version) {
-            match json {
-                true => print_json(&Installed {
-                    id,
-                    version: &plan.version,
-                    status: "newest",
-                    replaced: None,
-                    agent: None,
-                })?,
-                false => text::print_line(&format!("{id} {} is the newest", plan.version))?,
-            }
-            continue;
-        }
-        let scripts = plan.allow_scripts || arguments.consent.allow_scripts;
-        let options = PlanOptions::default().kind(plan.kind).allow_scripts(scripts);
-        let outcome = install_one(context, &store, &index, id, &options, arguments.consent).await;
-        let earlier = outcome.err().and_then(|error| failure.replace(error));
-        if let Some(earlier) = earlier {
-            text::print_error(&format!("error: {}", sentence(&earlier)));
-        }
-    }
-    failure.map_or(Ok(()), Err)
 }
 
 /// Removes an agent.

@@ -29,6 +29,9 @@ struct InstalledLine<'a> {
     version: &'a str,
     kind: Kind,
     program: String,
+    /// The version before it, which is still there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    previous: Option<&'a str>,
     /// A newer version, as the registry said when it was last read.
     #[serde(skip_serializing_if = "Option::is_none")]
     newer: Option<&'a str>,
@@ -48,9 +51,13 @@ pub(super) fn list(places: &Places, json: bool, notes: &Notes) -> Result<()> {
         if json {
             let program = agent.start().program().display().to_string();
             let Plan { id, name, version, kind, .. } = plan;
-            print_json(&InstalledLine { id, name, version, kind: *kind, program, newer })?;
+            let previous = previous(agent);
+            print_json(&InstalledLine { id, name, version, kind: *kind, program, previous, newer })?;
         } else {
-            let mark = newer.map_or_else(String::new, |version| format!(" (newer: {version})"));
+            let there = previous(agent).map(|version| format!("still there: {version}"));
+            let marks: Vec<String> =
+                there.into_iter().chain(newer.map(|version| format!("newer: {version}"))).collect();
+            let mark = if marks.is_empty() { String::new() } else { format!(" ({})", marks.join(", ")) };
             text::print_line(&format!("{:width$}  {:10}  {}{mark}", plan.id, plan.version, plan.name))?;
         }
     }
@@ -114,7 +121,11 @@ pub(super) async fn show(places: &Places, id: &str, json: bool, notes: &Notes) -
         row("binary", &format!("{system}: {}", archive.archive))?;
     }
     match installed.iter().find(|agent| agent.plan.id == id) {
-        Some(agent) => row("installed", &format!("{} as {}", agent.plan.version, agent.plan.kind.name())),
+        Some(agent) => {
+            let there =
+                previous(agent).map_or_else(String::new, |version| format!("; {version} is still there"));
+            row("installed", &format!("{} as {}{there}", agent.plan.version, agent.plan.kind.name()))
+        }
         None => row("installed", &format!("no; `{}` installs it", places.hint(&format!("install {id}")))),
     }
 }
@@ -131,6 +142,11 @@ pub(super) fn installed(store: &AgentStore, notes: &Notes) -> Result<Vec<Install
         notes.add(&format!("warning: the installed `{}` is damaged; install it again: {why}", agent.id));
     }
     Ok(agents)
+}
+
+/// The other version that is there.
+fn previous(agent: &InstalledAgent) -> Option<&str> {
+    agent.previous_version.as_deref().filter(|version| *version != agent.plan.version)
 }
 
 fn version_of<'a>(installed: &'a [InstalledAgent], id: &str) -> Option<&'a str> {

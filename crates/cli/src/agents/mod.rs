@@ -7,6 +7,7 @@ mod find;
 mod install;
 mod list;
 mod places;
+mod update;
 
 use anyhow::Result;
 
@@ -34,7 +35,7 @@ async fn execute(arguments: Agents, json: bool, notes: &Notes) -> Result<()> {
         AgentsCommand::Search(search) => list::search(&places, &search.words, json, notes).await,
         AgentsCommand::Show(one) => list::show(&places, &one.id, json, notes).await,
         AgentsCommand::Install(install) => install::install(&context, install).await,
-        AgentsCommand::Update(update) => install::update(&context, update).await,
+        AgentsCommand::Update(update) => update::update(&context, update).await,
         AgentsCommand::Remove(one) => install::remove(&context, &one.id).await,
         AgentsCommand::Doctor(doctor) => doctor::doctor(&context, doctor.id.as_deref()).await,
     }

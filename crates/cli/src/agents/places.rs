@@ -10,7 +10,7 @@ use anyhow::Result;
 
 use super::arguments::Places;
 use super::errors::to_failure;
-use crate::failure::Usage;
+use crate::failure::{Usage, sentence};
 use crate::text::Notes;
 
 /// The environment variable with the index of agents.
@@ -22,12 +22,18 @@ const STORE: &str = "AGENTWIRE_AGENTS";
 impl Places {
     /// The store.
     pub(super) fn store(&self) -> Result<AgentStore> {
+        let no_folder = || Usage(format!("there is no folder for agents; set {STORE} or give --store"));
+        Ok(self.any_store()?.ok_or_else(no_folder)?)
+    }
+
+    /// The store. None if nothing says where it is.
+    pub(super) fn any_store(&self) -> Result<Option<AgentStore>> {
         let path = match &self.store {
             // The person is in this folder, and means it.
-            Some(path) => std::path::absolute(path).map_err(|why| Usage(format!("--store: {why}")))?,
+            Some(path) => Some(std::path::absolute(path).map_err(|why| Usage(format!("--store: {why}")))?),
             None => default_store()?,
         };
-        AgentStore::open(path, Limits::default()).map_err(to_failure)
+        path.map(|path| AgentStore::open(path, Limits::default()).map_err(to_failure)).transpose()
     }
 
     /// Where the index comes from.
@@ -35,9 +41,8 @@ impl Places {
         if let Some(text) = &self.registry {
             return Ok(IndexSource::parse(text));
         }
-        let Some(text) = non_empty(REGISTRY).and_then(|text| text.into_string().ok()) else {
-            return Ok(IndexSource::official());
-        };
+        let Some(text) = non_empty(REGISTRY) else { return Ok(IndexSource::official()) };
+        let text = text.into_string().map_err(|_| Usage(format!("{REGISTRY} is not in UTF-8")))?;
         match IndexSource::parse(&text) {
             IndexSource::File(path) if !path.is_absolute() => {
                 Err(Usage(format!("{REGISTRY}: `{}` is a relative path", path.display())).into())
@@ -48,10 +53,11 @@ impl Places {
 
     /// Reads the index. Notes say when it is an old one, or has entries that cannot be read.
     pub(super) async fn index(&self, store: &AgentStore, notes: &Notes) -> Result<Index> {
-        let index = store.index(&self.source()?).await.map_err(to_failure)?;
-        if let Some(failure) = &index.failure {
+        let mut index = store.index(&self.source()?).await.map_err(to_failure)?;
+        if let Some(failure) = index.failure.take() {
             let age = index.age.map_or_else(String::new, |age| format!(" of {}", ago(age)));
-            notes.add(&format!("warning: the registry cannot be read; this is its index{age}: {failure}"));
+            let why = sentence(&failure.into());
+            notes.add(&format!("warning: the registry cannot be read; this is its index{age}: {why}"));
         }
         if index.skipped > 0 {
             notes.add(&format!("warning: {} entries of the registry cannot be read", index.skipped));
@@ -97,20 +103,17 @@ pub(super) fn ago(age: Duration) -> String {
 }
 
 /// The folder of the environment, or that in the user's folder for data. A relative path would be another store in each folder.
-fn default_store() -> Result<PathBuf> {
+fn default_store() -> Result<Option<PathBuf>> {
     if let Some(path) = non_empty(STORE).map(PathBuf::from) {
         return match path.is_absolute() {
-            true => Ok(path),
+            true => Ok(Some(path)),
             false => Err(Usage(format!("{STORE}: `{}` is a relative path", path.display())).into()),
         };
     }
     let data = non_empty("XDG_DATA_HOME").or_else(|| non_empty("LOCALAPPDATA")).map(PathBuf::from);
     let data = data.filter(|path| path.is_absolute());
     let home = || env::home_dir().filter(|home| home.is_absolute()).map(|home| home.join(".local/share"));
-    match data.or_else(home) {
-        Some(folder) => Ok(folder.join("agentwire").join("agents")),
-        None => Err(Usage(format!("there is no folder for agents; set {STORE} or give --store")).into()),
-    }
+    Ok(data.or_else(home).map(|folder| folder.join("agentwire").join("agents")))
 }
 
 fn non_empty(variable: &str) -> Option<OsString> {

@@ -12,6 +12,7 @@ mod json;
 mod lines;
 pub mod mutate;
 mod pieces;
+mod registry;
 mod socket;
 mod sse;
 mod template;
@@ -43,6 +44,8 @@ pub const TARGETS: &[Target] = &[
     Target { name: "header", run: header::run, words: header::WORDS },
     Target { name: "template", run: template::run, words: template::WORDS },
     Target { name: "journal", run: journal::run, words: &[b"\n", b"00000002 ", b" {}\n", b"null"] },
+    Target { name: "index", run: registry::index, words: registry::INDEX_WORDS },
+    Target { name: "archive", run: registry::archive, words: registry::ARCHIVE_WORDS },
     Target { name: "http1", run: socket::http1, words: socket::WORDS },
     Target { name: "http2", run: socket::http2, words: socket::WORDS },
 ];

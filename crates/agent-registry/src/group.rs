@@ -1,0 +1,113 @@
+//! A program with all processes that it starts, which end together.
+
+use std::future::poll_fn;
+use std::io;
+use std::process::{Command, ExitStatus};
+
+use agentwire_transport_stdio::ProcessGroup;
+use tokio::process::{ChildStderr, ChildStdout};
+
+/// A program in a process group. Dropping it kills the group, and on Linux also what has left the group, as daemons do.
+///
+/// There, all processes of one program have a variable of their own in their environment. A process that leaves the group and also
+/// clears its environment escapes.
+pub(crate) struct Group {
+    processes: ProcessGroup,
+    #[cfg(target_os = "linux")]
+    mark: String,
+}
+
+impl Group {
+    /// Starts a program as the leader of a new group.
+    #[cfg_attr(not(target_os = "linux"), expect(unused_mut, reason = "only Linux has the variable"))]
+    pub(crate) fn spawn(mut command: Command) -> io::Result<Self> {
+        #[cfg(target_os = "linux")]
+        let mark = marked::new()?;
+        #[cfg(target_os = "linux")]
+        command.env(marked::VARIABLE, &mark);
+        Ok(Self {
+            processes: ProcessGroup::spawn(command)?,
+            #[cfg(target_os = "linux")]
+            mark,
+        })
+    }
+
+    /// Takes the outputs of the program.
+    pub(crate) fn outputs(&mut self) -> io::Result<(Option<ChildStdout>, Option<ChildStderr>)> {
+        let leader = self.processes.leader();
+        let (stdout, stderr) = (leader.stdout.take(), leader.stderr.take());
+        Ok((stdout.map(ChildStdout::from_std).transpose()?, stderr.map(ChildStderr::from_std).transpose()?))
+    }
+
+    /// Waits until the program ends, kills what it has left behind, and returns how it ended.
+    pub(crate) async fn wait(&mut self) -> io::Result<ExitStatus> {
+        poll_fn(|cx| self.processes.poll_ended(cx)).await;
+        self.kill().ok_or_else(|| io::Error::other("the system does not report how it ended"))
+    }
+
+    fn kill(&mut self) -> Option<ExitStatus> {
+        let status = self.processes.finish();
+        #[cfg(target_os = "linux")]
+        marked::kill(&self.mark);
+        status
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        let _status = self.kill();
+    }
+}
+
+/// Processes that are found by a variable in their environment.
+#[cfg(target_os = "linux")]
+mod marked {
+    use std::fs::{self, File};
+    use std::io::{self, Read as _};
+
+    use ring::rand::{SecureRandom as _, SystemRandom};
+    use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
+    pub(super) const VARIABLE: &str = "AGENTWIRE_INSTALL";
+    /// How many times the processes are listed: one that forks may be missed.
+    const MAX_ROUNDS: usize = 50;
+    /// How many bytes of an environment are read.
+    const MAX_ENVIRONMENT: u64 = 8 << 20;
+
+    /// A value that no other program has.
+    pub(super) fn new() -> io::Result<String> {
+        let mut bytes = [0; 16];
+        SystemRandom::new()
+            .fill(&mut bytes)
+            .map_err(|_| io::Error::other("the system has no random bytes"))?;
+        Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    /// Kills all processes with this value.
+    pub(super) fn kill(mark: &str) {
+        let variable = format!("{VARIABLE}={mark}");
+        let mut killed = Vec::new();
+        for _ in 0..MAX_ROUNDS {
+            let before = killed.len();
+            let Ok(entries) = fs::read_dir("/proc") else { return };
+            for id in entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok()) {
+                if !killed.contains(&id) && kill_one(id, variable.as_bytes()) == Some(()) {
+                    killed.push(id);
+                }
+            }
+            if killed.len() == before {
+                return;
+            }
+        }
+    }
+
+    fn kill_one(id: i32, variable: &[u8]) -> Option<()> {
+        // The descriptor is older than the look at the environment: a process that gets the same id later is not hit.
+        let process = pidfd_open(Pid::from_raw(id)?, PidfdFlags::empty()).ok()?;
+        let mut environment = Vec::new();
+        let file = File::open(format!("/proc/{id}/environ")).ok()?;
+        file.take(MAX_ENVIRONMENT).read_to_end(&mut environment).ok()?;
+        let is_marked = environment.split(|byte| *byte == 0).any(|text| text == variable);
+        is_marked.then(|| pidfd_send_signal(process, Signal::KILL).ok())?
+    }
+}

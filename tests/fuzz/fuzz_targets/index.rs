@@ -1,0 +1,5 @@
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| agentwire_fuzz_targets::target("index")
+    .expect("it is listed")
+    .run(bytes));
