@@ -89,6 +89,7 @@ fn names_of_options_that_are_gone_are_not_kept() {
     let option = json!({ "id": "#", "name": "", "type": "boolean", "currentValue": true });
     let update = json!({ "sessionUpdate": "config_option_update", "configOptions": [option] });
     let ended = turn(&[repeat(128, json!({ "large": ["/configOptions/0/name", 3 << 19, update] }))]);
+    ended.tells("! 127 more parts of updates are left out\n");
     assert!(ended.peak_memory < MAX_MEMORY, "{} MiB", ended.peak_memory);
 }
 
@@ -97,6 +98,7 @@ fn titles_are_kept_as_far_as_they_are_shown() {
     let call = json!({ "sessionUpdate": "tool_call_update", "toolCallId": "#", "title": "" });
     let titles = repeat(128, json!({ "large": ["/title", 3 << 19, call] }));
     let ended = turn(std::slice::from_ref(&titles));
+    assert_eq!(ended.stderr.matches("…\n").count(), 128, "{ended}");
     assert!(ended.peak_memory < MAX_MEMORY, "version 1: {} MiB", ended.peak_memory);
 
     let idle =

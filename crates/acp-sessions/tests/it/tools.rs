@@ -348,7 +348,7 @@ async fn ses_21_24_26_servers_of_the_client_are_started_and_a_broken_one_costs_o
     assert!(warnings[0].contains("broken: failed") && warnings[1].contains("far: failed"), "{warnings:?}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_server_that_a_turn_adds_and_that_is_broken_is_reported_too() {
     let warnings: Arc<std::sync::Mutex<Vec<String>>> = Arc::default();
     let heard = warnings.clone();

@@ -3,7 +3,7 @@
 use std::hash::{BuildHasher as _, Hash, RandomState};
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use agentwire_acp_schema::v1::{ContentBlock, SessionUpdate, StopReason};
 use agentwire_acp_schema::v2;
@@ -37,6 +37,8 @@ pub(super) struct Display {
     in_replay: AtomicBool,
     /// Whether something of an earlier turn was shown.
     has_replayed: AtomicBool,
+    /// How many parts of updates were too large to be kept in this turn.
+    omitted: AtomicUsize,
     options: DisplayOptions,
 }
 
@@ -62,6 +64,7 @@ impl Display {
             in_turn: AtomicBool::default(),
             in_replay: AtomicBool::default(),
             has_replayed: AtomicBool::default(),
+            omitted: AtomicUsize::default(),
             options,
         }
     }
@@ -107,6 +110,7 @@ impl Display {
         self.set_in_flow(false);
         self.set_in_replay(false);
         self.draw(|renderer, screen| renderer.end_turn(screen, &self.conversation.lock(), &no_terminals))?;
+        self.count_omitted()?;
         if self.has_replayed() {
             self.view.remark("── end of the earlier conversation ──")?;
         }
@@ -150,7 +154,16 @@ impl Display {
                 renderer.draw_cancelled(screen, &conversation, index)?;
             }
             renderer.end_turn(screen, &conversation, own)
-        })
+        })?;
+        self.count_omitted()
+    }
+
+    /// Says how many parts were left out after the first.
+    fn count_omitted(&self) -> io::Result<()> {
+        match self.omitted.swap(0, Ordering::Relaxed) {
+            0 | 1 => Ok(()),
+            count => self.view.tell(&format!("! {} more parts of updates are left out", count - 1)),
+        }
     }
 
     /// Shows the settings that changed.
@@ -198,11 +211,15 @@ impl Display {
         if !self.in_flow.load(Ordering::Relaxed) {
             self.show_settings()?;
         }
+        // People are told of the first in a turn. The end of the turn counts the others.
+        let is_told = |omitted| {
+            omitted > 0 && (self.view.is_json() || self.omitted.fetch_add(1, Ordering::Relaxed) == 0)
+        };
         match applied.omitted {
-            0 => Ok(()),
-            bytes => self.view.not_stored(&format!(
-                "something that the agent told takes {bytes} bytes of memory, which is more than is kept: it is left out"
+            bytes if is_told(bytes) => self.view.not_stored(&format!(
+                "a part of an update takes {bytes} bytes of memory, which is more than is kept: it is left out"
             )),
+            _ => Ok(()),
         }
     }
 

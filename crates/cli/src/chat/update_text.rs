@@ -15,6 +15,9 @@ const TOOL_TEXT_LIMIT: usize = 128 << 10;
 /// From this length in bytes on, a user message of the agent is not compared with the prompt, and is shown: 1 MiB.
 const LONG_ECHO: usize = 1 << 20;
 
+/// How many bytes of a tool call's title are kept: 4 KiB, which is more than is shown of it.
+const TITLE_LIMIT: usize = 4 << 10;
+
 /// A piece of a message, or all of it.
 pub(super) struct MessageText {
     pub(super) kind: MessageKind,
@@ -104,10 +107,12 @@ pub(super) fn remove_hidden_parts(update: &mut SessionUpdate) {
         SessionUpdate::ToolCall(call) => {
             (call.raw_input, call.raw_output) = (None, None);
             call.locations.clear();
+            keep_beginning(&mut call.title);
             Some(&mut call.content)
         }
         SessionUpdate::ToolCallUpdate(call) => {
             (call.raw_input, call.raw_output, call.locations) = (None, None, None);
+            call.title.iter_mut().for_each(keep_beginning);
             call.content.as_mut()
         }
         _ => None,
@@ -134,12 +139,22 @@ pub(super) fn remove_hidden_parts_v2(update: &mut v2::SessionUpdate) {
         v2::SessionUpdate::ToolCallUpdate(call) => {
             (call.raw_input, call.raw_output) = (v2::Patch::Keep, v2::Patch::Keep);
             (call.locations, call.meta) = (v2::Patch::Keep, v2::Patch::Keep);
+            if let v2::Patch::Set(title) = &mut call.title {
+                keep_beginning(title);
+            }
             if let v2::Patch::Set(contents) = &mut call.content {
                 contents.iter_mut().for_each(keep);
             }
         }
         v2::SessionUpdate::ToolCallContentChunk(chunk) => keep(&mut chunk.content),
         _ => {}
+    }
+}
+
+/// Keeps the beginning of a title. A longer one would not be kept at all.
+fn keep_beginning(title: &mut String) {
+    if title.len() > TITLE_LIMIT {
+        *title = beginning(&*title, TITLE_LIMIT);
     }
 }
 
@@ -167,4 +182,24 @@ pub(super) fn shown_parts(call: &ToolCallUpdate) -> ToolCallUpdate {
     shown.name = call.name.as_ref().map(|name| beginning(name, TOOL_TEXT_LIMIT));
     shown.content = call.content.as_ref().map(|contents| contents.iter().map(content).collect());
     shown
+}
+
+#[cfg(test)]
+mod tests {
+    use agentwire_acp_schema::v1::ToolCall;
+
+    use super::*;
+
+    #[test]
+    fn the_beginning_of_a_title_is_kept() {
+        let long = "ä".repeat(1 << 20);
+        let mut update = ToolCall::new("1", &*long).into();
+        remove_hidden_parts(&mut update);
+        let SessionUpdate::ToolCall(call) = update else { panic!("it is a call") };
+        assert_eq!(call.title, format!("{}… [2093056 bytes more]", "ä".repeat(2048)));
+        let mut update = ToolCallUpdate::new("1").title(long).into();
+        remove_hidden_parts(&mut update);
+        let SessionUpdate::ToolCallUpdate(update) = update else { panic!("it is an update") };
+        assert_eq!(update.title, Some(call.title));
+    }
 }

@@ -32,6 +32,9 @@ impl Screen {
         }
         let lines = |text| str::split_inclusive(text, '\n').collect::<Vec<_>>();
         let (old, new) = (lines(old), lines(new));
+        // Carriage returns are shown where they may be what changed.
+        let ends_in_return = |line: &&str| line.ends_with("\r\n") || !line.ends_with('\n');
+        let end = if old.iter().chain(&new).all(ends_in_return) { "\r\n" } else { "\n" };
         let changes = capture_diff_slices_deadline(Algorithm::Myers, &old, &new, Some(deadline));
         for group in group_diff_ops(changes, 3) {
             for change in group.iter().flat_map(|operation| operation.iter_changes(&*old, &*new)) {
@@ -40,7 +43,8 @@ impl Screen {
                     ChangeTag::Insert => ('+', "32"),
                     ChangeTag::Equal => (' ', "2"),
                 };
-                let text = change.value().trim_end_matches('\n');
+                let line = change.value();
+                let text = line.strip_suffix(end).unwrap_or(line);
                 self.shortened_line(colour, &format!("{sign}{text}"))?;
             }
         }

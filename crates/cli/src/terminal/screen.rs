@@ -281,7 +281,7 @@ impl Screen {
         &mut self,
         entries: impl ExactSizeIterator<Item = (Mark, &'a str)>,
     ) -> io::Result<()> {
-        self.line(self.paint("1", "Plan"))?;
+        self.line(self.paint("1", if entries.len() == 0 { "Plan: none" } else { "Plan" }))?;
         let left_out = entries.len().saturating_sub(MAX_ITEMS);
         for (mark, content) in entries.take(MAX_ITEMS) {
             self.line(StyledText::from("  ").then(self.mark(mark)).then(" ").then(content))?;

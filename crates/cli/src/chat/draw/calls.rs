@@ -185,6 +185,12 @@ impl CallOutputs {
         Ok(())
     }
 
+    /// The oldest call, whose place another call takes now.
+    pub(super) fn displaced_by(&self, call: usize) -> Option<usize> {
+        let has_room = self.calls.contains_key(&call) || self.order.len() < CALLS;
+        if has_room { None } else { self.order.get(self.oldest()).copied() }
+    }
+
     pub(super) fn find(&mut self, call: usize) -> Option<&mut CallOutput> {
         self.calls.get_mut(&call)
     }
@@ -196,10 +202,14 @@ impl CallOutputs {
     }
 
     fn drop_oldest(&mut self) {
-        let ended = self.order.iter().position(|call| self.calls[call].has_ended);
-        if let Some(call) = self.order.remove(ended.unwrap_or(0)) {
+        if let Some(call) = self.order.remove(self.oldest()) {
             self.calls.remove(&call);
         }
+    }
+
+    /// The place of the oldest call that has ended, or of the oldest one.
+    fn oldest(&self) -> usize {
+        self.order.iter().position(|call| self.calls[call].has_ended).unwrap_or(0)
     }
 }
 

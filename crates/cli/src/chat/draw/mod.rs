@@ -232,7 +232,9 @@ impl Renderer {
         let entries: Vec<_> =
             entries.iter().map(|entry| (mark_of_plan(&entry.status), &*entry.content)).collect();
         let hash = self.hasher.hash_one(&entries);
-        if self.plan.replace(hash) == Some(hash) {
+        let last = self.plan.replace(hash);
+        // A plan that is too large to be kept has no entries.
+        if last == Some(hash) || last.is_none() && entries.is_empty() {
             return Ok(());
         }
         self.tools.current_call = None;

@@ -93,6 +93,16 @@ fn a_diff_shows_what_changed() {
     assert_eq!(shown, "○ Write\n  /a.txt\n   one\n  -two\n  +three\n");
 }
 
+/// A carriage return at the end of each line is no change.
+#[test]
+fn a_diff_of_lines_of_windows_shows_no_returns() {
+    let diff = |old: &str, new: &str| {
+        show([ToolCall::new("1", "Write /a").content([Diff::new("/a", new).old_text(old)]).into()])
+    };
+    assert_eq!(diff("one\r\ntwo\r\n", "one\r\n2"), "○ Write /a\n   one\n  -two\n  +2\n");
+    assert_eq!(diff("one\r\n", "one\n"), "○ Write /a\n  -one^M\n  +one\n");
+}
+
 #[test]
 fn a_terminal_is_shown_when_nothing_else_tells_of_it() {
     let terminal = || ToolCallContent::from(Terminal::new("t"));

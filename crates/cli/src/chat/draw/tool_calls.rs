@@ -118,6 +118,10 @@ impl ToolCalls {
         parts: DrawnParts,
         own: OwnTerminals<'_>,
     ) -> io::Result<()> {
+        // A call that is forgotten shows its last lines.
+        if let Some(oldest) = self.calls.displaced_by(index) {
+            self.finish_call(screen, oldest)?;
+        }
         let call = &entry.call;
         let new = (mark_of(entry), title_of(entry));
         let output = self.calls.get(index);

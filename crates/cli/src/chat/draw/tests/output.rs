@@ -155,6 +155,21 @@ fn a_plan_is_shown_when_it_changes() {
     };
     let shown = newer(&[plan("pending"), plan("pending"), plan("cancelled")]);
     assert_eq!(shown, "Plan\n  ○ Look\nPlan\n  ✗ Look\n");
+    let none =
+        json!({ "sessionUpdate": "plan_update", "plan": { "type": "items", "planId": "p", "entries": [] } });
+    assert_eq!(newer(std::slice::from_ref(&none)), "");
+    assert_eq!(newer(&[plan("pending"), none]), "Plan\n  ○ Look\nPlan: none\n");
+}
+
+/// Of more calls than are known at once, the oldest shows its last lines before it is forgotten.
+#[test]
+fn no_last_line_is_lost_where_many_calls_run() {
+    let lines: String = (1..=30).map(|number| format!("{number}\n")).collect();
+    let runs = |id: &str| ToolCall::new(id, id).status(ToolCallStatus::InProgress);
+    let first = runs("first").content([text(&lines)]).into();
+    let others = (0..64).map(|number| runs(&number.to_string()).into());
+    let shown = show(std::iter::once(first).chain(others));
+    assert!(shown.contains("\n◐ 62\n◐ first\n  21\n  22\n") && shown.ends_with("\n  30\n◐ 63\n"), "{shown}");
 }
 
 #[test]
