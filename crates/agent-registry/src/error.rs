@@ -95,6 +95,19 @@ pub enum RegistryError {
     /// The registry, or the server of the archive, gives another file for a version that was installed before.
     #[error("{0}")]
     Changed(Box<ChangedVersion>),
+    /// The file with the digests of what was installed cannot be read.
+    #[error(
+        "the digests of the installed versions cannot be read ({}); remove {} to install without them: then nothing says whether a \
+         version is the same as when it was installed before",
+        Printable::one_line(.why),
+        Printable::one_line(&.path.display().to_string())
+    )]
+    UnreadableDigests {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
     /// A program of the package manager failed.
     #[error(transparent)]
     Run(#[from] RunError),

@@ -75,6 +75,25 @@ fn a_relative_store_of_the_environment_is_wrong_usage() {
 }
 
 #[test]
+fn a_program_is_found_where_the_default_store_cannot_be_used() {
+    let place = Place::new();
+    place.script("bin/program", &our_agent().replace("\"$@\"", "agent"));
+    fs::create_dir(place.path("agentwire")).unwrap();
+    fs::write(place.path("agentwire/agents"), "").unwrap();
+    let data = place.path("");
+    let data = ("XDG_DATA_HOME", data.to_str().unwrap());
+    let default = [("AGENTWIRE_AGENTS", ""), data];
+    place.run_with(&default, &["chat", "--agent", "program", "hello"]).exits(0);
+    place.run_with(&default, &["agents", "list"]).exits(1).tells("/agentwire/agents is no folder\n");
+    let store = place.path("agentwire/agents");
+    let configured = [("AGENTWIRE_AGENTS", store.to_str().unwrap())];
+    place
+        .run_with(&configured, &["chat", "--agent", "program", "hello"])
+        .exits(1)
+        .tells(&format!("error: AGENTWIRE_AGENTS: the store {} is no folder\n", store.display()));
+}
+
+#[test]
 fn the_folder_of_a_session_does_not_choose_the_interpreter_of_an_agent() {
     let place = Place::new();
     place.script("bin/agent-interpreter", "#!/bin/sh\nexec /bin/sh \"$@\"\n");

@@ -35,31 +35,36 @@ struct Known {
 
 impl Digests {
     /// Reads the digests. A damaged file is an error: without it, another archive could take the place of the remembered one.
+    /// The error says so, and a person decides.
     pub(super) fn read(path: &Path) -> Result<Self, RegistryError> {
+        let unreadable = |why| RegistryError::UnreadableDigests { path: path.to_owned(), why };
         let known = match read_text(path, MAX_BYTES) {
-            Ok(text) => read(&text).map_err(io::Error::other).map_err(RegistryError::file(path))?,
+            Ok(text) => read(&text).map_err(|error| unreadable(error.to_string()))?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => BTreeMap::new(),
-            Err(error) => return Err(RegistryError::file(path)(error)),
+            Err(error) => return Err(unreadable(error.to_string())),
         };
         Ok(Self { path: path.to_owned(), known })
     }
 
-    /// Refuses what differs from the plan's digest, or from what was installed before.
-    pub(super) fn check(&self, plan: &Plan, found: &Digest) -> Result<(), RegistryError> {
-        let found = found.as_str();
-        if let Some(expected) = plan.digest.as_deref().filter(|digest| *digest != found) {
+    /// Refuses what differs from the plan's digest, or from what was installed before. What has no digest differs from what was
+    /// installed with one.
+    pub(super) fn check(&self, plan: &Plan, found: Option<&Digest>) -> Result<(), RegistryError> {
+        let found = found.map(Digest::as_str);
+        if let (Some(expected), Some(found)) = (plan.digest.as_deref(), found)
+            && expected != found
+        {
             return Err(RegistryError::OtherDigest {
                 what: plan.source.clone(),
                 found: found.to_owned(),
                 expected: expected.to_owned(),
             });
         }
-        match self.known.get(&key(plan)).filter(|known| known.digest != found) {
+        match self.known.get(&key(plan)).filter(|known| Some(&*known.digest) != found) {
             None => Ok(()),
             Some(known) => Err(RegistryError::Changed(Box::new(ChangedVersion {
                 version: plan.version.clone(),
                 source_now: plan.source.clone(),
-                digest_now: found.to_owned(),
+                digest_now: found.map(str::to_owned),
                 source_before: known.source.clone(),
                 digest_before: known.digest.clone(),
                 file: self.path.clone(),
@@ -84,10 +89,11 @@ impl Digests {
 }
 
 /// What a digest is remembered for. A version of a package is one file at npm; the archive of a version may move to another URL, and
-/// one URL may have the archives of all versions.
+/// one URL may have the archives of all versions. Each registry has archives of its own: what one of them names says nothing about
+/// those of another.
 fn key(plan: &Plan) -> String {
     match plan.kind {
-        Kind::Binary => format!("binary {} {}", platform(), plan.version),
+        Kind::Binary => format!("binary {} {} {}", platform(), plan.version, plan.registry),
         kind => format!("{} {}", kind.name(), plan.source),
     }
 }

@@ -124,18 +124,19 @@ impl AgentStore {
     /// Fetches what the plan says into a folder. Returns the path of the executable, and the digest of what came.
     async fn fill(&self, plan: &Plan, folder: &Path) -> Result<(PathBuf, Option<Digest>), RegistryError> {
         let known = Digests::read(&self.layout.digests(&plan.id))?;
-        let check = |digest: &Digest| known.check(plan, digest);
+        let check = |digest: Option<&Digest>| known.check(plan, digest);
         match plan.kind {
             Kind::Npx => {
                 // An install script would run before the installed digest can be compared.
-                plan.digest.as_deref().and_then(Digest::from_integrity).as_ref().map_or(Ok(()), check)?;
+                check(plan.digest.as_deref().and_then(Digest::from_integrity).as_ref())?;
                 let (program, digest) = npm::install(plan, &self.path, folder, self.limits.install).await?;
-                digest.as_ref().map_or(Ok(()), check)?;
+                check(digest.as_ref())?;
                 Ok((program, digest))
             }
             Kind::Uvx => Ok((uv::install(plan, &self.path, folder, self.limits.install).await?, None)),
             Kind::Binary => {
-                let (program, digest) = archive::install(plan, folder, &self.limits, check).await?;
+                let (program, digest) =
+                    archive::install(plan, folder, &self.limits, |digest| check(Some(digest))).await?;
                 Ok((program, Some(digest)))
             }
         }

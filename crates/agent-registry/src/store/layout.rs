@@ -64,6 +64,8 @@ impl Layout {
             if metadata.mode() & 0o022 != 0 {
                 return unsafe_store("can be changed by other users; `chmod go-w` helps");
             }
+            // This looks into the folder: a later error would be that of an agent.
+            fs::metadata(self.root.join(".")).map_err(RegistryError::file(&self.root))?;
         }
         Ok(())
     }

@@ -153,6 +153,30 @@ async fn the_digest_of_a_version_is_remembered() {
 }
 
 #[tokio::test]
+async fn a_registry_is_not_held_to_the_archives_of_another() {
+    let place = Place::new();
+    let server = Server::new();
+    server.set("/trial", AGENT);
+    server.set("/official", format!("{AGENT}# other\n"));
+    let store = place.store();
+    let plan = |registry: &str, name: &str| {
+        let distribution = distribution(&format!("{}/{name}", server.url), "");
+        let mut plan = plan("1.0.0", &distribution, PlanOptions::default());
+        plan.registry = registry.to_owned();
+        plan
+    };
+    store.install(&plan("https://trial.example/r.json", "trial")).await.unwrap();
+    store.install(&plan("https://official.example/r.json", "official")).await.unwrap();
+    store.remove("fake").await.unwrap();
+    for (registry, name) in [("trial", "official"), ("official", "trial")] {
+        let error =
+            store.install(&plan(&format!("https://{registry}.example/r.json"), name)).await.unwrap_err();
+        assert!(matches!(error, RegistryError::Changed(_)), "{registry}: {error}");
+    }
+    store.install(&plan("https://trial.example/r.json", "trial")).await.unwrap();
+}
+
+#[tokio::test]
 async fn a_server_that_refuses_is_named() {
     let place = Place::new();
     let server = Server::new();

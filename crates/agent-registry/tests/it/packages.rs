@@ -156,6 +156,59 @@ async fn npm_is_not_started_for_a_version_with_another_digest() {
 }
 
 #[tokio::test]
+async fn a_version_without_a_digest_is_refused_where_it_had_one() {
+    let place = Place::new();
+    place.npm();
+    place.agent("1.0.0", AGENT);
+    let store = place.store();
+    let plan = npm_plan(&store, "1.0.0").await;
+    store.install(&plan).await.unwrap();
+    store.remove("fake").await.unwrap();
+    fs::remove_file(place.path("npm-arguments")).unwrap();
+    let file = place.path("store/digests/fake.json");
+    let expected = format!(
+        "@fake/pkg@1.0.0 has changed: it comes without a digest, but version 1.0.0 was installed with sha512-1.0.0; if the \
+         publisher says that this is right, remove {}",
+        file.display()
+    );
+    let mut without = plan.clone();
+    without.digest = None;
+    assert_eq!(store.install(&without).await.unwrap_err().to_string(), expected);
+    assert!(!place.path("npm-arguments").exists(), "npm did not run");
+
+    // npm describes a digest, and installs without one.
+    let npm = fs::read_to_string(place.path("bin/npm")).unwrap();
+    let script = npm.replace(r#"{\"integrity\""#, r#"{\"other\""#);
+    assert_ne!(script, npm);
+    place.program("npm", &script);
+    assert_eq!(store.install(&plan).await.unwrap_err().to_string(), expected);
+    assert!(store.find("fake").unwrap().is_none());
+    fs::remove_file(file).unwrap();
+    store.install(&without).await.expect("nothing is remembered");
+}
+
+#[tokio::test]
+async fn unreadable_digests_say_which_file_can_be_removed() {
+    let place = Place::new();
+    place.npm();
+    place.agent("1.0.0", AGENT);
+    let store = place.store();
+    let plan = npm_plan(&store, "1.0.0").await;
+    let file = place.path("store/digests/fake.json");
+    fs::create_dir_all(place.path("store/digests")).unwrap();
+    fs::write(&file, "{").unwrap();
+    let text = chain(&store.install(&plan).await.unwrap_err());
+    assert!(text.starts_with("the digests of the installed versions cannot be read (EOF"), "{text}");
+    let end = format!(
+        "); remove {} to install without them: then nothing says whether a version is the same as when it was installed before",
+        file.display()
+    );
+    assert!(text.ends_with(&end), "{text}");
+    fs::remove_file(file).unwrap();
+    store.install(&plan).await.unwrap();
+}
+
+#[tokio::test]
 async fn a_damaged_record_costs_only_its_agent() {
     let place = Place::new();
     place.npm();

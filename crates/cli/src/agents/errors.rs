@@ -15,6 +15,12 @@ pub(super) fn with_advice(error: RegistryError, advice: &str) -> anyhow::Error {
     Failure::new(exit, format!("{}; {advice}", sentence(&error.into()))).into()
 }
 
+/// The failure of a store that a setting names.
+pub(super) fn of_setting(error: RegistryError, setting: &str) -> anyhow::Error {
+    let exit = exit(&error);
+    Failure::new(exit, format!("{setting}: {}", sentence(&error.into()))).into()
+}
+
 /// The failure of a probe.
 pub(super) fn probe_failure(error: ProbeError) -> anyhow::Error {
     Failure::new(of_probe(&error), error).into()

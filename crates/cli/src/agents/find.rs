@@ -15,14 +15,14 @@ use crate::programs;
 ///
 /// # Errors
 ///
-/// When the store cannot be used, when the agent is damaged, and when the text is the id of an agent of the registry that is not installed, and no program.
+/// When a configured store cannot be used, when the agent is damaged, and when the text is the id of an agent of the registry that is not installed, and no program.
 pub(crate) fn find(text: &str) -> Result<Option<(Command, FolderGuard)>> {
     if !is_word(text) {
         return Ok(None);
     }
     let places = Places::default();
-    // A store that cannot be used is an error: the text would name another program.
-    let Some(store) = places.any_store()? else { return Ok(None) };
+    // A configured store that cannot be used is an error: the text would name another program.
+    let Some(store) = places.usable_store()? else { return Ok(None) };
     let advice = format!("`agentwire agents install {text}` installs it again");
     if let Some(agent) = store.find(text).map_err(|error| with_advice(error, &advice))? {
         let (start, guard) = agent.into_start();

@@ -9,7 +9,7 @@ use agentwire_agent_registry::{AgentStore, Index, IndexSource, Limits};
 use anyhow::Result;
 
 use super::arguments::Places;
-use super::errors::to_failure;
+use super::errors::{of_setting, to_failure};
 use crate::failure::{Usage, sentence};
 use crate::text::Notes;
 
@@ -23,17 +23,20 @@ impl Places {
     /// The store.
     pub(super) fn store(&self) -> Result<AgentStore> {
         let no_folder = || Usage(format!("there is no folder for agents; set {STORE} or give --store"));
-        Ok(self.any_store()?.ok_or_else(no_folder)?)
+        self.folder()?.ok_or_else(no_folder)?.open()
     }
 
-    /// The store. None if nothing says where it is.
-    pub(super) fn any_store(&self) -> Result<Option<AgentStore>> {
-        let path = match &self.store {
-            // The person is in this folder, and means it.
-            Some(path) => Some(std::path::absolute(path).map_err(|why| Usage(format!("--store: {why}")))?),
-            None => default_store()?,
-        };
-        path.map(|path| AgentStore::open(path, Limits::default()).map_err(to_failure)).transpose()
+    /// The store, for a command that can do without one. None if nothing says where it is, and if the default one cannot be used:
+    /// nobody has asked for it.
+    pub(super) fn usable_store(&self) -> Result<Option<AgentStore>> {
+        self.folder()?.map_or(Ok(None), StoreFolder::open_if_usable)
+    }
+
+    fn folder(&self) -> Result<Option<StoreFolder>> {
+        let Some(path) = &self.store else { return default_store() };
+        // The person is in this folder, and means it.
+        let path = std::path::absolute(path).map_err(|why| Usage(format!("--store: {why}")))?;
+        Ok(Some(StoreFolder { path, setting: Some("--store") }))
     }
 
     /// Where the index comes from.
@@ -102,20 +105,73 @@ pub(super) fn ago(age: Duration) -> String {
     }
 }
 
+/// The folder of a store.
+struct StoreFolder {
+    path: PathBuf,
+    /// The option or variable that names it. None for the default folder.
+    setting: Option<&'static str>,
+}
+
+impl StoreFolder {
+    fn open(self) -> Result<AgentStore> {
+        AgentStore::open(self.path, Limits::default()).map_err(|error| match self.setting {
+            Some(setting) => of_setting(error, setting),
+            None => to_failure(error),
+        })
+    }
+
+    fn open_if_usable(self) -> Result<Option<AgentStore>> {
+        let is_default = self.setting.is_none();
+        match self.open() {
+            Err(_) if is_default => Ok(None),
+            store => store.map(Some),
+        }
+    }
+}
+
 /// The folder of the environment, or that in the user's folder for data. A relative path would be another store in each folder.
-fn default_store() -> Result<Option<PathBuf>> {
+fn default_store() -> Result<Option<StoreFolder>> {
     if let Some(path) = non_empty(STORE).map(PathBuf::from) {
         return match path.is_absolute() {
-            true => Ok(Some(path)),
+            true => Ok(Some(StoreFolder { path, setting: Some(STORE) })),
             false => Err(Usage(format!("{STORE}: `{}` is a relative path", path.display())).into()),
         };
     }
     let data = non_empty("XDG_DATA_HOME").or_else(|| non_empty("LOCALAPPDATA")).map(PathBuf::from);
     let data = data.filter(|path| path.is_absolute());
     let home = || env::home_dir().filter(|home| home.is_absolute()).map(|home| home.join(".local/share"));
-    Ok(data.or_else(home).map(|folder| folder.join("agentwire").join("agents")))
+    let path = data.or_else(home).map(|folder| folder.join("agentwire").join("agents"));
+    Ok(path.map(|path| StoreFolder { path, setting: None }))
 }
 
 fn non_empty(variable: &str) -> Option<OsString> {
     env::var_os(variable).filter(|value| !value.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::failure::exit_code;
+
+    #[test]
+    fn a_default_store_that_cannot_be_used_is_none_and_a_configured_one_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("agents");
+        std::fs::write(&path, "").unwrap();
+        let below = path.join("agents");
+        for path in [&path, &below] {
+            let at = |setting| StoreFolder { path: path.clone(), setting };
+            assert!(at(None).open_if_usable().unwrap().is_none());
+            assert!(at(None).open().is_err(), "`agents` needs it");
+            let error = at(Some(STORE)).open_if_usable().unwrap_err();
+            assert_eq!(exit_code(&error), 1);
+            assert!(error.to_string().starts_with("AGENTWIRE_AGENTS: "), "{error}");
+        }
+        let places = Places { store: Some(path.clone()), registry: None };
+        let expected = format!("--store: the store {} is no folder", path.display());
+        assert_eq!(places.usable_store().unwrap_err().to_string(), expected);
+        assert_eq!(places.store().unwrap_err().to_string(), expected);
+        let at = StoreFolder { path: folder.path().join("new"), setting: None };
+        assert!(at.open_if_usable().unwrap().is_some());
+    }
 }
