@@ -7,7 +7,7 @@ use agentwire_mcp_client::schema::{ContentBlock, ResourceContents, ResourceLink}
 use anyhow::{Context as _, Result};
 use serde::Serialize;
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Usage};
 use crate::output::{Member, print_json};
 use crate::save::{Saved, Saver, decode, decoded_length};
 use crate::text;
@@ -25,11 +25,15 @@ pub(crate) struct Printer {
 
 impl Printer {
     /// With `--save`, makes the directory.
-    pub(crate) fn new(json: bool, directory: Option<PathBuf>) -> Result<Self> {
+    ///
+    /// # Errors
+    ///
+    /// [`Usage`] where the directory cannot be made.
+    pub(crate) fn new(json: bool, directory: Option<PathBuf>) -> Result<Self, Usage> {
         let saver = match directory {
             Some(directory) => {
-                let failed = || format!("--save {}", directory.display());
-                Some(Saver::new(directory.clone()).with_context(failed)?)
+                let failed = |why| Usage(format!("--save {}: {why}", directory.display()));
+                Some(Saver::new(directory.clone()).map_err(failed)?)
             }
             None => None,
         };
@@ -196,6 +200,15 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_directory_that_cannot_be_made_is_wrong_usage() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        let Err(Usage(why)) = Printer::new(false, Some(file.join("x"))) else { panic!("it is made") };
+        assert!(why.starts_with(&format!("--save {}: ", file.join("x").display())), "{why}");
+    }
 
     #[test]
     fn a_file_that_cannot_be_saved_does_not_keep_others_from_it() {

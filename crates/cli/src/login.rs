@@ -79,10 +79,14 @@ pub(crate) async fn logout(arguments: Logout, json: bool) -> Result<()> {
 
 fn report(status: &str, url: &str, json: bool) -> Result<()> {
     match json {
-        true => print_json(&serde_json::json!({ "status": status, "url": url }))?,
+        true => print_json(&status_json(status, url))?,
         false => text::print_line(&format!("{status}: {}", shown_url(url)))?,
     }
     Ok(())
+}
+
+fn status_json(status: &str, url: &str) -> serde_json::Value {
+    serde_json::json!({ "status": status, "url": shown_url(url) })
 }
 
 /// The tokens of the file of credentials, for connections to servers at a URL. Where a person is at a terminal, a server that asks
@@ -204,4 +208,17 @@ fn read_secret(path: &std::path::Path) -> Result<String> {
     let text = std::fs::read_to_string(path);
     let text = text.map_err(|why| Usage(format!("--client-secret-file {}: {why}", path.display())))?;
     Ok(text.trim_end_matches(['\r', '\n']).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn json_has_no_query_of_the_url() {
+        let expected = json!({ "status": "logged in", "url": "https://example.com/mcp" });
+        assert_eq!(status_json("logged in", "https://example.com/mcp?key=secret"), expected);
+    }
 }

@@ -1,5 +1,6 @@
 //! The arguments of a tool as the command line has them: `NAME=VALUE`, `NAME:=JSON`, `NAME@FILE`, `@FILE`, `-`, or a JSON
-//! object. The members of all are one object, and of two with the same name the later counts where one is from an object.
+//! object. The members of all are one object. Of two with the same name the later counts where one is from an object; others are
+//! refused, but for the elements of a list.
 
 use std::io::{self, Read as _};
 use std::path::Path;
@@ -97,6 +98,11 @@ impl Word {
             _ => Ok(Self::Text { name: name.into(), text: read_file(rest)?, source: Source::File }),
         }
     }
+}
+
+/// The error for a name that two words have.
+pub(crate) fn twice(name: &str) -> Usage {
+    Usage(format!("argument {} is given twice", quoted(name)))
 }
 
 fn no_argument(word: &str) -> Usage {

@@ -1,6 +1,6 @@
 //! The arguments of the command line in the types of a tool's input schema.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use agentwire_jsonrpc::{Printable, RawJson, RawObject};
 use agentwire_mcp_client::schema::Tool;
@@ -10,7 +10,7 @@ use crate::failure::Usage;
 use crate::nearest::did_you_mean;
 use crate::signature::{resolve, signature};
 use crate::text::{self, quoted};
-use crate::words::{Source, Word};
+use crate::words::{Source, Word, twice};
 
 /// How many subschemas of an argument are looked at, and how many of its allowed values.
 const BUDGET: usize = 100;
@@ -32,23 +32,34 @@ pub(super) fn typed(tool: &Tool, words: &[Word]) -> Result<RawObject, Usage> {
     let empty = Map::new();
     let properties = root.get("properties").and_then(Value::as_object).unwrap_or(&empty);
     let mut all = RawObject::new();
-    let mut seen = BTreeSet::new();
-    for word in words {
+    // The names since the last object that has them, and whether their words are texts.
+    let mut seen = BTreeMap::new();
+    for (at, word) in words.iter().enumerate() {
         match word {
-            Word::Object(object) => all.extend(object.iter()),
+            Word::Object(object) => {
+                // What came before does not count.
+                for (name, _) in object.iter() {
+                    seen.remove(&*name);
+                }
+                all.extend(object.iter());
+            }
             Word::Json { name, value } => {
                 is_known(tool, properties, name)?;
-                is_first(&mut seen, name)?;
+                if seen.insert(name.clone(), false).is_some() {
+                    return Err(twice(name));
+                }
                 all.insert(name, value.clone());
             }
             Word::Text { name, .. } => {
                 is_known(tool, properties, name)?;
-                // All words of a name together: an array can have several.
-                if seen.insert(name.clone()) {
-                    let texts = texts_of(words, name);
-                    all.insert(name, value_of(root, properties.get(name), name, &texts)?);
-                } else if all.get(name).is_none() {
-                    return Err(twice(name));
+                match seen.insert(name.clone(), true) {
+                    // All words of a name together: an array can have several.
+                    None => {
+                        let texts = texts_of(&words[at..], name);
+                        all.insert(name, value_of(root, properties.get(name), name, &texts)?);
+                    }
+                    Some(true) => {}
+                    Some(false) => return Err(twice(name)),
                 }
             }
         }
@@ -68,17 +79,10 @@ fn line(tool: &Tool) -> String {
     text::one_line(&signature(tool))
 }
 
-fn twice(name: &str) -> Usage {
-    Usage(format!("argument {} is given twice", quoted(name)))
-}
-
-fn is_first(seen: &mut BTreeSet<String>, name: &str) -> Result<(), Usage> {
-    if seen.insert(name.to_owned()) { Ok(()) } else { Err(twice(name)) }
-}
-
-/// The texts of all words with this name.
+/// The texts of all words with this name, up to an object that has it.
 fn texts_of<'a>(words: &'a [Word], name: &str) -> Vec<(&'a str, Source)> {
-    let texts = words.iter().filter_map(|word| match word {
+    let has_name = |word: &&Word| matches!(word, Word::Object(object) if object.contains_key(name));
+    let texts = words.iter().take_while(|word| !has_name(word)).filter_map(|word| match word {
         Word::Text { name: other, text, source } if other == name => Some((&**text, *source)),
         _ => None,
     });
@@ -329,6 +333,16 @@ mod tests {
             ),
             (vec!["s=1", "s=2"], Err("argument `s` is given twice")),
             (vec!["s:=1", "s:=2"], Err("argument `s` is given twice")),
+            (vec!["s:=1", "s=2"], Err("argument `s` is given twice")),
+            (vec!["s=1", "s:=2"], Err("argument `s` is given twice")),
+            (vec!["l:=[1]", "l=2"], Err("argument `l` is given twice")),
+            (vec!["l=1", "l:=[2]", "l=3"], Err("argument `l` is given twice")),
+            (vec!["{\"s\":1}", "s=2", "s=3"], Err("argument `s` is given twice")),
+            (vec!["s=1", "{\"i\":1}", "s=2"], Err("argument `s` is given twice")),
+            (vec!["s=1", "{\"s\":\"2\"}"], Ok(r#"{"s":"2"}"#)),
+            (vec!["s:=1", "{\"s\":\"2\"}", "s=3"], Ok(r#"{"s":"3"}"#)),
+            (vec!["l=1", "{\"l\":[5]}", "l=2"], Ok(r#"{"l":[2]}"#)),
+            (vec!["l=1", "{\"i\":5}", "l=2"], Ok(r#"{"l":[1,2],"i":5}"#)),
         ];
         for (words, expected) in rows {
             let expected = expected.map(str::to_owned).map_err(str::to_owned);

@@ -46,7 +46,8 @@ pub(crate) struct Connect {
     /// The revisions of the protocol to use
     #[arg(long, value_enum, default_value_t = Era::Auto)]
     pub(crate) era: Era,
-    /// How many seconds the server may take to answer
+    /// How many seconds the server may take to answer; for `call`, without a report of progress, and 10 minutes at most with
+    /// them, or this limit if it is longer
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
     pub(crate) timeout: Duration,
 }
@@ -170,8 +171,9 @@ pub(crate) struct Tools {
 )]
 pub(crate) struct Call {
     /// The tool's name, and its arguments: NAME=VALUE, of the type that the tool's schema says; NAME:=JSON; NAME@FILE, the
-    /// text of a file; a JSON object, in a file as @FILE, or on stdin as -. Objects and other arguments are merged: of two
-    /// with the same name, the later counts
+    /// text of a file; a JSON object, in a file as @FILE, or on stdin as -. Objects and other arguments are merged: of a
+    /// member of an object and another argument with its name, the later counts. Otherwise only NAME=VALUE of a list may be
+    /// given again, for each element
     #[arg(index = 2, value_name = "ARGUMENT")]
     pub(crate) words: Vec<String>,
     /// Save images, sounds and other files of the result in this directory

@@ -1,5 +1,7 @@
 //! `agentwire prompts` and `agentwire prompt`.
 
+use std::collections::BTreeSet;
+
 use agentwire_jsonrpc::{RawJson, RawObject};
 use agentwire_mcp_client::schema::{GetPromptRequest, GetPromptResult, Role};
 use agentwire_mcp_client::{BoxError, CallError, RemoteServer};
@@ -13,7 +15,7 @@ use crate::failure::{ErrorWithHint, Usage};
 use crate::nearest::did_you_mean;
 use crate::output::{Member, print_json};
 use crate::text::{self, quoted};
-use crate::words::{Arguments, Word};
+use crate::words::{Arguments, Word, twice};
 
 /// Prints the prompts, one a line.
 pub(crate) async fn prompts(arguments: ServerOnly, output: Output<'_>) -> Result<()> {
@@ -48,16 +50,24 @@ fn request(name: &str, arguments: Arguments) -> Result<GetPromptRequest, Usage> 
         Arguments::Members(words) => words,
     };
     let mut request = GetPromptRequest::new(name);
+    // The names since the last object that has them.
+    let mut seen = BTreeSet::new();
     for word in words {
-        match word {
-            Word::Text { name, text, .. } => request = request.argument(name, text),
-            Word::Json { name, value } => request = request.argument(name, text_of(&value)),
+        let (name, text) = match word {
+            Word::Text { name, text, .. } => (name, text),
+            Word::Json { name, value } => (name, text_of(&value)),
             Word::Object(object) => {
                 for (name, value) in object.iter() {
+                    seen.remove(&*name);
                     request = request.argument(name, text_of(&value));
                 }
+                continue;
             }
+        };
+        if !seen.insert(name.clone()) {
+            return Err(twice(&name));
         }
+        request = request.argument(name, text);
     }
     Ok(request)
 }
@@ -109,4 +119,28 @@ fn show(result: &GetPromptResult, json: bool) -> Result<()> {
         printer.block(&message.content)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn of_an_object_and_another_argument_the_later_counts() {
+        let rows = [
+            (vec!["a=1", "{\"a\":\"2\"}"], Ok("2")),
+            (vec!["a=1", "{\"a\":\"2\"}", "a=3"], Ok("3")),
+            (vec!["a=1", "a=2"], Err("argument `a` is given twice")),
+            (vec!["a:=1", "a=2"], Err("argument `a` is given twice")),
+            (vec!["a=1", "{\"b\":\"2\"}", "a=3"], Err("argument `a` is given twice")),
+        ];
+        for (words, expected) in rows {
+            let words: Vec<_> = words.iter().map(ToString::to_string).collect();
+            let request = Arguments::read(&words).and_then(|arguments| request("p", arguments));
+            let value = request.map(|it| json!(it.arguments)["a"].clone()).map_err(|Usage(why)| why);
+            assert_eq!(value, expected.map(|text| json!(text)).map_err(str::to_owned), "{words:?}");
+        }
+    }
 }

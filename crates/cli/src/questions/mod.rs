@@ -108,8 +108,32 @@ impl Questions {
     }
 }
 
-/// Whether the server has answered with this error.
+/// Whether the server has answered with this error: it has refused, or it goes on asking.
 fn is_answer(error: &BoxError) -> bool {
-    let refusal = |error: &CallError| error.refusal().is_some();
-    error.is::<ToolFailed>() || error.is::<ErrorWithHint>() || error.downcast_ref().is_some_and(refusal)
+    let answered =
+        |error: &CallError| matches!(error, CallError::Refused { .. } | CallError::Unusable { .. });
+    error.is::<ToolFailed>() || error.is::<ErrorWithHint>() || error.downcast_ref().is_some_and(answered)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use agentwire_jsonrpc::ErrorObject;
+
+    use super::*;
+
+    #[test]
+    fn a_server_that_goes_on_asking_has_answered() {
+        let rows: [(BoxError, bool); 5] = [
+            (CallError::unusable("resources/read", "the server still asks after 10 rounds").into(), true),
+            (CallError::refused("resources/read", ErrorObject::new(1, "no")).into(), true),
+            (ToolFailed.into(), true),
+            (CallError::timed_out("resources/read", Duration::from_secs(1)).into(), false),
+            (CallError::cancelled("resources/read").into(), false),
+        ];
+        for (error, expected) in rows {
+            assert_eq!(is_answer(&error), expected, "{error}");
+        }
+    }
 }
