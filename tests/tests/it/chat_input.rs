@@ -98,6 +98,18 @@ fn a_person_reads_how_to_end_a_turn_that_goes_on() {
     leaves(chat, &terminal, 130);
 }
 
+#[test]
+fn a_turn_that_is_cancelled_at_a_terminal_ends_by_its_time_limit() {
+    let terminal = Terminal::new();
+    let says = json!({ "update": { "sessionUpdate": "agent_message_chunk", "content": { "type": "text", "text": "Working" } } });
+    let agent = acting(&script(json!({}), json!({ "session/prompt": [says, { "await": "never" }] })));
+    let mut seen = 0;
+    let chat = Program::start_at(&terminal, &["chat", "--timeout", "4", "--agent", &agent, "hello"]);
+    next(&chat, &mut seen, "Working");
+    chat.signal(Signal::INT);
+    leaves(chat, &terminal, 130);
+}
+
 /// Keys that are pressed while the agent answers are not shown in its answer, and are in the next line.
 #[test]
 fn type_ahead_is_in_the_next_line() {

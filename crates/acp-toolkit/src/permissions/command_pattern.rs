@@ -52,8 +52,10 @@ impl CommandPattern {
     }
 
     /// Returns whether a text has the pattern anywhere from the beginning of a word on, or of the last part of a path. Quotes and
-    /// escapes are left out, and `*` reaches over operators.
+    /// escapes are left out, and `*` reaches over operators, also over those that stand beside it.
     pub(super) fn occurs(&self, text: &str) -> bool {
+        // To a shell, a line that ends with a backslash goes on in the next.
+        let text = text.replace("\\\n", "");
         let pattern = plain(self.0.iter().copied());
         let text = plain(text.chars().map(Symbol::Character));
         !text.is_empty() && is_matched(&pattern, text.into_iter(), true)
@@ -90,6 +92,13 @@ fn plain(symbols: impl Iterator<Item = Symbol>) -> Vec<Symbol> {
 /// proportion to the length of both.
 fn is_matched(pattern: &[Symbol], text: impl Iterator<Item = Symbol>, anywhere: bool) -> bool {
     let is_end = |symbol: Option<Symbol>| matches!(symbol, None | Some(Symbol::Space | Symbol::Operator));
+    // A space beside an operator is left out, so `*` may have ended, or begun, with that operator.
+    let is_any = |index: usize| pattern.get(index) == Some(&Symbol::Any);
+    let is_same = |index: usize, symbol: Symbol| {
+        let is_beside_any = is_any(index + 1) || index > 0 && is_any(index - 1);
+        pattern[index] == symbol
+            || (anywhere && is_beside_any && (pattern[index], symbol) == (Symbol::Space, Symbol::Operator))
+    };
     // Which parts of the pattern are matched so far.
     let mut reached = vec![false; pattern.len() + 1];
     let mut previous = None;
@@ -113,7 +122,7 @@ fn is_matched(pattern: &[Symbol], text: impl Iterator<Item = Symbol>, anywhere: 
         for index in (0..pattern.len()).rev() {
             // What follows `*` stays reached, whatever comes.
             if pattern[index] != Symbol::Any {
-                reached[index + 1] = reached[index] && pattern[index] == symbol;
+                reached[index + 1] = reached[index] && is_same(index, symbol);
             }
         }
         reached[0] = false;
@@ -185,6 +194,15 @@ mod tests {
             ("git status", "g\\it 'status'", true),
             ("git * --force", "git push origin HEAD~1 --force", true),
             ("git * --force", "x $(git push --force)", true),
+            ("git * --force", "git push origin HEAD^ --force", true),
+            ("git * --force", "git push origin $(git branch --show-current) --force", true),
+            ("git * --force", "git push origin main \\\n  --force", true),
+            ("git push", "git \\\n  push", true),
+            ("git push", "git pu\\\nsh", true),
+            ("rm * -rf", "rm $DIR -rf", true),
+            ("rm * -rf", "rm *.txt -rf", true),
+            ("rm * -rf", "rm \"$DIR\" -rf", true),
+            ("rm * -rf", "rm $DIR -r", false),
             ("git * --force", "git push --forced", false),
             ("*", "ls", true),
             ("*", "", false),

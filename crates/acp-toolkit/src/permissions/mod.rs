@@ -30,6 +30,9 @@ use cancel_guard::SessionCancels;
 /// The default limit of remembered decisions.
 const LIMIT: usize = 10_000;
 
+/// Stands for the paths of a call that are not known. It is not absolute, so no rule allows it.
+pub(crate) const UNKNOWN_PATH: &str = "(unknown path)";
+
 /// The scope of an answer `allow_always` or `reject_always`.
 ///
 /// ```
@@ -258,6 +261,10 @@ impl Permissions {
                 let input = call.raw_input.as_ref().map(RawJson::as_str);
                 // A name alone does not describe the call.
                 if call.title.is_none() && input.is_none() {
+                    return None;
+                }
+                // What is not known of two calls may differ.
+                if call.locations.iter().flatten().any(|location| location.path.as_os_str() == UNKNOWN_PATH) {
                     return None;
                 }
                 // Each call has a new terminal.

@@ -5,9 +5,7 @@ use agentwire_acp_schema::v1::{ToolCallContent, ToolCallLocation, ToolCallUpdate
 use agentwire_acp_schema::v2::{self, Content, ContentBlock, DiffOperation};
 
 use crate::ToolCallEntry;
-
-/// Stands for the paths of a call that are not known. It is not absolute, so no rule allows it.
-const UNKNOWN_PATH: &str = "(unknown path)";
+use crate::permissions::UNKNOWN_PATH;
 
 /// Returns what is known of a tool call, as the subject of a permission request: with [`complete_call`] it fills in what a request
 /// leaves out. What was not said is none.
@@ -62,7 +60,8 @@ pub fn known_call(entry: &ToolCallEntry) -> ToolCallUpdate {
     known
 }
 
-/// Fills in what the call of a permission request leaves out.
+/// Fills in what the call of a permission request leaves out. Its locations become those of both: it is about the change that was
+/// announced too, whatever other paths it names.
 pub fn complete_call(call: &mut ToolCallUpdate, known: &ToolCallUpdate) {
     fn fill<T: Clone>(member: &mut Option<T>, known: &Option<T>) {
         if member.is_none() {
@@ -71,7 +70,11 @@ pub fn complete_call(call: &mut ToolCallUpdate, known: &ToolCallUpdate) {
     }
     fill(&mut call.title, &known.title);
     fill(&mut call.kind, &known.kind);
-    fill(&mut call.locations, &known.locations);
+    if let Some(known) = &known.locations {
+        let said = call.locations.get_or_insert_default();
+        let new: Vec<_> = known.iter().filter(|location| !said.contains(location)).cloned().collect();
+        said.extend(new);
+    }
     fill(&mut call.content, &known.content);
     fill(&mut call.name, &known.name);
     fill(&mut call.raw_input, &known.raw_input);
@@ -112,5 +115,55 @@ pub(super) fn content_texts(content: v2::ToolCallContent) -> Vec<String> {
             changes.chain(diff.patch.map(|patch| patch.text)).collect()
         }
         _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use agentwire_acp_schema::v1::{
+        PermissionOption, PermissionOptionKind, RequestPermissionRequest, RequestPermissionResponse,
+        ToolCall, ToolKind,
+    };
+    use serde_json::json;
+
+    use super::*;
+    use crate::{Conversation, PermissionPolicy, PermissionRule, Permissions};
+
+    fn asked(conversation: &Conversation, call: ToolCallUpdate) -> RequestPermissionRequest {
+        let options = [PermissionOption::new("always", "Always", PermissionOptionKind::AllowAlways)];
+        let mut request = RequestPermissionRequest::new("s", call, options);
+        let (_, entry) = conversation.tool_call(&"c".into()).unwrap();
+        complete_call(&mut request.tool_call, &known_call(entry));
+        request
+    }
+
+    /// A request that names other paths is still about the change that was announced.
+    #[test]
+    fn the_paths_that_a_request_names_do_not_hide_those_that_are_known() {
+        let rules =
+            Permissions::new(PermissionPolicy::Ask).rule(PermissionRule::allow().path("/src/**").unwrap());
+        for known in ["/src/b", "/etc/x"] {
+            let mut conversation = Conversation::new();
+            let call = ToolCall::new("c", "Edit").kind(ToolKind::Edit);
+            let _added = conversation.apply(call.locations([ToolCallLocation::new(known)]));
+            let named = ToolCallUpdate::new("c").locations([ToolCallLocation::new("/src/a")]);
+            let request = asked(&conversation, named);
+            assert_eq!(rules.decide(&request).is_some(), known == "/src/b", "{known}");
+        }
+    }
+
+    /// An answer for always holds for the same call. Two calls with a part that was not kept may differ there.
+    #[test]
+    fn no_answer_is_remembered_for_a_call_that_is_not_known_whole() {
+        for (bytes, remembers) in [(16, true), (1 << 20, false)] {
+            let mut conversation = Conversation::new().limit(1 << 20);
+            let command = "x".repeat(bytes);
+            let call = ToolCall::new("c", "Run").kind(ToolKind::Execute);
+            let _added = conversation.apply(call.raw_input(json!({ "command": command })));
+            let request = asked(&conversation, ToolCallUpdate::new("c"));
+            let permissions = Permissions::new(PermissionPolicy::Ask);
+            permissions.record(&request, &RequestPermissionResponse::selected("always"));
+            assert_eq!(permissions.decide(&request).is_some(), remembers, "{bytes}");
+        }
     }
 }

@@ -216,7 +216,10 @@ impl Console {
             let now = Instant::now();
             match self.has_person {
                 _ if interrupted != Interrupted::BY_KEY => deadline = Some(now + LAST_TURN_TIMEOUT),
-                true => hint = Some(now + CANCEL_HINT_DELAY),
+                true => {
+                    hint = Some(now + CANCEL_HINT_DELAY);
+                    deadline = self.limit.until().filter(|_| self.limits_turn).map(Instant::from_std);
+                }
                 false => deadline = Some(now + CANCEL_TIMEOUT),
             }
             cancelling.set(cancel().fuse());

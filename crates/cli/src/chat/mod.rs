@@ -3,6 +3,7 @@
 mod adapter;
 mod agent_log;
 mod agent_login;
+mod call_details;
 mod commands;
 mod complete;
 mod console;

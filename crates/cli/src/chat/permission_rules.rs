@@ -4,12 +4,11 @@ use std::path::Path;
 use std::str::FromStr;
 
 use agentwire_acp_schema::v1::{
-    RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse, ToolCallContent,
-    ToolCallUpdate, ToolKind,
+    RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse, ToolKind,
 };
 use agentwire_acp_toolkit::{InvalidPattern, PermissionPolicy, PermissionRule, Permissions, Workspaces};
-use agentwire_jsonrpc::RawObject;
 
+use super::call_details::{has_diff, says_command, says_paths, says_whole_command};
 use crate::failure::Usage;
 
 /// The kinds of tools that a rule can name, as on the wire.
@@ -204,7 +203,7 @@ impl Rule {
         };
         let says_subject = match self.kind {
             _ if self.patterns.is_empty() => false,
-            ToolKind::Execute => says_command(call),
+            ToolKind::Execute => says_whole_command(call),
             _ => says_paths(call),
         };
         is_of_kind && (!says_subject || self.covers.decide(request).is_some())
@@ -232,30 +231,11 @@ fn absolute(pattern: &str, cwd: &Path) -> Vec<String> {
     [Some(cwd), real.as_deref()].into_iter().flatten().map(below).collect()
 }
 
-/// Whether a call says which command it runs, in the form that [`PermissionRule::command`] reads.
-fn says_command(call: &ToolCallUpdate) -> bool {
-    let Some(Ok(input)) = call.raw_input.clone().map(RawObject::try_from) else { return false };
-    let is_text = |text: String| !text.trim().is_empty();
-    input.get("command").is_some_and(|command| {
-        command.decode::<String>().is_ok_and(is_text)
-            || command.decode::<Vec<String>>().is_ok_and(|words| !words.is_empty())
-    })
-}
-
-/// Whether a call says on which paths it works.
-fn says_paths(call: &ToolCallUpdate) -> bool {
-    let has_locations = call.locations.iter().flatten().next().is_some();
-    has_locations || call.content.iter().flatten().any(|content| matches!(content, ToolCallContent::Diff(_)))
-}
-
-/// Whether a call changes files.
-fn has_diff(call: &ToolCallUpdate) -> bool {
-    call.content.iter().flatten().any(|content| matches!(content, ToolCallContent::Diff(_)))
-}
-
 #[cfg(test)]
 mod tests {
-    use agentwire_acp_schema::v1::{PermissionOption, PermissionOptionKind, ToolCallLocation};
+    use agentwire_acp_schema::v1::{
+        PermissionOption, PermissionOptionKind, ToolCallLocation, ToolCallUpdate,
+    };
     use serde_json::json;
 
     use super::*;
@@ -335,6 +315,10 @@ mod tests {
         let list = call(ToolKind::Execute).raw_input(json!({ "command": ["npm", "; rm x"] }));
         assert!(allow.allowing(&request(list)).is_none());
         assert!(deny.denying(&request(runs("cd x && npm-check"))).is_some());
+        for args in [json!(["rm", 1]), json!({}), json!(7)] {
+            let unread = call(ToolKind::Execute).raw_input(json!({ "command": "ls", "args": args }));
+            assert!(deny.denying(&request(unread)).is_some(), "what it runs is not known");
+        }
         for pattern in ["execute:npm?", "execute:[ab]", "execute:a;b", "execute:$A", "execute:{a,b}"] {
             let rule = [pattern.parse().unwrap()];
             assert!(PermissionRules::new(&rule, &[], false, Path::new("/")).is_err(), "{pattern}");

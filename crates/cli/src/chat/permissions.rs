@@ -10,10 +10,9 @@ use agentwire_acp_schema::{v1, v2};
 use agentwire_acp_toolkit::{
     Conversation, DecisionScope, PermissionPolicy, Permissions, Workspaces, complete_call, known_call,
 };
-use agentwire_jsonrpc::{RawJson, RawObject};
 use agentwire_sync::Mutex;
-use serde_json::json;
 
+use super::call_details::without_shell;
 use super::per_session::{PerSession, SessionChange};
 use super::permission_rules::PermissionRules;
 use crate::terminal::{User, View};
@@ -209,22 +208,20 @@ impl PermissionChecker {
         whole: &RequestPermissionRequest,
         known: Option<ToolCallUpdate>,
     ) -> Option<RequestPermissionResponse> {
-        let mut judged = whole.clone();
-        unwrap_shell(&mut judged.tool_call);
         let earlier = known.map(|mut known| {
-            unwrap_shell(&mut known);
             // What the request says now may be the kind, the command or the path that was not known then.
-            complete_call(&mut known, &judged.tool_call);
+            complete_call(&mut known, &whole.tool_call);
             RequestPermissionRequest::new(&whole.session_id, known, whole.options.clone())
         });
-        let denying = self.rules.denying(&judged);
-        let denying = denying.or_else(|| earlier.as_ref().and_then(|earlier| self.rules.denying(earlier)));
-        if let Some(rule) = denying {
+        let inner = without_shell(whole);
+        let earlier_inner = earlier.as_ref().map(without_shell);
+        let said = [Some(whole), earlier.as_ref(), Some(&inner), earlier_inner.as_ref()];
+        if let Some(rule) = said.into_iter().flatten().find_map(|said| self.rules.denying(said)) {
             let why = format!("rejected by --deny {rule}");
             self.refuse(Refusal::Rule, &why, whole.tool_call.title.as_deref());
             return Some(rejection(whole));
         }
-        self.rules.allowing(&judged)
+        self.rules.allowing(&inner)
     }
 
     /// What the agent has said of a call.
@@ -262,30 +259,13 @@ fn rejection(request: &RequestPermissionRequest) -> RequestPermissionResponse {
     PermissionPolicy::RejectAll.decide(request).unwrap_or_else(RequestPermissionResponse::cancelled)
 }
 
-/// Replaces `["bash", "-lc", TEXT]` by the text, which is the command that the shell runs.
-fn unwrap_shell(call: &mut ToolCallUpdate) {
-    const SHELLS: [&str; 3] = ["sh", "bash", "zsh"];
-    let Some(Ok(input)) = call.raw_input.clone().map(RawObject::try_from) else { return };
-    // Arguments, an environment or a second command change what the words mean.
-    let is_plain = !input.contains_key("args")
-        && !input.contains_key("env")
-        && input.iter().filter(|(name, _)| *name == "command").count() == 1;
-    let words = input.get("command").and_then(|command| command.decode::<Vec<String>>().ok());
-    if is_plain
-        && let Some([shell, flag, text]) = words.as_deref()
-        && matches!(&**flag, "-c" | "-lc")
-        && SHELLS.iter().any(|known| shell == known || *shell == format!("/bin/{known}"))
-    {
-        call.raw_input = RawJson::encode(&json!({ "command": text })).ok();
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::path::Path;
 
     use agentwire_acp_schema::v1::{PermissionOption, PermissionOptionKind, ToolCall};
     use agentwire_acp_toolkit::Choices;
+    use serde_json::json;
 
     use super::*;
     use crate::terminal::Format;
@@ -322,6 +302,16 @@ mod tests {
         checker.observe(&ToolCallUpdate::new("c1").raw_input(json!({ "command": long })).into());
         assert!(!is_allowed(&checker, ToolCallUpdate::new("c1")).await);
         assert_eq!(checker.take_refusal(), Some(Refusal::Rule));
+    }
+
+    #[tokio::test]
+    async fn a_rule_on_a_shell_holds_for_the_shell_and_for_what_it_runs() {
+        let call = |words: &[&str]| {
+            ToolCallUpdate::new("c1").kind(ToolKind::Execute).raw_input(json!({ "command": words }))
+        };
+        for (rule, expected) in [("execute:bash", false), ("execute:ls", false), ("execute:rm", true)] {
+            assert_eq!(is_allowed(&checker(&[rule]), call(&["bash", "-lc", "ls"])).await, expected, "{rule}");
+        }
     }
 
     #[tokio::test]

@@ -1,0 +1,67 @@
+//! What a tool call says of itself: its command, its paths, its changes.
+
+use agentwire_acp_schema::v1::{RequestPermissionRequest, ToolCallContent, ToolCallUpdate};
+use agentwire_jsonrpc::{RawJson, RawObject};
+use serde_json::json;
+
+/// Whether a call says a command.
+pub(super) fn says_command(call: &ToolCallUpdate) -> bool {
+    let Some(input) = input(call) else { return false };
+    let is_text = |text: String| !text.trim().is_empty();
+    input.get("command").is_some_and(|command| {
+        command.decode::<String>().is_ok_and(is_text)
+            || command.decode::<Vec<String>>().is_ok_and(|words| !words.is_empty())
+    })
+}
+
+/// Whether a call says all of the command that it runs, in the form that
+/// [`PermissionRule::command`](agentwire_acp_toolkit::PermissionRule::command) reads.
+pub(super) fn says_whole_command(call: &ToolCallUpdate) -> bool {
+    let Some(input) = input(call) else { return false };
+    let is_read = |name: &str, value: &RawJson| match name {
+        "args" if value.is_null() => true,
+        "command" | "args" => value.decode::<String>().is_ok() || value.decode::<Vec<String>>().is_ok(),
+        _ => true,
+    };
+    says_command(call) && input.iter().all(|(name, value)| is_read(&name, &value))
+}
+
+/// Whether a call says on which paths it works.
+pub(super) fn says_paths(call: &ToolCallUpdate) -> bool {
+    let has_locations = call.locations.iter().flatten().next().is_some();
+    has_locations || has_diff(call)
+}
+
+/// Whether a call changes files.
+pub(super) fn has_diff(call: &ToolCallUpdate) -> bool {
+    call.content.iter().flatten().any(|content| matches!(content, ToolCallContent::Diff(_)))
+}
+
+/// The request with the command that a shell of its call runs.
+pub(super) fn without_shell(request: &RequestPermissionRequest) -> RequestPermissionRequest {
+    let mut inner = request.clone();
+    unwrap_shell(&mut inner.tool_call);
+    inner
+}
+
+/// Replaces `["bash", "-lc", TEXT]` by the text, which is the command that the shell runs.
+fn unwrap_shell(call: &mut ToolCallUpdate) {
+    const SHELLS: [&str; 3] = ["sh", "bash", "zsh"];
+    let Some(input) = input(call) else { return };
+    // Arguments, an environment or a second command change what the words mean.
+    let is_plain = !input.contains_key("args")
+        && !input.contains_key("env")
+        && input.iter().filter(|(name, _)| *name == "command").count() == 1;
+    let words = input.get("command").and_then(|command| command.decode::<Vec<String>>().ok());
+    if is_plain
+        && let Some([shell, flag, text]) = words.as_deref()
+        && matches!(&**flag, "-c" | "-lc")
+        && SHELLS.iter().any(|known| shell == known || *shell == format!("/bin/{known}"))
+    {
+        call.raw_input = RawJson::encode(&json!({ "command": text })).ok();
+    }
+}
+
+fn input(call: &ToolCallUpdate) -> Option<RawObject> {
+    RawObject::try_from(call.raw_input.clone()?).ok()
+}
