@@ -1,0 +1,83 @@
+//! Generates the random 128-bit value of `Mcp-Session-Id`, and reads and writes its hexadecimal form.
+
+use std::fmt;
+
+use http::HeaderValue;
+
+/// Names a session: 128 bits of the operating system's randomness, on the wire 32 hexadecimal digits.
+///
+/// A caller that knows it can send messages to the session, so the debug form does not show it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SessionId(u128);
+
+impl SessionId {
+    /// A new one. None where the system has no randomness.
+    pub fn random() -> Option<Self> {
+        let mut bytes = [0; 16];
+        getrandom::fill(&mut bytes).ok()?;
+        Some(Self(u128::from_be_bytes(bytes)))
+    }
+
+    /// Reads the form on the wire, which has one spelling.
+    pub fn parse(value: &[u8]) -> Option<Self> {
+        let (high, low) = value.split_at_checked(16).filter(|(_, low)| low.len() == 16)?;
+        Some(Self(u128::from(number(high)?) << 64 | u128::from(number(low)?)))
+    }
+
+    pub fn header(self) -> HeaderValue {
+        HeaderValue::try_from(self.to_string()).expect("hexadecimal digits are a header's value")
+    }
+}
+
+/// The value of each byte as a hexadecimal digit in lower case.
+const DIGITS: [u8; 256] = {
+    let mut digits = [NO_DIGIT; 256];
+    let mut value = 0;
+    while value < 16 {
+        digits[b"0123456789abcdef"[value as usize] as usize] = value;
+        value += 1;
+    }
+    digits
+};
+
+/// Has a bit that no digit has.
+const NO_DIGIT: u8 = 0x80;
+
+/// Reads up to 16 hexadecimal digits.
+fn number(text: &[u8]) -> Option<u64> {
+    let (mut number, mut seen) = (0, 0);
+    for byte in text {
+        let digit = DIGITS[usize::from(*byte)];
+        seen |= digit;
+        number = number << 4 | u64::from(digit);
+    }
+    (seen < NO_DIGIT).then_some(number)
+}
+
+impl fmt::Display for SessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
+}
+
+impl fmt::Debug for SessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SessionId(..)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_read_back_and_never_shown() {
+        let id = SessionId::random().unwrap();
+        assert_eq!(SessionId::parse(id.header().as_bytes()), Some(id));
+        assert_ne!(Some(id), SessionId::random());
+        assert!(!format!("{id:?}").contains(&id.to_string()));
+        for other in ["", "1", "+0000000000000000000000000000000", "0000000000000000000000000000000A"] {
+            assert_eq!(SessionId::parse(other.as_bytes()), None, "{other}");
+        }
+    }
+}
