@@ -3,13 +3,16 @@
 use std::fmt;
 
 use agentwire_jsonrpc::RawJson;
-use futures_core::future::BoxFuture;
-use futures_core::stream::BoxStream;
+use futures_util::future::BoxFuture;
+use futures_util::stream::BoxStream;
+use serde::{Deserialize, Serialize};
 
 use crate::{NodeId, SessionId, StoreError};
 
-/// What a node tells the others.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A message of a node to the others. Its JSON form is that of every store; a node that cannot read a message, because the sender
+/// is newer, ignores it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum BusMessage {
     /// The list of tools has changed.
@@ -18,47 +21,44 @@ pub enum BusMessage {
     Prompts,
     /// The list of resources has changed.
     Resources,
-    /// What there is to read at a URI has changed.
+    /// The content at a URI has changed.
     Resource(String),
-    /// A task stands differently.
+    /// The record of the task with this id has changed.
     Task(String),
-    /// A client asks the node that runs a task to cancel it.
+    /// A client cancels the task with this id: the node that runs it acts.
     CancelTask(String),
     /// The client of a session has ended it.
     SessionEnded(SessionId),
     /// The record of a session has another version.
     SessionChanged(SessionId),
-    /// A notification or a response of the client of a session, which may be for a call that runs at another node.
+    /// A notification or a response of the client of a session, which may belong to a call that runs at another node.
     Client(SessionId, RawJson),
 }
 
-/// What a subscription gives.
+/// An item of a subscription.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum BusEvent {
     /// A message of another node.
     Message(BusMessage),
-    /// The subscription was interrupted: anything may have been missed.
+    /// The subscription was interrupted, so messages may be lost: anything may have changed.
     Missed,
 }
 
-/// Whom a message has reached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Published {
-    /// How many other nodes listen.
-    pub nodes: usize,
-}
-
-/// What a node hears from the others.
+/// The messages that a node receives.
 pub type Subscription = BoxStream<'static, BusEvent>;
 
-/// Carries messages to all other nodes, each at most once. Messages of one node keep their order.
+/// Carries messages between nodes, each at most once. Messages of one node to another keep their order.
 pub trait Bus: fmt::Debug + Send + Sync + 'static {
-    /// Sends a message to every other node.
-    fn publish(&self, message: BusMessage) -> BoxFuture<'static, Result<Published, StoreError>>;
+    /// Sends a message to every node but `from`.
+    fn publish(&self, from: NodeId, message: BusMessage) -> BoxFuture<'static, Result<(), StoreError>>;
 
-    /// Sends a message to one node. Returns whether that node is alive.
-    fn send(&self, node: NodeId, message: BusMessage) -> BoxFuture<'static, Result<bool, StoreError>>;
+    /// Sends a message to one node. Returns false where that node does not subscribe.
+    fn send(&self, to: NodeId, message: BusMessage) -> BoxFuture<'static, Result<bool, StoreError>>;
 
-    /// What other nodes send, from the call on. It goes on after an interruption, with [`BusEvent::Missed`].
-    fn subscribe(&self) -> Subscription;
+    /// Subscribes a node. Completes once later messages reach it.
+    ///
+    /// The subscription continues after an interruption with [`BusEvent::Missed`]. It holds a bounded number of messages that are
+    /// not taken yet; beyond that it drops them, and reports that likewise.
+    fn subscribe(&self, node: NodeId) -> BoxFuture<'static, Result<Subscription, StoreError>>;
 }

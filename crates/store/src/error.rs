@@ -6,17 +6,34 @@ use std::error::Error;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// The store cannot be reached, or did not answer in time. What it was asked for may have been done or not. Asked again later it
-    /// may answer.
-    #[error("the store is away: {0}")]
+    /// The store cannot be reached, or did not answer in time. The operation may have been done or not. It may succeed when it
+    /// is repeated later.
+    #[error("the store cannot be reached: {0}")]
     Away(#[source] Box<dyn Error + Send + Sync>),
-    /// Another node has taken over what this one writes to.
-    #[error("another node has taken this over")]
+    /// The place of an event is taken, or its stream has ended: another node has taken the stream over.
+    #[error("another node has taken the stream over")]
     TakenOver,
     /// The store has no room for this.
     #[error("the store is full: {0}")]
     Full(#[source] Box<dyn Error + Send + Sync>),
-    /// What the store has cannot be read.
-    #[error("what the store has cannot be read: {0}")]
+    /// The content of the store cannot be read.
+    #[error("the content of the store cannot be read: {0}")]
     Damaged(#[source] Box<dyn Error + Send + Sync>),
+}
+
+impl StoreError {
+    /// An [`Away`](Self::Away).
+    pub fn away(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self::Away(source.into())
+    }
+
+    /// A [`Full`](Self::Full).
+    pub fn full(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self::Full(source.into())
+    }
+
+    /// A [`Damaged`](Self::Damaged).
+    pub fn damaged(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self::Damaged(source.into())
+    }
 }

@@ -2,34 +2,46 @@
 
 use std::fmt;
 
+use agentwire_jsonrpc::RequestId;
 use bytes::Bytes;
-use futures_core::future::BoxFuture;
+use futures_util::future::BoxFuture;
+use serde::{Deserialize, Serialize};
 
-use crate::{SessionId, StoreError};
+use crate::{NodeId, SessionId, StoreError};
 
-/// Remembers the events of sessions, so that a client that lost a stream can resume it, at this node or at another.
+/// Stores the events of sessions, so that a client that lost a stream can resume it, at this node or at another.
 ///
 /// # Requirements on an implementation
 ///
-/// - [`append`](Self::append) is called under a lock, in the order of sending. It only queues; what it starts goes on also where
-///   nobody polls what it returns. The events of a stream become durable in their order.
-/// - Two events with the same id are never both kept. The second is refused with [`StoreError::TakenOver`].
-/// - After [`end`](Self::end) or [`take_over`](Self::take_over), no event of that stream is kept.
+/// - [`begin`](Self::begin), [`append`](Self::append) and [`end`](Self::end) are called under a lock, in the order of sending.
+///   They only queue. The operation completes even if the [`Durable`] is dropped.
+/// - The operations on a stream take effect in their order.
+/// - An event is stored only if its place is higher than every stored place of its stream. Otherwise it is refused with
+///   [`StoreError::TakenOver`].
+/// - After a last event, [`end`](Self::end) or [`take_over`](Self::take_over), no further event of that stream is replayed, and
+///   one that is appended is refused with [`StoreError::TakenOver`]. This holds for as long as the store remembers the stream.
+/// - A store may forget the oldest events of a session at any time. It bounds the events of each session, and their age or
+///   those of all sessions.
 pub trait EventStore: fmt::Debug + Send + Sync + 'static {
-    /// Called before the first event of a session. `owner` is the name of who pays for its room: a store can divide its room
-    /// among owners by this. Does nothing by default.
+    /// Called before the first event of a session at this node. `owner` names the caller that the room of the session counts
+    /// for: a store can divide its room among owners by this. Does nothing by default.
     fn open(&self, session: SessionId, owner: Option<&str>) {
         let _ = (session, owner);
     }
 
-    /// Takes an event.
-    fn append(&self, session: SessionId, event: Event) -> Durable;
+    /// Stores that a stream runs, before its first event. Not called for a stream whose first event is its last.
+    fn begin(&self, session: SessionId, stream: u64, runs: Runs) -> Durable;
 
-    /// Notes that a stream has no more events.
+    /// Stores an event. With `is_last` the stream ends with it: the event and the end become durable together, so a node that
+    /// dies in between cannot leave a stream that has its result and seems to run.
+    fn append(&self, session: SessionId, event: Event, is_last: bool) -> Durable;
+
+    /// Stores that a stream has no more events, where [`append`](Self::append) has not. A stream of which nothing is stored stays
+    /// unknown.
     fn end(&self, session: SessionId, stream: u64) -> Durable;
 
-    /// The events of one stream after the given one, in order; where the oldest have been forgotten, those that are left. At most
-    /// `limit` bytes of data, and one event more.
+    /// Returns the events of one stream after the given place, in order; where the oldest have been forgotten, those that are
+    /// left. Returns events of up to `limit` bytes of data together, and one more.
     fn replay(
         &self,
         session: SessionId,
@@ -37,25 +49,47 @@ pub trait EventStore: fmt::Debug + Send + Sync + 'static {
         limit: usize,
     ) -> BoxFuture<'static, Result<Replay, StoreError>>;
 
-    /// Ends a stream whose node has died, with a last event behind all that are kept. Its node, should it live, can append nothing
-    /// more. Returns the place of that event, or none where the stream had ended already.
+    /// Ends a stream whose node has died, with `last` as its last event behind all that are stored. Returns whether this call has
+    /// ended it: false where the stream has ended already or is unknown. Of several calls at once, one returns true.
+    ///
+    /// The node of the stream, should it live, can append nothing more.
     fn take_over(
         &self,
         session: SessionId,
         stream: u64,
-        last: Bytes,
-    ) -> BoxFuture<'static, Result<Option<u64>, StoreError>>;
+        last: Option<Bytes>,
+    ) -> BoxFuture<'static, Result<bool, StoreError>>;
 
     /// Forgets the events of a session that has ended.
     fn forget(&self, session: SessionId);
 }
 
-/// When an event is as durable as the store makes events.
+/// When an operation is as durable as the store makes it.
+#[must_use = "a result is written to the socket once it is durable"]
 pub enum Durable {
-    /// It is now.
+    /// It is already.
     Now,
     /// It is when this completes. Dropping this takes nothing back.
     Later(BoxFuture<'static, Result<(), StoreError>>),
+}
+
+impl Durable {
+    /// The operation has failed.
+    pub fn failed(error: StoreError) -> Self {
+        Self::Later(Box::pin(std::future::ready(Err(error))))
+    }
+
+    /// Waits until the operation is durable.
+    ///
+    /// # Errors
+    ///
+    /// When it is not durable, or was refused.
+    pub async fn wait(self) -> Result<(), StoreError> {
+        match self {
+            Self::Now => Ok(()),
+            Self::Later(durable) => durable.await,
+        }
+    }
 }
 
 impl fmt::Debug for Durable {
@@ -64,26 +98,52 @@ impl fmt::Debug for Durable {
     }
 }
 
+/// Where a stream runs, and what it owes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Runs {
+    /// The node that runs it.
+    pub node: NodeId,
+    /// The requests that it answers, none on the stream of a GET. A node that takes the stream over answers those of them with an
+    /// error that no stored event answers.
+    pub requests: Vec<RequestId>,
+}
+
+impl Runs {
+    /// A stream of this node, which answers these requests.
+    pub fn new(node: NodeId, requests: Vec<RequestId>) -> Self {
+        Self { node, requests }
+    }
+}
+
 /// What a store has of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Replay {
     /// The events.
     pub events: Vec<Event>,
-    /// How the stream stands behind the last of them.
-    pub status: StreamStatus,
+    /// What comes behind the last of them.
+    pub rest: Rest,
 }
 
-/// How a stream stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+impl Replay {
+    /// Events, and what comes behind them.
+    pub fn new(events: Vec<Event>, rest: Rest) -> Self {
+        Self { events, rest }
+    }
+}
+
+/// What comes behind replayed events.
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum StreamStatus {
-    /// The store does not know it.
+pub enum Rest {
+    /// The store does not know the stream.
     Unknown,
-    /// It has more events, for which the limit left no room.
-    Longer,
-    /// It runs at a node: more events may come.
-    Running,
-    /// It has ended.
+    /// More stored events, for which the limit left no room.
+    More,
+    /// The stream runs, so events may come. The value is that of [`EventStore::begin`], or none where that is forgotten.
+    Running(Option<Runs>),
+    /// Nothing: the stream has ended.
     Ended,
 }
 
@@ -111,6 +171,7 @@ pub struct EventId {
     /// The number of the stream, counted from 1 within the session. Nodes take numbers in blocks, so there are gaps.
     pub stream: u64,
     /// The place on the stream. Messages are counted from 1; 0 is the event without data at its beginning, which is not stored.
+    /// A node leaves no gaps.
     pub place: u64,
 }
 
@@ -118,5 +179,35 @@ impl EventId {
     /// The id of an event.
     pub fn new(stream: u64, place: u64) -> Self {
         Self { stream, place }
+    }
+
+    /// Reads the form on the wire, which has one spelling.
+    pub fn parse(text: &str) -> Option<Self> {
+        let number = |text: &str| {
+            let number = text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))?;
+            (text.len() == 1 || !text.starts_with('0')).then_some(number)
+        };
+        let (stream, place) = text.split_once('-')?;
+        Some(Self { stream: number(stream)?, place: number(place)? })
+    }
+}
+
+impl fmt::Display for EventId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.stream, self.place)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_form_on_the_wire() {
+        assert_eq!(EventId::parse("12-0"), Some(EventId::new(12, 0)));
+        assert_eq!(EventId::new(12, 7).to_string(), "12-7");
+        for text in ["", "-", "1", "1-", "+1-2", "01-2", "1-2-3", "99999999999999999999-1"] {
+            assert_eq!(EventId::parse(text), None, "{text}");
+        }
     }
 }

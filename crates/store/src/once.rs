@@ -3,12 +3,27 @@
 use std::fmt;
 use std::time::Duration;
 
-use futures_core::future::BoxFuture;
+use futures_util::future::BoxFuture;
 
 use crate::StoreError;
 
-/// Remembers names, so that none is used twice: sealed states of requests, proofs of possession, authorization codes.
+/// The longest name of an [`OnceStore`], in bytes.
+pub const MAX_ONCE_NAME: usize = 256;
+
+/// Remembers names, so that none is used twice: sealed states of requests, proofs of possession, authorization codes, sealed ids
+/// of sessions that have ended.
+///
+/// A name is at most [`MAX_ONCE_NAME`] bytes of text. Of longer ones a caller gives a digest. Names of several uses begin
+/// with the use.
 pub trait OnceStore: fmt::Debug + Send + Sync + 'static {
-    /// Remembers a name. False where it is remembered already. Of two calls at once with one name, one gets false.
+    /// Remembers a name for so long, by the clock of the store. Returns false where it is remembered already. Of several calls at
+    /// once with one name, one returns true.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Full`] where there is no room, and for a name that is too long: the caller then refuses the use.
     fn insert(&self, name: &str, remember: Duration) -> BoxFuture<'static, Result<bool, StoreError>>;
+
+    /// Returns whether a name is remembered.
+    fn contains(&self, name: &str) -> BoxFuture<'static, Result<bool, StoreError>>;
 }

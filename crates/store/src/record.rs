@@ -1,33 +1,52 @@
-//! The records of sessions, by which any node can go on with a session.
+//! The records of sessions, with which any node can continue a session.
 
 use std::fmt;
 use std::ops::Range;
 use std::time::Duration;
 
 use agentwire_jsonrpc::RawJson;
-use futures_core::future::BoxFuture;
+use futures_util::future::BoxFuture;
+use serde::{Deserialize, Serialize};
 
 use crate::{SessionId, StoreError};
 
 /// Numbers of streams that one node may use.
 pub type StreamBlock = Range<u64>;
 
-/// What a node needs to go on with a session that another node has opened.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What a node needs to continue a session that another node has opened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SessionRecord {
-    /// A digest of the principal that opened it. None where it was opened without one.
+    /// The SHA-256 digest of the name of the principal that opened it. None where it was opened without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub principal: Option<[u8; 32]>,
-    /// The messages of the client that made the session what it is, in their order: `initialize`, `notifications/initialized`, the
-    /// last `logging/setLevel`, and a `resources/subscribe` for each URI. A node gives them to its service and drops the answers.
+    /// The messages of the client that lead to the session's state, in their order: `initialize`, `notifications/initialized`,
+    /// the last `logging/setLevel`, and a `resources/subscribe` for each URI. A node gives them to its service and drops the
+    /// answers.
     pub messages: Vec<RawJson>,
     /// Counts the changes of `messages`.
     pub version: u64,
 }
 
-/// The records of sessions. A record ends when nobody has touched it for its time to live, by the clock of the store.
+impl SessionRecord {
+    /// The record of a new session, whose version is 0.
+    pub fn new(principal: Option<[u8; 32]>, messages: Vec<RawJson>) -> Self {
+        Self { principal, messages, version: 0 }
+    }
+}
+
+/// The records of sessions.
+///
+/// A record expires when it was not loaded or touched for its time to live, by the clock of the store. An expired record behaves
+/// as one that was deleted. Ids are random and never used again, so a deleted session cannot come back.
+///
+/// A session is open at several nodes at once, and none of them owns it.
 pub trait SessionRecords: fmt::Debug + Send + Sync + 'static {
-    /// Adds a record.
+    /// Adds a record, durably. The caller sends the session's id to the client afterwards.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Full`] where there is no room.
     fn create(
         &self,
         session: SessionId,
@@ -35,26 +54,31 @@ pub trait SessionRecords: fmt::Debug + Send + Sync + 'static {
         time_to_live: Duration,
     ) -> BoxFuture<'static, Result<(), StoreError>>;
 
-    /// The record of a session, whose time to live begins anew. None where there is none: it has ended, or never was.
+    /// Returns the record of a session, and restarts its time to live. Returns none where there is none: the session has ended or
+    /// never was. A node answers 404 only then, and never where this fails.
     fn load(&self, session: SessionId) -> BoxFuture<'static, Result<Option<SessionRecord>, StoreError>>;
 
-    /// Begins the time to live anew.
-    fn touch(&self, session: SessionId) -> BoxFuture<'static, Result<(), StoreError>>;
+    /// Restarts the time to live. Returns whether there is a record: a node that missed the end of a session learns of it here.
+    ///
+    /// A node calls this for a session in use, once in a tenth of the time to live.
+    fn touch(&self, session: SessionId) -> BoxFuture<'static, Result<bool, StoreError>>;
 
-    /// Replaces the messages where the version is still that of `record`, and counts it up. Returns whether it did.
+    /// Replaces the messages where the stored version is that of `record`, and counts the version up, durably. Returns false where
+    /// the version is another or there is no record: the caller loads it again.
     fn update(
         &self,
         session: SessionId,
         record: SessionRecord,
     ) -> BoxFuture<'static, Result<bool, StoreError>>;
 
-    /// Forgets a record for good: [`load`](Self::load) finds nothing from now on. Returns whether there was one.
+    /// Deletes a record, durably. Returns whether there was one.
     fn delete(&self, session: SessionId) -> BoxFuture<'static, Result<bool, StoreError>>;
 
-    /// Takes the next `count` numbers of streams of a session, which no other node gets.
+    /// Takes the next `count` numbers of streams of a session, durably. No other call gets any of them. The first is 1. Returns
+    /// none where there is no record.
     fn take_streams(
         &self,
         session: SessionId,
         count: u64,
-    ) -> BoxFuture<'static, Result<StreamBlock, StoreError>>;
+    ) -> BoxFuture<'static, Result<Option<StreamBlock>, StoreError>>;
 }

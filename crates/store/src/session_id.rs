@@ -3,11 +3,13 @@
 use std::fmt;
 
 use http::HeaderValue;
+use serde::{Deserialize, Serialize};
 
 /// Names a session: 128 bits of the operating system's randomness, on the wire 32 hexadecimal digits.
 ///
 /// A caller that knows it can send messages to the session, so the debug form does not show it.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct SessionId(u128);
 
 impl SessionId {
@@ -24,6 +26,7 @@ impl SessionId {
         Some(Self(u128::from(number(high)?) << 64 | u128::from(number(low)?)))
     }
 
+    /// The form on the wire.
     pub fn header(self) -> HeaderValue {
         HeaderValue::try_from(self.to_string()).expect("hexadecimal digits are a header's value")
     }
@@ -54,6 +57,20 @@ fn number(text: &[u8]) -> Option<u64> {
     (seen < NO_DIGIT).then_some(number)
 }
 
+impl From<SessionId> for String {
+    fn from(session: SessionId) -> Self {
+        session.to_string()
+    }
+}
+
+impl TryFrom<String> for SessionId {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        Self::parse(text.as_bytes()).ok_or("not 32 hexadecimal digits")
+    }
+}
+
 impl fmt::Display for SessionId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:032x}", self.0)
@@ -75,6 +92,7 @@ mod tests {
         let id = SessionId::random().unwrap();
         assert_eq!(SessionId::parse(id.header().as_bytes()), Some(id));
         assert_ne!(Some(id), SessionId::random());
+        assert_eq!(serde_json::from_str::<SessionId>(&format!("\"{id}\"")).unwrap(), id);
         assert!(!format!("{id:?}").contains(&id.to_string()));
         for other in ["", "1", "+0000000000000000000000000000000", "0000000000000000000000000000000A"] {
             assert_eq!(SessionId::parse(other.as_bytes()), None, "{other}");
