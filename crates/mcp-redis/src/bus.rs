@@ -1,0 +1,102 @@
+//! Messages between nodes, by sharded publish and subscribe.
+
+use std::sync::Arc;
+
+use agentwire_store::{Bus, BusEvent, BusMessage, NodeId, StoreError, Subscription};
+use futures_util::future::BoxFuture;
+use futures_util::{FutureExt, stream};
+use redis::Value;
+use serde::{Deserialize, Serialize};
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{broadcast, mpsc, oneshot};
+
+use crate::error::unexpected;
+use crate::keys::Keys;
+use crate::link::Link;
+use crate::store::RedisStore;
+use crate::subscriptions::{Request, Subscriptions};
+
+/// A message with its sender, who does not get it.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Envelope {
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) from: Option<NodeId>,
+    pub(crate) message: BusMessage,
+}
+
+/// The subscriptions of this process, which a task of their own serves from the first one on.
+#[derive(Debug)]
+pub(crate) struct Subscriber(mpsc::UnboundedSender<Request>);
+
+impl Subscriber {
+    pub(crate) fn new(link: &Arc<Link>, keys: &Keys) -> Self {
+        let (sender, requests) = mpsc::unbounded_channel();
+        tokio::spawn(Subscriptions::new(link.clone(), keys.clone()).run(requests));
+        Self(sender)
+    }
+}
+
+impl RedisStore {
+    /// Returns how many nodes have got it.
+    fn publish_to(
+        &self,
+        channel: String,
+        from: Option<NodeId>,
+        message: BusMessage,
+    ) -> BoxFuture<'static, Result<i64, StoreError>> {
+        let link = self.link.clone();
+        async move {
+            let text = serde_json::to_vec(&Envelope { from, message }).map_err(StoreError::damaged)?;
+            match link.run(redis::cmd("SPUBLISH").arg(channel).arg(text)).await? {
+                Value::Int(receivers) => Ok(receivers),
+                _ => Err(unexpected("SPUBLISH")),
+            }
+        }
+        .boxed()
+    }
+}
+
+impl Bus for RedisStore {
+    fn publish(&self, from: NodeId, message: BusMessage) -> BoxFuture<'static, Result<(), StoreError>> {
+        let published = self.publish_to(self.keys.bus(), Some(from), message);
+        async move { published.await.map(drop) }.boxed()
+    }
+
+    fn send(&self, to: NodeId, message: BusMessage) -> BoxFuture<'static, Result<bool, StoreError>> {
+        let published = self.publish_to(self.keys.bus_of(to), None, message);
+        async move { Ok(published.await? > 0) }.boxed()
+    }
+
+    fn subscribe(&self, node: NodeId) -> BoxFuture<'static, Result<Subscription, StoreError>> {
+        let requests = self.subscriber.0.clone();
+        async move {
+            let (reply, subscribed) = oneshot::channel();
+            _ = requests.send(Request::Add(node, reply));
+            let events = subscribed.await.map_err(StoreError::away)??;
+            let guard = Guard { node, events, requests };
+            let events = stream::unfold(guard, async |mut guard| {
+                let event = match guard.events.recv().await {
+                    Ok(event) => event,
+                    Err(RecvError::Lagged(_)) => BusEvent::Missed,
+                    Err(RecvError::Closed) => return None,
+                };
+                Some((event, guard))
+            });
+            Ok(Box::pin(events) as Subscription)
+        }
+        .boxed()
+    }
+}
+
+/// Ends a subscription when it is dropped.
+struct Guard {
+    node: NodeId,
+    events: broadcast::Receiver<BusEvent>,
+    requests: mpsc::UnboundedSender<Request>,
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        _ = self.requests.send(Request::Remove(self.node));
+    }
+}

@@ -1,0 +1,129 @@
+//! Where the engine is, and what the store keeps.
+
+use std::fmt;
+use std::time::Duration;
+
+/// The default of [`RedisConfig::timeout`]: 1 s.
+const TIMEOUT: Duration = Duration::from_secs(1);
+/// The default of [`RedisConfig::stream_time`]: 1 h.
+const STREAM_TIME: Duration = Duration::from_secs(3600);
+/// The default of [`RedisConfig::stream_events`].
+const STREAM_EVENTS: usize = 1000;
+/// The default of [`RedisConfig::stream_bytes`]: 8 MiB.
+const STREAM_BYTES: usize = 8 << 20;
+/// The default of [`RedisConfig::queue_bytes`]: 32 MiB.
+const QUEUE_BYTES: usize = 32 << 20;
+/// The default of [`RedisConfig::lease`]: 15 s.
+const LEASE: Duration = Duration::from_secs(15);
+
+/// Where the engine is.
+#[derive(Clone)]
+pub(crate) enum Address {
+    One(String),
+    Cluster(Vec<String>),
+    Sentinel(Vec<String>, String),
+}
+
+/// The configuration of a [`RedisStore`](crate::RedisStore).
+#[derive(Clone)]
+#[must_use]
+pub struct RedisConfig {
+    pub(crate) address: Address,
+    pub(crate) prefix: String,
+    pub(crate) timeout: Duration,
+    pub(crate) stream_time: Duration,
+    pub(crate) stream_events: usize,
+    pub(crate) stream_bytes: usize,
+    pub(crate) queue_bytes: usize,
+    pub(crate) lease: Duration,
+}
+
+impl RedisConfig {
+    /// One engine, by its URL: `redis://[USER]:[PASSWORD]@HOST:PORT/DATABASE`, or `unix:///PATH`.
+    pub fn new(url: impl Into<String>) -> Self {
+        Self::of(Address::One(url.into()))
+    }
+
+    /// A cluster, by the URLs of some of its nodes.
+    pub fn cluster(urls: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self::of(Address::Cluster(urls.into_iter().map(Into::into).collect()))
+    }
+
+    /// The master of this name, by the URLs of some sentinels. User, password and database of the first URL are those of the
+    /// master too.
+    pub fn sentinel(urls: impl IntoIterator<Item = impl Into<String>>, master: impl Into<String>) -> Self {
+        Self::of(Address::Sentinel(urls.into_iter().map(Into::into).collect(), master.into()))
+    }
+
+    fn of(address: Address) -> Self {
+        Self {
+            address,
+            prefix: "agentwire".into(),
+            timeout: TIMEOUT,
+            stream_time: STREAM_TIME,
+            stream_events: STREAM_EVENTS,
+            stream_bytes: STREAM_BYTES,
+            queue_bytes: QUEUE_BYTES,
+            lease: LEASE,
+        }
+    }
+
+    /// Sets the beginning of all keys (default `agentwire`). Servers that share an engine have different ones. Braces are left out,
+    /// because they would choose the slot of a key.
+    pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.prefix = prefix.into();
+        self.prefix.retain(|character| !matches!(character, '{' | '}'));
+        self
+    }
+
+    /// Sets the time-out of a command (default 1 s), with the connection that it may need.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Sets for how long the events of a stream are kept after the last of them (default 1 h).
+    pub fn stream_time(mut self, time: Duration) -> Self {
+        self.stream_time = time;
+        self
+    }
+
+    /// Sets how many events of a stream are kept (default 1,000).
+    pub fn stream_events(mut self, events: usize) -> Self {
+        self.stream_events = events.max(1);
+        self
+    }
+
+    /// Sets how many bytes of events of a stream are kept (default 8 MiB), and the last event in any case.
+    pub fn stream_bytes(mut self, bytes: usize) -> Self {
+        self.stream_bytes = bytes;
+        self
+    }
+
+    /// Sets how many bytes of events wait while the engine is away (default 32 MiB). Streams with further events are not stored.
+    pub fn queue_bytes(mut self, bytes: usize) -> Self {
+        self.queue_bytes = bytes;
+        self
+    }
+
+    /// Sets after which time without a renewal a node counts as dead (default 15 s). It is renewed in a third of this.
+    pub fn lease(mut self, time: Duration) -> Self {
+        self.lease = time;
+        self
+    }
+}
+
+/// Shows no address, because it may contain a password.
+impl fmt::Debug for RedisConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match &self.address {
+            Address::One(_) => "one",
+            Address::Cluster(_) => "cluster",
+            Address::Sentinel(..) => "sentinel",
+        };
+        f.debug_struct("RedisConfig")
+            .field("engine", &kind)
+            .field("prefix", &self.prefix)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,130 @@
+//! Connections to one engine, to a cluster, or to the master that sentinels name.
+
+use std::time::Duration;
+
+use redis::aio::{ConnectionLike, MultiplexedConnection};
+use redis::cluster::{ClusterClient, ClusterClientBuilder};
+use redis::cluster_async::ClusterConnection;
+use redis::sentinel::{SentinelClient, SentinelNodeConnectionInfo, SentinelServerType};
+use redis::{
+    AsyncConnectionConfig, Client, Cmd, ConnectionInfo, IntoConnectionInfo, Pipeline, ProtocolVersion,
+    PushInfo, RedisFuture, RedisResult, Value,
+};
+use tokio::sync::mpsc::UnboundedSender;
+
+use crate::config::{Address, RedisConfig};
+
+/// A connection, which clones share.
+#[derive(Clone)]
+pub(crate) enum Connection {
+    One(MultiplexedConnection),
+    /// Connections to all masters, which it replaces by itself.
+    Cluster(ClusterConnection),
+}
+
+impl Connection {
+    fn inner(&mut self) -> &mut (dyn ConnectionLike + Send) {
+        match self {
+            Self::One(connection) => connection,
+            Self::Cluster(connection) => connection,
+        }
+    }
+}
+
+impl ConnectionLike for Connection {
+    fn req_packed_command<'a>(&'a mut self, command: &'a Cmd) -> RedisFuture<'a, Value> {
+        self.inner().req_packed_command(command)
+    }
+
+    fn req_packed_commands<'a>(
+        &'a mut self,
+        pipeline: &'a Pipeline,
+        offset: usize,
+        count: usize,
+    ) -> RedisFuture<'a, Vec<Value>> {
+        self.inner().req_packed_commands(pipeline, offset, count)
+    }
+
+    fn get_db(&self) -> i64 {
+        match self {
+            Self::One(connection) => connection.get_db(),
+            Self::Cluster(connection) => connection.get_db(),
+        }
+    }
+}
+
+/// Where to connect to.
+pub(crate) struct Engine {
+    target: Target,
+    timeout: Duration,
+}
+
+enum Target {
+    One(Client),
+    Cluster(Vec<ConnectionInfo>),
+    Sentinel(Vec<ConnectionInfo>, String),
+}
+
+impl Engine {
+    /// Reads the addresses.
+    pub(crate) fn new(config: &RedisConfig) -> RedisResult<Self> {
+        let all = |urls: &[String]| urls.iter().map(|url| resp3(url)).collect::<RedisResult<Vec<_>>>();
+        let target = match &config.address {
+            Address::One(url) => Target::One(Client::open(resp3(url)?)?),
+            Address::Cluster(urls) => {
+                let nodes = all(urls)?;
+                // Fails on an empty list and on different passwords.
+                ClusterClient::new(nodes.clone())?;
+                Target::Cluster(nodes)
+            }
+            Address::Sentinel(urls, master) => Target::Sentinel(all(urls)?, master.clone()),
+        };
+        Ok(Self { target, timeout: config.timeout })
+    }
+
+    /// Returns whether keys are divided among masters.
+    pub(crate) fn is_cluster(&self) -> bool {
+        matches!(self.target, Target::Cluster(_))
+    }
+
+    /// Opens a connection. `pushes` gets what the engine sends without being asked.
+    pub(crate) async fn connect(&self, pushes: Option<UnboundedSender<PushInfo>>) -> RedisResult<Connection> {
+        let client = match &self.target {
+            Target::One(client) => client.clone(),
+            Target::Sentinel(sentinels, master) => self.master(sentinels, master).await?,
+            Target::Cluster(nodes) => {
+                let mut builder = ClusterClientBuilder::new(nodes.clone())
+                    .use_protocol(ProtocolVersion::RESP3)
+                    .connection_timeout(self.timeout)
+                    .response_timeout(self.timeout)
+                    .retries(3);
+                if let Some(pushes) = pushes {
+                    builder = builder.push_sender(pushes);
+                }
+                return Ok(Connection::Cluster(builder.build()?.get_async_connection().await?));
+            }
+        };
+        let mut config = AsyncConnectionConfig::new()
+            .set_connection_timeout(Some(self.timeout))
+            .set_response_timeout(Some(self.timeout));
+        if let Some(pushes) = pushes {
+            config = config.set_push_sender(pushes);
+        }
+        Ok(Connection::One(client.get_multiplexed_async_connection_with_config(&config).await?))
+    }
+
+    async fn master(&self, sentinels: &[ConnectionInfo], master: &str) -> RedisResult<Client> {
+        let settings = sentinels.first().map(|info| info.redis_settings().clone()).unwrap_or_default();
+        let node = SentinelNodeConnectionInfo::default().set_redis_connection_info(settings);
+        SentinelClient::build(sentinels.to_vec(), master.into(), Some(node), SentinelServerType::Master)?
+            .async_get_client()
+            .await
+    }
+}
+
+/// The address with the protocol that has push messages.
+fn resp3(url: &str) -> RedisResult<ConnectionInfo> {
+    let info = url.into_connection_info()?;
+    let settings = info.redis_settings().clone().set_protocol(ProtocolVersion::RESP3);
+    Ok(info.set_redis_settings(settings))
+}

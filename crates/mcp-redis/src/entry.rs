@@ -1,0 +1,63 @@
+//! Reads the entries of the engine's streams.
+
+use agentwire_store::StoreError;
+use bytes::Bytes;
+use redis::Value;
+
+use crate::error::unexpected;
+
+/// The id of the entry that ends a stream. The engine refuses every later one.
+pub(crate) const END: &str = "18446744073709551615-0";
+
+/// The place in [`END`].
+const END_PLACE: u64 = u64::MAX;
+
+/// An entry of a stream: an event, its beginning or its end.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct StreamEntry {
+    /// The first number of its id.
+    pub(crate) place: u64,
+    /// The event.
+    pub(crate) data: Option<Bytes>,
+    /// Where the stream runs, as JSON.
+    pub(crate) runs: Option<Bytes>,
+    /// The place of an event that ends the stream.
+    pub(crate) last_place: Option<u64>,
+}
+
+impl StreamEntry {
+    /// Returns whether the stream ends with this.
+    pub(crate) fn is_end(&self) -> bool {
+        self.place == END_PLACE
+    }
+}
+
+/// Reads the reply to XRANGE or XREVRANGE.
+pub(crate) fn entries(reply: Value) -> Result<Vec<StreamEntry>, StoreError> {
+    let Value::Array(entries) = reply else { return Err(unexpected("XRANGE")) };
+    entries.into_iter().map(|reply| entry(reply).ok_or_else(|| unexpected("XRANGE"))).collect()
+}
+
+fn entry(reply: Value) -> Option<StreamEntry> {
+    let Value::Array(parts) = reply else { return None };
+    let Ok([Value::BulkString(id), Value::Array(fields)]) = <[Value; 2]>::try_from(parts) else {
+        return None;
+    };
+    let mut entry =
+        StreamEntry { place: number(id.split(|byte| *byte == b'-').next()?)?, ..Default::default() };
+    let mut fields = fields.into_iter();
+    while let (Some(Value::BulkString(name)), Some(Value::BulkString(value))) = (fields.next(), fields.next())
+    {
+        match &*name {
+            b"d" => entry.data = Some(value.into()),
+            b"r" => entry.runs = Some(value.into()),
+            b"p" => entry.last_place = number(&value),
+            _ => (),
+        }
+    }
+    Some(entry)
+}
+
+fn number(text: &[u8]) -> Option<u64> {
+    str::from_utf8(text).ok()?.parse().ok()
+}

@@ -1,0 +1,225 @@
+//! The events of streams.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use agentwire_store::{Durable, Event, EventId, EventStore, Replay, Rest, Runs, SessionId, StoreError};
+use agentwire_sync::Mutex;
+use bytes::Bytes;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use redis::{Pipeline, Value};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
+
+use crate::entry::{END, StreamEntry, entries};
+use crate::error::{CircuitOpen, TimedOut, store_error, unexpected};
+use crate::keys::Keys;
+use crate::link::Link;
+use crate::store::RedisStore;
+use crate::writer::{Change, Message, StreamLimits, Write, Writer, millis};
+
+/// The entries that one command reads.
+const PAGE: usize = 128;
+/// What an event counts in the queue beside its data, in bytes.
+const OVERHEAD: usize = 256;
+
+/// The queue to the [`Writer`].
+#[derive(Debug)]
+pub(crate) struct EventQueue {
+    link: Arc<Link>,
+    sender: mpsc::UnboundedSender<Message>,
+    /// The bytes in the queue.
+    queued: Arc<AtomicUsize>,
+    limit: usize,
+    /// Streams with an event that found no room in the queue, and whether something of them may be stored. They take no further
+    /// events, because a client that resumed them would miss that one.
+    incomplete: Mutex<HashMap<(SessionId, u64), bool>>,
+}
+
+/// The queue of events is full.
+#[derive(Debug, thiserror::Error)]
+#[error("{0} bytes of events wait for the engine, which is the limit")]
+struct QueueFull(usize);
+
+impl EventQueue {
+    /// Starts a writer, which ends with the queue.
+    pub(crate) fn new(link: &Arc<Link>, keys: &Keys, limits: StreamLimits, limit: usize) -> Self {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        let queued = Arc::new(AtomicUsize::new(0));
+        tokio::spawn(Writer::new(link.clone(), keys.clone(), limits, queued.clone()).run(receiver));
+        Self { link: link.clone(), sender, queued, limit, incomplete: Mutex::default() }
+    }
+
+    fn write(&self, session: SessionId, stream: u64, change: Change) -> Durable {
+        let (bytes, is_first, is_last) = match &change {
+            Change::Begin(runs) => (runs.len(), true, false),
+            Change::Event { place, data } => (data.len(), *place == 1, false),
+            Change::Last { place, data } => (data.len(), *place == 1, true),
+            Change::End => (0, false, true),
+        };
+        let size = bytes + OVERHEAD;
+        if self.refuses((session, stream), size, is_first, is_last) {
+            return Durable::failed(StoreError::full(QueueFull(self.limit)));
+        }
+        self.queued.fetch_add(size, Ordering::Relaxed);
+        let (done, result) = oneshot::channel();
+        _ = self.sender.send(Message::Write(Write { session, stream, change, size, done }));
+        if self.link.is_open() {
+            // It is stored when the engine is back. Its sender need not wait for the time-out.
+            return Durable::failed(StoreError::away(CircuitOpen));
+        }
+        let timeout = self.link.timeout();
+        let deadline = Instant::now() + timeout;
+        Durable::Later(Box::pin(async move {
+            match tokio::time::timeout_at(deadline, result).await {
+                Ok(Ok(result)) => result,
+                Ok(Err(_)) | Err(_) => Err(StoreError::away(TimedOut(timeout.as_millis()))),
+            }
+        }))
+    }
+
+    /// Returns whether a change of a stream finds no room, or one before it has found none.
+    fn refuses(&self, stream: (SessionId, u64), size: usize, is_first: bool, is_last: bool) -> bool {
+        let mut incomplete = self.incomplete.lock();
+        let is_stored = match incomplete.get(&stream) {
+            Some(is_stored) => *is_stored,
+            None if self.queued.load(Ordering::Relaxed) + size <= self.limit => return false,
+            None => !is_first,
+        };
+        if is_last {
+            incomplete.remove(&stream);
+            if is_stored {
+                _ = self.sender.send(Message::Delete(stream.0, stream.1));
+            }
+        } else {
+            incomplete.insert(stream, is_stored);
+        }
+        true
+    }
+}
+
+impl EventStore for RedisStore {
+    fn begin(&self, session: SessionId, stream: u64, runs: Runs) -> Durable {
+        match serde_json::to_vec(&runs) {
+            Ok(runs) => self.events.write(session, stream, Change::Begin(runs.into())),
+            Err(error) => Durable::failed(StoreError::damaged(error)),
+        }
+    }
+
+    fn append(&self, session: SessionId, event: Event, is_last: bool) -> Durable {
+        let EventId { stream, place, .. } = event.id;
+        let data = event.data;
+        let change = if is_last { Change::Last { place, data } } else { Change::Event { place, data } };
+        self.events.write(session, stream, change)
+    }
+
+    fn end(&self, session: SessionId, stream: u64) -> Durable {
+        self.events.write(session, stream, Change::End)
+    }
+
+    fn replay(
+        &self,
+        session: SessionId,
+        after: EventId,
+        limit: usize,
+    ) -> BoxFuture<'static, Result<Replay, StoreError>> {
+        let (link, key) = (self.link.clone(), self.keys.stream(session, after.stream));
+        replay(link, key, after, limit).boxed()
+    }
+
+    fn take_over(
+        &self,
+        session: SessionId,
+        stream: u64,
+        last: Option<Bytes>,
+    ) -> BoxFuture<'static, Result<bool, StoreError>> {
+        let (link, key, time) =
+            (self.link.clone(), self.keys.stream(session, stream), millis(self.stream_time));
+        async move {
+            let mut pipeline = Pipeline::new();
+            let command = pipeline.cmd("XADD").arg(&key).arg("NOMKSTREAM").arg(END);
+            match &last {
+                Some(last) => command.arg("d").arg(&**last),
+                None => command.arg("e").arg(1),
+            };
+            pipeline.cmd("PEXPIRE").arg(key).arg(time);
+            match link.run_all(&pipeline).await?.into_iter().next() {
+                Some(Ok(Value::Nil)) => Ok(false),
+                Some(Ok(_)) => Ok(true),
+                // The end is there already: no higher id can be.
+                Some(Err(error)) if error.code() == Some("ERR") => Ok(false),
+                Some(Err(error)) => Err(store_error(error)),
+                None => Err(unexpected("XADD")),
+            }
+        }
+        .boxed()
+    }
+
+    fn forget(&self, session: SessionId) {
+        self.events.incomplete.lock().retain(|(other, _), _| *other != session);
+        _ = self.events.sender.send(Message::Forget(session));
+    }
+}
+
+async fn replay(link: Arc<Link>, key: String, after: EventId, limit: usize) -> Result<Replay, StoreError> {
+    let EventId { stream, mut place, .. } = after;
+    let (mut events, mut bytes) = (Vec::new(), 0);
+    loop {
+        let Page { entries, newest, runs } = page(&link, &key, place).await?;
+        let is_final = entries.len() < PAGE;
+        for entry in entries {
+            let is_end = entry.is_end();
+            if let Some(data) = entry.data {
+                let here = match (is_end, entry.last_place) {
+                    (false, _) => entry.place,
+                    (true, Some(place)) => place,
+                    // Who took the stream over did not know its place. Nothing comes between any more.
+                    (true, None) => newest.get(1).map_or(0, |entry| entry.place) + 1,
+                };
+                // The client may have had the last event already.
+                if here > after.place {
+                    if bytes >= limit && !events.is_empty() {
+                        return Ok(Replay::new(events, Rest::More));
+                    }
+                    bytes += data.len();
+                    events.push(Event::new(EventId::new(stream, here), data));
+                }
+            }
+            if is_end {
+                return Ok(Replay::new(events, Rest::Ended));
+            }
+            place = entry.place;
+        }
+        if is_final {
+            let rest = if newest.is_empty() { Rest::Unknown } else { Rest::Running(runs) };
+            return Ok(Replay::new(events, rest));
+        }
+    }
+}
+
+/// Entries of a stream, and what else is known of it.
+struct Page {
+    entries: Vec<StreamEntry>,
+    /// The last entry and the one before it.
+    newest: Vec<StreamEntry>,
+    runs: Option<Runs>,
+}
+
+async fn page(link: &Link, key: &str, after: u64) -> Result<Page, StoreError> {
+    let mut pipeline = Pipeline::new();
+    pipeline.cmd("XRANGE").arg(key).arg(after.saturating_add(1)).arg("+").arg("COUNT").arg(PAGE);
+    pipeline.cmd("XREVRANGE").arg(key).arg("+").arg("-").arg("COUNT").arg(2);
+    pipeline.cmd("XRANGE").arg(key).arg("-").arg("+").arg("COUNT").arg(1);
+    let mut replies = link.run_all(&pipeline).await?.into_iter();
+    let mut next = || {
+        let reply = replies.next().ok_or_else(|| unexpected("XRANGE"))?;
+        entries(reply.map_err(store_error)?)
+    };
+    let (entries, newest, oldest) = (next()?, next()?, next()?);
+    let runs = newest.first().and_then(|entry| entry.runs.as_ref());
+    let runs = runs.or_else(|| oldest.first().and_then(|entry| entry.runs.as_ref()));
+    let runs = runs.map(|runs| serde_json::from_slice(runs)).transpose().map_err(StoreError::damaged)?;
+    Ok(Page { entries, newest, runs })
+}

@@ -1,0 +1,171 @@
+//! Sends commands over one connection, which it opens again when it is lost.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use agentwire_store::StoreError;
+use agentwire_sync::Mutex;
+use futures_util::future::join_all;
+use redis::aio::ConnectionLike;
+use redis::{Cmd, Pipeline, PushInfo, RedisError, RedisResult, Value};
+use tokio::sync::mpsc::UnboundedSender;
+
+use crate::circuit::Circuit;
+use crate::connection::{Connection, Engine};
+use crate::error::{CircuitOpen, TimedOut, checked, is_away, store_error};
+
+/// The connection for commands. All commands of a node share it.
+pub(crate) struct Link {
+    engine: Engine,
+    timeout: Duration,
+    circuit: Mutex<Circuit>,
+    current: Mutex<Current>,
+    /// Held while a connection is opened, so that one is opened at a time.
+    connecting: tokio::sync::Mutex<()>,
+}
+
+/// The connection, and how many there were before.
+#[derive(Default)]
+struct Current {
+    number: u64,
+    connection: Option<Connection>,
+}
+
+enum Request<'a> {
+    One(&'a Cmd),
+    All(&'a Pipeline),
+}
+
+impl Link {
+    pub(crate) fn new(engine: Engine, timeout: Duration) -> Arc<Self> {
+        Arc::new(Self {
+            engine,
+            timeout,
+            circuit: Mutex::default(),
+            current: Mutex::default(),
+            connecting: Default::default(),
+        })
+    }
+
+    /// The time-out of a command.
+    pub(crate) fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
+    /// Returns whether keys are divided among masters.
+    pub(crate) fn is_cluster(&self) -> bool {
+        self.engine.is_cluster()
+    }
+
+    /// Returns whether commands fail at once, because the engine is away.
+    pub(crate) fn is_open(&self) -> bool {
+        self.circuit.lock().is_open()
+    }
+
+    /// Opens another connection, for push messages.
+    pub(crate) async fn connect(&self, pushes: UnboundedSender<PushInfo>) -> Result<Connection, StoreError> {
+        match tokio::time::timeout(self.timeout, self.engine.connect(Some(pushes))).await {
+            Ok(connection) => connection.map_err(StoreError::away),
+            Err(_) => Err(StoreError::away(TimedOut(self.timeout.as_millis()))),
+        }
+    }
+
+    /// Sends a command.
+    pub(crate) async fn run(&self, command: &Cmd) -> Result<Value, StoreError> {
+        let reply = self.send(Request::One(command)).await?.pop().unwrap_or(Value::Nil);
+        checked(reply).map_err(store_error)
+    }
+
+    /// Sends commands whose keys are in one slot. Returns a reply for each, which may be an error.
+    pub(crate) async fn run_all(&self, pipeline: &Pipeline) -> Result<Vec<RedisResult<Value>>, StoreError> {
+        Ok(self.send(Request::All(pipeline)).await?.into_iter().map(checked).collect())
+    }
+
+    /// Sends commands whose keys are in any slots.
+    pub(crate) async fn run_each(&self, commands: &[Cmd]) -> Result<Vec<Value>, StoreError> {
+        if self.is_cluster() {
+            return join_all(commands.iter().map(|command| self.run(command))).await.into_iter().collect();
+        }
+        let mut pipeline = Pipeline::new();
+        commands.iter().for_each(|command| _ = pipeline.add_command(command.clone()));
+        let replies = self.run_all(&pipeline).await?;
+        replies.into_iter().map(|reply| reply.map_err(store_error)).collect()
+    }
+
+    async fn send(&self, request: Request<'_>) -> Result<Vec<Value>, StoreError> {
+        if !self.circuit.lock().admits(Instant::now()) {
+            return Err(StoreError::away(CircuitOpen));
+        }
+        let mut number = None;
+        let exchange = tokio::time::timeout(self.timeout, self.exchange(request, &mut number));
+        let error = match exchange.await {
+            Ok(Ok(replies)) => {
+                self.circuit.lock().close();
+                return Ok(replies);
+            }
+            Ok(Err(error)) if !is_away(&error) => {
+                self.circuit.lock().close();
+                return Err(store_error(error));
+            }
+            Ok(Err(error)) => StoreError::away(error),
+            Err(_) => StoreError::away(TimedOut(self.timeout.as_millis())),
+        };
+        self.circuit.lock().count_failure(Instant::now());
+        if let Some(number) = number {
+            self.discard(number);
+        }
+        Err(error)
+    }
+
+    async fn exchange(&self, request: Request<'_>, used: &mut Option<u64>) -> RedisResult<Vec<Value>> {
+        let (number, mut connection) = self.connection().await?;
+        *used = Some(number);
+        let replies = match request {
+            Request::One(command) => vec![connection.req_packed_command(command).await?],
+            Request::All(pipeline) => connection.req_packed_commands(pipeline, 0, pipeline.len()).await?,
+        };
+        // Where the engine refuses one command because it cannot serve at present, none counts.
+        let refusal = replies.iter().find_map(|reply| match reply {
+            Value::ServerError(error) => Some(RedisError::from(error.clone())).filter(is_away),
+            _ => None,
+        });
+        refusal.map_or(Ok(replies), Err)
+    }
+
+    async fn connection(&self) -> RedisResult<(u64, Connection)> {
+        if let Some(current) = self.current.lock().open() {
+            return Ok(current);
+        }
+        let _connecting = self.connecting.lock().await;
+        if let Some(current) = self.current.lock().open() {
+            return Ok(current);
+        }
+        let connection = self.engine.connect(None).await?;
+        let mut current = self.current.lock();
+        current.number += 1;
+        current.connection = Some(connection.clone());
+        Ok((current.number, connection))
+    }
+
+    /// Drops a connection after a failure, so that the next command opens another. That of a cluster stays, because it replaces the
+    /// connection to one master by itself.
+    fn discard(&self, number: u64) {
+        let mut current = self.current.lock();
+        if !self.is_cluster() && current.number == number {
+            current.connection = None;
+        }
+    }
+}
+
+impl Current {
+    fn open(&self) -> Option<(u64, Connection)> {
+        self.connection.clone().map(|connection| (self.number, connection))
+    }
+}
+
+impl fmt::Debug for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Link").field("circuit", &*self.circuit.lock()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,36 @@
+//! Names that are used once.
+
+use std::time::Duration;
+
+use agentwire_store::{MAX_ONCE_NAME, OnceStore, StoreError};
+use futures_util::FutureExt;
+use futures_util::future::{self, BoxFuture};
+use redis::Value;
+
+use crate::store::RedisStore;
+use crate::writer::millis;
+
+/// A name is too long.
+#[derive(Debug, thiserror::Error)]
+#[error("the name has {0} bytes, more than {max}", max = MAX_ONCE_NAME)]
+struct LongName(usize);
+
+impl OnceStore for RedisStore {
+    fn insert(&self, name: &str, remember: Duration) -> BoxFuture<'static, Result<bool, StoreError>> {
+        if name.len() > MAX_ONCE_NAME {
+            return future::ready(Err(StoreError::full(LongName(name.len())))).boxed();
+        }
+        let (link, key) = (self.link.clone(), self.keys.once(name));
+        async move {
+            // Not repeated after a time-out: a second attempt could not tell the first from another's.
+            let reply = link.run(redis::cmd("SET").arg(key).arg(1).arg("NX").arg("PX").arg(millis(remember)));
+            Ok(reply.await? != Value::Nil)
+        }
+        .boxed()
+    }
+
+    fn contains(&self, name: &str) -> BoxFuture<'static, Result<bool, StoreError>> {
+        let (link, key) = (self.link.clone(), self.keys.once(name));
+        async move { Ok(link.run(redis::cmd("EXISTS").arg(key)).await? == Value::Int(1)) }.boxed()
+    }
+}

@@ -1,0 +1,147 @@
+//! The records of sessions.
+
+use std::time::Duration;
+
+use agentwire_store::{SessionId, SessionRecord, SessionRecords, StoreError, StreamBlock};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use redis::{Cmd, Pipeline, Value};
+
+use crate::error::{store_error, unexpected};
+use crate::store::RedisStore;
+use crate::writer::millis;
+
+// A record is stored as VERSION, TIME TO LIVE in milliseconds, JSON, with a space between two of them. So the scripts read no JSON.
+// The numbers of streams are kept twice as long as the record: were they forgotten first, a number could be given twice.
+
+/// KEYS: record, numbers. Returns the record.
+const LOAD: &str = "\
+local record = redis.call('GET', KEYS[1])
+if not record then return false end
+local time = string.match(record, '^%d+ (%d+) ')
+redis.call('PEXPIRE', KEYS[2], time * 2)
+redis.call('PEXPIRE', KEYS[1], time)
+return record";
+
+/// KEYS: record, numbers. Returns 1 where there is a record.
+const TOUCH: &str = "\
+local time = string.match(redis.call('GETRANGE', KEYS[1], 0, 63), '^%d+ (%d+) ')
+if not time then return 0 end
+redis.call('PEXPIRE', KEYS[2], time * 2)
+return redis.call('PEXPIRE', KEYS[1], time)";
+
+/// KEYS: record. ARGV: the version that it has, the next, JSON. Returns 1 where it had that version.
+const UPDATE: &str = "\
+local version, time = string.match(redis.call('GETRANGE', KEYS[1], 0, 63), '^(%d+) (%d+) ')
+if version ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[2] .. ' ' .. time .. ' ' .. ARGV[3], 'PX', time)
+return 1";
+
+/// KEYS: record, numbers. ARGV: how many. Returns the last number that is taken now.
+const TAKE: &str = "\
+local time = string.match(redis.call('GETRANGE', KEYS[1], 0, 63), '^%d+ (%d+) ')
+if not time then return false end
+local last = redis.call('INCRBY', KEYS[2], ARGV[1])
+redis.call('PEXPIRE', KEYS[2], time * 2)
+return last";
+
+impl RedisStore {
+    fn record_script(&self, script: &'static str, session: SessionId) -> Cmd {
+        let mut command = redis::cmd("EVAL");
+        command.arg(script).arg(2).arg(self.keys.record(session)).arg(self.keys.numbers(session));
+        command
+    }
+}
+
+impl SessionRecords for RedisStore {
+    fn create(
+        &self,
+        session: SessionId,
+        record: SessionRecord,
+        time_to_live: Duration,
+    ) -> BoxFuture<'static, Result<(), StoreError>> {
+        let (link, key) = (self.link.clone(), self.keys.record(session));
+        async move {
+            let time = millis(time_to_live);
+            let mut text = format!("{} {time} ", record.version).into_bytes();
+            serde_json::to_writer(&mut text, &record).map_err(StoreError::damaged)?;
+            link.run(redis::cmd("SET").arg(key).arg(text).arg("PX").arg(time)).await.map(drop)
+        }
+        .boxed()
+    }
+
+    fn load(&self, session: SessionId) -> BoxFuture<'static, Result<Option<SessionRecord>, StoreError>> {
+        let (link, command) = (self.link.clone(), self.record_script(LOAD, session));
+        async move {
+            match link.run(&command).await? {
+                Value::Nil => Ok(None),
+                Value::BulkString(text) => {
+                    // The version counts that is in front: a script has set it.
+                    let mut parts = text.splitn(3, |byte| *byte == b' ');
+                    let version = parts.next().and_then(|version| str::from_utf8(version).ok()?.parse().ok());
+                    let json = parts.nth(1).ok_or_else(|| unexpected("GET"))?;
+                    let mut record: SessionRecord =
+                        serde_json::from_slice(json).map_err(StoreError::damaged)?;
+                    record.version = version.ok_or_else(|| unexpected("GET"))?;
+                    Ok(Some(record))
+                }
+                _ => Err(unexpected("EVAL")),
+            }
+        }
+        .boxed()
+    }
+
+    fn touch(&self, session: SessionId) -> BoxFuture<'static, Result<bool, StoreError>> {
+        let (link, command) = (self.link.clone(), self.record_script(TOUCH, session));
+        async move { Ok(link.run(&command).await? == Value::Int(1)) }.boxed()
+    }
+
+    fn update(
+        &self,
+        session: SessionId,
+        record: SessionRecord,
+    ) -> BoxFuture<'static, Result<bool, StoreError>> {
+        let link = self.link.clone();
+        let mut command = redis::cmd("EVAL");
+        command.arg(UPDATE).arg(1).arg(self.keys.record(session)).arg(record.version).arg(record.version + 1);
+        async move {
+            command.arg(serde_json::to_vec(&record).map_err(StoreError::damaged)?);
+            Ok(link.run(&command).await? == Value::Int(1))
+        }
+        .boxed()
+    }
+
+    fn delete(&self, session: SessionId) -> BoxFuture<'static, Result<bool, StoreError>> {
+        let link = self.link.clone();
+        let mut pipeline = Pipeline::new();
+        pipeline.cmd("UNLINK").arg(self.keys.record(session));
+        pipeline.cmd("UNLINK").arg(self.keys.numbers(session));
+        async move {
+            let reply =
+                link.run_all(&pipeline).await?.into_iter().next().ok_or_else(|| unexpected("UNLINK"))?;
+            Ok(reply.map_err(store_error)? == Value::Int(1))
+        }
+        .boxed()
+    }
+
+    fn take_streams(
+        &self,
+        session: SessionId,
+        count: u64,
+    ) -> BoxFuture<'static, Result<Option<StreamBlock>, StoreError>> {
+        let link = self.link.clone();
+        let mut command = self.record_script(TAKE, session);
+        command.arg(count);
+        async move {
+            match link.run(&command).await? {
+                Value::Nil => Ok(None),
+                Value::Int(last) => {
+                    let end = u64::try_from(last).map_err(StoreError::damaged)? + 1;
+                    Ok(Some(end.saturating_sub(count)..end))
+                }
+                _ => Err(unexpected("INCRBY")),
+            }
+        }
+        .boxed()
+    }
+}

@@ -1,0 +1,92 @@
+//! The store, and how it is opened.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use redis::Value;
+
+use crate::bus::Subscriber;
+use crate::config::RedisConfig;
+use crate::connection::Engine;
+use crate::error::ConnectError;
+use crate::events::EventQueue;
+use crate::keys::Keys;
+use crate::link::Link;
+use crate::writer::StreamLimits;
+
+/// What the nodes of one server share, on Redis or Valkey.
+///
+/// It implements each trait of `agentwire-store`: [`EventStore`](agentwire_store::EventStore),
+/// [`SessionRecords`](agentwire_store::SessionRecords), [`Bus`](agentwire_store::Bus), [`Nodes`](agentwire_store::Nodes) and
+/// [`OnceStore`](agentwire_store::OnceStore). One value serves a whole node. Dropping it ends its connections, once what waits
+/// to be written is written, or the engine is away.
+pub struct RedisStore {
+    pub(crate) link: Arc<Link>,
+    pub(crate) keys: Keys,
+    pub(crate) events: EventQueue,
+    pub(crate) subscriber: Subscriber,
+    pub(crate) stream_time: Duration,
+    pub(crate) lease: Duration,
+}
+
+impl RedisStore {
+    /// Connects, and checks that the engine deletes no key before its time.
+    ///
+    /// Call it on a runtime of tokio with I/O and time. The store's tasks run there.
+    ///
+    /// # Errors
+    ///
+    /// When an address is invalid, the engine does not answer, or its `maxmemory-policy` is not `noeviction`.
+    pub async fn connect(config: RedisConfig) -> Result<Self, ConnectError> {
+        let engine = Engine::new(&config).map_err(ConnectError::Address)?;
+        let link = Link::new(engine, config.timeout);
+        check_policy(&link).await?;
+        let keys = Keys::new(&config.prefix);
+        let limits = StreamLimits {
+            time: config.stream_time,
+            events: config.stream_events,
+            bytes: config.stream_bytes,
+        };
+        Ok(Self {
+            events: EventQueue::new(&link, &keys, limits, config.queue_bytes),
+            subscriber: Subscriber::new(&link, &keys),
+            stream_time: config.stream_time,
+            lease: config.lease,
+            link,
+            keys,
+        })
+    }
+}
+
+impl fmt::Debug for RedisStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RedisStore")
+            .field("keys", &self.keys)
+            .field("link", &self.link)
+            .finish_non_exhaustive()
+    }
+}
+
+/// INFO is allowed where CONFIG is not, as on most hosted engines. A cluster answers for each of its masters.
+async fn check_policy(link: &Link) -> Result<(), ConnectError> {
+    let mut texts = Vec::new();
+    collect_texts(link.run(redis::cmd("INFO").arg("memory")).await?, &mut texts);
+    let lines = texts.iter().flat_map(|text| text.lines());
+    let policies: Vec<_> = lines.filter_map(|line| line.strip_prefix("maxmemory_policy:")).collect();
+    match policies.iter().find(|policy| **policy != "noeviction") {
+        Some(policy) => Err(ConnectError::Eviction((*policy).to_owned())),
+        None if policies.is_empty() => Err(ConnectError::NoPolicy),
+        None => Ok(()),
+    }
+}
+
+fn collect_texts(value: Value, texts: &mut Vec<String>) {
+    match value {
+        Value::BulkString(text) => texts.push(String::from_utf8_lossy(&text).into_owned()),
+        Value::SimpleString(text) | Value::VerbatimString { text, .. } => texts.push(text),
+        Value::Array(values) => values.into_iter().for_each(|value| collect_texts(value, texts)),
+        Value::Map(pairs) => pairs.into_iter().for_each(|(_, value)| collect_texts(value, texts)),
+        _ => (),
+    }
+}

@@ -1,0 +1,170 @@
+//! The task that holds the connection for messages between nodes.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use agentwire_store::{BusEvent, NodeId, StoreError};
+use redis::aio::ConnectionLike;
+use redis::{Cmd, PushInfo, PushKind, Value};
+use tokio::sync::{broadcast, mpsc, oneshot};
+
+use crate::bus::Envelope;
+use crate::connection::Connection;
+use crate::error::{TimedOut, checked};
+use crate::keys::Keys;
+use crate::link::Link;
+
+/// The messages that a subscription holds until they are taken. Beyond that the oldest are dropped.
+const HELD: usize = 1024;
+/// The time between two checks that the connection is alive.
+const CHECK: Duration = Duration::from_secs(2);
+/// The time between two attempts to connect.
+const RETRY: Duration = Duration::from_millis(200);
+
+/// What a subscription asks for.
+#[derive(Debug)]
+pub(crate) enum Request {
+    Add(NodeId, oneshot::Sender<Result<broadcast::Receiver<BusEvent>, StoreError>>),
+    Remove(NodeId),
+}
+
+/// The nodes that subscribe, and the connection that serves them.
+pub(crate) struct Subscriptions {
+    link: Arc<Link>,
+    keys: Keys,
+    nodes: HashMap<NodeId, broadcast::Sender<BusEvent>>,
+    connection: Option<(Connection, mpsc::UnboundedReceiver<PushInfo>)>,
+}
+
+/// Why the task wakes.
+enum Wake {
+    Request(Option<Request>),
+    Push(Option<PushInfo>),
+    Check,
+}
+
+impl Subscriptions {
+    pub(crate) fn new(link: Arc<Link>, keys: Keys) -> Self {
+        Self { link, keys, nodes: HashMap::new(), connection: None }
+    }
+
+    pub(crate) async fn run(mut self, mut requests: mpsc::UnboundedReceiver<Request>) {
+        loop {
+            let is_lost = self.connection.is_none() && !self.nodes.is_empty();
+            let time = if is_lost { RETRY } else { CHECK };
+            let wake = tokio::select! {
+                biased;
+                push = next_push(&mut self.connection) => Wake::Push(push),
+                request = requests.recv() => Wake::Request(request),
+                () = tokio::time::sleep(time) => Wake::Check,
+            };
+            match wake {
+                Wake::Request(None) => return,
+                Wake::Request(Some(Request::Add(node, reply))) => _ = reply.send(self.add(node).await),
+                Wake::Request(Some(Request::Remove(node))) => self.remove(node).await,
+                Wake::Push(Some(push)) if push.kind != PushKind::Disconnection => self.deliver(push),
+                Wake::Push(_) => self.lose().await,
+                Wake::Check if is_lost => self.restore().await,
+                Wake::Check => self.check().await,
+            }
+        }
+    }
+
+    async fn add(&mut self, node: NodeId) -> Result<broadcast::Receiver<BusEvent>, StoreError> {
+        if self.connection.is_none() {
+            self.connect().await?;
+        }
+        let channel = self.keys.bus_of(node);
+        self.exchange(redis::cmd("SSUBSCRIBE").arg(channel)).await?;
+        let (sender, receiver) = broadcast::channel(HELD);
+        self.nodes.insert(node, sender);
+        Ok(receiver)
+    }
+
+    async fn remove(&mut self, node: NodeId) {
+        // Where the same node has subscribed again, that subscription stays.
+        if self.nodes.get(&node).is_some_and(|sender| sender.receiver_count() == 0) {
+            self.nodes.remove(&node);
+            let channel = self.keys.bus_of(node);
+            _ = self.exchange(redis::cmd("SUNSUBSCRIBE").arg(channel)).await;
+        }
+        if self.nodes.is_empty() {
+            self.connection = None;
+        }
+    }
+
+    /// Connects and subscribes to all channels. They share a slot, so a cluster takes them in one command.
+    async fn connect(&mut self) -> Result<(), StoreError> {
+        let (sender, pushes) = mpsc::unbounded_channel();
+        let connection = self.link.connect(sender).await?;
+        self.connection = Some((connection, pushes));
+        let mut command = redis::cmd("SSUBSCRIBE");
+        command.arg(self.keys.bus());
+        self.nodes.keys().for_each(|node| _ = command.arg(self.keys.bus_of(*node)));
+        self.exchange(&command).await
+    }
+
+    /// Sends a command. A connection on which it fails is dropped.
+    async fn exchange(&mut self, command: &Cmd) -> Result<(), StoreError> {
+        let timeout = self.link.timeout();
+        let Some((connection, _)) = &mut self.connection else { return Ok(()) };
+        let reply = tokio::time::timeout(timeout, connection.req_packed_command(command)).await;
+        let error = match reply.map(|reply| reply.and_then(checked)) {
+            Ok(Ok(_)) => return Ok(()),
+            Ok(Err(error)) => StoreError::away(error),
+            Err(_) => StoreError::away(TimedOut(timeout.as_millis())),
+        };
+        self.connection = None;
+        Err(error)
+    }
+
+    /// The connection is lost, and nothing is heard until there is another.
+    async fn lose(&mut self) {
+        self.connection = None;
+        if !self.nodes.is_empty() {
+            self.restore().await;
+        }
+    }
+
+    /// Connects again. Nodes learn of the interruption now, when nothing more can be missed.
+    async fn restore(&mut self) {
+        if self.connect().await.is_ok() {
+            self.nodes.values().for_each(|node| _ = node.send(BusEvent::Missed));
+        }
+    }
+
+    async fn check(&mut self) {
+        if self.connection.is_some() && self.exchange(&redis::cmd("PING")).await.is_err() {
+            self.lose().await;
+        }
+    }
+
+    fn deliver(&self, push: PushInfo) {
+        if push.kind != PushKind::SMessage {
+            return;
+        }
+        let Ok([Value::BulkString(channel), Value::BulkString(text)]) = <[Value; 2]>::try_from(push.data)
+        else {
+            return;
+        };
+        // A message of a newer version of this crate is ignored.
+        let Ok(Envelope { from, message }) = serde_json::from_slice(&text) else { return };
+        let is_to_all = channel == self.keys.bus().as_bytes();
+        for (node, sender) in &self.nodes {
+            if (is_to_all && from != Some(*node)) || channel == self.keys.bus_of(*node).as_bytes() {
+                _ = sender.send(BusEvent::Message(message.clone()));
+            }
+        }
+    }
+}
+
+/// The next push message; none where the connection is lost. Without a connection this never completes.
+async fn next_push(
+    connection: &mut Option<(Connection, mpsc::UnboundedReceiver<PushInfo>)>,
+) -> Option<PushInfo> {
+    match connection {
+        Some((_, pushes)) => pushes.recv().await,
+        None => std::future::pending().await,
+    }
+}
