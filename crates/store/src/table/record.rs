@@ -1,0 +1,204 @@
+//! The records of sessions, until they expire.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use agentwire_jsonrpc::RawJson;
+
+use crate::clock::millis;
+use crate::{SessionId, SessionRecord, StoreError, StoreLimits, StreamBlock};
+
+/// The bytes of a record beside its messages.
+const RECORD_COST: usize = 2 * size_of::<StoredRecord>() + 64;
+
+/// Expired records are removed once in so many milliseconds.
+const SWEEP: u64 = 60_000;
+
+/// How long after a removal of the expired records a table that is full looks for others, in milliseconds.
+const SWEEP_FULL: u64 = 1000;
+
+/// The records of sessions. Times are milliseconds since 1970.
+#[derive(Debug)]
+pub(crate) struct RecordTable {
+    limit: usize,
+    records: BTreeMap<SessionId, StoredRecord>,
+    size: usize,
+    swept: u64,
+    /// The sessions whose expired records were removed.
+    expired: Vec<SessionId>,
+}
+
+/// A record, and what the table adds.
+#[derive(Clone, Debug)]
+pub(crate) struct StoredRecord {
+    pub(crate) record: SessionRecord,
+    /// In milliseconds.
+    pub(crate) time_to_live: u64,
+    pub(crate) expires: u64,
+    pub(crate) next_stream: u64,
+}
+
+impl RecordTable {
+    pub(crate) fn new(limits: &StoreLimits) -> Self {
+        Self { limit: limits.records, records: BTreeMap::new(), size: 0, swept: 0, expired: Vec::new() }
+    }
+
+    pub(crate) fn create(
+        &mut self,
+        now: u64,
+        session: SessionId,
+        record: SessionRecord,
+        time_to_live: Duration,
+    ) -> Result<(), StoreError> {
+        let time_to_live = millis(time_to_live);
+        let stored = StoredRecord { record, time_to_live, expires: now + time_to_live, next_stream: 1 };
+        self.put(now, session, stored)
+    }
+
+    /// Adds a record, or replaces one.
+    pub(crate) fn put(
+        &mut self,
+        now: u64,
+        session: SessionId,
+        mut stored: StoredRecord,
+    ) -> Result<(), StoreError> {
+        // Each message is a part of a larger text, which would stay as well.
+        stored.record.messages = stored.record.messages.iter().map(RawJson::detached).collect();
+        let replaced = self.records.get(&session).map_or(0, StoredRecord::size);
+        if self.size - replaced + stored.size() > self.limit {
+            if now.saturating_sub(self.swept) >= SWEEP_FULL {
+                self.remove_expired(now);
+            }
+            let replaced = self.records.get(&session).map_or(0, StoredRecord::size);
+            if self.size - replaced + stored.size() > self.limit {
+                return Err(StoreError::full(format!("all records have {} bytes, at most", self.limit)));
+            }
+        }
+        self.size += stored.size();
+        self.size -= self.records.insert(session, stored).map_or(0, |replaced| replaced.size());
+        Ok(())
+    }
+
+    /// The record of a session, if it has not expired. Does not restart its time to live.
+    pub(crate) fn get(&self, now: u64, session: SessionId) -> Option<&StoredRecord> {
+        self.records.get(&session).filter(|stored| stored.expires > now)
+    }
+
+    /// Restarts the time to live. Returns when the record expires.
+    pub(crate) fn touch(&mut self, now: u64, session: SessionId) -> Option<u64> {
+        let stored = self.records.get_mut(&session).filter(|stored| stored.expires > now)?;
+        stored.expires = now + stored.time_to_live;
+        Some(stored.expires)
+    }
+
+    /// Replaces a record where the version fits. Returns what is stored then.
+    pub(crate) fn update(
+        &mut self,
+        now: u64,
+        session: SessionId,
+        mut record: SessionRecord,
+    ) -> Result<Option<StoredRecord>, StoreError> {
+        let Some(stored) = self.get(now, session).filter(|stored| stored.record.version == record.version)
+        else {
+            return Ok(None);
+        };
+        record.version += 1;
+        let stored = StoredRecord { record, ..stored.clone() };
+        self.put(now, session, stored.clone())?;
+        Ok(Some(stored))
+    }
+
+    /// Removes a record. Returns whether there was one that had not expired.
+    pub(crate) fn remove(&mut self, now: u64, session: SessionId) -> bool {
+        let Some(stored) = self.records.remove(&session) else { return false };
+        self.size -= stored.size();
+        if self.records.is_empty() {
+            // An empty tree keeps its last node, which would pin the heap.
+            self.records = BTreeMap::new();
+        }
+        stored.expires > now
+    }
+
+    pub(crate) fn take_streams(&mut self, now: u64, session: SessionId, count: u64) -> Option<StreamBlock> {
+        let stored = self.records.get_mut(&session).filter(|stored| stored.expires > now)?;
+        let first = stored.next_stream;
+        stored.next_stream = first.saturating_add(count);
+        Some(first..stored.next_stream)
+    }
+
+    /// Removes expired records, where that was long ago. Returns the sessions whose expired records were removed since the last
+    /// call.
+    pub(crate) fn sweep(&mut self, now: u64) -> Vec<SessionId> {
+        if now.saturating_sub(self.swept) >= SWEEP {
+            self.remove_expired(now);
+        }
+        std::mem::take(&mut self.expired)
+    }
+
+    fn remove_expired(&mut self, now: u64) {
+        self.swept = now;
+        let expired = self.records.iter().filter(|(_, stored)| stored.expires <= now);
+        let expired: Vec<_> = expired.map(|(session, _)| *session).collect();
+        for session in &expired {
+            self.remove(now, *session);
+        }
+        self.expired.extend(expired);
+    }
+
+    /// All records, expired ones too.
+    #[cfg(feature = "file")]
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (SessionId, &StoredRecord)> {
+        self.records.iter().map(|(session, stored)| (*session, stored))
+    }
+}
+
+impl StoredRecord {
+    fn size(&self) -> usize {
+        let message = |message: &RawJson| size_of::<RawJson>() + 32 + message.len();
+        RECORD_COST + self.record.messages.iter().map(message).sum::<usize>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOUR: Duration = Duration::from_secs(3600);
+
+    fn record(length: usize) -> SessionRecord {
+        SessionRecord::new(None, vec![RawJson::encode(&"x".repeat(length)).unwrap()])
+    }
+
+    #[test]
+    fn expired_records_make_room_and_their_sessions_are_returned_once() {
+        let mut table = RecordTable::new(&StoreLimits::new().records(10_000));
+        let mut sessions = Vec::new();
+        let full = loop {
+            let session = SessionId::random().unwrap();
+            match table.create(5000, session, record(1000), HOUR) {
+                Ok(()) => sessions.push(session),
+                Err(full) => break full,
+            }
+        };
+        assert!(matches!(full, StoreError::Full(_)), "{full:?}");
+        assert!((6..10).contains(&sessions.len()), "{}", sessions.len());
+        let (later, session) = (6000 + millis(HOUR), SessionId::random().unwrap());
+        assert!(table.get(later, sessions[0]).is_none());
+        table.create(later, session, record(1000), HOUR).unwrap();
+        sessions.sort();
+        assert_eq!(table.sweep(later), sessions);
+        assert_eq!(table.sweep(later), []);
+        assert!(table.remove(later, session));
+        assert_eq!(table.size, 0);
+    }
+
+    #[test]
+    fn an_update_counts_the_version_and_keeps_the_numbers() {
+        let (mut table, session) = (RecordTable::new(&StoreLimits::new()), SessionId::random().unwrap());
+        table.create(0, session, record(1), HOUR).unwrap();
+        assert_eq!(table.take_streams(0, session, 64), Some(1..65));
+        assert_eq!(table.update(0, session, record(2)).unwrap().unwrap().record.version, 1);
+        assert!(table.update(0, session, record(3)).unwrap().is_none());
+        assert_eq!(table.take_streams(0, session, 1), Some(65..66));
+    }
+}
