@@ -22,9 +22,10 @@ impl OnceStore for RedisStore {
         }
         let (link, key) = (self.link.clone(), self.keys.once(name));
         async move {
+            let mut command = redis::cmd("SET");
+            command.arg(key).arg(1).arg("NX").arg("PX").arg(millis(remember));
             // Not repeated after a time-out: a second attempt could not tell the first from another's.
-            let reply = link.run(redis::cmd("SET").arg(key).arg(1).arg("NX").arg("PX").arg(millis(remember)));
-            Ok(reply.await? != Value::Nil)
+            Ok(link.run(&command).await? != Value::Nil)
         }
         .boxed()
     }

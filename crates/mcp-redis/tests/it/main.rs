@@ -1,1 +1,10 @@
-//! Tests.
+//! The stores on an engine that each test starts: one, a cluster of three masters, and one that is away.
+
+mod bus;
+mod cluster;
+mod engine;
+mod events;
+mod nodes;
+mod once;
+mod outage;
+mod records;

@@ -1,0 +1,156 @@
+//! An engine with a port and a folder of its own, which ends with the value.
+
+use std::env;
+use std::ffi::OsStr;
+use std::fs;
+use std::net::TcpListener;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use agentwire_mcp_redis::{RedisConfig, RedisStore};
+use redis::aio::MultiplexedConnection;
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+
+/// The longest that a test waits for anything.
+const DEADLINE: Duration = Duration::from_secs(20);
+
+/// A running engine.
+pub(crate) struct Engine {
+    folder: TempDir,
+    port: u16,
+    arguments: Vec<&'static str>,
+    process: Child,
+}
+
+impl Engine {
+    pub(crate) async fn start() -> Self {
+        Self::with(&["--save", "", "--appendonly", "yes", "--appendfsync", "always"]).await
+    }
+
+    pub(crate) async fn with(arguments: &[&'static str]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let process = spawn(folder.path(), port, arguments);
+        let engine = Self { folder, port, arguments: arguments.to_vec(), process };
+        engine.wait_until_ready().await;
+        engine
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("redis://127.0.0.1:{}", self.port)
+    }
+
+    pub(crate) fn config(&self) -> RedisConfig {
+        RedisConfig::new(self.url()).prefix("test")
+    }
+
+    pub(crate) async fn store(&self) -> RedisStore {
+        RedisStore::connect(self.config()).await.unwrap()
+    }
+
+    pub(crate) async fn connection(&self) -> MultiplexedConnection {
+        redis::Client::open(self.url()).unwrap().get_multiplexed_async_connection().await.unwrap()
+    }
+
+    /// All keys.
+    pub(crate) async fn keys(&self) -> Vec<String> {
+        let mut keys: Vec<String> =
+            redis::cmd("KEYS").arg("*").query_async(&mut self.connection().await).await.unwrap();
+        keys.sort_unstable();
+        keys
+    }
+
+    pub(crate) fn pause(&self) {
+        self.signal(Signal::STOP);
+    }
+
+    pub(crate) fn resume(&self) {
+        self.signal(Signal::CONT);
+    }
+
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.process), signal).unwrap();
+    }
+
+    pub(crate) fn kill(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+
+    pub(crate) async fn restart(&mut self) {
+        self.process = spawn(self.folder.path(), self.port, &self.arguments);
+        self.wait_until_ready().await;
+    }
+
+    async fn wait_until_ready(&self) {
+        let client = redis::Client::open(self.url()).unwrap();
+        until(async || {
+            let Ok(mut connection) = client.get_multiplexed_async_connection().await else { return false };
+            redis::cmd("PING").query_async::<String>(&mut connection).await.is_ok()
+        })
+        .await;
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        _ = self.process.kill();
+        _ = self.process.wait();
+    }
+}
+
+fn spawn(folder: &Path, port: u16, arguments: &[&str]) -> Child {
+    Command::new(program(folder))
+        .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--daemonize", "no"])
+        .arg("--dir")
+        .arg(folder)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("the engine starts")
+}
+
+/// The engine's program: that of `AGENTWIRE_REDIS_SERVER`, or `redis-server` in `PATH`. Debian's package `redis-tools` has the same
+/// program as `redis-check-rdb`, and it starts no service.
+fn program(folder: &Path) -> PathBuf {
+    if let Some(program) = env::var_os("AGENTWIRE_REDIS_SERVER") {
+        return program.into();
+    }
+    if let Some(program) = find("redis-server".as_ref()) {
+        return program;
+    }
+    let program = find("redis-check-rdb".as_ref()).expect(
+        "`redis-server` is not in PATH: `cargo xtask ci redis` installs it, or set AGENTWIRE_REDIS_SERVER",
+    );
+    let link = folder.join("redis-server");
+    if !fs::exists(&link).unwrap() {
+        symlink(program, &link).unwrap();
+    }
+    link
+}
+
+fn find(name: &OsStr) -> Option<PathBuf> {
+    env::split_paths(&env::var_os("PATH")?).map(|folder| folder.join(name)).find(|path| path.is_file())
+}
+
+/// Waits until something holds.
+pub(crate) async fn until(mut holds: impl AsyncFnMut() -> bool) {
+    let start = Instant::now();
+    while !holds().await {
+        assert!(start.elapsed() < DEADLINE, "it does not hold within {DEADLINE:?}");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+/// Waits for a future, but not without end.
+pub(crate) async fn soon<F: Future>(future: F) -> F::Output {
+    tokio::time::timeout(DEADLINE, future).await.expect("it completes")
+}

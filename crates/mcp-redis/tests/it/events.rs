@@ -1,0 +1,170 @@
+//! The events of streams.
+
+use std::time::Duration;
+
+use agentwire_jsonrpc::RequestId;
+use agentwire_mcp_redis::RedisStore;
+use agentwire_store::{Event, EventId, EventStore, NodeId, Replay, Rest, Runs, SessionId, StoreError};
+
+use crate::engine::{Engine, until};
+
+pub(crate) fn event(stream: u64, place: u64, text: &str) -> Event {
+    Event::new(EventId::new(stream, place), text.to_owned().into())
+}
+
+fn session() -> SessionId {
+    SessionId::random().unwrap()
+}
+
+fn runs() -> Runs {
+    Runs::new(NodeId::new(7), vec![RequestId::from(1_u64)])
+}
+
+async fn append(store: &RedisStore, session: SessionId, event: Event) {
+    store.append(session, event, false).wait().await.unwrap();
+}
+
+pub(crate) async fn replay(store: &RedisStore, session: SessionId, stream: u64, after: u64) -> Replay {
+    store.replay(session, EventId::new(stream, after), usize::MAX).await.unwrap()
+}
+
+/// What every engine must do, one or a cluster.
+pub(crate) async fn check(store: &RedisStore, other: &RedisStore) {
+    let (session, elsewhere) = (session(), session());
+    assert_eq!(replay(other, session, 1, 0).await, Replay::new(Vec::new(), Rest::Unknown));
+    store.begin(session, 1, runs()).wait().await.unwrap();
+    assert_eq!(replay(other, session, 1, 0).await, Replay::new(Vec::new(), Rest::Running(Some(runs()))));
+    // Those before it need not be waited for.
+    let events: Vec<_> = (1..=300).map(|place| event(1, place, "12345")).collect();
+    let durable: Vec<_> = events.iter().map(|event| store.append(session, event.clone(), false)).collect();
+    for durable in durable {
+        durable.wait().await.unwrap();
+    }
+    append(store, session, event(2, 1, "another stream")).await;
+    append(store, elsewhere, event(1, 1, "another session")).await;
+    let all = replay(other, session, 1, 0).await;
+    assert_eq!((all.events, all.rest), (events.clone(), Rest::Running(Some(runs()))));
+    assert_eq!(replay(other, session, 1, 290).await.events, events[290..]);
+    let part = other.replay(session, EventId::new(1, 0), 12).await.unwrap();
+    assert_eq!((part.events, part.rest), (events[..3].to_vec(), Rest::More));
+    assert_eq!(replay(other, session, 2, 0).await.rest, Rest::Running(None));
+
+    // A place is given once.
+    let again = other.append(session, event(1, 300, "of another node"), false).wait().await;
+    assert!(matches!(again, Err(StoreError::TakenOver)), "{again:?}");
+    let again = other.append(session, event(1, 300, "of another node"), true).wait().await;
+    assert!(matches!(again, Err(StoreError::TakenOver)), "{again:?}");
+    assert_eq!(replay(other, session, 1, 299).await.events, events[299..]);
+
+    let last = event(1, 301, "the result");
+    store.append(session, last.clone(), true).wait().await.unwrap();
+    assert_eq!(replay(other, session, 1, 300).await, Replay::new(vec![last], Rest::Ended));
+    assert_eq!(replay(other, session, 1, 301).await, Replay::new(Vec::new(), Rest::Ended));
+    for (place, is_last) in [(302, false), (302, true)] {
+        let late = other.append(session, event(1, place, "late"), is_last).wait().await;
+        assert!(matches!(late, Err(StoreError::TakenOver)), "{late:?}");
+    }
+    assert!(!other.take_over(session, 1, None).await.unwrap(), "it has ended");
+
+    store.end(session, 2).wait().await.unwrap();
+    assert_eq!(replay(other, session, 2, 1).await, Replay::new(Vec::new(), Rest::Ended));
+    store.end(session, 3).wait().await.unwrap();
+    assert_eq!(replay(other, session, 3, 0).await.rest, Rest::Unknown, "nothing is stored of it");
+
+    // One that has a result only.
+    store.append(session, event(4, 1, "at once"), true).wait().await.unwrap();
+    assert_eq!(replay(other, session, 4, 0).await, Replay::new(vec![event(4, 1, "at once")], Rest::Ended));
+}
+
+/// Streams of a node that has died.
+pub(crate) async fn check_take_over(store: &RedisStore, other: &RedisStore) {
+    let session = session();
+    assert!(!other.take_over(session, 1, Some("x".into())).await.unwrap(), "it is unknown");
+    assert_eq!(replay(other, session, 1, 0).await.rest, Rest::Unknown);
+    store.begin(session, 1, runs()).wait().await.unwrap();
+    append(store, session, event(1, 1, "one")).await;
+    let calls =
+        [store, other, store, other].map(|store| store.take_over(session, 1, Some("interrupted".into())));
+    let won = futures::future::join_all(calls).await.into_iter().filter(|won| *won.as_ref().unwrap()).count();
+    assert_eq!(won, 1);
+    let expected = vec![event(1, 1, "one"), event(1, 2, "interrupted")];
+    assert_eq!(replay(other, session, 1, 0).await, Replay::new(expected.clone(), Rest::Ended));
+    assert_eq!(replay(other, session, 1, 1).await, Replay::new(expected[1..].to_vec(), Rest::Ended));
+    assert_eq!(replay(other, session, 1, 2).await, Replay::new(Vec::new(), Rest::Ended));
+    // The node was only paused.
+    for (place, is_last) in [(2, false), (3, true)] {
+        let late = store.append(session, event(1, place, "late"), is_last).wait().await;
+        assert!(matches!(late, Err(StoreError::TakenOver)), "{late:?}");
+    }
+    assert_eq!(replay(other, session, 1, 0).await.events, expected);
+
+    store.begin(session, 2, runs()).wait().await.unwrap();
+    assert!(other.take_over(session, 2, None).await.unwrap());
+    assert_eq!(replay(store, session, 2, 0).await, Replay::new(Vec::new(), Rest::Ended));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn events_are_replayed_in_their_order() {
+    let engine = Engine::start().await;
+    check(&engine.store().await, &engine.store().await).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_is_taken_over_once() {
+    let engine = Engine::start().await;
+    check_take_over(&engine.store().await, &engine.store().await).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_oldest_events_are_forgotten_and_never_where_the_stream_runs() {
+    let engine = Engine::start().await;
+    let config = engine.config().stream_events(10).stream_bytes(100);
+    let store = RedisStore::connect(config).await.unwrap();
+    let session = session();
+    for (stream, length, kept) in [(1, 1, 10), (2, 30, 3), (3, 1000, 1)] {
+        store.begin(session, stream, runs()).wait().await.unwrap();
+        for place in 1..=50 {
+            append(&store, session, event(stream, place, &"x".repeat(length))).await;
+        }
+        let left = replay(&store, session, stream, 0).await;
+        let places: Vec<_> = left.events.iter().map(|event| event.id.place).collect();
+        assert_eq!(places, (51 - kept..=50).collect::<Vec<_>>());
+        assert_eq!(left.rest, Rest::Running(Some(runs())));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_key_expires_and_a_session_is_forgotten_whole() {
+    let engine = Engine::start().await;
+    let store = engine.store().await;
+    let (session, other) = (session(), session());
+    for session in [session, other] {
+        for stream in 1..=70 {
+            store.begin(session, stream, runs()).wait().await.unwrap();
+            append(&store, session, event(stream, 1, "one")).await;
+        }
+        store.append(session, event(71, 1, "at once"), true).wait().await.unwrap();
+        assert!(store.take_over(session, 1, None).await.unwrap());
+    }
+    let mut connection = engine.connection().await;
+    let keys = engine.keys().await;
+    assert_eq!(keys.len(), 2 * 72);
+    for key in keys {
+        let left: i64 = redis::cmd("PTTL").arg(&key).query_async(&mut connection).await.unwrap();
+        assert!(left > 3_000_000 && left <= 3_600_000, "{key} {left}");
+    }
+    store.forget(session);
+    until(async || engine.keys().await.len() == 72).await;
+    assert_eq!(replay(&store, session, 71, 0).await.rest, Rest::Unknown);
+    assert_eq!(replay(&store, other, 71, 0).await.events.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn streams_expire_by_the_clock_of_the_engine() {
+    let engine = Engine::start().await;
+    let store = RedisStore::connect(engine.config().stream_time(Duration::from_millis(300))).await.unwrap();
+    let session = session();
+    append(&store, session, event(1, 1, "one")).await;
+    until(async || replay(&store, session, 1, 0).await.rest == Rest::Unknown).await;
+    until(async || engine.keys().await.is_empty()).await;
+}

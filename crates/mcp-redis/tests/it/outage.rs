@@ -1,0 +1,147 @@
+//! What holds while the engine is away.
+
+use std::time::{Duration, Instant};
+
+use agentwire_mcp_redis::{ConnectError, RedisStore};
+use agentwire_store::{
+    Durable, EventStore, Nodes, Rest, SessionId, SessionRecord, SessionRecords, StoreError,
+};
+use futures::FutureExt;
+
+use crate::engine::{Engine, soon, until};
+use crate::events::{event, replay};
+
+/// The time-out of a command in these tests, and what a slow machine adds.
+const TIMEOUT: Duration = Duration::from_millis(500);
+const SLACK: Duration = Duration::from_millis(1500);
+
+async fn store(engine: &Engine) -> RedisStore {
+    RedisStore::connect(engine.config().timeout(TIMEOUT)).await.unwrap()
+}
+
+fn is_away<T>(result: &Result<T, StoreError>) -> bool {
+    matches!(result, Err(StoreError::Away(_)))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_acknowledged_survives_the_engine_and_the_rest_follows_in_order() {
+    let mut engine = Engine::start().await;
+    let (store, other) = (store(&engine).await, store(&engine).await);
+    let session = SessionId::random().unwrap();
+    let record = SessionRecord::new(None, Vec::new());
+    store.create(session, record.clone(), Duration::from_secs(60)).await.unwrap();
+    let mut place = 0;
+    let mut events = Vec::new();
+    let mut append = |events: &mut Vec<_>| {
+        place += 1;
+        events.push(event(1, place, &format!("{place}")));
+        store.append(session, events[events.len() - 1].clone(), false)
+    };
+    for _ in 0..3 {
+        for _ in 0..50 {
+            append(&mut events).wait().await.unwrap();
+        }
+        engine.kill();
+        let start = Instant::now();
+        let lost: Vec<_> = (0..20).map(|_| append(&mut events)).collect();
+        let lost = futures::future::join_all(lost.into_iter().map(Durable::wait)).await;
+        assert!(lost.iter().all(is_away), "{lost:?}");
+        assert!(start.elapsed() < TIMEOUT + SLACK, "{:?}", start.elapsed());
+        assert!(is_away(&other.load(session).await), "unknown is not none");
+        engine.restart().await;
+        // The same places again, from a writer that does not know whether they are stored.
+        until(async || store.check().await.is_ok()).await;
+    }
+    soon(append(&mut events).wait()).await.unwrap();
+    until(async || other.check().await.is_ok()).await;
+    let stored = replay(&other, session, 1, 0).await;
+    assert_eq!((stored.events, stored.rest), (events, Rest::Running(None)));
+    assert_eq!(other.load(session).await.unwrap(), Some(record));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_circuit_opens_and_closes() {
+    let mut engine = Engine::start().await;
+    let store = store(&engine).await;
+    engine.kill();
+    for _ in 0..5 {
+        assert!(is_away(&store.check().await));
+    }
+    // The trial of each second may be among them.
+    let start = Instant::now();
+    for _ in 0..100 {
+        assert!(is_away(&store.check().await));
+    }
+    assert!(start.elapsed() < SLACK, "{:?}", start.elapsed());
+    let session = SessionId::random().unwrap();
+    let durable = store.append(session, event(1, 1, "x"), false);
+    assert!(durable.wait().now_or_never().is_some_and(|result| is_away(&result)), "nothing waits");
+    engine.restart().await;
+    until(async || store.check().await.is_ok()).await;
+    until(async || replay(&store, session, 1, 0).await.events.len() == 1).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_engine_that_stands_still_holds_nobody_up() {
+    let engine = Engine::start().await;
+    let store = store(&engine).await;
+    let session = SessionId::random().unwrap();
+    engine.pause();
+    let start = Instant::now();
+    let durable = [event(1, 1, "a"), event(1, 2, "b")].map(|event| store.append(session, event, false));
+    for durable in durable {
+        assert!(is_away(&durable.wait().await));
+    }
+    assert!(is_away(&store.load(session).await));
+    assert!(start.elapsed() < TIMEOUT * 2 + SLACK, "{:?}", start.elapsed());
+    engine.resume();
+    // They are written twice, by a connection that is given up and by the next, and stored once.
+    until(async || store.check().await.is_ok()).await;
+    soon(store.append(session, event(1, 3, "c"), true).wait()).await.unwrap();
+    let texts: Vec<_> =
+        replay(&store, session, 1, 0).await.events.into_iter().map(|event| event.data).collect();
+    assert_eq!(texts, ["a", "b", "c"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_that_finds_no_room_is_not_stored_in_part() {
+    let mut engine = Engine::start().await;
+    let store = RedisStore::connect(engine.config().timeout(TIMEOUT).queue_bytes(10_000)).await.unwrap();
+    let session = SessionId::random().unwrap();
+    store.append(session, event(1, 1, "before"), false).wait().await.unwrap();
+    engine.kill();
+    let large = "x".repeat(4000);
+    for place in 2..=3 {
+        assert!(is_away(&store.append(session, event(1, place, &large), false).wait().await));
+    }
+    let full = store.append(session, event(1, 4, &large), false).wait().await;
+    assert!(matches!(full, Err(StoreError::Full(_))), "{full:?}");
+    engine.restart().await;
+    until(async || store.check().await.is_ok()).await;
+    let full = store.append(session, event(1, 5, "the result"), true).wait().await;
+    assert!(matches!(full, Err(StoreError::Full(_))), "one is missing before it: {full:?}");
+    until(async || replay(&store, session, 1, 0).await.rest == Rest::Unknown).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_engine_that_evicts_is_refused() {
+    let engine = Engine::with(&["--maxmemory-policy", "allkeys-lru"]).await;
+    let refused = RedisStore::connect(engine.config()).await.unwrap_err();
+    assert!(matches!(&refused, ConnectError::Eviction(policy) if policy == "allkeys-lru"), "{refused}");
+    let shown = format!("{:?}", agentwire_mcp_redis::RedisConfig::new("redis://:secret@localhost"));
+    assert!(!shown.contains("secret"), "{shown}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_engine_without_memory_says_so() {
+    let engine = Engine::with(&["--maxmemory", "4mb", "--save", ""]).await;
+    let store = engine.store().await;
+    let session = SessionId::random().unwrap();
+    let text = "x".repeat(500_000);
+    let mut results = Vec::new();
+    for stream in 1..=20 {
+        results.push(store.append(session, event(stream, 1, &text), true).wait().await);
+    }
+    assert!(results.iter().any(|result| matches!(result, Err(StoreError::Full(_)))), "{results:?}");
+    assert!(results[0].is_ok() && store.check().await.is_ok());
+}

@@ -1,0 +1,78 @@
+//! The records of sessions.
+
+use std::time::Duration;
+
+use agentwire_jsonrpc::RawJson;
+use agentwire_mcp_redis::RedisStore;
+use agentwire_store::{SessionId, SessionRecord, SessionRecords};
+
+use crate::engine::{Engine, until};
+
+const HOUR: Duration = Duration::from_secs(3600);
+
+fn messages(texts: &[&'static str]) -> Vec<RawJson> {
+    texts.iter().map(|text| RawJson::parse((*text).into()).unwrap()).collect()
+}
+
+pub(crate) async fn check(store: &RedisStore, other: &RedisStore) {
+    let session = SessionId::random().unwrap();
+    assert_eq!(other.load(session).await.unwrap(), None);
+    assert!(!other.touch(session).await.unwrap());
+    assert_eq!(other.take_streams(session, 64).await.unwrap(), None);
+    let record = SessionRecord::new(Some([7; 32]), messages(&[r#"{"a":1}"#, "[2]"]));
+    assert!(!other.update(session, record.clone()).await.unwrap());
+    assert!(!other.delete(session).await.unwrap());
+    store.create(session, record.clone(), HOUR).await.unwrap();
+    assert_eq!(other.load(session).await.unwrap(), Some(record.clone()));
+    assert!(other.touch(session).await.unwrap());
+
+    // Of two changes of one version, one is made.
+    let mut changed = record.clone();
+    changed.messages = messages(&["3"]);
+    let changes = [store.update(session, changed.clone()), other.update(session, changed.clone())];
+    let made = futures::future::join_all(changes).await.into_iter().filter(|made| *made.as_ref().unwrap());
+    assert_eq!(made.count(), 1);
+    changed.version = 1;
+    assert_eq!(store.load(session).await.unwrap(), Some(changed.clone()));
+    assert!(!store.update(session, record).await.unwrap(), "its version is behind");
+    assert!(store.update(session, changed).await.unwrap());
+
+    let takes = (0..100).map(|take| if take % 2 == 0 { store } else { other }.take_streams(session, 64));
+    let taken = futures::future::join_all(takes).await;
+    let mut numbers: Vec<_> = taken.into_iter().flat_map(|block| block.unwrap().unwrap()).collect();
+    numbers.sort_unstable();
+    assert_eq!(numbers, (1..=6400).collect::<Vec<_>>());
+
+    assert!(store.delete(session).await.unwrap());
+    assert!(!other.delete(session).await.unwrap());
+    assert_eq!(other.load(session).await.unwrap(), None);
+    assert_eq!(other.take_streams(session, 64).await.unwrap(), None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_record_is_the_same_at_every_node() {
+    let engine = Engine::start().await;
+    check(&engine.store().await, &engine.store().await).await;
+    assert_eq!(engine.keys().await, [""; 0], "nothing is left of it");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_record_expires_unless_it_is_used() {
+    let engine = Engine::start().await;
+    let store = engine.store().await;
+    let (used, unused) = (SessionId::random().unwrap(), SessionId::random().unwrap());
+    let record = SessionRecord::new(None, Vec::new());
+    for session in [used, unused] {
+        store.create(session, record.clone(), Duration::from_millis(500)).await.unwrap();
+        store.take_streams(session, 1).await.unwrap();
+    }
+    let key = format!("test:{{{unused}}}:s");
+    until(async || {
+        assert!(store.touch(used).await.unwrap());
+        !engine.keys().await.contains(&key)
+    })
+    .await;
+    assert_eq!(store.load(unused).await.unwrap(), None);
+    assert_eq!(store.take_streams(used, 1).await.unwrap(), Some(2..3));
+    until(async || engine.keys().await.is_empty()).await;
+}
