@@ -6,6 +6,8 @@ mod bus;
 mod circuit;
 mod config;
 mod connection;
+#[cfg(feature = "acp")]
+mod conversations;
 mod entry;
 mod error;
 mod events;
@@ -13,9 +15,13 @@ mod keys;
 mod link;
 mod nodes;
 mod once;
+#[cfg(feature = "auth")]
+mod proofs;
 mod records;
 mod store;
 mod subscriptions;
+#[cfg(feature = "tasks")]
+mod tasks;
 mod writer;
 
 pub use config::RedisConfig;

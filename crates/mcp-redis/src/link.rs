@@ -84,6 +84,9 @@ impl Link {
 
     /// Sends commands whose keys are in any slots.
     pub(crate) async fn run_each(&self, commands: &[Cmd]) -> Result<Vec<Value>, StoreError> {
+        if commands.is_empty() {
+            return Ok(Vec::new());
+        }
         if self.is_cluster() {
             return join_all(commands.iter().map(|command| self.run(command))).await.into_iter().collect();
         }

@@ -53,6 +53,10 @@ async fn no_command_spans_slots() {
     }
     once::check(&store, &other).await;
     bus::check(&store, &other).await;
+    #[cfg(feature = "tasks")]
+    crate::tasks::check(&store, &other).await;
+    #[cfg(feature = "acp")]
+    crate::conversations::check(&store, &other).await;
     for engine in &cluster.0 {
         assert!(!engine.keys().await.is_empty(), "each master has some of the keys");
     }

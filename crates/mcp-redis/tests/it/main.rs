@@ -2,9 +2,15 @@
 
 mod bus;
 mod cluster;
+#[cfg(feature = "acp")]
+mod conversations;
 mod engine;
 mod events;
 mod nodes;
 mod once;
 mod outage;
+#[cfg(feature = "auth")]
+mod proofs;
 mod records;
+#[cfg(feature = "tasks")]
+mod tasks;

@@ -1,0 +1,307 @@
+//! The sessions of an ACP agent: for each a header and a list of records.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use agentwire_acp_sessions::schema::SessionId;
+use agentwire_acp_sessions::{
+    Claim, ListQuery, Position, SessionHeader, SessionStore, StoreError, StoredSession, Timestamp,
+};
+use agentwire_jsonrpc::RawJson;
+use agentwire_store::NodeId;
+use bytes::Bytes;
+use bytestring::ByteString;
+use futures_util::future::BoxFuture;
+use futures_util::stream::{self, BoxStream};
+use futures_util::{FutureExt, StreamExt};
+use redis::{Pipeline, Value};
+use tokio::sync::oneshot;
+
+use crate::error::{store_error, unexpected};
+use crate::link::Link;
+use crate::store::RedisStore;
+use crate::writer::millis;
+
+/// The sessions of a list that one command reads.
+const PAGE: usize = 256;
+/// The records that one command reads.
+const RECORDS: usize = 128;
+
+/// KEYS: header, records. ARGV: records. Returns 0 where there is no such session.
+const APPEND: &str = "\
+if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+for _, record in ipairs(ARGV) do redis.call('RPUSH', KEYS[2], record) end
+return 1";
+
+/// KEYS: claim. ARGV: its owner, milliseconds. Takes or renews it. Returns 0 where another has it.
+const CLAIM: &str = "\
+local owner = redis.call('GET', KEYS[1])
+if owner and owner ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return 1";
+
+/// KEYS: claim. ARGV: its owner.
+const RELEASE: &str = "\
+if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
+return 0";
+
+impl RedisStore {
+    fn conversation(&self, session_id: &SessionId, kind: &str) -> String {
+        // A brace in an id would end the hash tag.
+        let mut id = String::new();
+        for character in session_id.as_str().chars() {
+            match character {
+                '{' => id.push_str("%7b"),
+                '}' => id.push_str("%7d"),
+                '%' => id.push_str("%25"),
+                other => id.push(other),
+            }
+        }
+        self.keys.other(format_args!("a:{{{id}}}:{kind}"))
+    }
+
+    fn conversations(&self) -> String {
+        self.keys.other("{a}:all")
+    }
+
+    async fn write_header(
+        &self,
+        header: &SessionHeader,
+        condition: &'static str,
+    ) -> Result<bool, StoreError> {
+        let text = serde_json::to_vec(header).map_err(StoreError::other)?;
+        let mut command = redis::cmd("SET");
+        command.arg(self.conversation(&header.session_id, "h")).arg(text).arg(condition);
+        if self.link.run(&command).await.map_err(StoreError::other)? == Value::Nil {
+            return Ok(false);
+        }
+        // The session that changed last comes first.
+        let score = format!("-{}", header.updated.as_millis());
+        let mut command = redis::cmd("ZADD");
+        command.arg(self.conversations()).arg(score).arg(header.session_id.as_str());
+        self.link.run(&command).await.map_err(StoreError::other)?;
+        Ok(true)
+    }
+
+    async fn list_conversations(&self, query: &ListQuery) -> Result<Vec<SessionHeader>, StoreError> {
+        let (mut after, mut found) = (query.after.clone(), Vec::new());
+        let (limit, mut count) = (query.limit.unwrap_or(usize::MAX), PAGE);
+        while found.len() < limit {
+            let first =
+                after.as_ref().map_or("-inf".to_owned(), |after| format!("-{}", after.updated.as_millis()));
+            let mut find = redis::cmd("ZRANGE");
+            find.arg(self.conversations()).arg(first).arg("+inf").arg("BYSCORE");
+            find.arg("LIMIT").arg(0).arg(count).arg("WITHSCORES");
+            let members = self.link.run(&find).await.map_err(StoreError::other)?;
+            let members: Vec<(String, f64)> = redis::from_redis_value(members).map_err(StoreError::other)?;
+            let is_final = members.len() < count;
+            let positions = members
+                .into_iter()
+                .map(|(id, score)| Position::new(Timestamp::from_millis(-score as u64), SessionId::from(id)));
+            let positions: Vec<_> = positions.filter(|position| Some(position) > after.as_ref()).collect();
+            // More than a page of one moment.
+            if positions.is_empty() && !is_final {
+                count = count.saturating_mul(2);
+            }
+            after = positions.last().cloned().or(after);
+            let reads = positions.iter().map(|position| {
+                let mut command = redis::cmd("GET");
+                command.arg(self.conversation(&position.session_id, "h"));
+                command
+            });
+            let replies = self.link.run_each(&reads.collect::<Vec<_>>()).await.map_err(StoreError::other)?;
+            for (position, reply) in positions.into_iter().zip(replies) {
+                // One that has changed meanwhile is listed where it was.
+                let header = header(&position.session_id, reply)?;
+                found.extend(header.filter(|header| query.cwd.as_ref().is_none_or(|cwd| *cwd == header.cwd)));
+            }
+            if is_final {
+                break;
+            }
+        }
+        found.truncate(limit);
+        Ok(found)
+    }
+}
+
+fn header(session_id: &SessionId, reply: Value) -> Result<Option<SessionHeader>, StoreError> {
+    match reply {
+        Value::Nil => Ok(None),
+        Value::BulkString(text) => serde_json::from_slice(&text)
+            .map(Some)
+            .map_err(|error| StoreError::corrupt(session_id, "its header", error.to_string())),
+        _ => Err(StoreError::other(unexpected("GET"))),
+    }
+}
+
+impl SessionStore for RedisStore {
+    fn create<'a>(&'a self, header: &'a SessionHeader) -> BoxFuture<'a, Result<(), StoreError>> {
+        async move {
+            match self.write_header(header, "NX").await? {
+                true => Ok(()),
+                false => Err(StoreError::exists(&header.session_id)),
+            }
+        }
+        .boxed()
+    }
+
+    fn append<'a>(
+        &'a self,
+        session_id: &'a SessionId,
+        records: &'a [RawJson],
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        async move {
+            let mut command = redis::cmd("EVAL");
+            command.arg(APPEND).arg(2);
+            command.arg(self.conversation(session_id, "h")).arg(self.conversation(session_id, "j"));
+            records.iter().for_each(|record| _ = command.arg(record.as_str()));
+            match self.link.run(&command).await.map_err(StoreError::other)? {
+                Value::Int(1) => Ok(()),
+                _ => Err(StoreError::not_found(session_id)),
+            }
+        }
+        .boxed()
+    }
+
+    fn read<'a>(
+        &'a self,
+        session_id: &'a SessionId,
+    ) -> BoxFuture<'a, Result<Option<StoredSession>, StoreError>> {
+        async move {
+            let key = self.conversation(session_id, "j");
+            let mut pipeline = Pipeline::new();
+            pipeline.cmd("LLEN").arg(&key);
+            pipeline.cmd("GET").arg(self.conversation(session_id, "h"));
+            let replies = self.link.run_all(&pipeline).await.map_err(StoreError::other)?;
+            let mut replies =
+                replies.into_iter().map(|reply| reply.map_err(store_error).map_err(StoreError::other));
+            let (Some(length), Some(text)) = (replies.next(), replies.next()) else {
+                return Err(StoreError::other(unexpected("GET")));
+            };
+            let length = redis::from_redis_value(length?).map_err(StoreError::other)?;
+            let header = header(session_id, text?)?;
+            Ok(header.map(|header| {
+                let records = records(self.link.clone(), session_id.clone(), key, length);
+                StoredSession::new(header, records)
+            }))
+        }
+        .boxed()
+    }
+
+    fn list<'a>(&'a self, query: &'a ListQuery) -> BoxFuture<'a, Result<Vec<SessionHeader>, StoreError>> {
+        self.list_conversations(query).boxed()
+    }
+
+    fn update_header<'a>(&'a self, header: &'a SessionHeader) -> BoxFuture<'a, Result<(), StoreError>> {
+        async move {
+            match self.write_header(header, "XX").await? {
+                true => Ok(()),
+                false => Err(StoreError::not_found(&header.session_id)),
+            }
+        }
+        .boxed()
+    }
+
+    fn delete<'a>(&'a self, session_id: &'a SessionId) -> BoxFuture<'a, Result<bool, StoreError>> {
+        async move {
+            let mut pipeline = Pipeline::new();
+            pipeline.cmd("UNLINK").arg(self.conversation(session_id, "h"));
+            pipeline.cmd("UNLINK").arg(self.conversation(session_id, "j"));
+            let replies = self.link.run_all(&pipeline).await.map_err(StoreError::other)?;
+            let was_there = matches!(replies.first(), Some(Ok(Value::Int(1))));
+            let mut command = redis::cmd("ZREM");
+            command.arg(self.conversations()).arg(session_id.as_str());
+            self.link.run(&command).await.map_err(StoreError::other)?;
+            Ok(was_there)
+        }
+        .boxed()
+    }
+
+    /// A claim is a key that expires with the lease unless it is renewed, so that one whose process has died ends.
+    fn claim<'a>(&'a self, session_id: &'a SessionId) -> BoxFuture<'a, Result<Claim, StoreError>> {
+        async move {
+            let owner = NodeId::random().ok_or_else(|| StoreError::other("the system has no randomness"))?;
+            let key = self.conversation(session_id, "c");
+            let claim =
+                RedisClaim { link: self.link.clone(), key, owner: owner.to_string(), time: self.lease };
+            if !claim.renew().await.map_err(StoreError::other)? {
+                return Err(StoreError::in_use(session_id));
+            }
+            let (dropped, until) = oneshot::channel();
+            tokio::spawn(claim.keep(until));
+            Ok(Claim::new(dropped))
+        }
+        .boxed()
+    }
+}
+
+/// The records of a session, of which there are so many.
+fn records(
+    link: Arc<Link>,
+    session_id: SessionId,
+    key: String,
+    length: usize,
+) -> BoxStream<'static, Result<RawJson, StoreError>> {
+    let pages = stream::iter((0..length).step_by(RECORDS)).then(move |first| {
+        let last = (first + RECORDS).min(length) - 1;
+        let (link, session_id, mut command) = (link.clone(), session_id.clone(), redis::cmd("LRANGE"));
+        command.arg(&key).arg(first).arg(last);
+        async move {
+            let reply = match link.run(&command).await {
+                Ok(reply) => redis::from_redis_value::<Vec<Vec<u8>>>(reply).map_err(StoreError::other),
+                Err(error) => Err(StoreError::other(error)),
+            };
+            let mut items: Vec<_> = match reply {
+                Ok(texts) => texts.into_iter().map(|text| record(&session_id, text)).collect(),
+                Err(error) => vec![Err(error)],
+            };
+            // It was deleted while it was read.
+            if items.len() <= last - first && items.iter().all(Result::is_ok) {
+                items.push(Err(StoreError::not_found(&session_id)));
+            }
+            stream::iter(items)
+        }
+    });
+    // An error is the last item.
+    let until_error = pages.flatten().scan(false, |has_failed, item| {
+        let item = (!*has_failed).then(|| item);
+        *has_failed |= matches!(item, Some(Err(_)));
+        std::future::ready(item)
+    });
+    until_error.boxed()
+}
+
+fn record(session_id: &SessionId, text: Vec<u8>) -> Result<RawJson, StoreError> {
+    let corrupt = |reason: String| StoreError::corrupt(session_id, "its records", reason);
+    let text = ByteString::try_from(Bytes::from(text)).map_err(|error| corrupt(error.to_string()))?;
+    RawJson::parse(text).map_err(|error| corrupt(error.to_string()))
+}
+
+/// The key of a claim.
+struct RedisClaim {
+    link: Arc<Link>,
+    key: String,
+    owner: String,
+    time: Duration,
+}
+
+impl RedisClaim {
+    /// Takes or renews the claim. Returns false where another has it.
+    async fn renew(&self) -> Result<bool, agentwire_store::StoreError> {
+        let mut command = redis::cmd("EVAL");
+        command.arg(CLAIM).arg(1).arg(&self.key).arg(&self.owner).arg(millis(self.time));
+        Ok(self.link.run(&command).await? == Value::Int(1))
+    }
+
+    /// Renews the claim until it is dropped, and releases it then.
+    async fn keep(self, mut dropped: oneshot::Receiver<()>) {
+        while tokio::time::timeout(self.time / 3, &mut dropped).await.is_err() {
+            // Where the engine is away, the next attempt may succeed. Where another has it, nothing can be done: a claim has no
+            // way to tell its holder.
+            _ = self.renew().await;
+        }
+        let mut command = redis::cmd("EVAL");
+        command.arg(RELEASE).arg(1).arg(&self.key).arg(&self.owner);
+        _ = self.link.run(&command).await;
+    }
+}

@@ -1,0 +1,190 @@
+//! The records of tasks.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use agentwire_mcp_server::{TaskCursor, TaskOwner, TaskRecord, TaskStore, TaskStoreError};
+use agentwire_store::StoreError;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use redis::{Cmd, Value};
+
+use crate::error::unexpected;
+use crate::store::RedisStore;
+use crate::writer::millis;
+
+/// The entries of a list that one command reads, at most.
+const PAGE: usize = 256;
+/// For how much longer than its tasks a list is kept, and how much two clocks may differ, in milliseconds.
+const SLACK: u64 = 60_000;
+/// How many expired tasks leave the list of all at the creation of one.
+const SWEPT: usize = 16;
+
+// The list of all tasks and the times at which they leave it share a slot. Those of owners expire by themselves.
+
+impl RedisStore {
+    fn task(&self, id: &str) -> String {
+        self.keys.other(format_args!("t:{id}"))
+    }
+
+    /// The list of an owner's tasks, or of all.
+    fn tasks(&self, owner: Option<&TaskOwner>) -> Result<String, StoreError> {
+        Ok(match owner {
+            Some(owner) => {
+                let owner = serde_json::to_string(owner).map_err(StoreError::damaged)?;
+                self.keys.other(format_args!("to:{owner}"))
+            }
+            None => self.keys.other("{t}:all"),
+        })
+    }
+
+    fn task_expiries(&self) -> String {
+        self.keys.other("{t}:expiries")
+    }
+
+    async fn create_task(&self, record: TaskRecord) -> Result<(), StoreError> {
+        let text = serde_json::to_vec(&record).map_err(StoreError::damaged)?;
+        let time = record.ttl.map_or(u64::MAX, |ttl| ttl.max(1)).min(millis(std::time::Duration::MAX));
+        // A list never has a task before its record is there: what finds none drops it from the list.
+        self.link.run(redis::cmd("SET").arg(self.task(&record.id)).arg(text).arg("PX").arg(time)).await?;
+        let (of_owner, all) = (self.tasks(Some(&record.owner))?, self.tasks(None)?);
+        let mut commands = vec![
+            command("ZADD", &of_owner, |command| command.arg(record.created_at).arg(&record.id)),
+            // Whichever of its tasks lives longest.
+            command("PEXPIRE", &of_owner, |command| command.arg(time.saturating_add(SLACK)).arg("NX")),
+            command("PEXPIRE", &of_owner, |command| command.arg(time.saturating_add(SLACK)).arg("GT")),
+            command("ZADD", &all, |command| command.arg(record.created_at).arg(&record.id)),
+        ];
+        if let Some(ttl) = record.ttl {
+            let expiry = record.created_at.saturating_add(ttl);
+            commands
+                .push(command("ZADD", &self.task_expiries(), |command| command.arg(expiry).arg(&record.id)));
+        }
+        self.link.run_each(&commands).await?;
+        self.sweep_tasks().await
+    }
+
+    /// Drops some expired tasks from the list of all.
+    async fn sweep_tasks(&self) -> Result<(), StoreError> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let before = millis(now).saturating_sub(SLACK);
+        let expiries = self.task_expiries();
+        let mut find = redis::cmd("ZRANGE");
+        find.arg(&expiries).arg("-inf").arg(before).arg("BYSCORE").arg("LIMIT").arg(0).arg(SWEPT);
+        let ids = redis::from_redis_value::<Vec<String>>(self.link.run(&find).await?);
+        let ids = ids.map_err(StoreError::damaged)?;
+        if !ids.is_empty() {
+            let commands =
+                [self.tasks(None)?, expiries].map(|key| command("ZREM", &key, |command| command.arg(&ids)));
+            self.link.run_each(&commands).await?;
+        }
+        Ok(())
+    }
+
+    async fn read_task(&self, id: &str) -> Result<Option<TaskRecord>, StoreError> {
+        record(self.link.run(redis::cmd("GET").arg(self.task(id))).await?)
+    }
+
+    async fn update_task(&self, record: TaskRecord) -> Result<(), StoreError> {
+        let text = serde_json::to_vec(&record).map_err(StoreError::damaged)?;
+        let mut command = redis::cmd("SET");
+        command.arg(self.task(&record.id)).arg(text).arg("XX").arg("KEEPTTL");
+        self.link.run(&command).await.map(drop)
+    }
+
+    async fn remove_task(&self, id: &str) -> Result<(), StoreError> {
+        let Some(record) = self.read_task(id).await? else { return Ok(()) };
+        self.link.run(redis::cmd("UNLINK").arg(self.task(id))).await?;
+        let lists = [self.tasks(Some(&record.owner))?, self.tasks(None)?, self.task_expiries()];
+        self.link
+            .run_each(&lists.map(|list| command("ZREM", &list, |command| command.arg(id))))
+            .await
+            .map(drop)
+    }
+
+    async fn list_tasks(
+        &self,
+        owner: Option<&TaskOwner>,
+        after: Option<&TaskCursor>,
+        limit: usize,
+    ) -> Result<Vec<TaskRecord>, StoreError> {
+        let list = self.tasks(owner)?;
+        let (mut after, mut records) = (after.cloned(), Vec::new());
+        let mut count = limit.clamp(2, PAGE);
+        while records.len() < limit {
+            let first = after.as_ref().map_or(0, |after| after.created_at);
+            let mut find = redis::cmd("ZRANGE");
+            find.arg(&list).arg(first).arg("+inf").arg("BYSCORE");
+            find.arg("LIMIT").arg(0).arg(count).arg("WITHSCORES");
+            let members = redis::from_redis_value::<Vec<(String, f64)>>(self.link.run(&find).await?);
+            let members = members.map_err(StoreError::damaged)?;
+            let is_final = members.len() < count;
+            let cursors = members.into_iter().map(|(id, created_at)| TaskCursor::new(created_at as u64, id));
+            let cursors: Vec<_> = cursors.filter(|cursor| Some(cursor) > after.as_ref()).collect();
+            // More than a page of one moment.
+            if cursors.is_empty() && !is_final {
+                count = count.saturating_mul(2);
+            }
+            after = cursors.last().cloned().or(after);
+            let reads: Vec<_> = cursors
+                .iter()
+                .map(|cursor| command("GET", &self.task(&cursor.id), |command| command))
+                .collect();
+            let mut gone = Vec::new();
+            for (cursor, reply) in cursors.into_iter().zip(self.link.run_each(&reads).await?) {
+                match record(reply)? {
+                    Some(record) => records.push(record),
+                    None => gone.push(cursor.id),
+                }
+            }
+            if !gone.is_empty() {
+                self.link.run(redis::cmd("ZREM").arg(&list).arg(gone)).await?;
+            }
+            if is_final {
+                break;
+            }
+        }
+        records.truncate(limit);
+        Ok(records)
+    }
+}
+
+fn command(name: &str, key: &str, arguments: impl FnOnce(&mut Cmd) -> &mut Cmd) -> Cmd {
+    let mut command = redis::cmd(name);
+    arguments(command.arg(key));
+    command
+}
+
+fn record(reply: Value) -> Result<Option<TaskRecord>, StoreError> {
+    match reply {
+        Value::Nil => Ok(None),
+        Value::BulkString(text) => serde_json::from_slice(&text).map(Some).map_err(StoreError::damaged),
+        _ => Err(unexpected("GET")),
+    }
+}
+
+impl TaskStore for RedisStore {
+    fn create(&self, record: TaskRecord) -> BoxFuture<'_, Result<(), TaskStoreError>> {
+        self.create_task(record).map(|result| result.map_err(TaskStoreError::new)).boxed()
+    }
+
+    fn read<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<TaskRecord>, TaskStoreError>> {
+        self.read_task(id).map(|result| result.map_err(TaskStoreError::new)).boxed()
+    }
+
+    fn update(&self, record: TaskRecord) -> BoxFuture<'_, Result<(), TaskStoreError>> {
+        self.update_task(record).map(|result| result.map_err(TaskStoreError::new)).boxed()
+    }
+
+    fn remove<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<(), TaskStoreError>> {
+        self.remove_task(id).map(|result| result.map_err(TaskStoreError::new)).boxed()
+    }
+
+    fn list<'a>(
+        &'a self,
+        owner: Option<&'a TaskOwner>,
+        after: Option<&'a TaskCursor>,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<TaskRecord>, TaskStoreError>> {
+        self.list_tasks(owner, after, limit).map(|result| result.map_err(TaskStoreError::new)).boxed()
+    }
+}

@@ -1,0 +1,75 @@
+//! The sessions of an ACP agent.
+
+use agentwire_acp_sessions::{ListQuery, SessionHeader, SessionStore, StoreError, Timestamp};
+use agentwire_jsonrpc::RawJson;
+use agentwire_mcp_redis::RedisStore;
+use futures::TryStreamExt;
+
+use crate::engine::{Engine, until};
+
+fn header(id: &str, cwd: &str, updated: u64) -> SessionHeader {
+    SessionHeader::new(id.to_owned(), cwd).updated(Timestamp::from_millis(updated))
+}
+
+async fn list(store: &RedisStore, query: ListQuery) -> Vec<String> {
+    let headers = SessionStore::list(store, &query).await.unwrap();
+    headers.into_iter().map(|header| header.session_id.as_str().to_owned()).collect()
+}
+
+fn records(numbers: std::ops::Range<usize>) -> Vec<RawJson> {
+    numbers.map(|number| RawJson::encode(&number).unwrap()).collect()
+}
+
+pub(crate) async fn check(store: &RedisStore, other: &RedisStore) {
+    let first = header("a}{%7d", "/one", 5);
+    SessionStore::create(store, &first).await.unwrap();
+    let again = SessionStore::create(other, &first).await;
+    assert!(matches!(again, Err(StoreError::Exists { .. })), "{again:?}");
+    for (id, cwd, updated) in [("b", "/two", 9), ("d", "/one", 7), ("c", "/one", 7)] {
+        SessionStore::create(store, &header(id, cwd, updated)).await.unwrap();
+    }
+    assert_eq!(list(other, ListQuery::new()).await, ["b", "c", "d", "a}{%7d"]);
+    assert_eq!(list(other, ListQuery::new().cwd(Some("/one".into())).limit(2)).await, ["c", "d"]);
+    let after = header("c", "/one", 7).position();
+    assert_eq!(list(other, ListQuery::new().after(after)).await, ["d", "a}{%7d"]);
+
+    let id = &first.session_id;
+    SessionStore::append(store, id, &records(0..300)).await.unwrap();
+    SessionStore::append(other, id, &records(300..301)).await.unwrap();
+    let read = SessionStore::read(other, id).await.unwrap().unwrap();
+    assert_eq!(read.header, first);
+    assert_eq!(read.records.try_collect::<Vec<_>>().await.unwrap(), records(0..301));
+    let changed = first.clone().title("Title".to_owned()).updated(Timestamp::from_millis(99));
+    SessionStore::update_header(store, &changed).await.unwrap();
+    assert_eq!(SessionStore::read(other, id).await.unwrap().unwrap().header, changed);
+    assert_eq!(list(other, ListQuery::new().limit(1)).await, ["a}{%7d"]);
+
+    let claim = store.claim(id).await.unwrap();
+    let refused = other.claim(id).await.unwrap_err();
+    assert!(matches!(refused, StoreError::InUse { .. }), "{refused}");
+    drop(claim);
+    until(async || other.claim(id).await.is_ok()).await;
+
+    let read = SessionStore::read(other, id).await.unwrap().unwrap();
+    assert!(SessionStore::delete(store, id).await.unwrap());
+    assert!(!SessionStore::delete(other, id).await.unwrap());
+    let cut = read.records.try_collect::<Vec<_>>().await;
+    assert!(matches!(cut, Err(StoreError::NotFound { .. })), "{cut:?}");
+    assert!(SessionStore::read(other, id).await.unwrap().is_none());
+    let gone = [
+        SessionStore::append(store, id, &records(0..1)).await,
+        SessionStore::update_header(store, &changed).await,
+    ];
+    assert!(gone.iter().all(|gone| matches!(gone, Err(StoreError::NotFound { .. }))), "{gone:?}");
+    for id in ["b", "c", "d"] {
+        assert!(SessionStore::delete(other, &id.to_owned().into()).await.unwrap());
+    }
+    assert_eq!(list(store, ListQuery::new()).await, [""; 0]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn conversations_are_the_same_at_every_process() {
+    let engine = Engine::start().await;
+    check(&engine.store().await, &engine.store().await).await;
+    until(async || engine.keys().await.is_empty()).await;
+}

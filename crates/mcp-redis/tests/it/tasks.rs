@@ -1,0 +1,96 @@
+//! The records of tasks.
+
+use std::time::Duration;
+
+use agentwire_mcp_redis::RedisStore;
+use agentwire_mcp_schema::Revision;
+use agentwire_mcp_server::{TaskOwner, TaskRecord, TaskStore};
+
+use crate::engine::{Engine, until};
+
+fn record(id: &str, owner: &TaskOwner, ttl: Option<u64>) -> TaskRecord {
+    TaskRecord::new(id, owner.clone(), Revision::V2026_07_28, ttl.map(Duration::from_millis))
+}
+
+async fn list(
+    store: &RedisStore,
+    owner: Option<&TaskOwner>,
+    after: Option<&TaskRecord>,
+    limit: usize,
+) -> Vec<String> {
+    let after = after.map(TaskRecord::cursor);
+    let records = store.list(owner, after.as_ref(), limit).await.unwrap();
+    records.into_iter().map(|record| record.id).collect()
+}
+
+pub(crate) async fn check(store: &RedisStore, other: &RedisStore) {
+    let [ada, bob] = ["ada", "b{o}b"].map(|name| TaskOwner::Principal(name.into()));
+    let mut of_ada = Vec::new();
+    let now = record("", &ada, None).created_at;
+    for number in 0..20 {
+        let owner = if number % 2 == 0 { &ada } else { &bob };
+        let mut record = record(&format!("{number:02}"), owner, Some(60_000));
+        // Four of each owner are of one moment.
+        record.created_at = now + number / 8;
+        TaskStore::create(store, record.clone()).await.unwrap();
+        if number % 2 == 0 {
+            of_ada.push(record);
+        }
+    }
+    let ids: Vec<_> = of_ada.iter().map(|record| record.id.clone()).collect();
+    assert_eq!(list(other, Some(&ada), None, 100).await, ids);
+    for limit in 1..5 {
+        let mut all = Vec::new();
+        loop {
+            let after = all.last().and_then(|last| of_ada.iter().find(|record| record.id == *last));
+            let page = list(other, Some(&ada), after, limit).await;
+            if page.is_empty() {
+                break;
+            }
+            assert!(page.len() <= limit);
+            all.extend(page);
+        }
+        assert_eq!(all, ids);
+    }
+    assert_eq!(list(other, None, None, 100).await.len(), 20);
+
+    let mut changed = of_ada[1].clone();
+    changed.status_message = Some("half".into());
+    store.update(changed.clone()).await.unwrap();
+    assert_eq!(other.read("02").await.unwrap(), Some(changed.clone()));
+    TaskStore::remove(store, "02").await.unwrap();
+    assert_eq!(other.read("02").await.unwrap(), None);
+    store.update(changed).await.unwrap();
+    assert_eq!(other.read("02").await.unwrap(), None, "an update brings nothing back");
+    assert_eq!(list(other, Some(&ada), Some(&of_ada[0]), 1).await, ["04"]);
+    for id in list(other, None, None, 100).await {
+        TaskStore::remove(other, &id).await.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tasks_are_listed_in_their_order() {
+    let engine = Engine::start().await;
+    check(&engine.store().await, &engine.store().await).await;
+    assert_eq!(engine.keys().await, [""; 0]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_expires_and_leaves_the_lists() {
+    let engine = Engine::start().await;
+    let store = engine.store().await;
+    for (id, ttl) in [("short", Some(200)), ("for ever", None)] {
+        TaskStore::create(&store, record(id, &TaskOwner::Bearer, ttl)).await.unwrap();
+    }
+    until(async || store.read("short").await.unwrap().is_none()).await;
+    for owner in [Some(&TaskOwner::Bearer), None] {
+        assert_eq!(list(&store, owner, None, 9).await, ["for ever"]);
+    }
+    // One that expired long ago leaves the list of all without a list.
+    let mut old = record("old", &TaskOwner::Bearer, Some(1));
+    old.created_at = 0;
+    TaskStore::create(&store, old).await.unwrap();
+    let left: usize =
+        redis::cmd("ZCARD").arg("test:{t}:all").query_async(&mut engine.connection().await).await.unwrap();
+    assert_eq!(left, 1);
+}
