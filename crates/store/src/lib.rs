@@ -5,6 +5,8 @@ mod bus;
 mod clock;
 mod error;
 mod event;
+#[cfg(feature = "file")]
+mod file;
 mod limits;
 mod memory;
 mod node;
@@ -18,6 +20,8 @@ pub use bus::{Bus, BusEvent, BusMessage, Subscription};
 pub use clock::Clock;
 pub use error::StoreError;
 pub use event::{Durable, Event, EventId, EventStore, Replay, Rest, Runs};
+#[cfg(feature = "file")]
+pub use file::{FileStore, FileStoreConfig};
 pub use limits::StoreLimits;
 pub use memory::{MemoryBus, MemoryEventStore, MemoryNodes, MemoryOnceStore, MemorySessionRecords};
 pub use node::{Lease, NodeId, Nodes};

@@ -135,7 +135,8 @@ impl RecordTable {
         std::mem::take(&mut self.expired)
     }
 
-    fn remove_expired(&mut self, now: u64) {
+    /// Removes expired records. [`sweep`](Self::sweep) returns their sessions.
+    pub(crate) fn remove_expired(&mut self, now: u64) {
         self.swept = now;
         let expired = self.records.iter().filter(|(_, stored)| stored.expires <= now);
         let expired: Vec<_> = expired.map(|(session, _)| *session).collect();
@@ -143,6 +144,20 @@ impl RecordTable {
             self.remove(now, *session);
         }
         self.expired.extend(expired);
+    }
+
+    #[cfg(feature = "file")]
+    pub(crate) fn set_expires(&mut self, session: SessionId, expires: u64) {
+        if let Some(stored) = self.records.get_mut(&session) {
+            stored.expires = expires;
+        }
+    }
+
+    #[cfg(feature = "file")]
+    pub(crate) fn set_next_stream(&mut self, session: SessionId, next: u64) {
+        if let Some(stored) = self.records.get_mut(&session) {
+            stored.next_stream = next;
+        }
     }
 
     /// All records, expired ones too.

@@ -1,0 +1,117 @@
+//! Lost connections, and the end of the store.
+
+use agentwire_store::{NodeId, Rest, Runs, StoreError};
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, join};
+
+use crate::Fixture;
+use crate::events::{interrupted, rest};
+use crate::records::create;
+use crate::values::{append, event, places, record, session};
+
+/// How often an operation is repeated while the store cannot be reached.
+const ATTEMPTS: usize = 200;
+
+/// Connections are cut before, during and after appends. Each event that was acknowledged is stored, none twice, and no append
+/// takes longer than an operation may. Needs [`Fixture::cut`].
+pub fn a_cut_loses_and_doubles_no_event(fixture: &dyn Fixture) -> BoxFuture<'_, ()> {
+    Box::pin(async {
+        let (node, session) = (fixture.node().await, session());
+        append(&*node.events, session, 1, [1]).await;
+        if !fixture.cut().await {
+            return;
+        }
+        for place in 2..=60 {
+            for attempt in 0.. {
+                let appended = append_and_cut(fixture, &node, session, place, attempt).await;
+                match appended {
+                    // The second: an earlier attempt has stored it, and its answer was lost.
+                    Ok(()) | Err(StoreError::TakenOver) => break,
+                    Err(StoreError::Away(_)) => {}
+                    Err(other) => assert!(false, "{other:?}"),
+                }
+                assert!(attempt < ATTEMPTS, "the store comes back");
+                fixture.pass(fixture.time_to_live() / 20).await;
+            }
+        }
+        let mut found = Vec::new();
+        for _ in 0..ATTEMPTS {
+            match node.events.replay(session, agentwire_store::EventId::new(1, 0), usize::MAX).await {
+                Ok(replay) => {
+                    found = replay.events;
+                    break;
+                }
+                Err(_) => fixture.pass(fixture.time_to_live() / 20).await,
+            }
+        }
+        let expected: Vec<_> = (1..=60).map(|place| event(1, place)).collect();
+        assert_eq!(found, expected, "no gap, no event twice");
+    })
+}
+
+/// Appends an event and cuts: before, at once with, or after it, by turns. Later attempts do not cut.
+async fn append_and_cut(
+    fixture: &dyn Fixture,
+    node: &agentwire_store::Stores,
+    session: agentwire_store::SessionId,
+    place: u64,
+    attempt: usize,
+) -> Result<(), StoreError> {
+    if attempt == 0 && place % 3 == 0 {
+        fixture.cut().await;
+    }
+    let append = node.events.append(session, event(1, place), false).wait();
+    let mut result = None;
+    let append = async { result = Some(append.await) };
+    let in_time = match (attempt, place % 3) {
+        (0, 1) => join(fixture.in_time(append.boxed()), fixture.cut()).await.0,
+        _ => fixture.in_time(append.boxed()).await,
+    };
+    assert!(in_time, "an append takes longer than an operation may");
+    if attempt == 0 && place % 3 == 2 {
+        fixture.cut().await;
+    }
+    result.expect("it has completed")
+}
+
+/// What was acknowledged survives the end of the store and of all nodes. Needs [`Fixture::restart`].
+pub fn what_is_durable_survives_a_restart(fixture: &dyn Fixture) -> BoxFuture<'_, ()> {
+    Box::pin(async {
+        let (node, session, deleted) = (fixture.node().await, session(), session());
+        create(fixture, &node, session, record(2)).await;
+        create(fixture, &node, deleted, record(2)).await;
+        assert_eq!(node.records.delete(deleted).await.ok(), Some(true));
+        assert_eq!(node.records.update(session, record(3)).await.ok(), Some(true));
+        let block = node.records.take_streams(session, 64).await.ok().flatten();
+        let next = block.expect("there are numbers").end;
+        let lease = node.nodes.join().await.expect("a node joins");
+        let runs = Runs::new(lease.node(), vec![1_u64.into()]);
+        let begun = node.events.begin(session, 1, runs.clone()).wait().await;
+        assert!(begun.is_ok(), "{begun:?}");
+        append(&*node.events, session, 1, 1..=3).await;
+        let last = node.events.append(session, event(2, 1), true).wait().await;
+        assert!(last.is_ok(), "{last:?}");
+        let name = node.once.insert("state/1", fixture.time_to_live()).await;
+        assert_eq!(name.ok(), Some(true));
+        let old = lease.node();
+        drop((lease, node));
+        if !fixture.restart().await {
+            return;
+        }
+        let node = fixture.node().await;
+        let mut expected = record(3);
+        expected.version = 1;
+        assert_eq!(node.records.load(session).await.ok(), Some(Some(expected)));
+        assert_eq!(node.records.load(deleted).await.ok(), Some(None));
+        assert_eq!(node.records.take_streams(session, 1).await.ok(), Some(Some(next..next + 1)));
+        assert_eq!(node.once.insert("state/1", fixture.time_to_live()).await.ok(), Some(false));
+        assert_eq!(places(&*node.events, session, 1, 0).await, [1, 2, 3]);
+        assert_eq!(places(&*node.events, session, 2, 0).await, [1]);
+        assert_eq!(rest(&*node.events, session, 2).await, Rest::Ended);
+        assert_eq!(rest(&*node.events, session, 1).await, Rest::Running(Some(runs)));
+        assert_eq!(node.nodes.is_alive(old).await.ok(), Some(false));
+        let taken = node.events.take_over(session, 1, Some(interrupted())).await;
+        assert!(matches!(taken, Ok(true)), "{taken:?}");
+        assert_ne!(NodeId::random(), Some(old));
+    })
+}

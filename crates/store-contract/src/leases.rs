@@ -1,0 +1,68 @@
+//! Leases of nodes.
+
+use agentwire_store::{Lease, NodeId, Rest, Runs, StoreError, Stores};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+
+use crate::Fixture;
+use crate::events::{interrupted, rest};
+use crate::values::{append, event, eventually, session};
+
+/// A node is alive from its join to the end of its lease, at all nodes.
+pub fn a_node_is_alive_while_it_holds_its_lease(fixture: &dyn Fixture) -> BoxFuture<'_, ()> {
+    Box::pin(async {
+        let (first, second) = (fixture.node().await, fixture.node().await);
+        let (one, two, three) = (join(&first).await, join(&second).await, join(&first).await);
+        assert!(one.node() != two.node() && two.node() != three.node() && one.node() != three.node());
+        assert!(is_alive(&second, one.node()).await && is_alive(&first, two.node()).await);
+        assert!(!is_alive(&first, NodeId::new(one.node().number() ^ 1)).await);
+        let released = one.release().await;
+        assert!(released.is_ok(), "{released:?}");
+        assert!(!is_alive(&second, one.node()).await);
+        let dropped = two.node();
+        drop(two);
+        eventually(fixture, "the lease ends when it is dropped", || async {
+            !is_alive(&first, dropped).await
+        })
+        .await;
+        assert!(is_alive(&second, three.node()).await);
+        assert!(three.lost().now_or_never().is_none(), "a lease that holds is not lost");
+        let checked = first.nodes.check().await;
+        assert!(checked.is_ok(), "{checked:?}");
+    })
+}
+
+/// A node that was stopped for longer than its lease learns that it is lost, and its streams are taken over. Needs
+/// [`Fixture::expire`].
+pub fn a_node_that_was_stopped_writes_nothing_any_more(fixture: &dyn Fixture) -> BoxFuture<'_, ()> {
+    Box::pin(async {
+        let (old, new, session) = (fixture.node().await, fixture.node().await, session());
+        let lease = join(&old).await;
+        let runs = Runs::new(lease.node(), vec![1_u64.into()]);
+        let begun = old.events.begin(session, 1, runs.clone()).wait().await;
+        assert!(begun.is_ok(), "{begun:?}");
+        append(&*old.events, session, 1, [1]).await;
+        if !fixture.expire(lease.node()).await {
+            return;
+        }
+        assert!(!is_alive(&new, lease.node()).await);
+        assert_eq!(rest(&*new.events, session, 1).await, Rest::Running(Some(runs)));
+        let taken = new.events.take_over(session, 1, Some(interrupted())).await;
+        assert!(matches!(taken, Ok(true)), "{taken:?}");
+        let in_time = fixture.in_time(lease.lost()).await;
+        assert!(in_time, "the node learns that its lease is lost");
+        let late = old.events.append(session, event(1, 2), true).wait().await;
+        assert!(matches!(late, Err(StoreError::TakenOver)), "{late:?}");
+        let again = join(&old).await;
+        assert_ne!(again.node(), lease.node());
+        assert!(is_alive(&new, again.node()).await && !is_alive(&new, lease.node()).await);
+    })
+}
+
+async fn join(node: &Stores) -> Box<dyn Lease> {
+    node.nodes.join().await.expect("a node joins")
+}
+
+async fn is_alive(node: &Stores, id: NodeId) -> bool {
+    node.nodes.is_alive(id).await.expect("the store answers")
+}

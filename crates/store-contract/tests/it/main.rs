@@ -1,0 +1,4 @@
+//! The contract on the stores that come with `agentwire-store`.
+
+mod file;
+mod memory;

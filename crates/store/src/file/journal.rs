@@ -1,0 +1,188 @@
+//! The file of the changes since the last time that it was written anew.
+
+use std::fs::File;
+use std::io::{self, BufReader, Write as _};
+use std::time::{Duration, Instant};
+
+use super::batch::Failure;
+use super::change::{Change, FORM};
+use super::directory::{Access, Directory};
+use super::line::{self, End};
+use crate::StoreError;
+
+/// The journal.
+const JOURNAL: &str = "journal";
+
+/// A journal that is being written anew.
+const NEW: &str = "journal.new";
+
+/// The last journal that was damaged.
+const DAMAGED: &str = "journal.damaged";
+
+/// The journal is written anew when it is larger than twice its size after the last time, and this many bytes.
+const GROWTH: u64 = 8 << 20;
+
+/// Bytes that are written at once while the journal is written anew.
+const CHUNK: usize = 1 << 20;
+
+/// How long after a failed write no other is tried.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// The journal. The thread of the store alone uses it.
+#[derive(Debug)]
+pub(super) struct Journal {
+    directory: Directory,
+    file: Option<File>,
+    is_synced: bool,
+    length: u64,
+    checksum: u32,
+    /// The length at which it is written anew.
+    limit: u64,
+    failed: Option<(Failure, Instant)>,
+}
+
+/// How a journal was read.
+#[derive(Debug)]
+pub(super) struct Loaded {
+    directory: Directory,
+    /// The offset of the first damaged byte.
+    pub(super) damage: Option<u64>,
+}
+
+/// Calls a function with each change of the journal in a directory.
+///
+/// # Errors
+///
+/// When the file cannot be read, or was written by a later version.
+pub(super) fn load(directory: Directory, mut each: impl FnMut(Change)) -> Result<Loaded, StoreError> {
+    let exists = |name| directory.exists(name).map_err(StoreError::away);
+    if !exists(JOURNAL)? {
+        if !exists(NEW)? {
+            return Ok(Loaded { directory, damage: None });
+        }
+        // The damaged journal was moved aside, and then the process ended. The new one was complete before that.
+        directory.rename(NEW, JOURNAL).map_err(StoreError::away)?;
+    }
+    let file = directory.open_file(JOURNAL, Access::Read).map_err(StoreError::away)?;
+    let mut is_first = true;
+    let (end, offset) = line::read(BufReader::new(file), |text| {
+        if std::mem::take(&mut is_first) {
+            let is_known = text == FORM;
+            return if is_known { Ok(()) } else { Err(Unreadable::Form("its version is another".into())) };
+        }
+        each(Change::read(text).map_err(Unreadable::Form)?);
+        Ok(())
+    })?;
+    let damage = (end == End::Damaged).then_some(offset);
+    Ok(Loaded { directory, damage })
+}
+
+/// Why a journal is not read.
+enum Unreadable {
+    Io(io::Error),
+    Form(String),
+}
+
+impl From<io::Error> for Unreadable {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl From<Unreadable> for StoreError {
+    fn from(unreadable: Unreadable) -> Self {
+        match unreadable {
+            Unreadable::Io(error) => Self::away(error),
+            Unreadable::Form(reason) => Self::damaged(format!("the journal cannot be read: {reason}")),
+        }
+    }
+}
+
+impl Journal {
+    /// Writes the journal anew, and keeps the file that was read aside if that is damaged.
+    pub(super) fn create(loaded: Loaded, changes: &[Change], is_synced: bool) -> io::Result<Self> {
+        let Loaded { directory, damage } = loaded;
+        let mut journal =
+            Self { directory, file: None, is_synced, length: 0, checksum: 0, limit: 0, failed: None };
+        journal.rewrite(changes, damage.is_some())?;
+        Ok(journal)
+    }
+
+    /// Whether the next write is of all changes. An append that has failed may have left anything.
+    pub(super) fn must_rewrite(&self) -> bool {
+        self.failed.is_some() || self.length > self.limit
+    }
+
+    /// Why nothing is written now: a write has failed a short time ago.
+    pub(super) fn pause(&self) -> Option<Failure> {
+        let (failure, since) = self.failed.as_ref()?;
+        (since.elapsed() < PAUSE).then(|| failure.clone())
+    }
+
+    /// Appends changes.
+    pub(super) fn append(&mut self, changes: &[Change]) -> Result<(), Failure> {
+        let (mut lines, mut text, mut checksum) = (Vec::new(), Vec::new(), self.checksum);
+        for change in changes {
+            change.write(&mut text);
+            checksum = line::write(&mut lines, checksum, &text);
+        }
+        let file = self.file.as_mut().ok_or_else(|| io::Error::other("it is not open"));
+        let is_synced = self.is_synced;
+        let written = file.and_then(|file| {
+            file.write_all(&lines)?;
+            if is_synced { file.sync_data() } else { Ok(()) }
+        });
+        self.note(written)?;
+        self.checksum = checksum;
+        self.length += lines.len() as u64;
+        Ok(())
+    }
+
+    /// Replaces the journal by these changes.
+    pub(super) fn replace(&mut self, changes: &[Change]) -> Result<(), Failure> {
+        let written = self.rewrite(changes, false);
+        self.note(written)
+    }
+
+    /// Writes a new file, and puts it in place of the old one, which is kept under another name if it is damaged.
+    fn rewrite(&mut self, changes: &[Change], is_damaged: bool) -> io::Result<()> {
+        let mut file = self.directory.open_file(NEW, Access::Replace)?;
+        let (mut lines, mut text) = (Vec::new(), Vec::new());
+        let (mut length, mut checksum) = (0, line::write(&mut lines, 0, FORM));
+        for change in changes {
+            if lines.len() >= CHUNK {
+                file.write_all(&lines)?;
+                length += lines.len() as u64;
+                lines.clear();
+            }
+            change.write(&mut text);
+            checksum = line::write(&mut lines, checksum, &text);
+        }
+        file.write_all(&lines)?;
+        length += lines.len() as u64;
+        // Also where appends are not synced: a file whose name is durable before its content would lose all.
+        file.sync_data()?;
+        if is_damaged {
+            self.directory.rename(JOURNAL, DAMAGED)?;
+        }
+        self.directory.rename(NEW, JOURNAL)?;
+        self.directory.sync()?;
+        (self.file, self.length, self.checksum) = (Some(file), length, checksum);
+        self.limit = 2 * length + GROWTH;
+        Ok(())
+    }
+
+    fn note(&mut self, written: io::Result<()>) -> Result<(), Failure> {
+        match written {
+            Ok(()) => {
+                self.failed = None;
+                Ok(())
+            }
+            Err(error) => {
+                let failure = Failure::from(error);
+                self.failed = Some((failure.clone(), Instant::now()));
+                Err(failure)
+            }
+        }
+    }
+}

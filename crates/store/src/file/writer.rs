@@ -1,0 +1,133 @@
+//! The thread that writes the changes of a store, all that wait at once.
+
+use std::sync::{Condvar, PoisonError};
+
+use agentwire_sync::Mutex;
+
+use super::batch::Batch;
+use super::change::Change;
+use super::journal::Journal;
+use super::tables::Tables;
+use crate::Clock;
+
+/// The bytes of the changes that wait to be written, at most. Beyond it they are dropped, and the journal is written anew from the
+/// tables, which are bounded.
+const QUEUE: usize = 16 << 20;
+
+/// The content of a store, and what waits to be written.
+#[derive(Debug)]
+pub(super) struct Shared {
+    state: Mutex<State>,
+    work: Condvar,
+    clock: Clock,
+}
+
+#[derive(Debug)]
+struct State {
+    tables: Tables,
+    queue: Vec<Change>,
+    queued: usize,
+    /// Whether the queue was too large.
+    overflowed: bool,
+    batch: Batch,
+    closed: bool,
+}
+
+/// What is written at once.
+enum Work {
+    Append(Vec<Change>),
+    Replace(Vec<Change>),
+}
+
+impl Shared {
+    pub(super) fn new(tables: Tables, clock: Clock) -> Self {
+        let state = State {
+            tables,
+            queue: Vec::new(),
+            queued: 0,
+            overflowed: false,
+            batch: Batch::default(),
+            closed: false,
+        };
+        Self { state: Mutex::new(state), work: Condvar::new(), clock }
+    }
+
+    /// Reads the tables.
+    pub(super) fn read<T>(&self, look: impl FnOnce(&Tables, u64) -> T) -> T {
+        look(&self.state.lock().tables, self.clock.now())
+    }
+
+    /// Changes the tables, and queues what the closure adds to the changes. Returns the batch in which that is written; none where
+    /// it adds nothing.
+    pub(super) fn change<T>(
+        &self,
+        change: impl FnOnce(&mut Tables, u64, &mut Vec<Change>) -> T,
+    ) -> (T, Option<Batch>) {
+        let now = self.clock.now();
+        let mut changes = Vec::new();
+        let mut guard = self.state.lock();
+        let state = &mut *guard;
+        let result = change(&mut state.tables, now, &mut changes);
+        let is_changed = !changes.is_empty();
+        for session in state.tables.records.sweep(now) {
+            state.tables.events.forget(session);
+            changes.push(Change::Delete { session });
+        }
+        if !changes.is_empty() {
+            state.push(changes);
+            self.work.notify_one();
+        }
+        (result, is_changed.then(|| state.batch.clone()))
+    }
+
+    /// Ends the thread once it has written what waits.
+    pub(super) fn close(&self) {
+        self.state.lock().closed = true;
+        self.work.notify_one();
+    }
+
+    /// Writes changes until the store is closed.
+    pub(super) fn run(&self, mut journal: Journal) {
+        while let Some((work, batch)) = self.next(&journal) {
+            batch.complete(match (journal.pause(), work) {
+                // The tables have the changes, and the journal is written anew later.
+                (Some(failure), _) => Err(failure),
+                (None, Work::Append(changes)) => journal.append(&changes),
+                (None, Work::Replace(changes)) => journal.replace(&changes),
+            });
+        }
+    }
+
+    /// Waits for changes.
+    fn next(&self, journal: &Journal) -> Option<(Work, Batch)> {
+        let mut guard = self.state.lock();
+        while guard.queue.is_empty() && !guard.overflowed {
+            if guard.closed {
+                return None;
+            }
+            guard = self.work.wait(guard).unwrap_or_else(PoisonError::into_inner);
+        }
+        let state = &mut *guard;
+        let queue = std::mem::take(&mut state.queue);
+        state.queued = 0;
+        let overflowed = std::mem::take(&mut state.overflowed);
+        let batch = std::mem::take(&mut state.batch);
+        let paused = journal.pause().is_some();
+        let replace = (overflowed || journal.must_rewrite()) && !paused;
+        let work = if replace { Work::Replace(state.tables.changes()) } else { Work::Append(queue) };
+        Some((work, batch))
+    }
+}
+
+impl State {
+    fn push(&mut self, changes: Vec<Change>) {
+        if self.overflowed {
+            return;
+        }
+        self.queued += changes.iter().map(Change::size).sum::<usize>();
+        self.queue.extend(changes);
+        if self.queued > QUEUE {
+            (self.queue, self.queued, self.overflowed) = (Vec::new(), 0, true);
+        }
+    }
+}
