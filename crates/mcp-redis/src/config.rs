@@ -94,7 +94,7 @@ impl RedisConfig {
         self
     }
 
-    /// Sets how many bytes of events of a stream are kept (default 8 MiB), and the last event in any case.
+    /// Sets how many bytes of events of a stream are kept (default 8 MiB). A stream with a larger event is not stored.
     pub fn stream_bytes(mut self, bytes: usize) -> Self {
         self.stream_bytes = bytes;
         self

@@ -32,24 +32,39 @@ pub(crate) struct EventQueue {
     sender: mpsc::UnboundedSender<Message>,
     /// The bytes in the queue.
     queued: Arc<AtomicUsize>,
-    limit: usize,
+    /// The most bytes in the queue.
+    queue_bytes: usize,
+    /// The most bytes of a stream.
+    stream_bytes: usize,
     /// Streams with an event that found no room in the queue, and whether something of them may be stored. They take no further
     /// events, because a client that resumed them would miss that one.
     incomplete: Mutex<HashMap<(SessionId, u64), bool>>,
 }
 
-/// The queue of events is full.
+/// An event finds no room.
 #[derive(Debug, thiserror::Error)]
-#[error("{0} bytes of events wait for the engine, which is the limit")]
-struct QueueFull(usize);
+#[error(
+    "an event of the stream finds no room in {queue_bytes} bytes that wait, or {stream_bytes} of a stream"
+)]
+struct NoRoom {
+    queue_bytes: usize,
+    stream_bytes: usize,
+}
 
 impl EventQueue {
     /// Starts a writer, which ends with the queue.
-    pub(crate) fn new(link: &Arc<Link>, keys: &Keys, limits: StreamLimits, limit: usize) -> Self {
+    pub(crate) fn new(link: &Arc<Link>, keys: &Keys, limits: StreamLimits, queue_bytes: usize) -> Self {
         let (sender, receiver) = mpsc::unbounded_channel();
         let queued = Arc::new(AtomicUsize::new(0));
         tokio::spawn(Writer::new(link.clone(), keys.clone(), limits, queued.clone()).run(receiver));
-        Self { link: link.clone(), sender, queued, limit, incomplete: Mutex::default() }
+        Self {
+            link: link.clone(),
+            sender,
+            queued,
+            queue_bytes,
+            stream_bytes: limits.bytes,
+            incomplete: Mutex::default(),
+        }
     }
 
     fn write(&self, session: SessionId, stream: u64, change: Change) -> Durable {
@@ -61,7 +76,10 @@ impl EventQueue {
         };
         let size = bytes + OVERHEAD;
         if self.refuses((session, stream), size, is_first, is_last) {
-            return Durable::failed(StoreError::full(QueueFull(self.limit)));
+            return Durable::failed(StoreError::full(NoRoom {
+                queue_bytes: self.queue_bytes,
+                stream_bytes: self.stream_bytes,
+            }));
         }
         self.queued.fetch_add(size, Ordering::Relaxed);
         let (done, result) = oneshot::channel();
@@ -85,7 +103,11 @@ impl EventQueue {
         let mut incomplete = self.incomplete.lock();
         let is_stored = match incomplete.get(&stream) {
             Some(is_stored) => *is_stored,
-            None if self.queued.load(Ordering::Relaxed) + size <= self.limit => return false,
+            None if size <= self.stream_bytes
+                && self.queued.load(Ordering::Relaxed) + size <= self.queue_bytes =>
+            {
+                return false;
+            }
             None => !is_first,
         };
         if is_last {

@@ -1,7 +1,15 @@
 //! A cluster of three masters. The engine refuses each command whose keys are in several slots.
 
-use agentwire_mcp_redis::{RedisConfig, RedisStore};
+use std::sync::Arc;
+use std::time::Duration;
 
+use agentwire_mcp_redis::{RedisConfig, RedisStore};
+use agentwire_store::Stores;
+use agentwire_store_contract::{self as contract, Fixture, Test};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+
+use crate::contract::SESSION_LIMIT;
 use crate::engine::{Engine, until};
 use crate::{bus, events, nodes, once, records};
 
@@ -35,9 +43,12 @@ impl Cluster {
         Self(engines)
     }
 
+    fn config(&self) -> RedisConfig {
+        RedisConfig::cluster(self.0.iter().map(Engine::url)).prefix("test")
+    }
+
     async fn store(&self) -> RedisStore {
-        let config = RedisConfig::cluster(self.0.iter().map(Engine::url)).prefix("test");
-        RedisStore::connect(config).await.unwrap()
+        RedisStore::connect(self.config()).await.unwrap()
     }
 }
 
@@ -59,5 +70,45 @@ async fn no_command_spans_slots() {
     crate::conversations::check(&store, &other).await;
     for engine in &cluster.0 {
         assert!(!engine.keys().await.is_empty(), "each master has some of the keys");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_contract_holds_on_a_cluster() {
+    let cluster = Cluster::start().await;
+    for (number, test) in CONTRACT.iter().enumerate() {
+        test(&Nodes(cluster.config().prefix(format!("test{number}")).stream_bytes(SESSION_LIMIT))).await;
+    }
+}
+
+/// The contract's tests that need no hook of a fixture.
+const CONTRACT: &[Test] = &[
+    contract::events::events_are_replayed_in_order_after_a_place,
+    contract::events::appends_that_nobody_waits_for_keep_their_order,
+    contract::events::streams_and_sessions_are_apart,
+    contract::events::the_events_of_a_session_are_bounded,
+    contract::writers::of_two_writers_of_one_place_one_wins,
+    contract::writers::of_several_take_overs_one_wins,
+    contract::writers::a_result_and_a_take_over_exclude_each_other,
+    contract::records::of_several_updates_of_one_version_one_wins,
+    contract::records::numbers_of_streams_are_given_once,
+    contract::once::of_several_uses_at_once_one_is_the_first,
+    contract::buses::a_message_reaches_every_other_node,
+    contract::buses::a_message_to_one_node_reaches_it_alone,
+];
+
+struct Nodes(RedisConfig);
+
+impl Fixture for Nodes {
+    fn node(&self) -> BoxFuture<'_, Stores> {
+        async { Stores::of(&Arc::new(RedisStore::connect(self.0.clone()).await.unwrap())) }.boxed()
+    }
+
+    fn pass(&self, time: Duration) -> BoxFuture<'_, ()> {
+        tokio::time::sleep(time).boxed()
+    }
+
+    fn session_limit(&self) -> usize {
+        SESSION_LIMIT
     }
 }

@@ -79,6 +79,16 @@ impl Engine {
         kill_process(Pid::from_child(&self.process), signal).unwrap();
     }
 
+    /// Closes all connections of other clients.
+    pub(crate) async fn cut(&self) {
+        let mut connection = self.connection().await;
+        for kind in ["normal", "pubsub"] {
+            let mut command = redis::cmd("CLIENT");
+            command.arg("KILL").arg("TYPE").arg(kind).arg("SKIPME").arg("yes");
+            command.query_async::<()>(&mut connection).await.unwrap();
+        }
+    }
+
     pub(crate) fn kill(&mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
@@ -91,11 +101,16 @@ impl Engine {
 
     async fn wait_until_ready(&self) {
         let client = redis::Client::open(self.url()).unwrap();
-        until(async || {
-            let Ok(mut connection) = client.get_multiplexed_async_connection().await else { return false };
-            redis::cmd("PING").query_async::<String>(&mut connection).await.is_ok()
-        })
-        .await;
+        let start = Instant::now();
+        loop {
+            if let Ok(mut connection) = client.get_multiplexed_async_connection().await
+                && redis::cmd("PING").query_async::<String>(&mut connection).await.is_ok()
+            {
+                return;
+            }
+            assert!(start.elapsed() < DEADLINE, "the engine is not ready within {DEADLINE:?}");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
     }
 }
 

@@ -118,10 +118,10 @@ async fn a_stream_is_taken_over_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_oldest_events_are_forgotten_and_never_where_the_stream_runs() {
     let engine = Engine::start().await;
-    let config = engine.config().stream_events(10).stream_bytes(100);
+    let config = engine.config().stream_events(10).stream_bytes(2000);
     let store = RedisStore::connect(config).await.unwrap();
     let session = session();
-    for (stream, length, kept) in [(1, 1, 10), (2, 30, 3), (3, 1000, 1)] {
+    for (stream, length, kept) in [(1, 1, 10), (2, 600, 3), (3, 1500, 1)] {
         store.begin(session, stream, runs()).wait().await.unwrap();
         for place in 1..=50 {
             append(&store, session, event(stream, place, &"x".repeat(length))).await;

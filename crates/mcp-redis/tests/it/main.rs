@@ -2,6 +2,7 @@
 
 mod bus;
 mod cluster;
+mod contract;
 #[cfg(feature = "acp")]
 mod conversations;
 mod engine;
