@@ -70,17 +70,17 @@ impl Bus for RedisStore {
     fn subscribe(&self, node: NodeId) -> BoxFuture<'static, Result<Subscription, StoreError>> {
         let requests = self.subscriber.0.clone();
         async move {
-            let (reply, subscribed) = oneshot::channel();
+            let (reply, receiver) = oneshot::channel();
             _ = requests.send(Request::Add(node, reply));
-            let events = subscribed.await.map_err(StoreError::away)??;
-            let guard = Guard { node, events, requests };
-            let events = stream::unfold(guard, async |mut guard| {
-                let event = match guard.events.recv().await {
+            let events = receiver.await.map_err(StoreError::away)??;
+            let subscribed = Subscribed { events, _end: End { node, requests } };
+            let events = stream::unfold(subscribed, async |mut subscribed| {
+                let event = match subscribed.events.recv().await {
                     Ok(event) => event,
                     Err(RecvError::Lagged(_)) => BusEvent::Missed,
                     Err(RecvError::Closed) => return None,
                 };
-                Some((event, guard))
+                Some((event, subscribed))
             });
             Ok(Box::pin(events) as Subscription)
         }
@@ -88,14 +88,19 @@ impl Bus for RedisStore {
     }
 }
 
-/// Ends a subscription when it is dropped.
-struct Guard {
-    node: NodeId,
+/// What a subscription holds. The fields are dropped in this order, so the task finds no receiver any more.
+struct Subscribed {
     events: broadcast::Receiver<BusEvent>,
+    _end: End,
+}
+
+/// Ends a subscription when it is dropped.
+struct End {
+    node: NodeId,
     requests: mpsc::UnboundedSender<Request>,
 }
 
-impl Drop for Guard {
+impl Drop for End {
     fn drop(&mut self) {
         _ = self.requests.send(Request::Remove(self.node));
     }

@@ -14,6 +14,9 @@ use crate::engine::Engine;
 /// The bytes of a stream in these tests. With a default of 8 MiB they would write 32.
 pub(crate) const SESSION_LIMIT: usize = 1 << 20;
 
+/// The lease of a node. A time to live is longer, so that a test can wait for the end of a lease in it.
+const LEASE: Duration = Duration::from_millis(900);
+
 /// The time-out of a command, and what a slow machine adds.
 const IN_TIME: Duration = Duration::from_secs(3);
 
@@ -23,7 +26,7 @@ struct OneEngine(tokio::sync::Mutex<Engine>);
 impl Fixture for OneEngine {
     fn node(&self) -> BoxFuture<'_, Stores> {
         async {
-            let config = self.0.lock().await.config().stream_bytes(SESSION_LIMIT);
+            let config = self.0.lock().await.config().stream_bytes(SESSION_LIMIT).lease(LEASE);
             Stores::of(&Arc::new(RedisStore::connect(config).await.unwrap()))
         }
         .boxed()
@@ -34,7 +37,7 @@ impl Fixture for OneEngine {
     }
 
     fn time_to_live(&self) -> Duration {
-        Duration::from_secs(1)
+        Duration::from_secs(3)
     }
 
     fn session_limit(&self) -> usize {
@@ -68,6 +71,10 @@ impl Fixture for OneEngine {
             let mut engine = self.0.lock().await;
             engine.kill();
             engine.restart().await;
+            // The leases of nodes that have ended without notice.
+            while engine.keys().await.iter().any(|key| key.starts_with("test:node:")) {
+                tokio::time::sleep(LEASE / 20).await;
+            }
             true
         }
         .boxed()
