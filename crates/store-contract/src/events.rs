@@ -92,10 +92,9 @@ pub fn a_replay_has_a_limit(fixture: &dyn Fixture) -> BoxFuture<'_, ()> {
             assert!(size <= 11 * length, "{size} bytes, where the limit is {}", 10 * length);
             seen.extend(replay.events.iter().map(|event| event.id.place));
             replays += 1;
-            match replay.rest {
-                Rest::More => {}
-                Rest::Running(_) => break,
-                other => assert!(false, "the stream runs, and is {other:?}"),
+            if replay.rest != Rest::More {
+                assert!(matches!(replay.rest, Rest::Running(_)), "the stream runs: {:?}", replay.rest);
+                break;
             }
         }
         assert_eq!(seen, (1..=50).collect::<Vec<_>>());

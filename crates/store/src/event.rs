@@ -65,6 +65,7 @@ pub trait EventStore: fmt::Debug + Send + Sync + 'static {
 }
 
 /// When an operation is as durable as the store makes it.
+#[expect(clippy::exhaustive_enums, reason = "an operation is durable already, or it is waited for")]
 #[must_use = "a result is written to the socket once it is durable"]
 pub enum Durable {
     /// It is already.
