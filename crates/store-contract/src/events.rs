@@ -177,6 +177,33 @@ pub fn a_stream_without_events_is_forgotten_once_it_ends(fixture: &dyn Fixture) 
     })
 }
 
+/// The store does not grow with the events of sessions that have ended. Needs [`Fixture::size`].
+pub fn many_events_take_bounded_room(fixture: &dyn Fixture) -> BoxFuture<'_, ()> {
+    Box::pin(async {
+        let node = fixture.node().await;
+        if fixture.size().await.is_none() {
+            return;
+        }
+        let (data, mut peaks) = ("x".repeat(1000), [0, 0]);
+        for round in 0..60 {
+            let session = session();
+            for place in 1..1000 {
+                drop(node.events.append(session, event_of(1, place, &data), false));
+            }
+            let last = node.events.append(session, event_of(1, 1000, &data), true).wait().await;
+            assert!(last.is_ok(), "{last:?}");
+            node.events.forget(session);
+            let peak = &mut peaks[usize::from(round >= 20)];
+            *peak = fixture.size().await.unwrap_or(0).max(*peak);
+        }
+        let [first, later] = peaks;
+        assert!(
+            later <= 2 * first + (1 << 20),
+            "{later} bytes, after {first} bytes of a third of the events"
+        );
+    })
+}
+
 async fn replay(
     events: &dyn EventStore,
     session: SessionId,

@@ -1,7 +1,8 @@
 //! Each test of the contract fails on a store with a fault: a test that cannot fail says nothing.
 
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use agentwire_store::{
@@ -74,7 +75,8 @@ enum Fault {
 struct Broken {
     fault: Fault,
     clock: Clock,
-    stores: std::sync::Mutex<Stores>,
+    stores: Mutex<Stores>,
+    sessions: Sessions,
     bus: MemoryBus,
     nodes: MemoryNodes,
 }
@@ -82,18 +84,22 @@ struct Broken {
 impl Broken {
     fn new(fault: Fault) -> Self {
         let (clock, bus, nodes) = (Clock::manual(), MemoryBus::default(), MemoryNodes::default());
-        let stores = std::sync::Mutex::new(stores(fault, &clock, &bus, &nodes));
-        Self { fault, clock, stores, bus, nodes }
+        let sessions = Sessions::default();
+        let stores = Mutex::new(stores(fault, &sessions, &clock, &bus, &nodes));
+        Self { fault, clock, stores, sessions, bus, nodes }
     }
 }
 
-fn stores(fault: Fault, clock: &Clock, bus: &MemoryBus, nodes: &MemoryNodes) -> Stores {
+/// The sessions that had events.
+type Sessions = Arc<Mutex<BTreeSet<SessionId>>>;
+
+fn stores(fault: Fault, sessions: &Sessions, clock: &Clock, bus: &MemoryBus, nodes: &MemoryNodes) -> Stores {
     let session_limit = if fault == Fault::NoSessionLimit { 16 << 20 } else { 1 << 20 };
     let limits = StoreLimits::new().session_events(session_limit).events(64 << 20);
     let mut inner = Stores::memory(&limits, clock);
     inner.bus = Arc::new(bus.clone());
     inner.nodes = Arc::new(nodes.clone());
-    Stores::of(&Arc::new(Mutant { fault, inner }))
+    Stores::of(&Arc::new(Mutant { fault, inner, sessions: sessions.clone() }))
 }
 
 impl Fixture for Broken {
@@ -116,6 +122,16 @@ impl Fixture for Broken {
         ready(now(operation)).boxed()
     }
 
+    /// The bytes of all events that can be replayed.
+    fn size(&self) -> BoxFuture<'_, Option<u64>> {
+        let (stores, after) = (self.stores.lock().unwrap().clone(), EventId::new(1, 0));
+        let size = |session: &SessionId| {
+            let replay = stores.events.replay(*session, after, usize::MAX).now_or_never().unwrap().unwrap();
+            replay.events.iter().map(|event| event.data.len() as u64).sum::<u64>()
+        };
+        ready(Some(self.sessions.lock().unwrap().iter().map(size).sum())).boxed()
+    }
+
     fn expire(&self, node: NodeId) -> BoxFuture<'_, bool> {
         self.nodes.expire(node);
         ready(true).boxed()
@@ -130,7 +146,8 @@ impl Fixture for Broken {
 
     fn restart(&self) -> BoxFuture<'_, bool> {
         if self.fault == Fault::Forgetful {
-            *self.stores.lock().unwrap() = stores(self.fault, &self.clock, &self.bus, &self.nodes);
+            *self.stores.lock().unwrap() =
+                stores(self.fault, &self.sessions, &self.clock, &self.bus, &self.nodes);
         }
         ready(true).boxed()
     }
@@ -145,6 +162,7 @@ fn now(mut operation: BoxFuture<'_, ()>) -> bool {
 struct Mutant {
     fault: Fault,
     inner: Stores,
+    sessions: Sessions,
 }
 
 impl Mutant {
@@ -170,11 +188,12 @@ impl EventStore for Mutant {
     }
 
     fn append(&self, session: SessionId, mut event: Event, is_last: bool) -> Durable {
+        self.sessions.lock().unwrap().insert(session);
         event.id.stream = self.stream(event.id.stream);
         if self.is(Fault::Trims) {
             event.data = Bytes::from(String::from_utf8(event.data.to_vec()).unwrap().replace(' ', ""));
         }
-        if self.is(Fault::LosesEvents) && event.id.place % 3 == 0 {
+        if self.is(Fault::LosesEvents) && event.id.place.is_multiple_of(3) {
             return Durable::Now;
         }
         let is_last = is_last && !self.is(Fault::NoEnd);
@@ -256,7 +275,7 @@ impl SessionRecords for Mutant {
         mut record: SessionRecord,
     ) -> BoxFuture<'static, Result<bool, StoreError>> {
         if self.is(Fault::UpdatesAlways)
-            && let Ok(Some(stored)) = block_on(self.inner.records.load(session))
+            && let Some(Ok(Some(stored))) = self.inner.records.load(session).now_or_never()
         {
             record.version = stored.version;
         }
@@ -356,6 +375,7 @@ const CAUGHT: &[(Test, &[Fault])] = &[
     (events::a_stream_runs_until_it_ends, &[Fault::NoEnd, Fault::NoRuns, Fault::HidesRefusal]),
     (events::the_events_of_a_session_are_bounded, &[Fault::NoSessionLimit, Fault::HidesRefusal]),
     (events::a_stream_without_events_is_forgotten_once_it_ends, &[Fault::NoEnd]),
+    (events::many_events_take_bounded_room, &[Fault::NoForget]),
     (writers::of_two_writers_of_one_place_one_wins, &[Fault::HidesRefusal, Fault::LosesEvents]),
     (writers::a_place_is_never_taken_twice, &[Fault::HidesRefusal]),
     (
