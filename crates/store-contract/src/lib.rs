@@ -100,6 +100,7 @@ macro_rules! contract_tests {
             buses::a_message_to_one_node_reaches_it_alone
             buses::a_subscription_survives_an_interruption
             cuts::a_cut_loses_and_doubles_no_event
+            cuts::a_cut_gives_no_number_and_no_name_twice
             cuts::what_is_durable_survives_a_restart
         }
     };

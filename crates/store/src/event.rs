@@ -171,8 +171,8 @@ impl Event {
 pub struct EventId {
     /// The number of the stream, counted from 1 within the session. Nodes take numbers in blocks, so there are gaps.
     pub stream: u64,
-    /// The place on the stream. Messages are counted from 1; 0 is the event without data at its beginning, which is not stored.
-    /// A node leaves no gaps.
+    /// The place on the stream. Messages are counted from 1; 0 is the event without data at its beginning, which is not stored. An
+    /// event that the store refuses leaves a gap.
     pub place: u64,
 }
 

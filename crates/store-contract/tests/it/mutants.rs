@@ -398,6 +398,10 @@ const CAUGHT: &[(Test, &[Fault])] = &[
     (buses::a_message_to_one_node_reaches_it_alone, &[Fault::SendsToAll]),
     (buses::a_subscription_survives_an_interruption, &[Fault::NoMissed]),
     (cuts::a_cut_loses_and_doubles_no_event, &[Fault::LosesEvents]),
+    (
+        cuts::a_cut_gives_no_number_and_no_name_twice,
+        &[Fault::SameNumbers, Fault::NamesAgain, Fault::NoDelete],
+    ),
     (cuts::what_is_durable_survives_a_restart, &[Fault::Forgetful]),
 ];
 
