@@ -1,6 +1,6 @@
 //! Lost connections, and the end of the store.
 
-use agentwire_store::{NodeId, Rest, Runs, StoreError};
+use agentwire_store::{EventId, NodeId, Rest, Runs, SessionId, StoreError, Stores};
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, join};
 
@@ -24,26 +24,17 @@ pub fn a_cut_loses_and_doubles_no_event(fixture: &dyn Fixture) -> BoxFuture<'_, 
         for place in 2..=60 {
             for attempt in 0.. {
                 let appended = append_and_cut(fixture, &node, session, place, attempt).await;
-                match appended {
-                    // The second: an earlier attempt has stored it, and its answer was lost.
-                    Ok(()) | Err(StoreError::TakenOver) => break,
-                    Err(StoreError::Away(_)) => {}
-                    Err(other) => assert!(false, "{other:?}"),
+                // The second: an earlier attempt has stored it, and its answer was lost.
+                if matches!(appended, Ok(()) | Err(StoreError::TakenOver)) {
+                    break;
                 }
+                assert!(matches!(appended, Err(StoreError::Away(_))), "{appended:?}");
                 assert!(attempt < ATTEMPTS, "the store comes back");
                 fixture.pass(fixture.time_to_live() / 20).await;
             }
         }
-        let mut found = Vec::new();
-        for _ in 0..ATTEMPTS {
-            match node.events.replay(session, agentwire_store::EventId::new(1, 0), usize::MAX).await {
-                Ok(replay) => {
-                    found = replay.events;
-                    break;
-                }
-                Err(_) => fixture.pass(fixture.time_to_live() / 20).await,
-            }
-        }
+        let replay = || node.events.replay(session, EventId::new(1, 0), usize::MAX);
+        let found = eventually_done(fixture, replay).await.expect("the store comes back").events;
         let expected: Vec<_> = (1..=60).map(|place| event(1, place)).collect();
         assert_eq!(found, expected, "no gap, no event twice");
     })
@@ -52,12 +43,12 @@ pub fn a_cut_loses_and_doubles_no_event(fixture: &dyn Fixture) -> BoxFuture<'_, 
 /// Appends an event and cuts: before, at once with, or after it, by turns. Later attempts do not cut.
 async fn append_and_cut(
     fixture: &dyn Fixture,
-    node: &agentwire_store::Stores,
-    session: agentwire_store::SessionId,
+    node: &Stores,
+    session: SessionId,
     place: u64,
     attempt: usize,
 ) -> Result<(), StoreError> {
-    if attempt == 0 && place % 3 == 0 {
+    if attempt == 0 && place.is_multiple_of(3) {
         fixture.cut().await;
     }
     let append = node.events.append(session, event(1, place), false).wait();
@@ -72,6 +63,69 @@ async fn append_and_cut(
         fixture.cut().await;
     }
     result.expect("it has completed")
+}
+
+/// Connections are cut during operations on records and names. No number of a stream and no name is given twice, a record that was
+/// deleted stays away, and no operation takes longer than it may. Needs [`Fixture::cut`].
+pub fn a_cut_gives_no_number_and_no_name_twice(fixture: &dyn Fixture) -> BoxFuture<'_, ()> {
+    Box::pin(async {
+        let (node, session) = (fixture.node().await, session());
+        create(fixture, &node, session, record(1)).await;
+        if !fixture.cut().await {
+            return;
+        }
+        let mut numbers = Vec::new();
+        for round in 0..30 {
+            let taken = cut_during(fixture, node.records.take_streams(session, 8)).await;
+            numbers.extend(taken.into_iter().flatten().flatten());
+            let name = format!("state/{round}");
+            let mut first = 0;
+            for _ in 0..3 {
+                let used = cut_during(fixture, node.once.insert(&name, fixture.time_to_live())).await;
+                first += usize::from(used == Some(true));
+                fixture.pass(fixture.time_to_live() / 100).await;
+            }
+            assert!(first <= 1, "a name is taken {first} times");
+            // The use of the record keeps it.
+            let _ = cut_during(fixture, node.records.touch(session)).await;
+        }
+        let count = numbers.len();
+        numbers.sort_unstable();
+        numbers.dedup();
+        assert_eq!(numbers.len(), count, "a number is given twice");
+        let deleted = eventually_done(fixture, || node.records.delete(session)).await;
+        assert!(deleted.is_some(), "the store comes back");
+        let found = eventually_done(fixture, || node.records.load(session)).await;
+        assert_eq!(found, Some(None));
+    })
+}
+
+/// The result of an operation, while which all connections are cut. None where it fails.
+async fn cut_during<T: Send>(
+    fixture: &dyn Fixture,
+    operation: BoxFuture<'static, Result<T, StoreError>>,
+) -> Option<T> {
+    let mut result = None;
+    let operation = async { result = Some(operation.await) };
+    let (in_time, _) = join(fixture.in_time(operation.boxed()), fixture.cut()).await;
+    assert!(in_time, "an operation takes longer than it may");
+    let result = result.expect("it has completed");
+    assert!(matches!(&result, Ok(_) | Err(StoreError::Away(_))), "{:?}", result.err());
+    result.ok()
+}
+
+/// Repeats an operation until the store can be reached.
+async fn eventually_done<T>(
+    fixture: &dyn Fixture,
+    operation: impl Fn() -> BoxFuture<'static, Result<T, StoreError>>,
+) -> Option<T> {
+    for _ in 0..ATTEMPTS {
+        if let Ok(result) = operation().await {
+            return Some(result);
+        }
+        fixture.pass(fixture.time_to_live() / 20).await;
+    }
+    None
 }
 
 /// What was acknowledged survives the end of the store and of all nodes. Needs [`Fixture::restart`].

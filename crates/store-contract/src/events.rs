@@ -92,10 +92,9 @@ pub fn a_replay_has_a_limit(fixture: &dyn Fixture) -> BoxFuture<'_, ()> {
             assert!(size <= 11 * length, "{size} bytes, where the limit is {}", 10 * length);
             seen.extend(replay.events.iter().map(|event| event.id.place));
             replays += 1;
-            match replay.rest {
-                Rest::More => {}
-                Rest::Running(_) => break,
-                other => assert!(false, "the stream runs, and is {other:?}"),
+            if replay.rest != Rest::More {
+                assert!(matches!(replay.rest, Rest::Running(_)), "the stream runs: {:?}", replay.rest);
+                break;
             }
         }
         assert_eq!(seen, (1..=50).collect::<Vec<_>>());
@@ -175,6 +174,33 @@ pub fn a_stream_without_events_is_forgotten_once_it_ends(fixture: &dyn Fixture) 
         assert!(ended.is_ok(), "{ended:?}");
         assert!(matches!(rest(&*node.events, session, 500).await, Rest::Unknown | Rest::Ended));
         assert_eq!(places(&*node.events, session, 1, 0).await, [1]);
+    })
+}
+
+/// The store does not grow with the events of sessions that have ended. Needs [`Fixture::size`].
+pub fn many_events_take_bounded_room(fixture: &dyn Fixture) -> BoxFuture<'_, ()> {
+    Box::pin(async {
+        let node = fixture.node().await;
+        if fixture.size().await.is_none() {
+            return;
+        }
+        let (data, mut peaks) = ("x".repeat(1000), [0, 0]);
+        for round in 0..60 {
+            let session = session();
+            for place in 1..1000 {
+                drop(node.events.append(session, event_of(1, place, &data), false));
+            }
+            let last = node.events.append(session, event_of(1, 1000, &data), true).wait().await;
+            assert!(last.is_ok(), "{last:?}");
+            node.events.forget(session);
+            let peak = &mut peaks[usize::from(round >= 20)];
+            *peak = fixture.size().await.unwrap_or(0).max(*peak);
+        }
+        let [first, later] = peaks;
+        assert!(
+            later <= 2 * first + (1 << 20),
+            "{later} bytes, after {first} bytes of a third of the events"
+        );
     })
 }
 

@@ -32,6 +32,11 @@ pub trait Fixture: Sync {
         })
     }
 
+    /// Returns the bytes that the store uses, where this fixture can measure them.
+    fn size(&self) -> BoxFuture<'_, Option<u64>> {
+        Box::pin(future::ready(None))
+    }
+
     /// Stops a node until its lease has expired, as SIGSTOP would. Returns whether this fixture can.
     fn expire(&self, node: NodeId) -> BoxFuture<'_, bool> {
         let _ = node;

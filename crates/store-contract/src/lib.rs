@@ -57,6 +57,11 @@ use futures_util::future::BoxFuture;
 
 pub use fixture::Fixture;
 
+/// Compiles the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 /// A test of a store.
 pub type Test = for<'a> fn(&'a dyn Fixture) -> BoxFuture<'a, ()>;
 
@@ -75,6 +80,7 @@ macro_rules! contract_tests {
             events::a_stream_runs_until_it_ends
             events::the_events_of_a_session_are_bounded
             events::a_stream_without_events_is_forgotten_once_it_ends
+            events::many_events_take_bounded_room
             writers::of_two_writers_of_one_place_one_wins
             writers::a_place_is_never_taken_twice
             writers::a_stream_that_is_taken_over_refuses_its_former_node
@@ -94,6 +100,7 @@ macro_rules! contract_tests {
             buses::a_message_to_one_node_reaches_it_alone
             buses::a_subscription_survives_an_interruption
             cuts::a_cut_loses_and_doubles_no_event
+            cuts::a_cut_gives_no_number_and_no_name_twice
             cuts::what_is_durable_survives_a_restart
         }
     };

@@ -65,6 +65,7 @@ pub trait EventStore: fmt::Debug + Send + Sync + 'static {
 }
 
 /// When an operation is as durable as the store makes it.
+#[expect(clippy::exhaustive_enums, reason = "an operation is durable already, or it is waited for")]
 #[must_use = "a result is written to the socket once it is durable"]
 pub enum Durable {
     /// It is already.
@@ -170,8 +171,8 @@ impl Event {
 pub struct EventId {
     /// The number of the stream, counted from 1 within the session. Nodes take numbers in blocks, so there are gaps.
     pub stream: u64,
-    /// The place on the stream. Messages are counted from 1; 0 is the event without data at its beginning, which is not stored.
-    /// A node leaves no gaps.
+    /// The place on the stream. Messages are counted from 1; 0 is the event without data at its beginning, which is not stored. An
+    /// event that the store refuses leaves a gap.
     pub place: u64,
 }
 

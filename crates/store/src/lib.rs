@@ -1,4 +1,50 @@
-//! What the nodes of one server share, as traits.
+//! What the nodes of one server share, as traits, so that a client can be served by any of them.
+//!
+//! - [`EventStore`]: the events of resumable streams, and where each stream runs.
+//! - [`SessionRecords`]: what a node needs to continue a session that another has opened.
+//! - [`Bus`]: messages between nodes, each at most once.
+//! - [`Nodes`]: leases, which say which nodes are alive.
+//! - [`OnceStore`]: names that are used once.
+//!
+//! [`Stores`] is one of each. [`Stores::memory`] is the default of one process. With the feature `file`, `FileStore` keeps sessions
+//! over a restart of the process. `agentwire-store-contract` has the tests that every implementation passes. This crate does no
+//! network I/O and needs no runtime.
+//!
+//! ```text
+//!  node A                    store                     node B
+//!    │ begin(stream 1, A) ────▶ │                         │
+//!    │ append(1-1), durable ──▶ │                         │
+//!    ✗ dies                     │ ◀──── replay(after 1-0) │  the client resumes here
+//!                               │ 1-1, Running(A) ──────▶ │
+//!                               │ ◀────────── is_alive(A) │
+//!                               │ no ───────────────────▶ │
+//!                               │ ◀ take_over(1, error)   │  A can append nothing any more
+//! ```
+//!
+//! ```
+//! use agentwire_store::{Clock, Event, EventId, Rest, Runs, SessionId, StoreLimits, Stores};
+//!
+//! # futures::executor::block_on(async {
+//! let stores = Stores::memory(&StoreLimits::new(), &Clock::system());
+//! let (session, lease) = (SessionId::random().unwrap(), stores.nodes.join().await?);
+//! let runs = Runs::new(lease.node(), vec![1_i64.into()]);
+//! stores.events.begin(session, 1, runs).wait().await?;
+//! let event = Event::new(EventId::new(1, 1), r#"{"jsonrpc":"2.0","id":1,"result":{}}"#.into());
+//! stores.events.append(session, event.clone(), true).wait().await?;
+//!
+//! let replay = stores.events.replay(session, EventId::new(1, 0), 1 << 20).await?;
+//! assert_eq!((replay.events, replay.rest), (vec![event], Rest::Ended));
+//! # Ok::<_, agentwire_store::StoreError>(())
+//! # }).unwrap();
+//! ```
+//!
+//! # Invariants
+//!
+//! - Of two events with one place of one stream, at most one is stored.
+//! - Nothing comes behind the end of a stream, whoever appends it.
+//! - A session that has ended never comes back, and no number of a stream is given twice.
+//! - Everything that a client can make grow has a limit.
+//! - Times are those of the store's clock, never those of a node.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod bus;
@@ -29,3 +75,8 @@ pub use once::{MAX_ONCE_NAME, OnceStore};
 pub use record::{SessionRecord, SessionRecords, StreamBlock};
 pub use session_id::SessionId;
 pub use stores::Stores;
+
+/// Compiles the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

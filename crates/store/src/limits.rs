@@ -43,7 +43,7 @@ impl StoreLimits {
         self
     }
 
-    /// The records of sessions. Where there is no room, no more are added.
+    /// The records of sessions, of which one owner has up to a quarter. Where there is no room, no more are added.
     pub const fn records(mut self, bytes: usize) -> Self {
         self.records = bytes;
         self

@@ -20,6 +20,9 @@ pub struct SessionRecord {
     /// The SHA-256 digest of the name of the principal that opened it. None where it was opened without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub principal: Option<[u8; 32]>,
+    /// The name of the caller that the room of the record counts for, as in [`EventStore::open`](crate::EventStore::open).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
     /// The messages of the client that lead to the session's state, in their order: `initialize`, `notifications/initialized`,
     /// the last `logging/setLevel`, and a `resources/subscribe` for each URI. A node gives them to its service and drops the
     /// answers.
@@ -29,9 +32,9 @@ pub struct SessionRecord {
 }
 
 impl SessionRecord {
-    /// The record of a new session, whose version is 0.
+    /// The record of a new session, whose version is 0, without an owner.
     pub fn new(principal: Option<[u8; 32]>, messages: Vec<RawJson>) -> Self {
-        Self { principal, messages, version: 0 }
+        Self { principal, owner: None, messages, version: 0 }
     }
 }
 
@@ -46,7 +49,7 @@ pub trait SessionRecords: fmt::Debug + Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// [`StoreError::Full`] where there is no room.
+    /// [`StoreError::Full`] where there is no room, or the owner of the record has its share of it.
     fn create(
         &self,
         session: SessionId,
@@ -63,7 +66,7 @@ pub trait SessionRecords: fmt::Debug + Send + Sync + 'static {
     /// A node calls this for a session in use, once in a tenth of the time to live.
     fn touch(&self, session: SessionId) -> BoxFuture<'static, Result<bool, StoreError>>;
 
-    /// Replaces the messages where the stored version is that of `record`, and counts the version up, durably. Returns false where
+    /// Replaces the record where the stored version is that of `record`, and counts the version up, durably. Returns false where
     /// the version is another or there is no record: the caller loads it again.
     fn update(
         &self,

@@ -62,6 +62,11 @@ impl Fixture for Files {
         1 << 20
     }
 
+    fn size(&self) -> BoxFuture<'_, Option<u64>> {
+        let journal = self.directory.path().join("store/journal");
+        ready(Some(std::fs::metadata(journal).unwrap().len())).boxed()
+    }
+
     fn expire(&self, node: NodeId) -> BoxFuture<'_, bool> {
         self.store().nodes().expire(node);
         ready(true).boxed()

@@ -76,6 +76,7 @@ impl Change {
     pub(super) fn read(text: &[u8]) -> Result<Self, String> {
         match text.strip_prefix(EVENT.as_bytes()) {
             Some(event) => read_event(event).ok_or_else(|| "an event that is none".to_owned()),
+            // read: this store has written it.
             None => serde_json::from_slice(text).map_err(|error| error.to_string()),
         }
     }

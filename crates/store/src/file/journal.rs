@@ -186,3 +186,50 @@ impl Journal {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(number: usize) -> Change {
+        Change::Name { name: number.to_string(), expires: 1 }
+    }
+
+    fn names(path: &std::path::Path) -> (Loaded, Vec<Change>) {
+        let mut changes = Vec::new();
+        let loaded = load(Directory::open_absolute(path).unwrap(), |change| changes.push(change)).unwrap();
+        (loaded, changes)
+    }
+
+    #[test]
+    fn after_a_failed_write_everything_is_written_anew() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("store");
+        let mut journal = Journal::create(names(&path).0, &[name(1)], true).unwrap();
+        journal.append(&[name(2)]).unwrap();
+        // A file that cannot be written.
+        journal.file = Some(journal.directory.open_file(JOURNAL, Access::Read).unwrap());
+        let failure = journal.append(&[name(3)]).unwrap_err();
+        assert!(matches!(StoreError::from(failure), StoreError::Away(_)));
+        assert!(journal.must_rewrite() && journal.pause().is_some());
+        journal.replace(&[name(1), name(2), name(3)]).unwrap();
+        assert!(!journal.must_rewrite() && journal.pause().is_none());
+        journal.append(&[name(4)]).unwrap();
+        drop(journal);
+        assert_eq!(names(&path).1, (1..=4).map(name).collect::<Vec<_>>());
+    }
+
+    /// A process may end between any two steps of writing the journal anew.
+    #[test]
+    fn a_journal_that_is_being_written_anew_does_not_count() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("store");
+        drop(Journal::create(names(&path).0, &[name(1)], false).unwrap());
+        std::fs::write(path.join(NEW), b"0000").unwrap();
+        assert_eq!(names(&path).1, [name(1)]);
+        // The damaged one was moved aside.
+        std::fs::rename(path.join(JOURNAL), path.join(NEW)).unwrap();
+        assert_eq!(names(&path).1, [name(1)]);
+        assert!(path.join(JOURNAL).exists());
+    }
+}

@@ -34,6 +34,7 @@ struct State {
 }
 
 /// What is written at once.
+#[derive(Debug)]
 enum Work {
     Append(Vec<Change>),
     Replace(Vec<Change>),
@@ -129,5 +130,32 @@ impl State {
         if self.queued > QUEUE {
             (self.queue, self.queued, self.overflowed) = (Vec::new(), 0, true);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::directory::Directory;
+    use super::super::journal;
+    use super::*;
+    use crate::StoreLimits;
+
+    #[test]
+    fn a_queue_that_is_too_large_is_replaced_by_the_tables() {
+        let directory = tempfile::tempdir().unwrap();
+        let opened = Directory::open_absolute(&directory.path().join("store")).unwrap();
+        let loaded = journal::load(opened, |_| {}).unwrap();
+        let journal = Journal::create(loaded, &[], false).unwrap();
+        let shared = Shared::new(Tables::new(&StoreLimits::new()), Clock::manual());
+        let name = Change::Name { name: "a name".to_owned(), expires: 1 };
+        let fit = QUEUE / name.size();
+        let add = |count| shared.change(|_, _, changes| changes.extend(vec![name.clone(); count])).1;
+        assert!(add(fit - 1).is_some());
+        assert!(matches!(shared.next(&journal), Some((Work::Append(queue), _)) if queue.len() == fit - 1));
+        assert!(add(fit).is_some() && add(1).is_some());
+        assert_eq!(shared.state.lock().queue.len(), 0);
+        assert!(matches!(shared.next(&journal), Some((Work::Replace(changes), _)) if changes.is_empty()));
+        assert!(add(1).is_some());
+        assert!(matches!(shared.next(&journal), Some((Work::Append(queue), _)) if queue.len() == 1));
     }
 }

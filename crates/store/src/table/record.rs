@@ -11,6 +11,9 @@ use crate::{SessionId, SessionRecord, StoreError, StoreLimits, StreamBlock};
 /// The bytes of a record beside its messages.
 const RECORD_COST: usize = 2 * size_of::<StoredRecord>() + 64;
 
+/// One owner has up to this part of the room.
+const OWNER_SHARE: usize = 4;
+
 /// Expired records are removed once in so many milliseconds.
 const SWEEP: u64 = 60_000;
 
@@ -23,6 +26,8 @@ pub(crate) struct RecordTable {
     limit: usize,
     records: BTreeMap<SessionId, StoredRecord>,
     size: usize,
+    /// The bytes of the records of each owner.
+    owners: BTreeMap<String, usize>,
     swept: u64,
     /// The sessions whose expired records were removed.
     expired: Vec<SessionId>,
@@ -40,7 +45,14 @@ pub(crate) struct StoredRecord {
 
 impl RecordTable {
     pub(crate) fn new(limits: &StoreLimits) -> Self {
-        Self { limit: limits.records, records: BTreeMap::new(), size: 0, swept: 0, expired: Vec::new() }
+        Self {
+            limit: limits.records,
+            records: BTreeMap::new(),
+            size: 0,
+            owners: BTreeMap::new(),
+            swept: 0,
+            expired: Vec::new(),
+        }
     }
 
     pub(crate) fn create(
@@ -64,19 +76,52 @@ impl RecordTable {
     ) -> Result<(), StoreError> {
         // Each message is a part of a larger text, which would stay as well.
         stored.record.messages = stored.record.messages.iter().map(RawJson::detached).collect();
-        let replaced = self.records.get(&session).map_or(0, StoredRecord::size);
-        if self.size - replaced + stored.size() > self.limit {
-            if now.saturating_sub(self.swept) >= SWEEP_FULL {
-                self.remove_expired(now);
+        if let Err(full) = self.room_for(session, &stored) {
+            if now.saturating_sub(self.swept) < SWEEP_FULL {
+                return Err(full);
             }
-            let replaced = self.records.get(&session).map_or(0, StoredRecord::size);
-            if self.size - replaced + stored.size() > self.limit {
-                return Err(StoreError::full(format!("all records have {} bytes, at most", self.limit)));
+            self.remove_expired(now);
+            self.room_for(session, &stored)?;
+        }
+        self.take(session);
+        self.size += stored.size();
+        if let Some(owner) = &stored.record.owner {
+            *self.owners.entry(owner.clone()).or_default() += stored.size();
+        }
+        self.records.insert(session, stored);
+        Ok(())
+    }
+
+    /// Whether a record fits, in place of the one that its session has.
+    fn room_for(&self, session: SessionId, stored: &StoredRecord) -> Result<(), StoreError> {
+        let replaced = self.records.get(&session);
+        if self.size - replaced.map_or(0, StoredRecord::size) + stored.size() > self.limit {
+            let reason = format!("the records of all sessions have {} bytes, at most", self.limit);
+            return Err(StoreError::full(reason));
+        }
+        let Some(owner) = &stored.record.owner else { return Ok(()) };
+        let replaced = replaced.filter(|replaced| replaced.record.owner.as_ref() == Some(owner));
+        let of_owner = self.owners.get(owner).copied().unwrap_or(0);
+        let share = self.limit / OWNER_SHARE;
+        if of_owner - replaced.map_or(0, StoredRecord::size) + stored.size() > share {
+            return Err(StoreError::full(format!("the records of one owner have {share} bytes, at most")));
+        }
+        Ok(())
+    }
+
+    /// Takes a record out.
+    fn take(&mut self, session: SessionId) -> Option<StoredRecord> {
+        let stored = self.records.remove(&session)?;
+        self.size -= stored.size();
+        if let Some(owner) = &stored.record.owner
+            && let Some(size) = self.owners.get_mut(owner)
+        {
+            *size -= stored.size();
+            if *size == 0 {
+                self.owners.remove(owner);
             }
         }
-        self.size += stored.size();
-        self.size -= self.records.insert(session, stored).map_or(0, |replaced| replaced.size());
-        Ok(())
+        Some(stored)
     }
 
     /// The record of a session, if it has not expired. Does not restart its time to live.
@@ -110,8 +155,7 @@ impl RecordTable {
 
     /// Removes a record. Returns whether there was one that had not expired.
     pub(crate) fn remove(&mut self, now: u64, session: SessionId) -> bool {
-        let Some(stored) = self.records.remove(&session) else { return false };
-        self.size -= stored.size();
+        let Some(stored) = self.take(session) else { return false };
         if self.records.is_empty() {
             // An empty tree keeps its last node, which would pin the heap.
             self.records = BTreeMap::new();
@@ -170,7 +214,8 @@ impl RecordTable {
 impl StoredRecord {
     fn size(&self) -> usize {
         let message = |message: &RawJson| size_of::<RawJson>() + 32 + message.len();
-        RECORD_COST + self.record.messages.iter().map(message).sum::<usize>()
+        let owner = self.record.owner.as_ref().map_or(0, String::len);
+        RECORD_COST + owner + self.record.messages.iter().map(message).sum::<usize>()
     }
 }
 
@@ -205,6 +250,21 @@ mod tests {
         assert_eq!(table.sweep(later), []);
         assert!(table.remove(later, session));
         assert_eq!(table.size, 0);
+    }
+
+    /// One owner fills its share. Others have theirs.
+    #[test]
+    fn an_owner_has_a_share() {
+        let mut table = RecordTable::new(&StoreLimits::new().records(40_000));
+        let of = |owner: &str| SessionRecord { owner: Some(owner.to_owned()), ..record(1000) };
+        let mut create = |owner| table.create(0, SessionId::random().unwrap(), of(owner), HOUR);
+        let count = (0..).take_while(|_| create("hostile").is_ok()).count();
+        assert!((6..10).contains(&count), "{count}");
+        assert!(create("polite").is_ok());
+        let session = SessionId::random().unwrap();
+        table.create(0, session, of("third"), HOUR).unwrap();
+        assert!(table.remove(0, session));
+        assert_eq!(table.owners.len(), 2);
     }
 
     #[test]
