@@ -1,40 +1,15 @@
 //! Messages between nodes, by sharded publish and subscribe.
 
-use std::sync::Arc;
-
 use agentwire_store::{Bus, BusEvent, BusMessage, NodeId, StoreError, Subscription};
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, stream};
 use redis::Value;
-use serde::{Deserialize, Serialize};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{broadcast, mpsc, oneshot};
 
 use crate::error::unexpected;
-use crate::keys::Keys;
-use crate::link::Link;
 use crate::store::RedisStore;
-use crate::subscriptions::{Request, Subscriptions};
-
-/// A message with its sender, who does not get it.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct Envelope {
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub(crate) from: Option<NodeId>,
-    pub(crate) message: BusMessage,
-}
-
-/// The subscriptions of this process, which a task of their own serves from the first one on.
-#[derive(Debug)]
-pub(crate) struct Subscriber(mpsc::UnboundedSender<Request>);
-
-impl Subscriber {
-    pub(crate) fn new(link: &Arc<Link>, keys: &Keys) -> Self {
-        let (sender, requests) = mpsc::unbounded_channel();
-        tokio::spawn(Subscriptions::new(link.clone(), keys.clone()).run(requests));
-        Self(sender)
-    }
-}
+use crate::subscriptions::{Envelope, Request};
 
 impl RedisStore {
     /// Returns how many nodes have got it.
@@ -68,7 +43,7 @@ impl Bus for RedisStore {
     }
 
     fn subscribe(&self, node: NodeId) -> BoxFuture<'static, Result<Subscription, StoreError>> {
-        let requests = self.subscriber.0.clone();
+        let requests = self.subscriber.requests();
         async move {
             let (reply, receiver) = oneshot::channel();
             _ = requests.send(Request::Add(node, reply));

@@ -18,6 +18,7 @@ use redis::{Pipeline, Value};
 use tokio::sync::oneshot;
 
 use crate::error::{store_error, unexpected};
+use crate::json;
 use crate::link::Link;
 use crate::store::RedisStore;
 use crate::writer::millis;
@@ -127,7 +128,7 @@ impl RedisStore {
 fn header(session_id: &SessionId, reply: Value) -> Result<Option<SessionHeader>, StoreError> {
     match reply {
         Value::Nil => Ok(None),
-        Value::BulkString(text) => serde_json::from_slice(&text)
+        Value::BulkString(text) => json::decode(&text)
             .map(Some)
             .map_err(|error| StoreError::corrupt(session_id, "its header", error.to_string())),
         _ => Err(StoreError::other(unexpected("GET"))),
@@ -264,7 +265,7 @@ fn records(
     });
     // An error is the last item.
     let until_error = pages.flatten().scan(false, |has_failed, item| {
-        let item = (!*has_failed).then(|| item);
+        let item = (!*has_failed).then_some(item);
         *has_failed |= matches!(item, Some(Err(_)));
         std::future::ready(item)
     });

@@ -1,127 +1,22 @@
 //! The events of streams.
 
-use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use agentwire_store::{Durable, Event, EventId, EventStore, Replay, Rest, Runs, SessionId, StoreError};
-use agentwire_sync::Mutex;
 use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use redis::{Pipeline, Value};
-use tokio::sync::{mpsc, oneshot};
-use tokio::time::Instant;
 
 use crate::entry::{END, StreamEntry, entries};
-use crate::error::{CircuitOpen, TimedOut, store_error, unexpected};
-use crate::keys::Keys;
+use crate::error::{store_error, unexpected};
+use crate::json;
 use crate::link::Link;
 use crate::store::RedisStore;
-use crate::writer::{Change, Message, StreamLimits, Write, Writer, millis};
+use crate::writer::{Change, millis};
 
 /// The entries that one command reads.
 const PAGE: usize = 128;
-/// What an event counts in the queue beside its data, in bytes.
-const OVERHEAD: usize = 256;
-
-/// The queue to the [`Writer`].
-#[derive(Debug)]
-pub(crate) struct EventQueue {
-    link: Arc<Link>,
-    sender: mpsc::UnboundedSender<Message>,
-    /// The bytes in the queue.
-    queued: Arc<AtomicUsize>,
-    /// The most bytes in the queue.
-    queue_bytes: usize,
-    /// The most bytes of a stream.
-    stream_bytes: usize,
-    /// Streams with an event that found no room in the queue, and whether something of them may be stored. They take no further
-    /// events, because a client that resumed them would miss that one.
-    incomplete: Mutex<HashMap<(SessionId, u64), bool>>,
-}
-
-/// An event finds no room.
-#[derive(Debug, thiserror::Error)]
-#[error(
-    "an event of the stream finds no room in {queue_bytes} bytes that wait, or {stream_bytes} of a stream"
-)]
-struct NoRoom {
-    queue_bytes: usize,
-    stream_bytes: usize,
-}
-
-impl EventQueue {
-    /// Starts a writer, which ends with the queue.
-    pub(crate) fn new(link: &Arc<Link>, keys: &Keys, limits: StreamLimits, queue_bytes: usize) -> Self {
-        let (sender, receiver) = mpsc::unbounded_channel();
-        let queued = Arc::new(AtomicUsize::new(0));
-        tokio::spawn(Writer::new(link.clone(), keys.clone(), limits, queued.clone()).run(receiver));
-        Self {
-            link: link.clone(),
-            sender,
-            queued,
-            queue_bytes,
-            stream_bytes: limits.bytes,
-            incomplete: Mutex::default(),
-        }
-    }
-
-    fn write(&self, session: SessionId, stream: u64, change: Change) -> Durable {
-        let (bytes, is_first, is_last) = match &change {
-            Change::Begin(runs) => (runs.len(), true, false),
-            Change::Event { place, data } => (data.len(), *place == 1, false),
-            Change::Last { place, data } => (data.len(), *place == 1, true),
-            Change::End => (0, false, true),
-        };
-        let size = bytes + OVERHEAD;
-        if self.refuses((session, stream), size, is_first, is_last) {
-            return Durable::failed(StoreError::full(NoRoom {
-                queue_bytes: self.queue_bytes,
-                stream_bytes: self.stream_bytes,
-            }));
-        }
-        self.queued.fetch_add(size, Ordering::Relaxed);
-        let (done, result) = oneshot::channel();
-        _ = self.sender.send(Message::Write(Write { session, stream, change, size, done }));
-        if self.link.is_open() {
-            // It is stored when the engine is back. Its sender need not wait for the time-out.
-            return Durable::failed(StoreError::away(CircuitOpen));
-        }
-        let timeout = self.link.timeout();
-        let deadline = Instant::now() + timeout;
-        Durable::Later(Box::pin(async move {
-            match tokio::time::timeout_at(deadline, result).await {
-                Ok(Ok(result)) => result,
-                Ok(Err(_)) | Err(_) => Err(StoreError::away(TimedOut(timeout.as_millis()))),
-            }
-        }))
-    }
-
-    /// Returns whether a change of a stream finds no room, or one before it has found none.
-    fn refuses(&self, stream: (SessionId, u64), size: usize, is_first: bool, is_last: bool) -> bool {
-        let mut incomplete = self.incomplete.lock();
-        let is_stored = match incomplete.get(&stream) {
-            Some(is_stored) => *is_stored,
-            None if size <= self.stream_bytes
-                && self.queued.load(Ordering::Relaxed) + size <= self.queue_bytes =>
-            {
-                return false;
-            }
-            None => !is_first,
-        };
-        if is_last {
-            incomplete.remove(&stream);
-            if is_stored {
-                _ = self.sender.send(Message::Delete(stream.0, stream.1));
-            }
-        } else {
-            incomplete.insert(stream, is_stored);
-        }
-        true
-    }
-}
-
 impl EventStore for RedisStore {
     fn begin(&self, session: SessionId, stream: u64, runs: Runs) -> Durable {
         match serde_json::to_vec(&runs) {
@@ -180,8 +75,7 @@ impl EventStore for RedisStore {
     }
 
     fn forget(&self, session: SessionId) {
-        self.events.incomplete.lock().retain(|(other, _), _| *other != session);
-        _ = self.events.sender.send(Message::Forget(session));
+        self.events.forget(session);
     }
 }
 
@@ -242,6 +136,6 @@ async fn page(link: &Link, key: &str, after: u64) -> Result<Page, StoreError> {
     let (entries, newest, oldest) = (next()?, next()?, next()?);
     let runs = newest.first().and_then(|entry| entry.runs.as_ref());
     let runs = runs.or_else(|| oldest.first().and_then(|entry| entry.runs.as_ref()));
-    let runs = runs.map(|runs| serde_json::from_slice(runs)).transpose().map_err(StoreError::damaged)?;
+    let runs = runs.map(|runs| json::decode(runs)).transpose()?;
     Ok(Page { entries, newest, runs })
 }

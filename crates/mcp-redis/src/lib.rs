@@ -1,4 +1,53 @@
 //! What the nodes of one server share, on Redis 7 or Valkey 8.
+//!
+//! [`RedisStore`] implements each trait of [`agentwire_store`]: the events of streams, the records of sessions, messages between
+//! nodes, leases of nodes, and names that are used once. Behind features it is also the store of tasks of `mcp-server`, that of
+//! used proofs of `mcp-auth`, and that of an ACP agent's sessions.
+//!
+//! ```no_run
+//! use std::sync::Arc;
+//!
+//! use agentwire_mcp_redis::{RedisConfig, RedisStore};
+//! use agentwire_store::Stores;
+//!
+//! # async fn connect() -> Result<(), agentwire_mcp_redis::ConnectError> {
+//! let config = RedisConfig::new("redis://127.0.0.1:6379").prefix("example");
+//! let stores = Stores::of(&Arc::new(RedisStore::connect(config).await?));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What is stored
+//!
+//! | key, behind the prefix | type | content |
+//! |---|---|---|
+//! | `{SESSION}:s` | string | the record of a session |
+//! | `{SESSION}:n` | integer | the last number of a stream that is taken |
+//! | `{SESSION}:e:STREAM` | stream | the events of a stream; the id of each is its place |
+//! | `{SESSION}:x` | sorted set | the numbers of the streams with events |
+//! | `node:NODE` | string | the lease of a node |
+//! | `once:NAME` | string | a name that is used once |
+//! | `t:ID`, `to:OWNER`, `{t}:all`, `{t}:expiries` | string, sorted sets | tasks, and their lists |
+//! | `a:{SESSION}:h`, `:j`, `:c`, `{a}:all` | string, list, string, sorted set | header, records and claim of an ACP session, and their list |
+//! | `{bus}`, `{bus}:NODE` | channels | messages to all nodes, and to one |
+//!
+//! All keys of MCP expire. Keys of ACP sessions do not.
+//!
+//! # Invariants
+//!
+//! - The place of an event is the id of its entry, so the engine itself refuses a place that is taken. The end of a stream is an entry
+//!   with the highest id, so the engine refuses every later one, also of a node that was only paused.
+//! - Events of a stream are written in their order, again where the engine did not answer. A stream that has lost an event is
+//!   deleted, and never replayed with a gap.
+//! - A command takes at most [`RedisConfig::timeout`]. After five failures in a row commands fail at once, except for one each second.
+//! - Leases, records, streams and names expire by the clock of the engine.
+//! - No command spans slots of a cluster. The keys of a session share one.
+//!
+//! # Limits
+//!
+//! - What is acknowledged is as durable as the engine makes it. With `appendfsync everysec` a crash of the engine loses up to a second,
+//!   and a failover to a replica loses what has not reached it.
+//! - A node writes the events of all masters of a cluster in one queue. While one master does not answer, the others wait.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -11,12 +60,14 @@ mod conversations;
 mod entry;
 mod error;
 mod events;
+mod json;
 mod keys;
 mod link;
 mod nodes;
 mod once;
 #[cfg(feature = "auth")]
 mod proofs;
+mod queue;
 mod records;
 mod store;
 mod subscriptions;

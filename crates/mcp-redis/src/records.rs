@@ -8,6 +8,7 @@ use futures_util::future::BoxFuture;
 use redis::{Cmd, Pipeline, Value};
 
 use crate::error::{store_error, unexpected};
+use crate::json;
 use crate::store::RedisStore;
 use crate::writer::millis;
 
@@ -79,9 +80,8 @@ impl SessionRecords for RedisStore {
                     // The version counts that is in front: a script has set it.
                     let mut parts = text.splitn(3, |byte| *byte == b' ');
                     let version = parts.next().and_then(|version| str::from_utf8(version).ok()?.parse().ok());
-                    let json = parts.nth(1).ok_or_else(|| unexpected("GET"))?;
-                    let mut record: SessionRecord =
-                        serde_json::from_slice(json).map_err(StoreError::damaged)?;
+                    let text = parts.nth(1).ok_or_else(|| unexpected("GET"))?;
+                    let mut record: SessionRecord = json::decode(text)?;
                     record.version = version.ok_or_else(|| unexpected("GET"))?;
                     Ok(Some(record))
                 }

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use redis::Value;
 
-use crate::bus::Subscriber;
 use crate::config::RedisConfig;
 use crate::connection::Engine;
 use crate::error::ConnectError;
-use crate::events::EventQueue;
 use crate::keys::Keys;
 use crate::link::Link;
+use crate::queue::EventQueue;
+use crate::subscriptions::Subscriber;
 use crate::writer::StreamLimits;
 
 /// What the nodes of one server share, on Redis or Valkey.

@@ -4,14 +4,15 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agentwire_store::{BusEvent, NodeId, StoreError};
+use agentwire_store::{BusEvent, BusMessage, NodeId, StoreError};
 use redis::aio::ConnectionLike;
 use redis::{Cmd, PushInfo, PushKind, Value};
+use serde::{Deserialize, Serialize};
 use tokio::sync::{broadcast, mpsc, oneshot};
 
-use crate::bus::Envelope;
 use crate::connection::Connection;
 use crate::error::{TimedOut, checked};
+use crate::json;
 use crate::keys::Keys;
 use crate::link::Link;
 
@@ -21,6 +22,31 @@ const HELD: usize = 1024;
 const CHECK: Duration = Duration::from_secs(2);
 /// The time between two attempts to connect.
 const RETRY: Duration = Duration::from_millis(200);
+
+/// A message with its sender, who does not get it.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Envelope {
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) from: Option<NodeId>,
+    pub(crate) message: BusMessage,
+}
+
+/// The subscriptions of this process, which a task of their own serves from the first one on.
+#[derive(Debug)]
+pub(crate) struct Subscriber(mpsc::UnboundedSender<Request>);
+
+impl Subscriber {
+    pub(crate) fn new(link: &Arc<Link>, keys: &Keys) -> Self {
+        let (sender, requests) = mpsc::unbounded_channel();
+        tokio::spawn(Subscriptions::new(link.clone(), keys.clone()).run(requests));
+        Self(sender)
+    }
+
+    /// Where subscriptions are asked for.
+    pub(crate) fn requests(&self) -> mpsc::UnboundedSender<Request> {
+        self.0.clone()
+    }
+}
 
 /// What a subscription asks for.
 #[derive(Debug)]
@@ -149,7 +175,7 @@ impl Subscriptions {
             return;
         };
         // A message of a newer version of this crate is ignored.
-        let Ok(Envelope { from, message }) = serde_json::from_slice(&text) else { return };
+        let Ok(Envelope { from, message }) = json::decode(&text) else { return };
         let is_to_all = channel == self.keys.bus().as_bytes();
         for (node, sender) in &self.nodes {
             if (is_to_all && from != Some(*node)) || channel == self.keys.bus_of(*node).as_bytes() {

@@ -9,6 +9,7 @@ use futures_util::future::BoxFuture;
 use redis::{Cmd, Value};
 
 use crate::error::unexpected;
+use crate::json;
 use crate::store::RedisStore;
 use crate::writer::millis;
 
@@ -157,7 +158,7 @@ fn command(name: &str, key: &str, arguments: impl FnOnce(&mut Cmd) -> &mut Cmd) 
 fn record(reply: Value) -> Result<Option<TaskRecord>, StoreError> {
     match reply {
         Value::Nil => Ok(None),
-        Value::BulkString(text) => serde_json::from_slice(&text).map(Some).map_err(StoreError::damaged),
+        Value::BulkString(text) => json::decode(&text).map(Some),
         _ => Err(unexpected("GET")),
     }
 }

@@ -2,6 +2,7 @@
 
 mod fresh;
 mod publish;
+mod redis;
 
 use std::iter;
 use std::path::Path;
@@ -34,6 +35,8 @@ enum Run {
     /// Clippy on each crate that has features, without any and with each alone. A build of the whole workspace unites the
     /// features of all members.
     Features,
+    /// Installs the engine that tests of `mcp-redis` start, where it is missing.
+    Redis,
     /// `cargo publish` of each crate, without the upload.
     Publish,
 }
@@ -52,6 +55,7 @@ const STEPS: &[Step] = &[
     Step::new("tidy", Run::Xtask(&["tidy"])),
     Step::new("schema", Run::Xtask(&["schema", "--check"])),
     Step::new("site", Run::Xtask(&["site"])),
+    Step::new("redis", Run::Redis),
     Step::new("test", Run::Cargo(&["test", "--workspace"], None)),
     Step::new("migration", Run::Cargo(MIGRATION, None)),
     Step::new("fuzz", Run::Xtask(&["fuzz", "--seconds", "3"])),
@@ -159,6 +163,7 @@ impl Step {
                 process::run(Command::new(std::env::current_exe()?).args(arguments).current_dir(root))
             }
             Run::Features => features(root),
+            Run::Redis => redis::install(),
             Run::Publish => publish::run(root),
         }
     }
