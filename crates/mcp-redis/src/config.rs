@@ -11,6 +11,8 @@ const STREAM_TIME: Duration = Duration::from_secs(3600);
 const STREAM_EVENTS: usize = 1000;
 /// The default of [`RedisConfig::stream_bytes`]: 8 MiB.
 const STREAM_BYTES: usize = 8 << 20;
+/// The default of [`RedisConfig::session_bytes`]: 16 MiB.
+const SESSION_BYTES: usize = 16 << 20;
 /// The default of [`RedisConfig::queue_bytes`]: 32 MiB.
 const QUEUE_BYTES: usize = 32 << 20;
 /// The default of [`RedisConfig::lease`]: 15 s.
@@ -34,6 +36,7 @@ pub struct RedisConfig {
     pub(crate) stream_time: Duration,
     pub(crate) stream_events: usize,
     pub(crate) stream_bytes: usize,
+    pub(crate) session_bytes: usize,
     pub(crate) queue_bytes: usize,
     pub(crate) lease: Duration,
 }
@@ -63,6 +66,7 @@ impl RedisConfig {
             stream_time: STREAM_TIME,
             stream_events: STREAM_EVENTS,
             stream_bytes: STREAM_BYTES,
+            session_bytes: SESSION_BYTES,
             queue_bytes: QUEUE_BYTES,
             lease: LEASE,
         }
@@ -97,6 +101,13 @@ impl RedisConfig {
     /// Sets how many bytes of events of a stream are kept (default 8 MiB). A stream with a larger event is not stored.
     pub fn stream_bytes(mut self, bytes: usize) -> Self {
         self.stream_bytes = bytes;
+        self
+    }
+
+    /// Sets how many bytes of events of a session each node keeps (default 16 MiB). Beyond that the streams that it has written to
+    /// longest ago are deleted.
+    pub fn session_bytes(mut self, bytes: usize) -> Self {
+        self.session_bytes = bytes;
         self
     }
 

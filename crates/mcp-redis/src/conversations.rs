@@ -20,8 +20,8 @@ use tokio::sync::oneshot;
 use crate::error::{store_error, unexpected};
 use crate::json;
 use crate::link::Link;
+use crate::message::millis;
 use crate::store::RedisStore;
-use crate::writer::millis;
 
 /// The sessions of a list that one command reads.
 const PAGE: usize = 256;

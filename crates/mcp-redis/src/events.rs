@@ -12,8 +12,8 @@ use crate::entry::{END, StreamEntry, entries};
 use crate::error::{store_error, unexpected};
 use crate::json;
 use crate::link::Link;
+use crate::message::{Change, millis};
 use crate::store::RedisStore;
-use crate::writer::{Change, millis};
 
 /// The entries that one command reads.
 const PAGE: usize = 128;

@@ -47,6 +47,7 @@
 //!
 //! - What is acknowledged is as durable as the engine makes it. With `appendfsync everysec` a crash of the engine loses up to a second,
 //!   and a failover to a replica loses what has not reached it.
+//! - A node bounds the events of a session that it has stored itself. Several nodes together keep as much more.
 //! - A node writes the events of all masters of a cluster in one queue. While one master does not answer, the others wait.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -60,15 +61,19 @@ mod conversations;
 mod entry;
 mod error;
 mod events;
+mod incomplete;
 mod json;
 mod keys;
 mod link;
+mod message;
 mod nodes;
 mod once;
 #[cfg(feature = "auth")]
 mod proofs;
 mod queue;
 mod records;
+mod running_stream;
+mod session_events;
 mod store;
 mod subscriptions;
 #[cfg(feature = "tasks")]

@@ -12,8 +12,8 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::link::Link;
+use crate::message::millis;
 use crate::store::RedisStore;
-use crate::writer::millis;
 
 /// The system has no randomness.
 #[derive(Debug, thiserror::Error)]

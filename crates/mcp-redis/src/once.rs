@@ -7,8 +7,8 @@ use futures_util::FutureExt;
 use futures_util::future::{self, BoxFuture};
 use redis::Value;
 
+use crate::message::millis;
 use crate::store::RedisStore;
-use crate::writer::millis;
 
 /// A name is too long.
 #[derive(Debug, thiserror::Error)]

@@ -1,18 +1,18 @@
 //! The queue to the task that writes events.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use agentwire_store::{Durable, SessionId, StoreError};
-use agentwire_sync::Mutex;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use crate::error::{CircuitOpen, TimedOut};
+use crate::incomplete::Incomplete;
 use crate::keys::Keys;
 use crate::link::Link;
-use crate::writer::{Change, Message, StreamLimits, Write, Writer};
+use crate::message::{Change, Message, StreamLimits, Write};
+use crate::writer::Writer;
 
 /// What an event counts in the queue beside its data, in bytes.
 const OVERHEAD: usize = 256;
@@ -28,9 +28,7 @@ pub(crate) struct EventQueue {
     queue_bytes: usize,
     /// The most bytes of a stream.
     stream_bytes: usize,
-    /// Streams with an event that found no room in the queue, and whether something of them may be stored. They take no further
-    /// events, because a client that resumed them would miss that one.
-    incomplete: Mutex<HashMap<(SessionId, u64), bool>>,
+    incomplete: Incomplete,
 }
 
 /// An event finds no room.
@@ -48,26 +46,15 @@ impl EventQueue {
     pub(crate) fn new(link: &Arc<Link>, keys: &Keys, limits: StreamLimits, queue_bytes: usize) -> Self {
         let (sender, receiver) = mpsc::unbounded_channel();
         let queued = Arc::new(AtomicUsize::new(0));
-        tokio::spawn(Writer::new(link.clone(), keys.clone(), limits, queued.clone()).run(receiver));
-        Self {
-            link: link.clone(),
-            sender,
-            queued,
-            queue_bytes,
-            stream_bytes: limits.bytes,
-            incomplete: Mutex::default(),
-        }
+        let incomplete = Incomplete::default();
+        let writer = Writer::new(link.clone(), keys.clone(), limits, queued.clone(), incomplete.clone());
+        tokio::spawn(writer.run(receiver));
+        Self { link: link.clone(), sender, queued, queue_bytes, stream_bytes: limits.bytes, incomplete }
     }
 
     pub(crate) fn write(&self, session: SessionId, stream: u64, change: Change) -> Durable {
-        let (bytes, is_first, is_last) = match &change {
-            Change::Begin(runs) => (runs.len(), true, false),
-            Change::Event { place, data } => (data.len(), *place == 1, false),
-            Change::Last { place, data } => (data.len(), *place == 1, true),
-            Change::End => (0, false, true),
-        };
-        let size = bytes + OVERHEAD;
-        if self.refuses((session, stream), size, is_first, is_last) {
+        let size = change.bytes() + OVERHEAD;
+        if self.refuses(session, stream, size, &change) {
             return Durable::failed(StoreError::full(NoRoom {
                 queue_bytes: self.queue_bytes,
                 stream_bytes: self.stream_bytes,
@@ -91,31 +78,32 @@ impl EventQueue {
     }
 
     /// Returns whether a change of a stream finds no room, or one before it has found none.
-    fn refuses(&self, stream: (SessionId, u64), size: usize, is_first: bool, is_last: bool) -> bool {
-        let mut incomplete = self.incomplete.lock();
-        let is_stored = match incomplete.get(&stream) {
-            Some(is_stored) => *is_stored,
-            None if size <= self.stream_bytes
-                && self.queued.load(Ordering::Relaxed) + size <= self.queue_bytes =>
-            {
+    fn refuses(&self, session: SessionId, stream: u64, size: usize, change: &Change) -> bool {
+        let fits =
+            || size <= self.stream_bytes && self.queued.load(Ordering::Relaxed) + size <= self.queue_bytes;
+        if change.is_last() {
+            let is_incomplete = self.incomplete.remove(session, stream);
+            if is_incomplete || fits() {
+                return is_incomplete;
+            }
+        } else if !self.incomplete.contains(session, stream) {
+            if fits() {
                 return false;
             }
-            None => !is_first,
-        };
-        if is_last {
-            incomplete.remove(&stream);
-            if is_stored {
-                _ = self.sender.send(Message::Delete(stream.0, stream.1));
-            }
+            self.incomplete.add(session, stream);
         } else {
-            incomplete.insert(stream, is_stored);
+            return true;
+        }
+        // What was queued of it before is deleted behind that.
+        if !change.is_first() {
+            _ = self.sender.send(Message::Delete(session, stream));
         }
         true
     }
 
     /// Deletes the streams of a session.
     pub(crate) fn forget(&self, session: SessionId) {
-        self.incomplete.lock().retain(|(other, _), _| *other != session);
+        self.incomplete.forget(session);
         _ = self.sender.send(Message::Forget(session));
     }
 }

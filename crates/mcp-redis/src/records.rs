@@ -9,8 +9,8 @@ use redis::{Cmd, Pipeline, Value};
 
 use crate::error::{store_error, unexpected};
 use crate::json;
+use crate::message::millis;
 use crate::store::RedisStore;
-use crate::writer::millis;
 
 // A record is stored as VERSION, TIME TO LIVE in milliseconds, JSON, with a space between two of them. So the scripts read no JSON.
 // The numbers of streams are kept twice as long as the record: were they forgotten first, a number could be given twice.

@@ -11,9 +11,9 @@ use crate::connection::Engine;
 use crate::error::ConnectError;
 use crate::keys::Keys;
 use crate::link::Link;
+use crate::message::StreamLimits;
 use crate::queue::EventQueue;
 use crate::subscriptions::Subscriber;
-use crate::writer::StreamLimits;
 
 /// What the nodes of one server share, on Redis or Valkey.
 ///
@@ -47,6 +47,7 @@ impl RedisStore {
             time: config.stream_time,
             events: config.stream_events,
             bytes: config.stream_bytes,
+            session_bytes: config.session_bytes,
         };
         Ok(Self {
             events: EventQueue::new(&link, &keys, limits, config.queue_bytes),

@@ -10,8 +10,8 @@ use redis::{Cmd, Value};
 
 use crate::error::unexpected;
 use crate::json;
+use crate::message::millis;
 use crate::store::RedisStore;
-use crate::writer::millis;
 
 /// The entries of a list that one command reads, at most.
 const PAGE: usize = 256;

@@ -1,20 +1,23 @@
 //! Writes the events of streams in their order, many in one pipeline, again where the engine was away.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use agentwire_store::{SessionId, StoreError};
-use bytes::Bytes;
 use futures_util::future::join_all;
 use redis::{Cmd, Pipeline, RedisResult, Value};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
 use crate::entry::{self, END};
 use crate::error::store_error;
+use crate::incomplete::Incomplete;
 use crate::keys::Keys;
 use crate::link::Link;
+use crate::message::{Change, Message, StreamLimits, Write, millis};
+use crate::running_stream::RunningStream;
+use crate::session_events::SessionEvents;
 
 /// How many messages are taken from the queue for one pipeline.
 const BATCH: usize = 512;
@@ -36,47 +39,10 @@ redis.call('ZADD', KEYS[2], ARGV[5], ARGV[5])
 redis.call('PEXPIRE', KEYS[2], ARGV[4])
 return 1";
 
-/// What the writer does.
-#[derive(Debug)]
-pub(crate) enum Message {
-    Write(Write),
-    /// Deletes a stream, of which not all events could be stored.
-    Delete(SessionId, u64),
-    /// Deletes the streams of a session.
-    Forget(SessionId),
-}
-
-/// A change of a stream.
-#[derive(Debug)]
-pub(crate) struct Write {
-    pub(crate) session: SessionId,
-    pub(crate) stream: u64,
-    pub(crate) change: Change,
-    /// What it counts in the queue, in bytes.
-    pub(crate) size: usize,
-    pub(crate) done: oneshot::Sender<Result<(), StoreError>>,
-}
-
-/// A change of a stream.
-#[derive(Debug)]
-pub(crate) enum Change {
-    /// It begins, and runs as this JSON says.
-    Begin(Bytes),
-    /// It has an event.
-    Event { place: u64, data: Bytes },
-    /// It has a last event.
-    Last { place: u64, data: Bytes },
-    /// It ends.
-    End,
-}
-
-/// How much is kept of a stream.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct StreamLimits {
-    pub(crate) time: Duration,
-    pub(crate) events: usize,
-    pub(crate) bytes: usize,
-}
+/// An earlier event of the stream could not be stored.
+#[derive(Debug, thiserror::Error)]
+#[error("an earlier event of the stream could not be stored")]
+struct AnotherIsMissing;
 
 /// Takes messages until their senders are dropped.
 pub(crate) struct Writer {
@@ -84,20 +50,10 @@ pub(crate) struct Writer {
     keys: Keys,
     limits: StreamLimits,
     queued: Arc<AtomicUsize>,
+    incomplete: Incomplete,
     streams: HashMap<(SessionId, u64), RunningStream>,
+    sessions: HashMap<SessionId, SessionEvents>,
     swept: Instant,
-}
-
-/// A stream that this node writes.
-struct RunningStream {
-    /// Where it runs, as JSON.
-    runs: Option<Bytes>,
-    /// The places that are kept, and their bytes.
-    places: VecDeque<(u64, usize)>,
-    bytes: usize,
-    /// Whether its first entry is forgotten. Then each event says where it runs.
-    is_trimmed: bool,
-    written: Instant,
 }
 
 /// A write whose command is made.
@@ -109,8 +65,15 @@ struct Pending {
 }
 
 impl Writer {
-    pub(crate) fn new(link: Arc<Link>, keys: Keys, limits: StreamLimits, queued: Arc<AtomicUsize>) -> Self {
-        Self { link, keys, limits, queued, streams: HashMap::new(), swept: Instant::now() }
+    pub(crate) fn new(
+        link: Arc<Link>,
+        keys: Keys,
+        limits: StreamLimits,
+        queued: Arc<AtomicUsize>,
+        incomplete: Incomplete,
+    ) -> Self {
+        let (streams, sessions) = (HashMap::new(), HashMap::new());
+        Self { link, keys, limits, queued, incomplete, streams, sessions, swept: Instant::now() }
     }
 
     pub(crate) async fn run(mut self, mut queue: mpsc::UnboundedReceiver<Message>) {
@@ -119,6 +82,9 @@ impl Writer {
             let (mut pending, mut deletions) = (Vec::new(), Vec::new());
             for message in messages.drain(..) {
                 match message {
+                    Message::Write(write) if self.incomplete.contains(write.session, write.stream) => {
+                        self.answer(write, Err(StoreError::full(AnotherIsMissing)));
+                    }
                     Message::Write(write) => pending.push(self.prepare(write)),
                     deletion => deletions.push(deletion),
                 }
@@ -148,10 +114,14 @@ impl Writer {
             }
             Change::Event { place, data } => {
                 let stream = self.streams.entry(id).or_insert_with(|| RunningStream::new(None));
-                stream.add(key, *place, data, self.limits)
+                let command = stream.add(key, *place, data, self.limits);
+                let bytes = stream.bytes;
+                self.bound_session(write.session, write.stream, bytes);
+                command
             }
             Change::Last { place, data } => {
-                self.streams.remove(&id);
+                let before = self.streams.remove(&id).map_or(0, |stream| stream.bytes);
+                self.bound_session(write.session, write.stream, before + data.len());
                 let mut command = redis::cmd("EVAL");
                 command.arg(LAST).arg(2).arg(key).arg(self.keys.streams(write.session));
                 command.arg(*place).arg(END).arg(&**data).arg(millis(self.limits.time)).arg(write.stream);
@@ -165,6 +135,23 @@ impl Writer {
             }
         };
         Pending { write, command, is_repeated: false }
+    }
+
+    /// Deletes streams of a session that has too many bytes of events.
+    fn bound_session(&mut self, session: SessionId, stream: u64, bytes: usize) {
+        let events = self.sessions.entry(session).or_insert_with(SessionEvents::new);
+        for deleted in events.set(stream, bytes, self.limits.session_bytes) {
+            // One that runs goes on with what comes.
+            if let Some(stream) = self.streams.get_mut(&(session, deleted)) {
+                stream.forget_all();
+            }
+            self.unlink(session, deleted);
+        }
+    }
+
+    fn unlink(&self, session: SessionId, stream: u64) {
+        let (link, key) = (self.link.clone(), self.keys.stream(session, stream));
+        tokio::spawn(async move { link.run(redis::cmd("UNLINK").arg(key)).await });
     }
 
     /// Returns those that are to be repeated.
@@ -271,6 +258,13 @@ impl Writer {
         } else {
             Err(StoreError::TakenOver)
         };
+        if let Err(StoreError::Full(_) | StoreError::Damaged(_)) = result {
+            let Write { session, stream, change, .. } = &pending.write;
+            if !change.is_last() {
+                self.incomplete.add(*session, *stream);
+            }
+            self.unlink(*session, *stream);
+        }
         self.answer(pending.write, result);
         None
     }
@@ -299,10 +293,10 @@ impl Writer {
             Message::Write(_) => (),
             Message::Delete(session, stream) => {
                 self.streams.remove(&(session, stream));
-                let (link, key) = (self.link.clone(), self.keys.stream(session, stream));
-                tokio::spawn(async move { link.run(redis::cmd("UNLINK").arg(key)).await });
+                self.unlink(session, stream);
             }
             Message::Forget(session) => {
+                self.sessions.remove(&session);
                 self.streams.retain(|(other, _), _| *other != session);
                 tokio::spawn(forget(self.link.clone(), self.keys.clone(), session));
             }
@@ -314,38 +308,8 @@ impl Writer {
         if self.swept.elapsed() > SWEEP {
             self.swept = Instant::now();
             self.streams.retain(|_, stream| stream.written.elapsed() < self.limits.time);
+            self.sessions.retain(|_, session| session.written.elapsed() < self.limits.time);
         }
-    }
-}
-
-impl RunningStream {
-    fn new(runs: Option<Bytes>) -> Self {
-        Self { runs, places: VecDeque::new(), bytes: 0, is_trimmed: false, written: Instant::now() }
-    }
-
-    /// The command that adds an event, and forgets the oldest beyond the limits.
-    fn add(&mut self, key: String, place: u64, data: &Bytes, limits: StreamLimits) -> Cmd {
-        self.written = Instant::now();
-        self.places.push_back((place, data.len()));
-        self.bytes += data.len();
-        let mut forgets = false;
-        while self.places.len() > limits.events || self.bytes > limits.bytes && self.places.len() > 1 {
-            let (_, bytes) = self.places.pop_front().expect("it has more than one");
-            self.bytes -= bytes;
-            forgets = true;
-        }
-        self.is_trimmed |= forgets;
-        let mut command = redis::cmd("XADD");
-        command.arg(key);
-        if forgets && let Some((first, _)) = self.places.front() {
-            command.arg("MINID").arg("=").arg(*first);
-        }
-        command.arg(format!("{place}-0"));
-        if let Some(runs) = self.runs.as_ref().filter(|_| self.is_trimmed) {
-            command.arg("r").arg(&**runs);
-        }
-        command.arg("d").arg(&**data);
-        command
     }
 }
 
@@ -359,10 +323,4 @@ async fn forget(link: Arc<Link>, keys: Keys, session: SessionId) -> Result<(), S
         link.run(&command).await?;
     }
     link.run(redis::cmd("UNLINK").arg(list)).await.map(drop)
-}
-
-/// Milliseconds as the engine takes them: at least one, and at most 100 years.
-pub(crate) fn millis(time: Duration) -> u64 {
-    const LONGEST: u64 = 100 * 365 * 24 * 3_600_000;
-    u64::try_from(time.as_millis()).unwrap_or(LONGEST).clamp(1, LONGEST)
 }

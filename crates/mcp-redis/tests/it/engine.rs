@@ -32,9 +32,18 @@ impl Engine {
 
     pub(crate) async fn with(arguments: &[&'static str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let port = free_port();
         let process = spawn(folder.path(), port, arguments);
         let engine = Self { folder, port, arguments: arguments.to_vec(), process };
+        engine.wait_until_ready().await;
+        engine
+    }
+
+    /// A sentinel with this configuration, which is in a folder of its own.
+    pub(crate) async fn of_sentinel(folder: TempDir, configuration: &Path) -> Self {
+        let port = free_port();
+        let process = command(folder.path(), port, &[configuration.to_str().unwrap(), "--sentinel"]);
+        let engine = Self { folder, port, arguments: Vec::new(), process };
         engine.wait_until_ready().await;
         engine
     }
@@ -121,12 +130,19 @@ impl Drop for Engine {
     }
 }
 
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
 fn spawn(folder: &Path, port: u16, arguments: &[&str]) -> Child {
+    let folder_argument = folder.to_str().unwrap();
+    command(folder, port, &[&["--dir", folder_argument], arguments].concat())
+}
+
+fn command(folder: &Path, port: u16, arguments: &[&str]) -> Child {
     Command::new(program(folder))
-        .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--daemonize", "no"])
-        .arg("--dir")
-        .arg(folder)
         .args(arguments)
+        .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--daemonize", "no"])
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .spawn()

@@ -134,6 +134,24 @@ async fn the_oldest_events_are_forgotten_and_never_where_the_stream_runs() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_oldest_streams_of_a_session_are_forgotten() {
+    let engine = Engine::start().await;
+    let store = RedisStore::connect(engine.config().session_bytes(10_000)).await.unwrap();
+    let (session, text) = (session(), "x".repeat(3000));
+    store.begin(session, 1, runs()).wait().await.unwrap();
+    append(&store, session, event(1, 1, &text)).await;
+    for stream in 2..=9 {
+        store.append(session, event(stream, 1, &text), true).wait().await.unwrap();
+    }
+    until(async || engine.keys().await.iter().filter(|key| key.contains(":e:")).count() == 3).await;
+    assert_eq!(replay(&store, session, 9, 0).await.rest, Rest::Ended);
+    // One that runs goes on, and says where.
+    append(&store, session, event(1, 2, &text)).await;
+    let left = replay(&store, session, 1, 0).await;
+    assert_eq!((left.events.len(), left.rest), (1, Rest::Running(Some(runs()))));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn every_key_expires_and_a_session_is_forgotten_whole() {
     let engine = Engine::start().await;
     let store = engine.store().await;

@@ -13,5 +13,6 @@ mod outage;
 #[cfg(feature = "auth")]
 mod proofs;
 mod records;
+mod sentinel;
 #[cfg(feature = "tasks")]
 mod tasks;

@@ -144,4 +144,14 @@ async fn an_engine_without_memory_says_so() {
     }
     assert!(results.iter().any(|result| matches!(result, Err(StoreError::Full(_)))), "{results:?}");
     assert!(results[0].is_ok() && store.check().await.is_ok());
+    // No stream is stored in part.
+    let mut command = redis::cmd("CONFIG");
+    command.arg("SET").arg("maxmemory").arg("1mb");
+    command.query_async::<()>(&mut engine.connection().await).await.unwrap();
+    let durable: Vec<_> = (1..=9).map(|place| store.append(session, event(99, place, "x"), false)).collect();
+    for durable in durable {
+        let full = durable.wait().await;
+        assert!(matches!(full, Err(StoreError::Full(_))), "{full:?}");
+    }
+    until(async || replay(&store, session, 99, 0).await.rest == Rest::Unknown).await;
 }

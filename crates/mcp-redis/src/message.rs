@@ -1,0 +1,80 @@
+//! What the writer of events does.
+
+use std::time::Duration;
+
+use agentwire_store::{SessionId, StoreError};
+use bytes::Bytes;
+use tokio::sync::oneshot;
+
+/// What the writer does.
+#[derive(Debug)]
+pub(crate) enum Message {
+    Write(Write),
+    /// Deletes a stream, of which not all events could be stored.
+    Delete(SessionId, u64),
+    /// Deletes the streams of a session.
+    Forget(SessionId),
+}
+
+/// A change of a stream.
+#[derive(Debug)]
+pub(crate) struct Write {
+    pub(crate) session: SessionId,
+    pub(crate) stream: u64,
+    pub(crate) change: Change,
+    /// What it counts in the queue, in bytes.
+    pub(crate) size: usize,
+    pub(crate) done: oneshot::Sender<Result<(), StoreError>>,
+}
+
+/// A change of a stream.
+#[derive(Debug)]
+pub(crate) enum Change {
+    /// It begins, and runs as this JSON says.
+    Begin(Bytes),
+    /// It has an event.
+    Event { place: u64, data: Bytes },
+    /// It has a last event.
+    Last { place: u64, data: Bytes },
+    /// It ends.
+    End,
+}
+
+impl Change {
+    /// Its data, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Self::Begin(data) | Self::Event { data, .. } | Self::Last { data, .. } => data.len(),
+            Self::End => 0,
+        }
+    }
+
+    /// Returns whether nothing of the stream is stored before it.
+    pub(crate) fn is_first(&self) -> bool {
+        match self {
+            Self::Begin(_) => true,
+            Self::Event { place, .. } | Self::Last { place, .. } => *place == 1,
+            Self::End => false,
+        }
+    }
+
+    /// Returns whether it ends the stream.
+    pub(crate) fn is_last(&self) -> bool {
+        matches!(self, Self::Last { .. } | Self::End)
+    }
+}
+
+/// How much is kept of a stream.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StreamLimits {
+    pub(crate) time: Duration,
+    pub(crate) events: usize,
+    pub(crate) bytes: usize,
+    pub(crate) session_bytes: usize,
+}
+
+/// Milliseconds as the engine takes them: at least one, and at most 100 years.
+pub(crate) fn millis(time: Duration) -> u64 {
+    const LONGEST: u64 = 100 * 365 * 24 * 3_600_000;
+    u64::try_from(time.as_millis()).unwrap_or(LONGEST).clamp(1, LONGEST)
+}

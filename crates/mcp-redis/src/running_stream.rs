@@ -1,0 +1,58 @@
+//! What a node knows of a stream that it writes.
+
+use std::collections::VecDeque;
+use std::time::Instant;
+
+use bytes::Bytes;
+use redis::Cmd;
+
+use crate::message::StreamLimits;
+
+/// A stream that this node writes.
+pub(crate) struct RunningStream {
+    /// Where it runs, as JSON.
+    runs: Option<Bytes>,
+    /// The places that are kept, and their bytes.
+    places: VecDeque<(u64, usize)>,
+    pub(crate) bytes: usize,
+    /// Whether its first entry is forgotten. Then each event says where it runs.
+    is_trimmed: bool,
+    pub(crate) written: Instant,
+}
+
+impl RunningStream {
+    pub(crate) fn new(runs: Option<Bytes>) -> Self {
+        Self { runs, places: VecDeque::new(), bytes: 0, is_trimmed: false, written: Instant::now() }
+    }
+
+    /// Its events are deleted. Later ones say where it runs.
+    pub(crate) fn forget_all(&mut self) {
+        self.places.clear();
+        (self.bytes, self.is_trimmed) = (0, true);
+    }
+
+    /// The command that adds an event, and forgets the oldest beyond the limits.
+    pub(crate) fn add(&mut self, key: String, place: u64, data: &Bytes, limits: StreamLimits) -> Cmd {
+        self.written = Instant::now();
+        self.places.push_back((place, data.len()));
+        self.bytes += data.len();
+        let mut forgets = false;
+        while self.places.len() > limits.events || self.bytes > limits.bytes && self.places.len() > 1 {
+            let (_, bytes) = self.places.pop_front().expect("it has more than one");
+            self.bytes -= bytes;
+            forgets = true;
+        }
+        self.is_trimmed |= forgets;
+        let mut command = redis::cmd("XADD");
+        command.arg(key);
+        if forgets && let Some((first, _)) = self.places.front() {
+            command.arg("MINID").arg("=").arg(*first);
+        }
+        command.arg(format!("{place}-0"));
+        if let Some(runs) = self.runs.as_ref().filter(|_| self.is_trimmed) {
+            command.arg("r").arg(&**runs);
+        }
+        command.arg("d").arg(&**data);
+        command
+    }
+}
