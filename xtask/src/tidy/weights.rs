@@ -26,7 +26,7 @@ pub(super) const WEIGHTS: &[Weight] = &[
     weight("agentwire-mcp-hub", &[], 92),
     weight("agentwire-mcp-server", &[], 60),
     weight("agentwire-mcp-redis", &[], 106),
-    weight("agentwire-mcp-redis", &["--no-default-features"], 70),
+    weight("agentwire-mcp-redis", &["--no-default-features"], 80),
     weight("agentwire-store", &["--all-features"], 34),
     weight("agentwire-transport-http", &[], 83),
     weight("agentwire-transport-stdio", &[], 35),

@@ -5,6 +5,7 @@ mod cluster;
 mod contract;
 #[cfg(feature = "acp")]
 mod conversations;
+mod cost;
 mod engine;
 mod events;
 mod nodes;

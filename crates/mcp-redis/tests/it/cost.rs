@@ -1,0 +1,70 @@
+//! What the engine costs. Run one alone: `cargo test -p agentwire-mcp-redis --release --test it cost -- --ignored --nocapture`.
+
+use std::time::{Duration, Instant};
+
+use agentwire_jsonrpc::RawJson;
+use agentwire_store::{EventStore, NodeId, Runs, SessionId, SessionRecord, SessionRecords};
+use futures::{StreamExt, stream};
+
+use crate::engine::Engine;
+use crate::events::event;
+
+const SESSIONS: u64 = 100_000;
+
+async fn used_memory(engine: &Engine) -> u64 {
+    let info: String =
+        redis::cmd("INFO").arg("memory").query_async(&mut engine.connection().await).await.unwrap();
+    let line = info.lines().find_map(|line| line.strip_prefix("used_memory:")).unwrap();
+    line.parse().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "it writes 100,000 records"]
+async fn an_idle_session_takes_less_than_two_kilobytes() {
+    let engine = Engine::with(&["--save", ""]).await;
+    let store = engine.store().await;
+    let initialize = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"roots":{"listChanged":true},"sampling":{},"elicitation":{}},"clientInfo":{"name":"example-client","title":"Example","version":"1.0.0"}}}"#;
+    let messages = [initialize, r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#];
+    let messages: Vec<_> = messages.into_iter().map(|text| RawJson::parse(text.into()).unwrap()).collect();
+    let record = SessionRecord::new(Some([7; 32]), messages);
+    let before = used_memory(&engine).await;
+    stream::iter(0..SESSIONS)
+        .for_each_concurrent(256, async |_| {
+            let session = SessionId::random().unwrap();
+            store.create(session, record.clone(), Duration::from_secs(3600)).await.unwrap();
+            store.take_streams(session, 64).await.unwrap();
+        })
+        .await;
+    let each = (used_memory(&engine).await - before) / SESSIONS;
+    eprintln!(
+        "{each} bytes for each session, of which the record has {}",
+        serde_json::to_vec(&record).unwrap().len()
+    );
+    assert!(each < 2000, "{each}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "it measures time"]
+async fn a_result_is_durable_within_a_fraction_of_a_millisecond() {
+    for fsync in ["no", "everysec", "always"] {
+        let engine = Engine::with(&["--save", "", "--appendonly", "yes", "--appendfsync", fsync]).await;
+        let store = engine.store().await;
+        let session = SessionId::random().unwrap();
+        let text = "x".repeat(600);
+        let mut times = Vec::new();
+        for stream in 1..=2000 {
+            let start = Instant::now();
+            store.append(session, event(stream, 1, &text), true).wait().await.unwrap();
+            times.push(start.elapsed());
+        }
+        times.sort_unstable();
+        let session = SessionId::random().unwrap();
+        let start = Instant::now();
+        store.begin(session, 1, Runs::new(NodeId::new(1), Vec::new())).wait().await.unwrap();
+        let all = (1..=50_000).map(|place| store.append(session, event(1, place, &text), false));
+        stream::iter(all).map(agentwire_store::Durable::wait).buffered(1000).for_each(async |_| ()).await;
+        let rate = 50_000.0 / start.elapsed().as_secs_f64();
+        eprintln!("{fsync}: median {:?}, 99 % {:?}; {rate:.0} events a second", times[1000], times[1980]);
+        assert!(fsync == "always" || times[1000] < Duration::from_micros(600), "{:?}", times[1000]);
+    }
+}
