@@ -54,7 +54,7 @@ impl Keys {
     }
 
     /// Any other key.
-    #[cfg(any(feature = "acp", feature = "auth", feature = "tasks"))]
+    #[cfg(any(feature = "acp", feature = "tasks"))]
     pub(crate) fn other(&self, rest: impl std::fmt::Display) -> String {
         format!("{}:{rest}", self.0)
     }

@@ -39,7 +39,8 @@
 //!   with the highest id, so the engine refuses every later one, also of a node that was only paused.
 //! - Events of a stream are written in their order, again where the engine did not answer. A stream that has lost an event is
 //!   deleted, and never replayed with a gap.
-//! - A command takes at most [`RedisConfig::timeout`]. After five failures in a row commands fail at once, except for one each second.
+//! - A command takes at most [`RedisConfig::timeout`]. After five failures in a row of one engine, commands fail at
+//!   once, except for one each second.
 //! - Leases, records, streams and names expire by the clock of the engine.
 //! - No command spans slots of a cluster. The keys of a session share one.
 //!
@@ -48,7 +49,8 @@
 //! - What is acknowledged is as durable as the engine makes it. With `appendfsync everysec` a crash of the engine loses up to a second,
 //!   and a failover to a replica loses what has not reached it.
 //! - A node bounds the events of a session that it has stored itself. Several nodes together keep as much more.
-//! - A node writes the events of all masters of a cluster in one queue. While one master does not answer, the others wait.
+//! - In a cluster a node writes the events of each sixteenth of the slots in a queue of its own, so a master that does not answer holds
+//!   up the events in its slots alone. There commands always take their time to fail.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -74,6 +76,7 @@ mod queue;
 mod records;
 mod running_stream;
 mod session_events;
+mod slot;
 mod store;
 mod subscriptions;
 #[cfg(feature = "tasks")]

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use agentwire_store::StoreError;
 use agentwire_sync::Mutex;
-use futures_util::future::join_all;
 use redis::aio::ConnectionLike;
 use redis::{Cmd, Pipeline, PushInfo, RedisError, RedisResult, Value};
 use tokio::sync::mpsc::UnboundedSender;
@@ -83,12 +82,16 @@ impl Link {
     }
 
     /// Sends commands whose keys are in any slots.
+    #[cfg(any(feature = "acp", feature = "tasks"))]
     pub(crate) async fn run_each(&self, commands: &[Cmd]) -> Result<Vec<Value>, StoreError> {
         if commands.is_empty() {
             return Ok(Vec::new());
         }
         if self.is_cluster() {
-            return join_all(commands.iter().map(|command| self.run(command))).await.into_iter().collect();
+            return futures_util::future::join_all(commands.iter().map(|command| self.run(command)))
+                .await
+                .into_iter()
+                .collect();
         }
         let mut pipeline = Pipeline::new();
         commands.iter().for_each(|command| _ = pipeline.add_command(command.clone()));
@@ -114,7 +117,10 @@ impl Link {
             Ok(Err(error)) => StoreError::away(error),
             Err(_) => StoreError::away(TimedOut(self.timeout.as_millis())),
         };
-        self.circuit.lock().count_failure(Instant::now());
+        // Of a cluster one master may be away, and the others not.
+        if !self.is_cluster() {
+            self.circuit.lock().count_failure(Instant::now());
+        }
         if let Some(number) = number {
             self.discard(number);
         }

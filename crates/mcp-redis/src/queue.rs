@@ -12,16 +12,21 @@ use crate::incomplete::Incomplete;
 use crate::keys::Keys;
 use crate::link::Link;
 use crate::message::{Change, Message, StreamLimits, Write};
+use crate::slot::{SLOTS, slot};
 use crate::writer::Writer;
 
 /// What an event counts in the queue beside its data, in bytes.
 const OVERHEAD: usize = 256;
 
-/// The queue to the [`Writer`].
+/// The writers of a cluster's slots.
+const CLUSTER_WRITERS: usize = 16;
+
+/// The queues to the [`Writer`]s.
 #[derive(Debug)]
 pub(crate) struct EventQueue {
     link: Arc<Link>,
-    sender: mpsc::UnboundedSender<Message>,
+    /// One for each part of a cluster's slots, so that a master that does not answer holds up its own events alone.
+    senders: Vec<mpsc::UnboundedSender<Message>>,
     /// The bytes in the queue.
     queued: Arc<AtomicUsize>,
     /// The most bytes in the queue.
@@ -42,14 +47,19 @@ struct NoRoom {
 }
 
 impl EventQueue {
-    /// Starts a writer, which ends with the queue.
+    /// Starts writers, which end with the queue.
     pub(crate) fn new(link: &Arc<Link>, keys: &Keys, limits: StreamLimits, queue_bytes: usize) -> Self {
-        let (sender, receiver) = mpsc::unbounded_channel();
         let queued = Arc::new(AtomicUsize::new(0));
         let incomplete = Incomplete::default();
-        let writer = Writer::new(link.clone(), keys.clone(), limits, queued.clone(), incomplete.clone());
-        tokio::spawn(writer.run(receiver));
-        Self { link: link.clone(), sender, queued, queue_bytes, stream_bytes: limits.bytes, incomplete }
+        let writers = if link.is_cluster() { CLUSTER_WRITERS } else { 1 };
+        let start = |_| {
+            let (sender, receiver) = mpsc::unbounded_channel();
+            let writer = Writer::new(link.clone(), keys.clone(), limits, queued.clone(), incomplete.clone());
+            tokio::spawn(writer.run(receiver));
+            sender
+        };
+        let senders = (0..writers).map(start).collect();
+        Self { link: link.clone(), senders, queued, queue_bytes, stream_bytes: limits.bytes, incomplete }
     }
 
     pub(crate) fn write(&self, session: SessionId, stream: u64, change: Change) -> Durable {
@@ -62,7 +72,7 @@ impl EventQueue {
         }
         self.queued.fetch_add(size, Ordering::Relaxed);
         let (done, result) = oneshot::channel();
-        _ = self.sender.send(Message::Write(Write { session, stream, change, size, done }));
+        self.send(session, Message::Write(Write { session, stream, change, size, done }));
         if self.link.is_open() {
             // It is stored when the engine is back. Its sender need not wait for the time-out.
             return Durable::failed(StoreError::away(CircuitOpen));
@@ -75,6 +85,10 @@ impl EventQueue {
                 Ok(Err(_)) | Err(_) => Err(StoreError::away(TimedOut(timeout.as_millis()))),
             }
         }))
+    }
+
+    fn send(&self, session: SessionId, message: Message) {
+        _ = self.senders[slot(session) * self.senders.len() / SLOTS].send(message);
     }
 
     /// Returns whether a change of a stream finds no room, or one before it has found none.
@@ -96,7 +110,7 @@ impl EventQueue {
         }
         // What was queued of it before is deleted behind that.
         if !change.is_first() {
-            _ = self.sender.send(Message::Delete(session, stream));
+            self.send(session, Message::Delete(session, stream));
         }
         true
     }
@@ -104,6 +118,6 @@ impl EventQueue {
     /// Deletes the streams of a session.
     pub(crate) fn forget(&self, session: SessionId) {
         self.incomplete.forget(session);
-        _ = self.sender.send(Message::Forget(session));
+        self.send(session, Message::Forget(session));
     }
 }

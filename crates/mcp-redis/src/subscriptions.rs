@@ -80,7 +80,6 @@ impl Subscriptions {
             let is_lost = self.connection.is_none() && !self.nodes.is_empty();
             let time = if is_lost { RETRY } else { CHECK };
             let wake = tokio::select! {
-                biased;
                 push = next_push(&mut self.connection) => Wake::Push(push),
                 request = requests.recv() => Wake::Request(request),
                 () = tokio::time::sleep(time) => Wake::Check,
@@ -91,7 +90,7 @@ impl Subscriptions {
                 Wake::Request(Some(Request::Remove(node))) => self.remove(node).await,
                 Wake::Push(Some(push)) if push.kind != PushKind::Disconnection => self.deliver(push),
                 Wake::Push(_) => self.lose().await,
-                Wake::Check if is_lost => self.restore().await,
+                Wake::Check if is_lost => _ = self.reconnect().await,
                 Wake::Check => self.check().await,
             }
         }
@@ -99,7 +98,7 @@ impl Subscriptions {
 
     async fn add(&mut self, node: NodeId) -> Result<broadcast::Receiver<BusEvent>, StoreError> {
         if self.connection.is_none() {
-            self.connect().await?;
+            self.reconnect().await?;
         }
         let channel = self.keys.bus_of(node);
         self.exchange(redis::cmd("SSUBSCRIBE").arg(channel)).await?;
@@ -149,15 +148,15 @@ impl Subscriptions {
     async fn lose(&mut self) {
         self.connection = None;
         if !self.nodes.is_empty() {
-            self.restore().await;
+            _ = self.reconnect().await;
         }
     }
 
     /// Connects again. Nodes learn of the interruption now, when nothing more can be missed.
-    async fn restore(&mut self) {
-        if self.connect().await.is_ok() {
-            self.nodes.values().for_each(|node| _ = node.send(BusEvent::Missed));
-        }
+    async fn reconnect(&mut self) -> Result<(), StoreError> {
+        self.connect().await?;
+        self.nodes.values().for_each(|node| _ = node.send(BusEvent::Missed));
+        Ok(())
     }
 
     async fn check(&mut self) {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agentwire_mcp_redis::{RedisConfig, RedisStore};
-use agentwire_store::Stores;
+use agentwire_store::{Durable, EventId, EventStore, SessionId, Stores};
 use agentwire_store_contract::{self as contract, Fixture, Test};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -17,10 +17,20 @@ struct Cluster([Engine; 3]);
 
 impl Cluster {
     async fn start() -> Self {
-        let arguments = &["--cluster-enabled", "yes", "--cluster-node-timeout", "2000", "--save", ""];
+        let arguments = &[
+            "--cluster-enabled",
+            "yes",
+            "--cluster-node-timeout",
+            "2000",
+            "--cluster-require-full-coverage",
+            "no",
+            "--save",
+            "",
+        ];
         let engines =
             [Engine::with(arguments).await, Engine::with(arguments).await, Engine::with(arguments).await];
-        for (engine, [first, last]) in engines.iter().zip([[0, 5460], [5461, 10922], [10923, 16383]]) {
+        // Each sixteenth of the slots, which has a queue of its own, belongs to one master.
+        for (engine, [first, last]) in engines.iter().zip([[0, 5119], [5120, 11_263], [11_264, 16_383]]) {
             let mut connection = engine.connection().await;
             let mut command = redis::cmd("CLUSTER");
             command.arg("ADDSLOTSRANGE").arg(first).arg(last);
@@ -70,6 +80,36 @@ async fn no_command_spans_slots() {
     crate::conversations::check(&store, &other).await;
     for engine in &cluster.0 {
         assert!(!engine.keys().await.is_empty(), "each master has some of the keys");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_master_that_is_away_holds_up_its_own_sessions_alone() {
+    let cluster = Cluster::start().await;
+    let store = cluster.store().await;
+    let sessions: Vec<_> = (0..24).map(|_| SessionId::random().unwrap()).collect();
+    for session in &sessions {
+        store.append(*session, events::event(1, 1, "before"), false).wait().await.unwrap();
+    }
+    cluster.0[0].pause();
+    let appends = sessions.iter().map(|session| store.append(*session, events::event(1, 2, "during"), false));
+    let results = futures::future::join_all(appends.map(Durable::wait)).await;
+    let stored = results.iter().filter(|result| result.is_ok()).count();
+    assert!((1..24).contains(&stored), "{stored} of 24, where a third is away: {results:?}");
+    // Also those behind events that wait.
+    let (stored, waiting): (Vec<_>, Vec<_>) =
+        sessions.iter().zip(results).partition(|(_, result)| result.is_ok());
+    for (session, _) in &stored {
+        let appended = store.append(**session, events::event(1, 3, "behind"), false).wait().await;
+        assert!(appended.is_ok(), "{appended:?}");
+    }
+    cluster.0[0].resume();
+    for (session, _) in waiting {
+        until(async || {
+            let replay = store.replay(*session, EventId::new(1, 0), usize::MAX).await;
+            replay.is_ok_and(|replay| replay.events.len() == 2)
+        })
+        .await;
     }
 }
 
