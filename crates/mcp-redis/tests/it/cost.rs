@@ -1,4 +1,4 @@
-//! What the engine costs. Run one alone: `cargo test -p agentwire-mcp-redis --release --test it cost -- --ignored --nocapture`.
+//! What the engine costs: memory for each session, and time for each result.
 
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ async fn used_memory(engine: &Engine) -> u64 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "it writes 100,000 records"]
+#[ignore = "takes minutes: cargo xtask ci long"]
 async fn an_idle_session_takes_less_than_two_kilobytes() {
     let engine = Engine::with(&["--save", ""]).await;
     let store = engine.store().await;
@@ -44,7 +44,7 @@ async fn an_idle_session_takes_less_than_two_kilobytes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "it measures time"]
+#[ignore = "takes minutes: cargo xtask ci long"]
 async fn a_result_is_durable_within_a_fraction_of_a_millisecond() {
     for fsync in ["no", "everysec", "always"] {
         let engine = Engine::with(&["--save", "", "--appendonly", "yes", "--appendfsync", fsync]).await;
