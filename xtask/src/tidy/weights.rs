@@ -25,6 +25,7 @@ pub(super) const WEIGHTS: &[Weight] = &[
     weight("agentwire-mcp-client", &[], 38),
     weight("agentwire-mcp-hub", &[], 92),
     weight("agentwire-mcp-server", &[], 60),
+    weight("agentwire-otel", &[], 32),
     weight("agentwire-transport-http", &[], 83),
     weight("agentwire-transport-stdio", &[], 35),
     weight("agentwire-mcp-server", &["--no-default-features", "--features", "ring"], 52),
