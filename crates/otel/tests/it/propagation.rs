@@ -1,17 +1,20 @@
 //! Trace context and baggage in `_meta`.
 
+use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::{Poll, Waker};
 
 use agentwire_jsonrpc::RawJson;
 use agentwire_otel::{Config, ExecuteToolSpan};
 use agentwire_peer::observe::{Observer, Observers};
+use agentwire_peer::runtime::{call_raw, start_call};
 use agentwire_peer::{Dialect, Handler};
 use opentelemetry::baggage::BaggageExt;
 use opentelemetry::trace::{SpanKind, TraceContextExt, Tracer, TracerProvider};
 use opentelemetry::{Context, KeyValue};
 
 use crate::support::{
-    Answers, call, connected_by, is_child, kept, method_not_found, no_context, observed, shown,
+    Answers, call, connected_by, is_child, json, kept, method_not_found, no_context, observed, shown,
 };
 
 const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
@@ -143,4 +146,22 @@ async fn a_call_that_is_never_sent_ends_its_span() {
     let [span] = &*spans else { panic!("{spans:?}") };
     assert_eq!(shown(&span.attributes), "error.type=not_sent mcp.method.name=ping");
     assert_eq!(kept.points("mcp.client.operation.duration"), [""; 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_that_a_relay_passes_on_keeps_its_context() {
+    let kept = kept(Config::new());
+    let params = format!(r#"{{"_meta":{{"traceparent":"{PARENT}"}}}}"#);
+    let answer = observed(&kept, meta(), async |peer| {
+        let mut call = call_raw(&peer, "ping", Some(json(&params)));
+        let (_, waker) = poll_fn(|cx| Poll::Ready(start_call(&mut call, cx))).await.unwrap();
+        waker.into_iter().for_each(Waker::wake);
+        call.await.unwrap()
+    })
+    .await;
+    assert_eq!(answer.as_str(), format!(r#"{{"traceparent":"{PARENT}"}}"#));
+    let spans = kept.spans();
+    let shown: Vec<_> =
+        spans.iter().map(|span| format!("{:?} {}", span.span_kind, span.parent_span_id)).collect();
+    assert_eq!(shown, ["Server b7ad6b7169203331", "Client b7ad6b7169203331"]);
 }
