@@ -13,6 +13,7 @@
 //! | an editor, or another client of agents | `acp-toolkit`, `stdio` | `acp::toolkit`, `acp::client`, `stdio` |
 //! | a client that installs agents by name | `agent-registry` beside the above | `acp::registry` |
 //! | a proxy between the two | `acp-proxy` | `acp::proxy` |
+//! | any of these, with OpenTelemetry | `otel` beside the above | `otel` |
 //!
 //! No feature is on by default. `full` is all of them. [`jsonrpc`], [`peer`] (errors and calls of both runtimes) and
 //! [`transport`] need no feature.
@@ -68,6 +69,9 @@ pub mod mcp {
 
 #[doc(inline)]
 pub use agentwire_jsonrpc as jsonrpc;
+#[cfg(feature = "otel")]
+#[doc(inline)]
+pub use agentwire_otel as otel;
 #[doc(inline)]
 pub use agentwire_peer as peer;
 #[doc(inline)]

@@ -13,6 +13,11 @@ impl CallId {
     pub fn request_id(self) -> RequestId {
         RequestId::from(self.0)
     }
+
+    /// Returns the call that has this id on the wire, if it is an id of this side's calls.
+    pub fn from_request_id(id: &RequestId) -> Option<Self> {
+        id.as_u64().map(Self)
+    }
 }
 
 /// A request of the peer's that needs an answer.

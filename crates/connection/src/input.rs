@@ -140,7 +140,7 @@ impl Connection {
 
     /// Takes the call that an answer with this id belongs to.
     pub(crate) fn take_call(&mut self, id: &RequestId) -> Option<CallId> {
-        let call = CallId(id.as_u64()?);
+        let call = CallId::from_request_id(id)?;
         self.calls.remove(call).map(|_| call)
     }
 

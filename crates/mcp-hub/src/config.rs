@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use agentwire_mcp_client::{Tasks, Warning};
 use agentwire_mcp_schema::{Implementation, LoggingLevel, LoggingMessageNotification};
+use agentwire_peer::observe::Observer;
 
 use crate::connecting::ConnectOptions;
 use crate::questions::Questions;
@@ -90,11 +91,15 @@ pub struct HubConfig {
     pub(crate) log_level: Option<LoggingLevel>,
     pub(crate) on_log: Option<Hook<LoggingMessageNotification>>,
     pub(crate) on_warning: Option<Hook<Warning>>,
+    pub(crate) observer: Option<Observers>,
     pub(crate) questions: Questions,
 }
 
 /// Receives the name of a server, and a log message or warning.
 pub(crate) type Hook<T> = Arc<dyn Fn(&str, T) + Send + Sync>;
+
+/// Returns the observer of the connections to a server, if they have one.
+pub(crate) type Observers = Arc<dyn Fn(&ServerConfig) -> Option<Arc<dyn Observer>> + Send + Sync>;
 
 impl HubConfig {
     /// The defaults.
@@ -113,6 +118,7 @@ impl HubConfig {
             log_level: None,
             on_log: None,
             on_warning: None,
+            observer: None,
             questions: Questions::default(),
         }
     }
@@ -207,6 +213,17 @@ impl HubConfig {
     #[must_use]
     pub fn on_warning(mut self, hook: impl Fn(&str, Warning) + Send + Sync + 'static) -> Self {
         self.on_warning = Some(Arc::new(hook));
+        self
+    }
+
+    /// Calls the function for each connection to a server. It returns the connection's observer, if there is to be one (default:
+    /// none).
+    #[must_use]
+    pub fn observer(
+        mut self,
+        observer: impl Fn(&ServerConfig) -> Option<Arc<dyn Observer>> + Send + Sync + 'static,
+    ) -> Self {
+        self.observer = Some(Arc::new(observer));
         self
     }
 }

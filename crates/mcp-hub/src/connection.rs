@@ -54,7 +54,7 @@ async fn run_once(
     while !shared.stops(place) {
         let (changes, changed) = mpsc::channel(0);
         let connection = Connection { shared, place, changed };
-        let client = client(&server.name, config, changes, shared.subscribers(place));
+        let client = client(&server, config, changes, shared.subscribers(place));
         match connection.run(&server, config, client).await {
             Ok(()) => break,
             Err(error) if is_expired(&*error) && shared.begins_again(place, TokioClock::default().now()) => {}
@@ -206,7 +206,13 @@ async fn list(server: &RemoteServer) -> Result<Vec<Tool>, CallError> {
     }
 }
 
-fn client(name: &str, config: &HubConfig, mut changes: mpsc::Sender<()>, subscribers: Subscribers) -> Client {
+fn client(
+    server: &ServerConfig,
+    config: &HubConfig,
+    mut changes: mpsc::Sender<()>,
+    subscribers: Subscribers,
+) -> Client {
+    let name = &*server.name;
     let client = Client::from_info(config.info.clone())
         .discover_timeout(DISCOVER_LIMIT.min(config.connect_limit / 3))
         .handshake_timeout(None)
@@ -223,6 +229,10 @@ fn client(name: &str, config: &HubConfig, mut changes: mpsc::Sender<()>, subscri
     };
     let client = match config.log_level.clone() {
         Some(level) => client.log_level(level),
+        None => client,
+    };
+    let client = match config.observer.as_ref().and_then(|observer| observer(server)) {
+        Some(observer) => client.connection(|connection| connection.observer(observer)),
         None => client,
     };
     let client = match named(name, &config.on_log) {

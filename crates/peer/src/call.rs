@@ -17,6 +17,7 @@ use serde::de::DeserializeOwned;
 
 use crate::call_slots::{CallSlot, ProgressHook};
 use crate::error::CallError;
+use crate::observe::make_call;
 use crate::peer::Peer;
 use crate::result::{Check, Decode, Received, read, read_on_arrival};
 use crate::send_capacity::Ticket;
@@ -210,6 +211,13 @@ impl<R: DeserializeOwned + Send + 'static> Call<R> {
             return self.poll_failed(cx).map(Err);
         };
         let peer = self.peer.as_ref().expect(HAS_PEER);
+        if since.is_none()
+            && let Some(observer) = peer.shared.observer()
+        {
+            let revision = peer.shared.revision();
+            let reserve = || peer.shared.lock().connection.reserve_call();
+            make_call(observer, &self.outgoing.method, params, revision, || *id.get_or_insert_with(reserve));
+        }
         let now = peer.shared.now();
         let since = *since.get_or_insert(now);
         let deadline = self.outgoing.options.timeout.and_then(|timeout| since.checked_add(timeout));
@@ -228,6 +236,7 @@ impl<R: DeserializeOwned + Send + 'static> Call<R> {
         if let Some(error) = failed {
             state.forget_capacity(ticket);
             drop(state);
+            peer.shared.forget_context(*id);
             self.stage = Stage::Failed { error, must_yield: false };
             return self.poll_failed(cx).map(Err);
         }
@@ -304,6 +313,7 @@ impl<R: DeserializeOwned + Send + 'static> Future for Call<R> {
         let slot = ready!(state.poll_call(call, cx.waker(), shared.is_in_main()));
         drop(state);
         let outcome = slot.map_or(Err((CallFailure::Closed, None)), CallSlot::into_outcome);
+        shared.forget_context(Some(call));
         this.stage = Stage::Done;
         let Outgoing { method, decode, received, .. } = &mut this.outgoing;
         Poll::Ready(match outcome {
@@ -343,8 +353,14 @@ impl<R> Drop for Call<R> {
                 let (slot, waker) = shared.lock().drop_call(*call);
                 drop(slot);
                 waker.into_iter().for_each(Waker::wake);
+                shared.forget_context(Some(*call));
             }
-            Stage::New { ticket: ticket @ Some(_), .. } => shared.lock().forget_capacity(ticket),
+            Stage::New { id, ticket, .. } => {
+                if ticket.is_some() {
+                    shared.lock().forget_capacity(ticket);
+                }
+                shared.forget_context(*id);
+            }
             _ => {}
         }
     }

@@ -21,7 +21,8 @@ pub struct Driver {
 /// Makes a driver, and a handle on the peer that it will connect to.
 pub fn driver(config: Config, clock: impl Clock + 'static) -> (Peer, Driver) {
     let connection = Connection::new(config.connection.clone());
-    let shared = Arc::new(PeerInner::new(connection, Box::new(clock), config.value_limit));
+    let observer = config.observer.clone();
+    let shared = Arc::new(PeerInner::new(connection, Box::new(clock), config.value_limit, observer));
     (Peer::new(shared.clone()), Driver { shared, config })
 }
 

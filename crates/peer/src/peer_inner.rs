@@ -1,12 +1,12 @@
 //! The state that the event loop and all handles of a connection share: the lock, the clock and the encode buffer.
 
 use std::fmt;
-use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock};
 use std::task::Waker;
 use std::time::Instant;
 
-use agentwire_connection::{Connection, Event};
+use agentwire_connection::{CallId, Connection, Event};
 use agentwire_jsonrpc::RawJson;
 use bytestring::ByteString;
 use serde::Serialize;
@@ -15,6 +15,8 @@ use crate::call_slots::SettleAction;
 use crate::clock::Clock;
 use crate::encode_buffer::EncodeBuffer;
 use crate::error::Closed;
+use crate::observe::{NewCallObserver, Observer};
+use crate::panics::guarded;
 use crate::state::PeerState;
 use crate::state_guard::StateGuard;
 use crate::sync::{AtomicBool, Mutex, MutexGuard};
@@ -30,6 +32,8 @@ pub(crate) struct PeerInner {
     in_main: AtomicBool,
     /// The revision of the protocol, once a runtime has set it. For observers.
     revision: OnceLock<ByteString>,
+    /// Only where an observer is set.
+    observer: Option<Box<NewCallObserver>>,
 }
 
 impl fmt::Debug for PeerInner {
@@ -39,7 +43,12 @@ impl fmt::Debug for PeerInner {
 }
 
 impl PeerInner {
-    pub(crate) fn new(connection: Connection, clock: Box<dyn Clock>, value_limit: usize) -> Self {
+    pub(crate) fn new(
+        connection: Connection,
+        clock: Box<dyn Clock>,
+        value_limit: usize,
+        observer: Option<Arc<dyn Observer>>,
+    ) -> Self {
         Self {
             state: Mutex::new(PeerState::new(connection)),
             encode_buffer: Mutex::default(),
@@ -47,6 +56,7 @@ impl PeerInner {
             value_limit,
             in_main: AtomicBool::new(false),
             revision: OnceLock::new(),
+            observer: observer.map(NewCallObserver::new).map(Box::new),
         }
     }
 
@@ -87,6 +97,22 @@ impl PeerInner {
 
     pub(crate) fn set_revision(&self, revision: ByteString) {
         self.revision.get_or_init(|| revision);
+    }
+
+    /// The observer of new calls, if any.
+    #[inline]
+    pub(crate) fn observer(&self) -> Option<&NewCallObserver> {
+        self.observer.as_deref()
+    }
+
+    /// Drops the observer's value of a call that will not begin, if it has one. The lock is not held.
+    #[inline]
+    pub(crate) fn forget_context(&self, call: Option<CallId>) {
+        if let (Some(observer), Some(call)) = (&self.observer, call) {
+            let context = observer.take_context(call);
+            // It is the observer's code that runs when it is dropped.
+            guarded(|| drop(context));
+        }
     }
 
     pub(crate) fn value_limit(&self) -> usize {

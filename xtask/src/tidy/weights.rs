@@ -28,6 +28,7 @@ pub(super) const WEIGHTS: &[Weight] = &[
     weight("agentwire-mcp-redis", &[], 106),
     weight("agentwire-mcp-redis", &["--no-default-features"], 80),
     weight("agentwire-store", &["--all-features"], 34),
+    weight("agentwire-otel", &[], 32),
     weight("agentwire-transport-http", &[], 83),
     weight("agentwire-transport-stdio", &[], 35),
     weight("agentwire-mcp-server", &["--no-default-features", "--features", "ring"], 52),

@@ -17,5 +17,7 @@ mod relisting;
 #[cfg(feature = "sse")]
 mod remote;
 mod script;
+#[cfg(feature = "http")]
+mod telemetry;
 #[cfg(feature = "sse")]
 mod web;

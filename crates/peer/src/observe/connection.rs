@@ -1,5 +1,6 @@
 //! Observes the frames of one port.
 
+use std::any::Any;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
@@ -40,6 +41,9 @@ impl ConnectionObservation {
     ) -> Self {
         let mut own = None;
         guarded(|| own = observer.connection_began());
+        if let (Some(own), Some(observer)) = (&own, shared.observer()) {
+            observer.set_connection(own.clone());
+        }
         Self {
             observer: own.unwrap_or_else(|| observer.clone()),
             shared: shared.clone(),
@@ -91,7 +95,7 @@ impl ConnectionObservation {
             // The connection makes an event of a request that gets no response.
             Message::Request(request) if !self.responds_to(&request.id) => {}
             Message::Request(request) => {
-                let call = self.begin_call(Direction::In, request, source, now);
+                let call = self.begin_call(Direction::In, request, source, None, now);
                 if let Some(call) = call {
                     let earlier = self.theirs.insert(request.id.clone(), call);
                     if let Some(call) = self.theirs.get_mut(&request.id) {
@@ -168,7 +172,9 @@ impl ConnectionObservation {
     fn sent_message(&mut self, message: &Message, now: Instant) {
         match message {
             Message::Request(request) => {
-                if let Some(call) = self.begin_call(Direction::Out, request, None, now) {
+                let context = CallId::from_request_id(&request.id)
+                    .and_then(|call| self.shared.observer()?.take_context(call));
+                if let Some(call) = self.begin_call(Direction::Out, request, None, context.as_ref(), now) {
                     self.ours.insert(request.id.clone(), call);
                 }
             }
@@ -205,11 +211,12 @@ impl ConnectionObservation {
         direction: Direction,
         request: &Request,
         source: Option<&Arc<dyn MessageSource>>,
+        context: Option<&Arc<dyn Any + Send + Sync>>,
         now: Instant,
     ) -> Option<OpenCall> {
         let Request { id, method, params, .. } = request;
         let revision = self.shared.revision();
-        let call = CallBegin { direction, method, id, params: params.as_ref(), source, revision };
+        let call = CallBegin { direction, method, id, params: params.as_ref(), source, revision, context };
         OpenCall::begin(&*self.observer, &call, method, now)
     }
 

@@ -42,6 +42,7 @@ impl ExchangeObservation {
             params: params.as_ref(),
             source,
             revision: revision.as_deref(),
+            context: None,
         };
         let call = OpenCall::begin(&*observer, &call, method, now());
         Self { observer, call, id: id.clone(), revision, now }

@@ -5,13 +5,17 @@
 //!
 //! ```text
 //!  connection_began ─▶ frame, notification, malformed, queue … ─▶ connection_ended
-//!                      call_began ─▶ CallObserver: cancelled, in_scope … ─▶ ended
+//!         (call_made ─▶) call_began ─▶ CallObserver: cancelled, in_scope … ─▶ ended
 //! ```
 //!
 //! A call of the peer's begins when its request arrives and ends when its answer is given to the transport, or when the peer
 //! cancels it and the protocol has no answer to a cancelled request. A call of ours begins when its request is given to the
 //! transport, and ends when its answer arrives, its time-out passes, or its cancel leaves. A call that fails before its request
 //! leaves is not observed. Every call that began ends, at the latest with the connection, as [`Outcome::Closed`].
+//!
+//! [`Observer::call_made`] runs earlier, where a call of ours is first awaited: in the scope of the caller and before its request
+//! is encoded into a frame. It may add members to the request's `_meta`, and its [`CallContext`] comes back in
+//! [`CallBegin::context`].
 //!
 //! A request that stands alone (an [`Exchange`](agentwire_transport::Exchange)) is observed by the same methods, without a
 //! connection around it.
@@ -36,7 +40,7 @@
 //! |---|---|
 //! | method, JSON-RPC id | [`CallBegin::method`], [`CallBegin::id`] |
 //! | tool, prompt, resource, ACP session | members of [`CallBegin::params`] |
-//! | context to propagate (`traceparent`, `tracestate`, `baggage`) | [`CallBegin::meta`], as raw text |
+//! | context to propagate (`traceparent`, `tracestate`, `baggage`) | [`CallBegin::meta`], as raw text; out by [`CallContext::meta`] |
 //! | MCP session over HTTP | the header `Mcp-Session-Id` of [`CallBegin::source`] |
 //! | protocol revision | [`CallBegin::revision`], or for stateless MCP a member of [`CallBegin::meta`] |
 //! | error type, JSON-RPC code | [`Outcome::error_type`], [`Outcome::error_code`] |
@@ -75,12 +79,17 @@
 //! # let _ = config;
 //! ```
 
+mod call_context;
 mod connection;
 pub(crate) mod exchange;
+mod new_call;
+mod new_call_observer;
+mod observers;
 pub(crate) mod open_call;
 #[cfg(feature = "tracing")]
 mod tracing_observer;
 
+use std::any::Any;
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
@@ -90,8 +99,12 @@ use agentwire_jsonrpc::{ErrorObject, Notification, RawJson, RequestId, Response}
 use agentwire_transport::{MessageSource, TransportError};
 
 pub use agentwire_transport::Direction;
+pub use call_context::{CallContext, NewCall};
+pub use observers::Observers;
 
 pub(crate) use connection::ConnectionObservation;
+pub(crate) use new_call::make_call;
+pub(crate) use new_call_observer::NewCallObserver;
 #[cfg(feature = "tracing")]
 pub use tracing_observer::{TRACING_TEXT_LIMIT, TracingObserver};
 
@@ -105,6 +118,17 @@ pub trait Observer: Send + Sync {
     /// Called when a connection has ended, after all its calls have.
     fn connection_ended(&self, end: &ConnectionEnd<'_>) {
         let _ = end;
+    }
+
+    /// Called when a call of ours is first awaited, within the future that awaits it. Returns what the call carries for the
+    /// observer, or none to leave the request as it is.
+    ///
+    /// The observer of the connection is called once the connection has begun, and before that the configured one. A call may
+    /// fail before its request leaves; then its context is dropped. A request that a relay passes on is not made here: it
+    /// keeps its bytes, with the `_meta` in them.
+    fn call_made(&self, call: &NewCall<'_>) -> Option<CallContext> {
+        let _ = call;
+        None
     }
 
     /// Called when a call begins. Returns the observer of this call, or none to ignore the rest of it.
@@ -187,6 +211,8 @@ pub struct CallBegin<'a> {
     pub source: Option<&'a Arc<dyn MessageSource>>,
     /// The revision of the protocol, if one has been negotiated.
     pub revision: Option<&'a str>,
+    /// The value of the [`CallContext`] that [`Observer::call_made`] returned for this call, if it did.
+    pub context: Option<&'a Arc<dyn Any + Send + Sync>>,
 }
 
 impl CallBegin<'_> {

@@ -1,6 +1,7 @@
 //! The driver against a second driver, or against a far end that the test plays by hand.
 
 mod bounds;
+mod call_contexts;
 mod cancellation;
 mod early_answers;
 mod ends;

@@ -140,6 +140,11 @@ impl Clock {
         self.entries.lock().is_empty()
     }
 
+    /// How many streams have a reader.
+    pub(crate) fn streams_len(&self) -> usize {
+        self.entries.lock().iter().filter(|(_, entry)| matches!(entry, Entry::Stream(_))).count()
+    }
+
     /// Registers a stream that has a reader. [`start`](Self::start) is called after it.
     pub(crate) fn register_stream(self: &Arc<Self>, stream: Arc<dyn TimedStream>) -> Registration {
         self.register(Entry::Stream(stream))

@@ -13,6 +13,7 @@ use futures_channel::mpsc;
 use http::HeaderMap;
 
 use crate::server::endpoint_core::EndpointCore;
+use crate::server::endpoint_counts::EndpointCounts;
 use crate::server::incoming::Incoming;
 use crate::server::service::SharedService;
 use crate::server::tasks::Tasks;
@@ -289,6 +290,16 @@ impl Endpoint {
     /// ```
     pub fn cors(&self, request: &HeaderMap) -> CorsHeaders {
         self.core().resources.config.guard.cors(request)
+    }
+
+    /// Returns how many sessions, streams and exchanges are open, for metrics. It takes time in proportion to the streams.
+    pub fn counts(&self) -> EndpointCounts {
+        let EndpointCore { resources, sessions, .. } = &**self.core();
+        EndpointCounts {
+            sessions: sessions.len(),
+            streams: resources.clock.streams_len(),
+            exchanges: resources.exchanges(),
+        }
     }
 
     pub(crate) fn core(&self) -> &Arc<EndpointCore> {

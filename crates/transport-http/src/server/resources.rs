@@ -79,6 +79,11 @@ impl Resources {
         Err(refusal)
     }
 
+    /// How many exchanges without a session have not ended.
+    pub(crate) fn exchanges(&self) -> usize {
+        self.exchanges.load(Ordering::SeqCst)
+    }
+
     pub(crate) fn end_exchange(&self) {
         self.exchanges.fetch_sub(1, Ordering::SeqCst);
         self.drain.note_end();

@@ -92,6 +92,11 @@ impl Sessions {
         !sessions.is_empty()
     }
 
+    /// How many sessions are open.
+    pub(crate) fn len(&self) -> usize {
+        self.table.len()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.table.is_empty()
     }

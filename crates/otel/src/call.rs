@@ -1,0 +1,113 @@
+//! The end of a request's span, and its measurement.
+
+use std::borrow::Cow;
+
+use agentwire_jsonrpc::RequestId;
+use agentwire_peer::observe::{CallEnd, CallObserver, Outcome};
+use opentelemetry::trace::{Status, TraceContextExt};
+use opentelemetry::{Context, KeyValue};
+
+use crate::active::ActiveCall;
+use crate::attributes::{CallAttributes, TOOLS_CALL};
+use crate::error_type::{description, error_type, status_code};
+use crate::protocol::{Protocol, Role};
+use crate::text::{CONTENT_LIMIT, TEXT_LIMIT, bounded, string};
+
+/// A request with its span, until it ends.
+pub(crate) struct ObservedCall {
+    pub(crate) active: ActiveCall,
+    pub(crate) attributes: CallAttributes,
+    /// The context that the span is current in.
+    pub(crate) context: Context,
+    /// Whether the span is this call's own. Otherwise it is one that the program began.
+    pub(crate) owns_span: bool,
+    /// The revision at the begin.
+    pub(crate) revision: Option<Cow<'static, str>>,
+}
+
+/// The attribute of a request's id.
+pub(crate) fn id_attribute(id: &RequestId) -> KeyValue {
+    let text = id.as_str().unwrap_or_else(|| id.to_string().into());
+    KeyValue::new("jsonrpc.request.id", bounded(&text, TEXT_LIMIT))
+}
+
+impl CallObserver for ObservedCall {
+    fn ended(&self, end: &CallEnd<'_>) {
+        let kind = self.active.kind();
+        let role = Role::in_call(end.direction);
+        let error = error_type(&end.outcome, role, self.attributes.method == TOOLS_CALL);
+        let mut found = Vec::new();
+        let negotiated = end.revision.and_then(|revision| kind.protocol.revision(revision));
+        if let Some(revision) = self.revision.clone().or(negotiated) {
+            found.push(KeyValue::new(kind.protocol.revision_attribute(), revision));
+        }
+        if let Some(error) = &error {
+            found.push(KeyValue::new("error.type", error.clone()));
+        }
+        if let Some(code) = status_code(&end.outcome) {
+            found.push(KeyValue::new("rpc.response.status_code", code));
+        }
+        let is_named = self.is_named(&end.outcome);
+        self.end_span(end, found.clone(), error.is_some(), is_named || role == Role::Client);
+        let target = self.attributes.target.iter().filter(|_| is_named);
+        let target = target.map(|(key, name)| KeyValue::new(*key, name.clone()));
+        let measured: Vec<_> = self.attributes.common.iter().cloned().chain(target).chain(found).collect();
+        let duration = end.duration.as_secs_f64();
+        // An exemplar of the measurement names the span that is current.
+        let _guard = self.context.clone().attach();
+        kind.inner.instruments.operation(kind.protocol, role).record(duration, &measured);
+    }
+
+    fn in_scope(&self, poll: &mut dyn FnMut()) {
+        let _guard = self.context.clone().attach();
+        poll();
+    }
+}
+
+impl ObservedCall {
+    /// Whether the name of the tool or prompt may be an attribute of metrics. A call that has a result shows that there is one
+    /// of that name.
+    fn is_named(&self, outcome: &Outcome<'_>) -> bool {
+        let Some((_, name)) = &self.attributes.target else { return true };
+        let names = &self.active.kind().inner.names;
+        match outcome {
+            Outcome::Result(_) => names.admit(name),
+            _ => names.has(name),
+        }
+    }
+
+    fn end_span(&self, end: &CallEnd<'_>, mut found: Vec<KeyValue>, failed: bool, keeps_name: bool) {
+        let span = self.context.span();
+        if let Outcome::Result(result) = end.outcome {
+            self.add_result(result, &mut found);
+        }
+        if span.is_recording() {
+            span.set_attributes(found);
+        }
+        if !self.owns_span {
+            return;
+        }
+        if !keeps_name {
+            span.update_name(self.attributes.method);
+        }
+        if failed {
+            span.set_status(Status::error(description(&end.outcome)));
+        }
+        span.end();
+    }
+
+    fn add_result(&self, result: &agentwire_jsonrpc::RawJson, found: &mut Vec<KeyValue>) {
+        let kind = self.active.kind();
+        if kind.inner.config.content && self.attributes.method == TOOLS_CALL {
+            found.push(KeyValue::new("gen_ai.tool.call.result", bounded(result.as_str(), CONTENT_LIMIT)));
+        }
+        let is_new = matches!(self.attributes.method, "session/new" | "session/fork");
+        if kind.protocol == Protocol::Acp
+            && is_new
+            && let Some(id) = result.member("sessionId")
+            && let Some(id) = string(id.as_str())
+        {
+            found.push(KeyValue::new("acp.session.id", bounded(&id, TEXT_LIMIT)));
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! How a call failed, as attributes of few different values.
+
+use std::borrow::Cow;
+
+use agentwire_jsonrpc::RawJson;
+use agentwire_peer::observe::Outcome;
+
+use crate::protocol::Role;
+use crate::text::{OTHER, TEXT_LIMIT, bounded};
+
+/// The reserved codes of JSON-RPC, which both protocols use for errors of their own too.
+const RESERVED: std::ops::RangeInclusive<i64> = -32768..=-32000;
+
+/// The `error.type` of a tool's result that is an error.
+pub(crate) const TOOL_ERROR: &str = "tool_error";
+
+/// The `error.type` of a call that failed before its request left.
+pub(crate) const NOT_SENT: &str = "not_sent";
+
+/// The codes by which the side that answers says that the caller made a mistake. For that side the call has not failed.
+const CALLER_ERRORS: [i64; 5] = [-32700, -32600, -32601, -32602, -32002];
+
+/// The value of `error.type` for the side with this role, none if the call has not failed. `is_tool` says that a result is a
+/// tool's.
+pub(crate) fn error_type(outcome: &Outcome<'_>, role: Role, is_tool: bool) -> Option<Cow<'static, str>> {
+    match outcome {
+        Outcome::Result(result) => (is_tool && is_error(result)).then_some(TOOL_ERROR.into()),
+        Outcome::Error(error) if role == Role::Server && CALLER_ERRORS.contains(&error.code) => None,
+        Outcome::Error(_) => status_code(outcome),
+        outcome => outcome.error_type(),
+    }
+}
+
+/// The code of a JSON-RPC error as text, and one value for all codes that are not reserved.
+pub(crate) fn status_code(outcome: &Outcome<'_>) -> Option<Cow<'static, str>> {
+    let code = outcome.error_code()?;
+    Some(if RESERVED.contains(&code) { code.to_string().into() } else { OTHER.into() })
+}
+
+/// The description of a span's status.
+pub(crate) fn description(outcome: &Outcome<'_>) -> String {
+    match outcome {
+        Outcome::Error(error) | Outcome::Malformed(error) => bounded(&error.message, TEXT_LIMIT),
+        _ => String::new(),
+    }
+}
+
+fn is_error(result: &RawJson) -> bool {
+    result.member("isError").is_some_and(|value| value.as_str() == "true")
+}

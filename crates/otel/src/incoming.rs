@@ -1,0 +1,79 @@
+//! Begins the span of a request of the peer's.
+
+use std::str;
+use std::sync::Arc;
+
+use agentwire_mcp_wire::header;
+use agentwire_peer::observe::CallBegin;
+use agentwire_transport::MessageSource;
+use opentelemetry::baggage::{BaggageExt, KeyValueMetadata};
+use opentelemetry::trace::{Link, SpanBuilder, SpanContext, SpanKind, TraceContextExt, Tracer};
+use opentelemetry::{Context, KeyValue};
+
+use crate::active::ActiveCall;
+use crate::attributes::CallAttributes;
+use crate::call::{ObservedCall, id_attribute};
+use crate::connection::ConnectionKind;
+use crate::params::{Params, Trace};
+use crate::protocol::Protocol;
+use crate::text::{TEXT_LIMIT, bounded};
+use crate::trace_context::{self, TRACEPARENT, TRACESTATE};
+
+pub(crate) fn begin(kind: &ConnectionKind, call: &CallBegin<'_>) -> ObservedCall {
+    let params = Params::of(call.params);
+    let mut attributes = CallAttributes::new(kind, call.method, &params);
+    attributes.span.push(id_attribute(call.id));
+    if kind.protocol == Protocol::Mcp
+        && kind.inner.config.session_ids
+        && let Some(session) = call.source.and_then(|source| header_text(source, header::SESSION_ID))
+    {
+        attributes.span.push(KeyValue::new("mcp.session.id", bounded(&session, TEXT_LIMIT)));
+    }
+    let trace = params.trace();
+    let revision = call.revision.or(trace.revision.as_deref());
+    let revision = revision.and_then(|revision| kind.protocol.revision(revision));
+    let (parent, link) = parent(trace, call.source);
+    let span = SpanBuilder::from_name(attributes.span_name())
+        .with_kind(SpanKind::Server)
+        .with_attributes(attributes.of_span())
+        .with_links(link.into_iter().map(Link::with_context).collect());
+    let span = kind.inner.tracer.build_with_context(span, &parent);
+    let context = parent.with_span(span);
+    let active = ActiveCall::begin(kind.clone(), call.direction);
+    ObservedCall { active, attributes, context, owns_span: true, revision }
+}
+
+/// The context that the span belongs to, and the span that it links to.
+///
+/// The parent is the span that `_meta` names, else the current one, else the one that the headers of the HTTP request name. The
+/// first of the others is the link.
+fn parent(trace: Trace, source: Option<&Arc<dyn MessageSource>>) -> (Context, Option<SpanContext>) {
+    let mut current = Context::current();
+    if let Some(baggage) = trace.baggage {
+        current = current.with_baggage(baggage.iter().map(|(key, (value, metadata))| {
+            KeyValueMetadata::new(key.clone(), value.clone(), metadata.clone())
+        }));
+    }
+    let ambient = Some(current.span().span_context().clone()).filter(SpanContext::is_valid);
+    let header = || {
+        let source = source?;
+        let state = header_text(source, TRACESTATE);
+        trace_context::parse(&header_text(source, TRACEPARENT)?, state.as_deref())
+    };
+    match trace.parent {
+        Some(parent) => {
+            let link = ambient.or_else(header).filter(|link| link.span_id() != parent.span_id());
+            (current.with_remote_span_context(parent), link)
+        }
+        None if ambient.is_some() => (current, None),
+        None => match header() {
+            Some(parent) => (current.with_remote_span_context(parent), None),
+            None => (current, None),
+        },
+    }
+}
+
+fn header_text(source: &Arc<dyn MessageSource>, name: &str) -> Option<String> {
+    let value = source.header(name)?;
+    str::from_utf8(&value).ok().map(str::to_owned)
+}

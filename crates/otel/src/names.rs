@@ -1,0 +1,49 @@
+//! The names of tools and prompts that may become an attribute of a metric.
+
+use std::collections::HashSet;
+
+use agentwire_sync::Mutex;
+
+use crate::text::TEXT_LIMIT;
+
+/// How many different names of tools and prompts become an attribute of a metric. Each is a time series of its own.
+pub const NAME_LIMIT: usize = 1000;
+
+/// A bounded set of names.
+#[derive(Debug, Default)]
+pub(crate) struct Names(Mutex<HashSet<String>>);
+
+impl Names {
+    /// Whether the name is in the set.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.0.lock().contains(name)
+    }
+
+    /// Adds a name, unless it is too long or the set is full. Returns whether it is in the set.
+    pub(crate) fn admit(&self, name: &str) -> bool {
+        let mut names = self.0.lock();
+        if names.contains(name) {
+            return true;
+        }
+        let admitted = name.len() <= TEXT_LIMIT && names.len() < NAME_LIMIT;
+        if admitted {
+            names.insert(name.to_owned());
+        }
+        admitted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_set_is_bounded() {
+        let names = Names::default();
+        assert!(!names.admit(&"a".repeat(TEXT_LIMIT + 1)));
+        assert!((0..NAME_LIMIT).all(|name| names.admit(&name.to_string())));
+        assert!(!names.admit("one more"));
+        assert!(!names.has("one more"));
+        assert!(names.admit("0"));
+    }
+}

@@ -1,0 +1,141 @@
+//! Begins the span of a request of this side, and gives the request its context.
+
+use std::any::Any;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use agentwire_jsonrpc::RawObject;
+use agentwire_peer::observe::{CallBegin, CallContext, NewCall};
+use opentelemetry::baggage::BaggageExt;
+use opentelemetry::trace::{SpanBuilder, SpanId, SpanKind, Status, TraceContextExt, Tracer};
+use opentelemetry::{Context, KeyValue};
+
+use crate::active::ActiveCall;
+use crate::attributes::{CallAttributes, TOOLS_CALL};
+use crate::baggage::{self, BAGGAGE};
+use crate::call::{ObservedCall, id_attribute};
+use crate::connection::ConnectionKind;
+use crate::error_type::NOT_SENT;
+use crate::params::Params;
+use crate::trace_context::{self, TRACEPARENT, TRACESTATE};
+
+/// Marks the current span of a context as the span of a tool's execution, which instrumentation of a model's library has begun.
+///
+/// The conventions ask for one `execute_tool` span. A `tools/call` that is awaited in such a context begins none, but adds its
+/// attributes to that span, and propagates it.
+///
+/// ```
+/// use agentwire_otel::ExecuteToolSpan;
+/// use opentelemetry::Context;
+///
+/// let context = ExecuteToolSpan::mark(&Context::current());
+/// let _guard = context.attach();
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct ExecuteToolSpan(SpanId);
+
+impl ExecuteToolSpan {
+    /// Returns the context with a mark on its current span.
+    pub fn mark(context: &Context) -> Context {
+        context.with_value(Self(context.span().span_context().span_id()))
+    }
+
+    /// Whether the context's current span is marked. A span within it is not.
+    fn is_current(context: &Context) -> bool {
+        let span = context.span().span_context().span_id();
+        span != SpanId::INVALID && context.get::<Self>().is_some_and(|Self(marked)| *marked == span)
+    }
+}
+
+/// The span of a call that has not begun.
+struct NewSpan {
+    context: Context,
+    owns_span: bool,
+    /// Whether the call has begun, and ends the span.
+    begun: AtomicBool,
+}
+
+/// The call failed before its request left.
+impl Drop for NewSpan {
+    fn drop(&mut self) {
+        if self.owns_span && !*self.begun.get_mut() {
+            let span = self.context.span();
+            span.set_attribute(KeyValue::new("error.type", NOT_SENT));
+            span.set_status(Status::error(""));
+            span.end();
+        }
+    }
+}
+
+/// Begins the span of a call, and returns what its request carries.
+pub(crate) fn make(kind: &ConnectionKind, call: &NewCall<'_>) -> CallContext {
+    let params = Params::of(call.params);
+    let span = begin_span(kind, &CallAttributes::new(kind, call.method, &params), &params);
+    let meta = propagated(&span.context);
+    CallContext::new(Arc::new(span)).meta(meta)
+}
+
+pub(crate) fn begin(kind: &ConnectionKind, call: &CallBegin<'_>) -> ObservedCall {
+    let params = Params::of(call.params);
+    let attributes = CallAttributes::new(kind, call.method, &params);
+    let new = call
+        .context
+        .map(|context| &**context as &dyn Any)
+        .and_then(|context| context.downcast_ref::<NewSpan>());
+    let (context, owns_span) = match new {
+        Some(new) => {
+            new.begun.store(true, Ordering::Relaxed);
+            (new.context.clone(), new.owns_span)
+        }
+        // A relay passes the request on. It keeps the context that it came with.
+        None => {
+            let mut span = begin_span(kind, &attributes, &params);
+            *span.begun.get_mut() = true;
+            (span.context.clone(), span.owns_span)
+        }
+    };
+    context.span().set_attribute(id_attribute(call.id));
+    let revision = call.revision.map(str::to_owned).or_else(|| params.trace().revision);
+    let revision = revision.and_then(|revision| kind.protocol.revision(&revision));
+    let active = ActiveCall::begin(kind.clone(), call.direction);
+    ObservedCall { active, attributes, context, owns_span, revision }
+}
+
+fn begin_span(kind: &ConnectionKind, attributes: &CallAttributes, params: &Params<'_>) -> NewSpan {
+    let begun = AtomicBool::new(false);
+    let current = Context::current();
+    if attributes.method == TOOLS_CALL && ExecuteToolSpan::is_current(&current) {
+        current.span().set_attributes(attributes.of_span());
+        return NewSpan { context: current, owns_span: false, begun };
+    }
+    let parent = match params.trace().parent {
+        Some(parent) if !current.has_active_span() => current.with_remote_span_context(parent),
+        _ => current,
+    };
+    let span = SpanBuilder::from_name(attributes.span_name())
+        .with_kind(SpanKind::Client)
+        .with_attributes(attributes.of_span());
+    let span = kind.inner.tracer.build_with_context(span, &parent);
+    NewSpan { context: parent.with_span(span), owns_span: true, begun }
+}
+
+/// The members of `_meta` that carry a context. Without a valid span there is none for the trace.
+fn propagated(context: &Context) -> RawObject {
+    let mut meta = RawObject::new();
+    let span = context.span().span_context().clone();
+    if span.is_valid() {
+        let (parent, state) = trace_context::format(&span);
+        meta.insert(TRACEPARENT, text(&parent));
+        if let Some(state) = state {
+            meta.insert(TRACESTATE, text(&state));
+        }
+    }
+    if let Some(members) = baggage::format(context.baggage()) {
+        meta.insert(BAGGAGE, text(&members));
+    }
+    meta
+}
+
+fn text(value: &str) -> agentwire_jsonrpc::RawJson {
+    agentwire_jsonrpc::RawJson::encode(value).expect("a string has a JSON form")
+}

@@ -1,0 +1,167 @@
+//! Counts that parts of a program have at the moment: sessions, streams, restarts.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+
+use agentwire_sync::Mutex;
+use opentelemetry::KeyValue;
+use opentelemetry::metrics::Meter;
+
+/// A part of a program that has counts, such as an HTTP endpoint or the tool servers of a session. A closure is one.
+pub trait Stats: Send + Sync {
+    /// Returns the counts at this moment. It must not block.
+    fn counts(&self) -> Counts;
+}
+
+impl<F: Fn() -> Counts + Send + Sync> Stats for F {
+    fn counts(&self) -> Counts {
+        self()
+    }
+}
+
+/// The counts of a part of a program. One that the part does not have is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Counts {
+    /// Open sessions.
+    pub sessions: Option<u64>,
+    /// Open streams, such as those of Server-Sent Events.
+    pub streams: Option<u64>,
+    /// Requests without a session that are being answered.
+    pub exchanges: Option<u64>,
+    /// How often child processes were started again, since the part began.
+    pub child_restarts: Option<u64>,
+}
+
+impl Counts {
+    /// Returns no counts.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the number of open sessions.
+    #[must_use]
+    pub fn sessions(mut self, sessions: u64) -> Self {
+        self.sessions = Some(sessions);
+        self
+    }
+
+    /// Sets the number of open streams.
+    #[must_use]
+    pub fn streams(mut self, streams: u64) -> Self {
+        self.streams = Some(streams);
+        self
+    }
+
+    /// Sets the number of requests without a session that are being answered.
+    #[must_use]
+    pub fn exchanges(mut self, exchanges: u64) -> Self {
+        self.exchanges = Some(exchanges);
+        self
+    }
+
+    /// Sets how often child processes were started again.
+    #[must_use]
+    pub fn child_restarts(mut self, restarts: u64) -> Self {
+        self.child_restarts = Some(restarts);
+        self
+    }
+}
+
+/// The parts whose counts are reported.
+#[derive(Default)]
+pub(crate) struct Watched {
+    parts: Mutex<Vec<Arc<Part>>>,
+    /// The restarts of parts that are gone: a counter never falls.
+    earlier_restarts: Mutex<BTreeMap<&'static str, u64>>,
+}
+
+struct Part {
+    component: &'static str,
+    stats: Weak<dyn Stats>,
+    /// The restarts as they were last read.
+    restarts: AtomicU64,
+}
+
+impl Watched {
+    /// Makes the instruments. They hold the parts weakly, because a meter keeps its instruments for good.
+    pub(crate) fn new(meter: &Meter) -> Arc<Self> {
+        let watched = Arc::new(Self::default());
+        let gauge = |name, unit, what, count: fn(&Counts) -> Option<u64>| {
+            let watched = Arc::downgrade(&watched);
+            let gauge = meter.u64_observable_gauge(name).with_unit(unit).with_description(what);
+            gauge
+                .with_callback(move |gauge| {
+                    let sums = watched.upgrade().map(|watched| watched.sums(count)).unwrap_or_default();
+                    sums.iter().for_each(|(component, sum)| gauge.observe(*sum, &[attribute(component)]));
+                })
+                .build()
+        };
+        gauge("agentwire.sessions.active", "{session}", "Open sessions.", |counts| counts.sessions);
+        gauge("agentwire.streams.active", "{stream}", "Open streams.", |counts| counts.streams);
+        gauge("agentwire.exchanges.active", "{request}", "Open requests without a session.", |counts| {
+            counts.exchanges
+        });
+        let weak = Arc::downgrade(&watched);
+        meter
+            .u64_observable_counter("agentwire.child.restarts")
+            .with_unit("{restart}")
+            .with_description("Child processes that were started again.")
+            .with_callback(move |counter| {
+                let sums = weak.upgrade().map(|watched| watched.restarts()).unwrap_or_default();
+                sums.iter().for_each(|(component, sum)| counter.observe(*sum, &[attribute(component)]));
+            })
+            .build();
+        watched
+    }
+
+    pub(crate) fn add(&self, component: &'static str, stats: Weak<dyn Stats>) {
+        self.remove_ended();
+        self.parts.lock().push(Arc::new(Part { component, stats, restarts: AtomicU64::new(0) }));
+    }
+
+    /// The sums of a count over the parts that have it, by component.
+    fn sums(&self, count: fn(&Counts) -> Option<u64>) -> BTreeMap<&'static str, u64> {
+        let mut sums = BTreeMap::new();
+        // No code of a part's runs while the lock is held.
+        let parts = self.parts.lock().clone();
+        for part in parts {
+            if let Some(amount) = part.stats.upgrade().and_then(|stats| count(&stats.counts())) {
+                *sums.entry(part.component).or_default() += amount;
+            }
+        }
+        sums
+    }
+
+    fn restarts(&self) -> BTreeMap<&'static str, u64> {
+        self.remove_ended();
+        let parts = self.parts.lock().clone();
+        let mut sums = self.earlier_restarts.lock().clone();
+        for part in parts {
+            let Some(restarts) = part.stats.upgrade().and_then(|stats| stats.counts().child_restarts) else {
+                continue;
+            };
+            let restarts = restarts.max(part.restarts.fetch_max(restarts, Ordering::Relaxed));
+            *sums.entry(part.component).or_default() += restarts;
+        }
+        sums
+    }
+
+    /// Removes the parts that are gone, and keeps their restarts.
+    fn remove_ended(&self) {
+        let mut earlier = self.earlier_restarts.lock();
+        self.parts.lock().retain(|part| {
+            let lives = part.stats.strong_count() > 0;
+            let restarts = part.restarts.load(Ordering::Relaxed);
+            if !lives && restarts > 0 {
+                *earlier.entry(part.component).or_default() += restarts;
+            }
+            lives
+        });
+    }
+}
+
+fn attribute(component: &'static str) -> KeyValue {
+    KeyValue::new("agentwire.component", component)
+}

@@ -1,0 +1,73 @@
+//! A server's request without a connection, as `mcp-server` reports it.
+
+use std::any::TypeId;
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::Instant;
+
+use agentwire_jsonrpc::{Request, RequestId, Response};
+use agentwire_otel::Config;
+use agentwire_peer::runtime::{ExchangeObservation, in_scope};
+use agentwire_transport::MessageSource;
+use opentelemetry::Context;
+use opentelemetry::trace::TraceContextExt;
+
+use crate::support::{json, kept, shown};
+
+/// The head of an HTTP request.
+#[derive(Debug)]
+struct Head(&'static [(&'static str, &'static str)]);
+
+impl MessageSource for Head {
+    fn header(&self, name: &str) -> Option<Cow<'_, [u8]>> {
+        let (_, value) = self.0.iter().find(|(key, _)| key.eq_ignore_ascii_case(name))?;
+        Some(value.as_bytes().into())
+    }
+
+    fn extension_of(&self, _: TypeId) -> Option<&dyn std::any::Any> {
+        None
+    }
+}
+
+const HTTP: &str = "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01";
+const HEADERS: &[(&str, &str)] = &[("traceparent", HTTP), ("mcp-session-id", "session")];
+
+#[test]
+fn the_context_of_the_http_request_is_the_link_or_the_parent() {
+    let kept = kept(Config::new());
+    let meta = r#"{"_meta":{"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}}"#;
+    for params in [meta, "{}"] {
+        let request = Request::new(RequestId::from("a\nb"), "tools/list", Some(json(params)));
+        let source: Arc<dyn MessageSource> = Arc::new(Head(HEADERS));
+        let observer = Arc::new(kept.telemetry.mcp_server());
+        let revision = Some("2026-07-28".into());
+        let observation =
+            ExchangeObservation::begin(observer, &request, Some(&source), revision, Instant::now);
+        let span =
+            in_scope(observation.call_observer(), || Context::current().span().span_context().span_id());
+        observation.end(&Response::new(request.id, Ok(json("{}"))));
+        assert_eq!(kept.spans().last().unwrap().span_context.span_id(), span);
+    }
+    let spans = kept.spans();
+    assert_eq!(spans[0].parent_span_id.to_string(), "b7ad6b7169203331");
+    assert_eq!(spans[0].links[0].span_context.span_id().to_string(), "00f067aa0ba902b7");
+    assert_eq!(spans[1].parent_span_id.to_string(), "00f067aa0ba902b7");
+    assert_eq!(spans[1].links.len(), 0);
+    assert_eq!(
+        shown(&spans[0].attributes),
+        "jsonrpc.request.id=a b mcp.method.name=tools/list mcp.protocol.version=2026-07-28 mcp.session.id=session"
+    );
+}
+
+#[test]
+fn session_ids_can_be_left_out() {
+    let kept = kept(Config::new().session_ids(false));
+    let request = Request::new(RequestId::from(1_i64), "ping", None);
+    let source: Arc<dyn MessageSource> = Arc::new(Head(HEADERS));
+    let observer = Arc::new(kept.telemetry.mcp_server());
+    drop(ExchangeObservation::begin(observer, &request, Some(&source), None, Instant::now));
+    assert_eq!(
+        shown(&kept.spans()[0].attributes),
+        "error.type=cancelled jsonrpc.request.id=1 mcp.method.name=ping"
+    );
+}

@@ -1,0 +1,167 @@
+//! Trace context and baggage in `_meta`.
+
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::{Poll, Waker};
+
+use agentwire_jsonrpc::RawJson;
+use agentwire_otel::{Config, ExecuteToolSpan};
+use agentwire_peer::observe::{Observer, Observers};
+use agentwire_peer::runtime::{call_raw, start_call};
+use agentwire_peer::{Dialect, Handler};
+use opentelemetry::baggage::BaggageExt;
+use opentelemetry::trace::{SpanKind, TraceContextExt, Tracer, TracerProvider};
+use opentelemetry::{Context, KeyValue};
+
+use crate::support::{
+    Answers, call, connected_by, is_child, json, kept, method_not_found, no_context, observed, shown,
+};
+
+const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
+/// Answers with the `_meta` that arrived.
+fn meta() -> impl Handler {
+    Answers(async |request: agentwire_jsonrpc::Request, _| {
+        Ok(request.params.and_then(|params| params.member("_meta")).unwrap_or(RawJson::NULL))
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_current_span_and_baggage_travel() {
+    let kept = kept(Config::new());
+    let tracer = kept.tracers.tracer("test");
+    let outer =
+        Context::current_with_span(tracer.start("outer")).with_baggage([KeyValue::new("user", "a b")]);
+    let handler = Answers(async |request: agentwire_jsonrpc::Request, _| {
+        assert_eq!(Context::current().baggage().get("user").unwrap().as_str(), "a b");
+        Ok(request.params.and_then(|params| params.member("_meta")).unwrap())
+    });
+    let answer = observed(&kept, handler, async |peer| {
+        let call = call(&peer, "ping", r#"{"_meta":{"own":1}}"#);
+        opentelemetry::context::FutureExt::with_context(call, outer.clone()).await.unwrap()
+    })
+    .await;
+    outer.span().end();
+    let spans = kept.spans();
+    let [server, client, outer] = &*spans else { panic!("{spans:?}") };
+    assert!(is_child(server, client) && is_child(client, outer));
+    let (trace, span) = (client.span_context.trace_id(), client.span_context.span_id());
+    let expected = format!(r#"{{"own":1,"traceparent":"00-{trace}-{span}-01","baggage":"user=a%20b"}}"#);
+    assert_eq!(answer.as_str(), expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_context_of_the_params_is_the_parent_without_a_current_span() {
+    let kept = kept(Config::new());
+    let params = format!(r#"{{"_meta":{{"traceparent":"{PARENT}","tracestate":"a=1"}}}}"#);
+    let answer = observed(&kept, meta(), async |peer| call(&peer, "ping", &params).await.unwrap()).await;
+    let spans = kept.spans();
+    let client = spans.iter().find(|span| span.span_kind == SpanKind::Client).unwrap();
+    assert_eq!(client.parent_span_id.to_string(), "b7ad6b7169203331");
+    let span = client.span_context.span_id();
+    let parent = format!("00-0af7651916cd43dd8448eb211c80319c-{span}-01");
+    assert_eq!(answer.as_str(), format!(r#"{{"traceparent":"{parent}","tracestate":"a=1"}}"#));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_without_observed_clients_links_and_continues() {
+    let kept = kept(Config::new());
+    let server: Arc<dyn Observer> = Arc::new(kept.telemetry.mcp_server());
+    let refuse = Answers(async |request, _| method_not_found(&request));
+    let tracer = kept.tracers.tracer("test");
+    // The connection's future runs within this span, as that of a stateless request does within the span of its HTTP request.
+    let http = no_context().with_span(tracer.start("http"));
+    let params = format!(r#"{{"_meta":{{"traceparent":"{PARENT}"}}}}"#);
+    let connection = connected_by(Dialect::MCP, None, Some(server), refuse, meta(), async |peer| {
+        call(&peer, "ping", &params).await.unwrap();
+        call(&peer, "tools/list", "{}").await.unwrap();
+    });
+    opentelemetry::context::FutureExt::with_context(connection, http.clone()).await;
+    let spans = kept.spans();
+    let [ping, list] = &*spans else { panic!("{spans:?}") };
+    assert_eq!(ping.parent_span_id.to_string(), "b7ad6b7169203331");
+    assert_eq!(ping.links.len(), 1);
+    assert_eq!(&ping.links[0].span_context, http.span().span_context());
+    assert_eq!(list.parent_span_id, http.span().span_context().span_id());
+    assert_eq!(list.links.len(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_outer_execute_tool_span_is_not_doubled() {
+    let kept = kept(Config::new());
+    let tracer = kept.tracers.tracer("test");
+    let outer = ExecuteToolSpan::mark(&no_context().with_span(tracer.start("execute_tool a")));
+    observed(&kept, meta(), async |peer| {
+        let calls = async {
+            call(&peer, "tools/call", r#"{"name":"a"}"#).await.unwrap();
+            call(&peer, "tools/list", "{}").await.unwrap();
+        };
+        opentelemetry::context::FutureExt::with_context(calls, outer.clone()).await;
+    })
+    .await;
+    outer.span().end();
+    let spans = kept.spans();
+    let names: Vec<_> = spans.iter().map(|span| format!("{} {:?}", span.name, span.span_kind)).collect();
+    assert_eq!(
+        names,
+        ["tools/call a Server", "tools/list Server", "tools/list Client", "execute_tool a Internal"]
+    );
+    assert!(is_child(&spans[0], &spans[3]) && is_child(&spans[2], &spans[3]));
+    assert!(
+        shown(&spans[3].attributes)
+            .contains("gen_ai.tool.name=a jsonrpc.request.id=1 mcp.method.name=tools/call")
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_observer_beside_it_changes_nothing() {
+    struct Nothing;
+    impl Observer for Nothing {}
+    let kept = kept(Config::new());
+    let nothing: Arc<dyn Observer> = Arc::new(Nothing);
+    let both = |observer: Arc<dyn Observer>| {
+        Some(Arc::new(Observers::new([nothing.clone(), observer])) as Arc<dyn Observer>)
+    };
+    let (client, server) =
+        (both(Arc::new(kept.telemetry.mcp_client())), both(Arc::new(kept.telemetry.mcp_server())));
+    let refuse = Answers(async |request, _| method_not_found(&request));
+    connected_by(Dialect::MCP, client, server, refuse, meta(), async |peer| {
+        call(&peer, "ping", "{}").await.unwrap()
+    })
+    .await;
+    let spans = kept.spans();
+    assert!(is_child(&spans[0], &spans[1]));
+    assert_eq!(spans.len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_never_sent_ends_its_span() {
+    let kept = kept(Config::new());
+    let config = agentwire_peer::Config::new(Dialect::MCP).observer(Arc::new(kept.telemetry.mcp_client()));
+    let (peer, driver) = agentwire_peer::driver(config, agentwire_peer::TokioClock::default());
+    let mut call = Box::pin(call(&peer, "ping", "{}"));
+    assert!(futures::poll!(&mut call).is_pending());
+    drop((call, driver));
+    let spans = kept.spans();
+    let [span] = &*spans else { panic!("{spans:?}") };
+    assert_eq!(shown(&span.attributes), "error.type=not_sent mcp.method.name=ping");
+    assert_eq!(kept.points("mcp.client.operation.duration"), [""; 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_that_a_relay_passes_on_keeps_its_context() {
+    let kept = kept(Config::new());
+    let params = format!(r#"{{"_meta":{{"traceparent":"{PARENT}"}}}}"#);
+    let answer = observed(&kept, meta(), async |peer| {
+        let mut call = call_raw(&peer, "ping", Some(json(&params)));
+        let (_, waker) = poll_fn(|cx| Poll::Ready(start_call(&mut call, cx))).await.unwrap();
+        waker.into_iter().for_each(Waker::wake);
+        call.await.unwrap()
+    })
+    .await;
+    assert_eq!(answer.as_str(), format!(r#"{{"traceparent":"{PARENT}"}}"#));
+    let spans = kept.spans();
+    let shown: Vec<_> =
+        spans.iter().map(|span| format!("{:?} {}", span.span_kind, span.parent_span_id)).collect();
+    assert_eq!(shown, ["Server b7ad6b7169203331", "Client b7ad6b7169203331"]);
+}

@@ -1,0 +1,13 @@
+//! How much of an endpoint is open.
+
+/// How much of an [`Endpoint`](crate::server::Endpoint) is open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EndpointCounts {
+    /// Sessions.
+    pub sessions: usize,
+    /// Event streams that have a reader.
+    pub streams: usize,
+    /// Requests without a session that have not ended.
+    pub exchanges: usize,
+}
