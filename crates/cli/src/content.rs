@@ -40,7 +40,7 @@ impl Printer {
         Ok(Self { json, saver, fault: None })
     }
 
-    /// Prints the blocks of a result. With JSON, the result is printed already, and only saved files are told of.
+    /// Prints the blocks of a result. With JSON, the result is printed already, and this prints only the names of saved files.
     pub(crate) fn blocks(&mut self, blocks: &[ContentBlock]) -> Result<()> {
         blocks.iter().try_for_each(|block| self.block(block))
     }

@@ -27,7 +27,7 @@ pub(super) fn is_command(call: &ToolCallUpdate, pattern: &CommandPattern) -> boo
         if let Some(arguments) = input.get("args").filter(|arguments| !arguments.is_null()) {
             list.extend(arguments.decode::<Vec<String>>().ok()?);
         }
-        // An agent may join the words of a list for a shell.
+        // An agent may join the words and pass them to a shell.
         let is_operator = |character: char| character.is_control() || OPERATORS.contains(character);
         if list.iter().any(|word| word.contains(is_operator)) {
             return None;

@@ -1,4 +1,4 @@
-//! The words of a command, as a shell reads them.
+//! Splits a command into words as a shell does.
 
 /// Characters that separate commands, or have a meaning to a shell outside of quotes.
 pub(super) const SPECIAL: &str = ";&|<>(){}[]$`\\!*?#~^\r\n";

@@ -11,7 +11,7 @@ use crate::failure::{ErrorWithHint, Exit, Failure, Interrupted};
 use crate::signals::Signals;
 use crate::terminal::{TypedInput, User, short};
 
-/// What is said of an agent that wants a login, and offers none.
+/// The message for an agent that requires a login and offers no method.
 const NO_METHOD: &str = "the code says that the agent wants authorization, but it names no way to log in";
 
 /// The most methods that are listed.

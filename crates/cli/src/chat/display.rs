@@ -211,7 +211,7 @@ impl Display {
         if !self.in_flow.load(Ordering::Relaxed) {
             self.show_settings()?;
         }
-        // People are told of the first in a turn. The end of the turn counts the others.
+        // A person reads a note on the first of a turn, and the number of the others at its end.
         let is_told = |omitted| {
             omitted > 0 && (self.view.is_json() || self.omitted.fetch_add(1, Ordering::Relaxed) == 0)
         };

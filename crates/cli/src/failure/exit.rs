@@ -16,10 +16,10 @@ use http::StatusCode;
 use super::errors::{AlreadyPrinted, Exit, Failure, Interrupted, Overdue, ProgramEnded, ToolFailed, Usage};
 use super::remote::RemoteError;
 
-/// The exit code where nobody reads our output any more: that of a program which SIGPIPE ends.
+/// The exit code when our output is closed: that of a program which SIGPIPE ends.
 const OUTPUT_CLOSED: u8 = 141;
 
-/// Whether nobody reads our output any more. An error of a connection is never an `io::Error` itself.
+/// Whether our output is closed. An error of a connection is never an `io::Error` itself.
 pub(crate) fn is_output_closed(error: &anyhow::Error) -> bool {
     if let Some(AlreadyPrinted(error)) = error.downcast_ref() {
         return is_output_closed(error);
