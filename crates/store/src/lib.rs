@@ -6,8 +6,8 @@
 //! - [`Nodes`]: leases, which say which nodes are alive.
 //! - [`OnceStore`]: names that are used once.
 //!
-//! [`Stores`] is one of each. [`Stores::memory`] is the default of one process. With the feature `file`, `FileStore` keeps sessions
-//! over a restart of the process. `agentwire-store-contract` has the tests that every implementation passes. This crate does no
+//! [`Stores`] is one of each, and [`Node`] the node that a process is. [`Stores::memory`] is for one process. With the feature
+//! `file`, `FileStore` keeps sessions over a restart of the process. `agentwire-store-contract` has the tests that every implementation passes. This crate does no
 //! network I/O and needs no runtime.
 //!
 //! ```text
@@ -56,6 +56,7 @@ mod file;
 mod limits;
 mod memory;
 mod node;
+mod nodes;
 mod once;
 mod record;
 mod session_id;
@@ -70,7 +71,8 @@ pub use event::{Durable, Event, EventId, EventStore, Replay, Rest, Runs};
 pub use file::{FileStore, FileStoreConfig};
 pub use limits::StoreLimits;
 pub use memory::{MemoryBus, MemoryEventStore, MemoryNodes, MemoryOnceStore, MemorySessionRecords};
-pub use node::{Lease, NodeId, Nodes};
+pub use node::{Node, NodeListener};
+pub use nodes::{Lease, NodeId, Nodes};
 pub use once::{MAX_ONCE_NAME, OnceStore};
 pub use record::{SessionRecord, SessionRecords, StreamBlock};
 pub use session_id::SessionId;

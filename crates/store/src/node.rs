@@ -1,107 +1,248 @@
-//! Leases of nodes: which of them are alive.
+//! The node that this process is: its lease, and the messages that it receives.
 
 use std::fmt;
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
 
-use futures_util::future::BoxFuture;
-use serde::{Deserialize, Serialize};
+use agentwire_sync::Mutex;
+use futures_util::StreamExt;
+use futures_util::future::{Either, select};
 
-use crate::StoreError;
+use crate::{BusEvent, BusMessage, Lease, NodeId, StoreError, Stores, Subscription};
 
-/// Names a life of a node, from taking a lease to its end: 64 bits of the operating system's randomness, so no two lives have
-/// the same. Written as 16 hexadecimal digits.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
-pub struct NodeId(u64);
+/// The node that this process is: its lease, and the messages that it receives. Clones are one node.
+///
+/// Everything of one process that shares with other nodes has a clone of one `Node`: the endpoints of `agentwire-transport-http`,
+/// and the servers of `agentwire-mcp-server`.
+#[derive(Clone)]
+pub struct Node(Arc<Inner>);
 
-impl NodeId {
-    /// A new one. None where the system has no randomness.
-    pub fn random() -> Option<Self> {
-        let mut bytes = [0; 8];
-        getrandom::fill(&mut bytes).ok()?;
-        Some(Self(u64::from_be_bytes(bytes)))
-    }
+struct Inner {
+    stores: Stores,
+    id: NodeId,
+    lease: Mutex<Arc<dyn Lease>>,
+    /// The messages, unless [`Node::run`] has them.
+    subscription: Mutex<Option<Subscription>>,
+    listeners: Mutex<Vec<Weak<dyn NodeListener>>>,
+    is_released: AtomicBool,
+}
 
-    /// The node of this number.
-    pub const fn new(number: u64) -> Self {
-        Self(number)
-    }
+/// Receives what [`Node::run`] receives. Its methods do not wait.
+pub trait NodeListener: Send + Sync {
+    /// Another node has sent a message, or messages may be lost.
+    fn on_event(&self, event: &BusEvent);
 
-    /// Its number.
-    pub const fn number(self) -> u64 {
-        self.0
-    }
-
-    /// Reads the written form, which has one spelling.
-    pub fn parse(text: &str) -> Option<Self> {
-        let id = Self(u64::from_str_radix(text, 16).ok()?);
-        (id.to_string() == text).then_some(id)
+    /// The lease was lost, and the node has another. Other nodes may have taken over the streams that ran under the old one.
+    fn on_new_lease(&self, lease: NodeId) {
+        let _ = lease;
     }
 }
 
-impl fmt::Display for NodeId {
+impl Node {
+    /// Takes a lease, and subscribes to the bus.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be reached.
+    pub async fn join(stores: Stores) -> Result<Self, StoreError> {
+        let lease: Arc<dyn Lease> = stores.nodes.join().await?.into();
+        let id = lease.node();
+        let subscription = stores.bus.subscribe(id).await?;
+        Ok(Self(Arc::new(Inner {
+            stores,
+            id,
+            lease: Mutex::new(lease),
+            subscription: Mutex::new(Some(subscription)),
+            listeners: Mutex::default(),
+            is_released: AtomicBool::new(false),
+        })))
+    }
+
+    /// Names it on the bus, for as long as the process runs.
+    pub fn id(&self) -> NodeId {
+        self.0.id
+    }
+
+    /// Names its present lease, for [`Runs`](crate::Runs). It is another after the lease was lost.
+    pub fn lease(&self) -> NodeId {
+        self.0.lease.lock().node()
+    }
+
+    /// What it shares with other nodes.
+    pub fn stores(&self) -> &Stores {
+        &self.0.stores
+    }
+
+    /// Sends a message to every other node.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be reached.
+    pub async fn publish(&self, message: BusMessage) -> Result<(), StoreError> {
+        self.0.stores.bus.publish(self.0.id, message).await
+    }
+
+    /// Tells a listener what the node receives, until that is dropped.
+    pub fn listen(&self, listener: Weak<dyn NodeListener>) {
+        let mut listeners = self.0.listeners.lock();
+        listeners.retain(|listener| listener.strong_count() > 0);
+        listeners.push(listener);
+    }
+
+    /// Passes messages to the listeners, and takes another lease where one is lost, until the node is [released](Self::release).
+    /// It waits for a `pause` before each further attempt while the store cannot be reached. While one call runs, others return
+    /// at once.
+    pub async fn run<P: Future<Output = ()>>(&self, pause: impl Fn() -> P) {
+        let Some(subscription) = self.0.subscription.lock().take() else { return };
+        let mut kept = Kept { node: self, subscription: Some(subscription) };
+        while !self.is_released() {
+            let Some(subscription) = &mut kept.subscription else {
+                match self.0.stores.bus.subscribe(self.0.id).await {
+                    Ok(subscription) => {
+                        kept.subscription = Some(subscription);
+                        self.each(|listener| listener.on_event(&BusEvent::Missed));
+                    }
+                    Err(_) => pause().await,
+                }
+                continue;
+            };
+            let lost = self.0.lease.lock().lost();
+            if !self.receive(subscription, lost).await {
+                kept.subscription = None;
+            } else if !self.is_released() && self.take_lease().await.is_err() {
+                pause().await;
+            }
+        }
+    }
+
+    /// Passes messages on until the lease is lost. Returns false where the subscription has ended.
+    async fn receive(&self, subscription: &mut Subscription, lost: impl Future<Output = ()>) -> bool {
+        let mut lost = pin!(lost);
+        loop {
+            match select(subscription.next(), &mut lost).await {
+                Either::Left((Some(event), _)) => self.each(|listener| listener.on_event(&event)),
+                Either::Left((None, _)) => return false,
+                Either::Right(_) => return true,
+            }
+        }
+    }
+
+    async fn take_lease(&self) -> Result<(), StoreError> {
+        let lease: Arc<dyn Lease> = self.0.stores.nodes.join().await?.into();
+        let node = lease.node();
+        let old = std::mem::replace(&mut *self.0.lease.lock(), lease.clone());
+        drop(old);
+        if self.is_released() {
+            return lease.release().await;
+        }
+        self.each(|listener| listener.on_new_lease(node));
+        Ok(())
+    }
+
+    /// Completes when the store has answered: a round trip for the readiness of a server.
+    ///
+    /// # Errors
+    ///
+    /// When it does not.
+    pub async fn check(&self) -> Result<(), StoreError> {
+        self.0.stores.nodes.check().await
+    }
+
+    /// Releases the lease at once, and ends [`run`](Self::run): other nodes take over what still runs here.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be reached. Then the lease expires.
+    pub async fn release(&self) -> Result<(), StoreError> {
+        self.0.is_released.store(true, Ordering::SeqCst);
+        let lease = self.0.lease.lock().clone();
+        lease.release().await
+    }
+
+    fn is_released(&self) -> bool {
+        self.0.is_released.load(Ordering::SeqCst)
+    }
+
+    /// Calls each listener outside the lock.
+    fn each(&self, tell: impl Fn(&dyn NodeListener)) {
+        let listeners: Vec<_> = self.0.listeners.lock().iter().filter_map(Weak::upgrade).collect();
+        listeners.iter().for_each(|listener| tell(&**listener));
+    }
+}
+
+/// Gives the subscription back when [`Node::run`] is dropped.
+struct Kept<'a> {
+    node: &'a Node,
+    subscription: Option<Subscription>,
+}
+
+impl Drop for Kept<'_> {
+    fn drop(&mut self) {
+        if let Some(subscription) = self.subscription.take() {
+            *self.node.0.subscription.lock() = Some(subscription);
+        }
+    }
+}
+
+impl fmt::Debug for Node {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:016x}", self.0)
+        f.debug_struct("Node").field("id", &self.0.id).field("lease", &self.lease()).finish_non_exhaustive()
     }
-}
-
-impl fmt::Debug for NodeId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "NodeId({self})")
-    }
-}
-
-impl From<NodeId> for String {
-    fn from(node: NodeId) -> Self {
-        node.to_string()
-    }
-}
-
-impl TryFrom<String> for NodeId {
-    type Error = &'static str;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        Self::parse(&text).ok_or("not 16 hexadecimal digits")
-    }
-}
-
-/// The lease of a node. It is renewed until this is dropped, and then released.
-pub trait Lease: fmt::Debug + Send + Sync + 'static {
-    /// The node.
-    fn node(&self) -> NodeId;
-
-    /// Completes when the lease is lost: others may take over the streams of this node. The node then takes another lease, and
-    /// ends what it ran under this one.
-    fn lost(&self) -> BoxFuture<'static, ()>;
-
-    /// Releases it at once. After this, [`Nodes::is_alive`] returns false.
-    fn release(&self) -> BoxFuture<'static, Result<(), StoreError>>;
-}
-
-/// Which nodes are alive, by leases.
-pub trait Nodes: fmt::Debug + Send + Sync + 'static {
-    /// Takes a lease for a new life of a node.
-    fn join(&self) -> BoxFuture<'static, Result<Box<dyn Lease>, StoreError>>;
-
-    /// Returns whether the lease of a node holds, by the clock of the store.
-    fn is_alive(&self, node: NodeId) -> BoxFuture<'static, Result<bool, StoreError>>;
-
-    /// Completes when the store has answered: a round trip for the readiness of a node.
-    fn check(&self) -> BoxFuture<'static, Result<(), StoreError>>;
 }
 
 #[cfg(test)]
 mod tests {
+    use std::future::ready;
+
+    use futures::FutureExt;
+    use futures::executor::block_on;
+
     use super::*;
+    use crate::{Clock, MemoryNodes, StoreLimits};
+
+    #[derive(Default)]
+    struct Log(Mutex<Vec<String>>);
+
+    impl NodeListener for Log {
+        fn on_event(&self, event: &BusEvent) {
+            self.0.lock().push(format!("{event:?}"));
+        }
+
+        fn on_new_lease(&self, _lease: NodeId) {
+            self.0.lock().push("new lease".into());
+        }
+    }
+
+    fn stores(nodes: &MemoryNodes) -> Stores {
+        let memory = Stores::memory(&StoreLimits::new(), &Clock::system());
+        Stores { nodes: Arc::new(nodes.clone()), ..memory }
+    }
 
     #[test]
-    fn it_is_read_back() {
-        let node = NodeId::new(0x2a);
-        assert_eq!(node.to_string(), "000000000000002a");
-        assert_eq!(NodeId::parse("000000000000002a"), Some(node));
-        assert_eq!(serde_json::from_str::<NodeId>(&serde_json::to_string(&node).unwrap()).unwrap(), node);
-        for text in ["", "2a", "+00000000000002a", "000000000000002A", "0000000000000000a"] {
-            assert_eq!(NodeId::parse(text), None, "{text}");
-        }
-        assert_ne!(NodeId::random(), NodeId::random());
+    fn it_passes_messages_on_and_takes_another_lease() {
+        let nodes = MemoryNodes::default();
+        let stores = stores(&nodes);
+        let [node, other] = [(); 2].map(|()| block_on(Node::join(stores.clone())).unwrap());
+        let log = Arc::new(Log::default());
+        let listener: Weak<dyn NodeListener> = Arc::<Log>::downgrade(&log);
+        node.listen(listener);
+        let first = node.lease();
+        assert_eq!(first, node.id());
+
+        let mut running = Box::pin(node.run(|| ready(())));
+        block_on(other.publish(BusMessage::Tools)).unwrap();
+        block_on(node.publish(BusMessage::Prompts)).unwrap();
+        assert!((&mut running).now_or_never().is_none());
+        nodes.expire(first);
+        assert!((&mut running).now_or_never().is_none());
+        assert_ne!(node.lease(), first);
+        assert!(block_on(stores.bus.send(node.id(), BusMessage::Resources)).unwrap());
+        assert!((&mut running).now_or_never().is_none());
+        assert_eq!(*log.0.lock(), ["Message(Tools)", "new lease", "Message(Resources)"]);
+
+        block_on(node.release()).unwrap();
+        block_on(running);
+        assert!(!block_on(stores.nodes.is_alive(node.lease())).unwrap());
     }
 }

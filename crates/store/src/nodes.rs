@@ -1,0 +1,107 @@
+//! Leases of nodes: which of them are alive.
+
+use std::fmt;
+
+use futures_util::future::BoxFuture;
+use serde::{Deserialize, Serialize};
+
+use crate::StoreError;
+
+/// Names a life of a node, from taking a lease to its end: 64 bits of the operating system's randomness, so no two lives have
+/// the same. Written as 16 hexadecimal digits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct NodeId(u64);
+
+impl NodeId {
+    /// A new one. None where the system has no randomness.
+    pub fn random() -> Option<Self> {
+        let mut bytes = [0; 8];
+        getrandom::fill(&mut bytes).ok()?;
+        Some(Self(u64::from_be_bytes(bytes)))
+    }
+
+    /// The node of this number.
+    pub const fn new(number: u64) -> Self {
+        Self(number)
+    }
+
+    /// Its number.
+    pub const fn number(self) -> u64 {
+        self.0
+    }
+
+    /// Reads the written form, which has one spelling.
+    pub fn parse(text: &str) -> Option<Self> {
+        let id = Self(u64::from_str_radix(text, 16).ok()?);
+        (id.to_string() == text).then_some(id)
+    }
+}
+
+impl fmt::Display for NodeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+impl fmt::Debug for NodeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "NodeId({self})")
+    }
+}
+
+impl From<NodeId> for String {
+    fn from(node: NodeId) -> Self {
+        node.to_string()
+    }
+}
+
+impl TryFrom<String> for NodeId {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        Self::parse(&text).ok_or("not 16 hexadecimal digits")
+    }
+}
+
+/// The lease of a node. It is renewed until this is dropped, and then released.
+pub trait Lease: fmt::Debug + Send + Sync + 'static {
+    /// The node.
+    fn node(&self) -> NodeId;
+
+    /// Completes when the lease is lost: others may take over the streams of this node. The node then takes another lease, and
+    /// ends what it ran under this one.
+    fn lost(&self) -> BoxFuture<'static, ()>;
+
+    /// Releases it at once. After this, [`Nodes::is_alive`] returns false.
+    fn release(&self) -> BoxFuture<'static, Result<(), StoreError>>;
+}
+
+/// Which nodes are alive, by leases.
+pub trait Nodes: fmt::Debug + Send + Sync + 'static {
+    /// Takes a lease for a new life of a node.
+    fn join(&self) -> BoxFuture<'static, Result<Box<dyn Lease>, StoreError>>;
+
+    /// Returns whether the lease of a node holds, by the clock of the store.
+    fn is_alive(&self, node: NodeId) -> BoxFuture<'static, Result<bool, StoreError>>;
+
+    /// Completes when the store has answered: a round trip for the readiness of a node.
+    fn check(&self) -> BoxFuture<'static, Result<(), StoreError>>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_read_back() {
+        let node = NodeId::new(0x2a);
+        assert_eq!(node.to_string(), "000000000000002a");
+        assert_eq!(NodeId::parse("000000000000002a"), Some(node));
+        assert_eq!(serde_json::from_str::<NodeId>(&serde_json::to_string(&node).unwrap()).unwrap(), node);
+        for text in ["", "2a", "+00000000000002a", "000000000000002A", "0000000000000000a"] {
+            assert_eq!(NodeId::parse(text), None, "{text}");
+        }
+        assert_ne!(NodeId::random(), NodeId::random());
+    }
+}
