@@ -224,6 +224,7 @@ pub use agentwire_jsonrpc::{ErrorObject, RawJson};
 pub use agentwire_peer::layers::{CallLayer, FromFn, FromFnService};
 pub use agentwire_peer::observe;
 pub use agentwire_peer::{BoxError, Call, CallError, Closed};
+pub use agentwire_seal::{KeyTextError, SealingKeys};
 pub use agentwire_transport::{MessageSource, Service};
 pub use arguments::NoArguments;
 pub use cancelled::Cancelled;
