@@ -239,7 +239,7 @@ pub use remote_client::RemoteClient;
 pub use resource::{IntoResourceContents, ServerResource};
 pub use resource_template::ServerResourceTemplate;
 pub use server::Server;
-pub use tasks::{MemoryTasks, TaskCursor, TaskOwner, TaskRecord, TaskStore, TaskStoreError, Tasks};
+pub use tasks::{MemoryTasks, TaskCursor, TaskOwner, TaskRecord, TaskRun, TaskStore, TaskStoreError, Tasks};
 pub use template::{UriTemplate, UriTemplateError};
 pub use tool::ServerTool;
 pub use tool_error::ToolError;
