@@ -117,14 +117,10 @@ impl Inbox {
 }
 
 fn size(event: &BusEvent) -> usize {
-    let text = match event {
-        BusEvent::Message(
-            BusMessage::Resource(text) | BusMessage::Task(text) | BusMessage::CancelTask(text),
-        ) => text.len(),
-        BusEvent::Message(BusMessage::Client(_, message)) => message.len(),
-        _ => 0,
-    };
-    size_of::<BusEvent>() + text
+    match event {
+        BusEvent::Message(message) => message.size(),
+        BusEvent::Missed => size_of::<BusEvent>(),
+    }
 }
 
 #[cfg(test)]
