@@ -21,7 +21,7 @@ pub(super) const WEIGHTS: &[Weight] = &[
     weight("agentwire-acp-sessions", &[], 96),
     weight("agentwire-agent-registry", &[], 87),
     weight("agentwire-cli", &[], 196),
-    weight("agentwire-mcp-auth", &[], 52),
+    weight("agentwire-mcp-auth", &[], 53),
     weight("agentwire-mcp-client", &[], 38),
     weight("agentwire-mcp-hub", &[], 92),
     weight("agentwire-mcp-server", &[], 60),
@@ -29,10 +29,10 @@ pub(super) const WEIGHTS: &[Weight] = &[
     weight("agentwire-mcp-redis", &["--no-default-features"], 80),
     weight("agentwire-store", &["--all-features"], 34),
     weight("agentwire-otel", &[], 32),
-    weight("agentwire-transport-http", &[], 83),
+    weight("agentwire-transport-http", &[], 84),
     weight("agentwire-transport-stdio", &[], 35),
     weight("agentwire-mcp-server", &["--no-default-features", "--features", "ring"], 52),
-    weight("agentwire-transport-http", &["--features", "reqwest"], 122),
+    weight("agentwire-transport-http", &["--features", "reqwest"], 123),
 ];
 
 /// A package that compiles more crates than it may.

@@ -3,14 +3,16 @@
 
 use std::fmt;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
+use futures::FutureExt;
 use http_body::{Frame, SizeHint};
 
 use crate::server::exchange::StreamedExchange;
-use crate::server::queue::Queue;
+use crate::server::queue::{Queue, STRIDE};
 use crate::server::quota::{MIN_COST, Reservation};
+use crate::server::replayed::{Replayed, Then};
 use crate::server::response_stream::{BoxError, StreamReader};
 use crate::server::text::Text;
 
@@ -32,6 +34,8 @@ enum Content {
     Events(Box<(Queue, Option<Reservation>)>),
     /// A stream of events, of which more may come.
     Stream(Box<StreamContent>),
+    /// A stream that is resumed.
+    Replayed(Box<ReplayContent>),
     /// One that is not of this crate.
     Foreign(Box<dyn Foreign>),
 }
@@ -45,8 +49,6 @@ struct Pieces {
 /// A stream of events that may go on. The service is dropped before the reader: it would take the reader's end for that of the
 /// client.
 struct StreamContent {
-    /// Remembered events, which precede those of the reader.
-    replayed: Bytes,
     exchange: Option<StreamedExchange>,
     reader: StreamReader,
 }
@@ -78,13 +80,20 @@ impl Body {
         Self(Content::Events(Box::new((events, reservation))))
     }
 
-    pub(crate) fn stream(
-        replayed: Bytes,
-        mut reader: StreamReader,
-        exchange: Option<StreamedExchange>,
-    ) -> Self {
+    pub(crate) fn stream(mut reader: StreamReader, exchange: Option<StreamedExchange>) -> Self {
         reader.register();
-        Self(Content::Stream(Box::new(StreamContent { replayed, exchange, reader })))
+        Self(Content::Stream(Box::new(StreamContent { exchange, reader })))
+    }
+
+    /// A stream that is resumed, with the memory of its request.
+    pub(crate) fn replayed(first: Replayed, reservation: Option<Reservation>) -> Self {
+        let Replayed { text, then } = first;
+        if let Then::End = then {
+            return Self::text(text.into(), reservation);
+        }
+        let mut content = ReplayContent { text, then, reservation };
+        content.enter();
+        Self(Content::Replayed(Box::new(content)))
     }
 }
 
@@ -113,6 +122,7 @@ impl http_body::Body for Body {
                 Poll::Ready(piece.map(|piece| Ok(Frame::data(held(piece, events.is_empty(), reservation)))))
             }
             Content::Stream(stream) => stream.poll_frame(cx),
+            Content::Replayed(replayed) => replayed.poll_frame(cx),
             Content::Foreign(body) => body.poll_frame(cx),
         }
     }
@@ -122,7 +132,8 @@ impl http_body::Body for Body {
             Content::Text { text, .. } => text.is_empty(),
             Content::Pieces(pieces) => pieces.rest().all(Bytes::is_empty),
             Content::Events(events) => events.0.is_empty(),
-            Content::Stream(stream) => stream.replayed.is_empty() && stream.reader.is_at_end(),
+            Content::Stream(stream) => stream.reader.is_at_end(),
+            Content::Replayed(replayed) => replayed.is_at_end(),
             Content::Foreign(body) => body.is_end_stream(),
         }
     }
@@ -134,7 +145,7 @@ impl http_body::Body for Body {
                 SizeHint::with_exact(pieces.rest().map(|piece| piece.len() as u64).sum())
             }
             Content::Events(events) => SizeHint::with_exact(events.0.len() as u64),
-            Content::Stream(_) => SizeHint::default(),
+            Content::Stream(_) | Content::Replayed(_) => SizeHint::default(),
             Content::Foreign(body) => body.size_hint(),
         }
     }
@@ -156,11 +167,58 @@ impl Pieces {
 
 impl StreamContent {
     fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        if !self.replayed.is_empty() {
-            return Poll::Ready(Some(Ok(Frame::data(self.reader.replay(&mut self.replayed)))));
-        }
         self.exchange.take_if(|exchange| exchange.poll(cx).is_ready());
         self.reader.poll_read(cx).map(|bytes| Some(bytes?.map(Frame::data)))
+    }
+}
+
+/// A stream that is resumed: what its client has missed, and then what comes.
+struct ReplayContent {
+    text: Bytes,
+    then: Then,
+    /// The memory of the request, unless a reader has it.
+    reservation: Option<Reservation>,
+}
+
+impl ReplayContent {
+    /// Starts the timers of the reader that the stream has got.
+    fn enter(&mut self) {
+        if let Then::Live(reader) = &mut self.then {
+            if let Some(reservation) = self.reservation.take() {
+                reader.reserve(reservation);
+            }
+            reader.register();
+        }
+    }
+
+    fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        loop {
+            match &mut self.then {
+                Then::Live(reader) if !self.text.is_empty() => {
+                    return Poll::Ready(Some(Ok(Frame::data(reader.replay(&mut self.text)))));
+                }
+                _ if !self.text.is_empty() => {
+                    let piece = self.text.split_to(self.text.len().min(STRIDE));
+                    return Poll::Ready(Some(Ok(Frame::data(piece))));
+                }
+                Then::Live(reader) => return reader.poll_read(cx).map(|bytes| Some(bytes?.map(Frame::data))),
+                Then::End => return Poll::Ready(None),
+                Then::More(next) => {
+                    let Replayed { text, then } = ready!(next.poll_unpin(cx));
+                    (self.text, self.then) = (text, then);
+                    self.enter();
+                }
+            }
+        }
+    }
+
+    fn is_at_end(&self) -> bool {
+        self.text.is_empty()
+            && match &self.then {
+                Then::More(_) => false,
+                Then::Live(reader) => reader.is_at_end(),
+                Then::End => true,
+            }
     }
 }
 
@@ -185,6 +243,7 @@ impl fmt::Debug for Content {
             Self::Pieces(_) => "Pieces",
             Self::Events(_) => "Events",
             Self::Stream(_) => "Stream",
+            Self::Replayed(_) => "Replayed",
             Self::Foreign(_) => "Foreign",
         })
     }

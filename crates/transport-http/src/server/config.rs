@@ -3,11 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use agentwire_store::{EventStore, MemoryEventStore};
+
+use crate::server::Principal;
 use crate::server::bearer::BearerCheck;
 use crate::server::guard::Guard;
+use crate::server::guarded_store::GuardedStore;
 use crate::server::limits::Limits;
-use crate::server::store::GuardedStore;
-use crate::server::{EventStore, MemoryEventStore, Principal};
 
 /// How an endpoint behaves. Each limit has a default that suits a server on the loopback interface.
 ///
@@ -41,6 +43,7 @@ pub struct EndpointConfig {
     pub(crate) idle: Duration,
     pub(crate) slow_reader_timeout: Duration,
     pub(crate) retry: Duration,
+    pub(crate) moved_retry: Duration,
     pub(crate) stream_time: Option<Duration>,
     pub(crate) store: Option<GuardedStore>,
     pub(crate) event_limit: usize,
@@ -75,6 +78,7 @@ impl EndpointConfig {
             idle: Duration::from_secs(30 * 60),
             slow_reader_timeout: Duration::from_secs(2),
             retry: Duration::from_secs(1),
+            moved_retry: Duration::from_millis(100),
             stream_time: None,
             store: Some(GuardedStore::new(Arc::new(MemoryEventStore::default()))),
             event_limit: 1 << 20,

@@ -5,13 +5,14 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use agentwire_store::SessionId;
 use agentwire_transport::{Packet, TransportError};
 use futures::{Sink, Stream};
 
+use crate::server::Head;
 use crate::server::resources::Resources;
 use crate::server::session::Session;
 use crate::server::sessions::Sessions;
-use crate::server::{Head, SessionId};
 
 /// One session with a client, from `initialize` until one side ends it: a transport to be served.
 ///

@@ -6,6 +6,7 @@ use std::task::{Context, Poll};
 
 use agentwire_jsonrpc::RequestId;
 use agentwire_mcp_wire::Revision;
+use agentwire_store::{EventId, SessionId};
 use bytes::Bytes;
 use http::request::Parts;
 use http::{Extensions, Method, Request};
@@ -18,7 +19,7 @@ use crate::server::quota::MIN_COST;
 use crate::server::refusal::Refusal;
 use crate::server::response::ResponseFuture;
 use crate::server::session::Session;
-use crate::server::{Body, Caller, CorsHeaders, Endpoint, EventId, Head, Principal, RemoteAddr, SessionId};
+use crate::server::{Body, Caller, CorsHeaders, Endpoint, Head, Principal, RemoteAddr};
 
 impl<B> TowerService<Request<B>> for Endpoint
 where
@@ -130,9 +131,7 @@ impl Endpoint {
         let (Some(after), Some(store)) = (after, &resources.config.store) else {
             return Err(Refusal::unknown_event());
         };
-        let resumed = session.resume(after, resources)?;
-        let replay = |after| store.replay(session.id(), after);
-        Ok(ResponseFuture::resuming(core, resumed, after, reservation, replay))
+        ResponseFuture::resuming(core, session, after, store, reservation)
     }
 
     /// The session of a GET or a DELETE.

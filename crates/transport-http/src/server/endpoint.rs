@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
+use agentwire_store::Node;
 use agentwire_sync::Mutex;
 use agentwire_transport::Service;
 use futures::StreamExt;
-use futures::future::{self, poll_fn};
+use futures::future::{self, poll_fn, select};
 use futures_channel::mpsc;
 use http::HeaderMap;
 
@@ -137,6 +138,9 @@ pub struct Endpoint {
     inner: Arc<EndpointInner>,
 }
 
+/// How long a node waits before it tries again to reach its store.
+const NODE_PAUSE: Duration = Duration::from_secs(1);
+
 /// Shuts the endpoint with the last handle.
 #[derive(Debug)]
 struct EndpointInner {
@@ -224,8 +228,17 @@ impl Endpoint {
         let core = self.core().clone();
         async move {
             let Some(mut connections) = connections else { return };
-            while let Some(connection) = connections.next().await {
-                spawner.spawn(core.task(connection));
+            let node = core.resources.config.shared_node().cloned();
+            let serving = pin!(async {
+                while let Some(connection) = connections.next().await {
+                    spawner.spawn(core.task(connection));
+                }
+            });
+            match node {
+                Some(node) => {
+                    select(serving, pin!(run_node(node))).await;
+                }
+                None => serving.await,
             }
         }
     }
@@ -304,5 +317,14 @@ impl Endpoint {
 
     pub(crate) fn core(&self) -> &Arc<EndpointCore> {
         &self.inner.core
+    }
+}
+
+/// Runs a node. Where another endpoint of the process does, waits until that ends.
+async fn run_node(node: Node) {
+    let pause = || tokio::time::sleep(NODE_PAUSE);
+    loop {
+        node.run(pause).await;
+        pause().await;
     }
 }

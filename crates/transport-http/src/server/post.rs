@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use agentwire_jsonrpc::{ErrorObject, Frame, Malformed, Message, RawJson, Request, RequestId};
 use agentwire_mcp_wire::header::decode_value;
 use agentwire_mcp_wire::{ParamsMembers, Revision, Routing, initialize_version, method};
+use agentwire_store::SessionId;
 use bytes::Bytes;
 use bytestring::ByteString;
 use http::HeaderName;
@@ -16,7 +17,7 @@ use crate::server::fields::{Field, Fields, single};
 use crate::server::operation::{Call, call_of};
 use crate::server::refusal::Refusal;
 use crate::server::session::asked;
-use crate::server::{EndpointConfig, Head, SessionId};
+use crate::server::{EndpointConfig, Head};
 
 /// What becomes of a POST.
 pub(crate) enum Routed {

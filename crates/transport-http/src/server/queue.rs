@@ -78,6 +78,26 @@ impl Queue {
         Some(piece)
     }
 
+    /// Drops so many bytes of the first piece.
+    pub(crate) fn advance(&mut self, bytes: usize) {
+        if let Some(mut piece) = self.pop() {
+            let _dropped = piece.split_to(bytes.min(piece.len()));
+            self.len += piece.len();
+            self.pieces.push_front(piece);
+        }
+    }
+
+    /// Adds all bytes of another queue.
+    pub(crate) fn append(&mut self, mut more: Self) {
+        if self.is_empty() {
+            *self = more;
+            return;
+        }
+        while let Some(piece) = more.pop() {
+            self.push(piece);
+        }
+    }
+
     /// Drops all bytes, and frees their memory.
     pub(crate) fn clear(&mut self) {
         *self = Self::default();

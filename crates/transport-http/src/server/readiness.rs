@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use agentwire_jsonrpc::{RawJson, Request};
 use agentwire_mcp_wire::{Revision, meta};
+use agentwire_store::StoreError;
 use agentwire_transport::Exchange;
 use futures::FutureExt;
 
@@ -23,6 +24,12 @@ pub enum NotReady {
     /// [`Endpoint::run`] is not polled, so no session can be opened.
     #[error("the endpoint does not run")]
     NotRunning,
+    /// The store that it shares with other nodes has not answered.
+    #[error("{0}")]
+    Store(#[source] StoreError),
+    /// The store has not answered in time.
+    #[error("the store has not answered in {0:?}")]
+    StoreTimeout(Duration),
     /// The service has not answered in time.
     #[error("the service has not answered in {0:?}")]
     Service(Duration),
@@ -35,13 +42,14 @@ impl Endpoint {
     /// Completes when the endpoint is ready for requests. For the readiness page of a program, which a load balancer polls:
     /// it is a real round trip, so a service that hangs is found.
     ///
-    /// The service answers a request `server/discover` that stands alone. Its observer sees that as a call. An endpoint
+    /// The store of the [node](crate::server::EndpointConfig::node) answers first, if there is one. Then the service answers a
+    /// request `server/discover` that stands alone. Its observer sees that as a call. An endpoint
     /// [without such requests](crate::server::EndpointConfig::stateless) does not ask its service. It needs a tokio runtime
     /// with time.
     ///
     /// # Errors
     ///
-    /// When the endpoint shuts down, does not run, or its service has not answered within `limit`.
+    /// When the endpoint shuts down, does not run, or its store or its service has not answered within `limit` each.
     pub async fn check(&self, limit: Duration) -> Result<(), NotReady> {
         let core = self.core();
         let is_closing = || core.resources.is_closing().then_some(NotReady::Closing);
@@ -50,6 +58,12 @@ impl Endpoint {
         }
         if !core.is_running() {
             return Err(NotReady::NotRunning);
+        }
+        if let Some(node) = core.resources.config.shared_node() {
+            match tokio::time::timeout(limit, node.check()).await {
+                Ok(answer) => answer.map_err(NotReady::Store)?,
+                Err(_) => return Err(NotReady::StoreTimeout(limit)),
+            }
         }
         if core.resources.config.stateless {
             let answer = AssertUnwindSafe(async {

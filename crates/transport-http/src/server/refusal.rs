@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use agentwire_jsonrpc::{ErrorObject, Frame, Intent, Malformed, RequestId, code};
 use agentwire_mcp_wire::{Revision, code as mcp_code};
+use agentwire_store::StoreError;
 use http::header::{ALLOW, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{Response, StatusCode};
 
@@ -97,6 +98,17 @@ impl Refusal {
 
     pub(crate) fn unknown_event() -> Self {
         Self::new(StatusCode::BAD_REQUEST, "nothing is remembered of the stream that Last-Event-ID names")
+    }
+
+    /// 503: what the nodes share cannot be reached, so it is not known what is there.
+    pub(crate) fn store(error: &StoreError) -> Self {
+        let why = match error {
+            StoreError::Full(_) => {
+                "there is no room for this in the store that the nodes of this server share"
+            }
+            _ => "the store that the nodes of this server share cannot be used at present",
+        };
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, why)
     }
 
     pub(crate) fn in_flight(id: RequestId) -> Self {

@@ -4,11 +4,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use agentwire_jsonrpc::ErrorObject;
+use agentwire_store::SessionId;
 
 use crate::server::resources::Resources;
 use crate::server::session::Session;
 use crate::server::session_table::{NoSession, SessionTable};
-use crate::server::{Caller, Principal, SessionId};
+use crate::server::{Caller, Principal};
 
 /// The sessions of an endpoint, whose events the store remembers for as long as they last.
 pub(crate) struct Sessions {
@@ -40,7 +41,7 @@ impl Sessions {
     /// Adds a session, in place of an unused one of its caller where there is no room.
     pub(crate) fn add(&self, session: &Arc<Session>, caller: &Caller) -> Result<(), NoSession> {
         if let Some(replaced) = self.table.insert(session.id(), session.clone(), caller)? {
-            replaced.close();
+            replaced.close(&self.resources.config);
             self.forget(&replaced);
         }
         if let Some(store) = &self.resources.config.store {
@@ -52,7 +53,7 @@ impl Sessions {
 
     /// Ends a session: it leaves the table, and its connection ends.
     pub(crate) fn end(&self, session: &Session) {
-        session.close();
+        session.close(&self.resources.config);
         if self.table.remove(session.id()).is_some() {
             self.forget(session);
             self.resources.drain.note_end();
@@ -62,7 +63,7 @@ impl Sessions {
     /// Adds no more sessions, and ends the input of each when its requests are answered.
     pub(crate) fn drain(&self) {
         self.table.refuse_more();
-        self.table.all().iter().for_each(|session| session.drain());
+        self.table.all().iter().for_each(|session| session.drain(&self.resources.config));
     }
 
     /// Answers every unanswered request with an error, and ends every session.
@@ -76,7 +77,7 @@ impl Sessions {
     /// Ends the input of every session, and adds no more.
     pub(crate) fn close(&self) {
         for session in self.table.close() {
-            session.retire();
+            session.retire(&self.resources.config);
             self.forget(&session);
         }
     }

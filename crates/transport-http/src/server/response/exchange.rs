@@ -5,7 +5,6 @@ use std::task::{Context, Poll};
 
 use agentwire_jsonrpc::{Frame, Message, Request, RequestId};
 use agentwire_transport::Exchange;
-use bytes::Bytes;
 use http::{HeaderMap, Response, StatusCode};
 
 use crate::server::clock::Registration;
@@ -130,7 +129,7 @@ impl PendingExchange {
         let exchange = StreamedExchange::new(exchange, self.id.clone(), stream);
         feed(&exchange, &body);
         match body.form() {
-            ResponseForm::Stream => events(Body::stream(Bytes::new(), body, Some(exchange))),
+            ResponseForm::Stream => events(Body::stream(body, Some(exchange))),
             form => {
                 // The service is dropped before the body: it would take the body's end for that of the client.
                 drop(exchange);

@@ -4,7 +4,7 @@ mod exchange;
 mod heads;
 mod posted;
 mod reading;
-mod replay;
+mod resume;
 
 use std::convert::Infallible;
 use std::fmt;
@@ -13,13 +13,14 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use agentwire_jsonrpc::{Frame, Message, Request, RequestId};
+use agentwire_store::{EventId, SessionId};
 use bytes::Bytes;
-use futures::future::BoxFuture;
 use http::{HeaderMap, Response, StatusCode};
 
 use crate::server::connection::Connection;
 use crate::server::cors::CorsHeaders;
 use crate::server::endpoint_core::EndpointCore;
+use crate::server::guarded_store::GuardedStore;
 use crate::server::operation::check_calls;
 use crate::server::post::{PostHeaders, Routed, check_batch, routed};
 use crate::server::quota::Reservation;
@@ -28,10 +29,10 @@ use crate::server::response::exchange::PendingExchange;
 use crate::server::response::heads::{empty, event_stream};
 use crate::server::response::posted::{Delivering, Waiting};
 use crate::server::response::reading::Reading;
-use crate::server::response::replay::Replaying;
+use crate::server::response::resume::Resuming;
 use crate::server::response_stream::StreamReader;
-use crate::server::session::{Resumed, Session};
-use crate::server::{Body, Event, EventId, Head, OperationCheck, Principal, SessionId};
+use crate::server::session::Session;
+use crate::server::{Body, Head, OperationCheck, Principal};
 
 /// The future of an [`Endpoint`](crate::server::Endpoint)'s response to one request.
 ///
@@ -52,7 +53,7 @@ enum ResponseState<B> {
     /// Runs the service of a request without a session, until the form of the response is known.
     Exchange(PendingExchange),
     /// Waits for the events that a resumed stream has missed.
-    Replaying(Replaying),
+    Resuming(Resuming),
     /// None once the response has been returned.
     Ready(Option<Response<Body>>),
 }
@@ -82,26 +83,27 @@ impl<B> ResponseFuture<B> {
     }
 
     pub(crate) fn listening(core: &Arc<EndpointCore>, reader: StreamReader) -> Self {
-        let body = Body::stream(Bytes::new(), reader, None);
+        let body = Body::stream(reader, None);
         Self::new(core, ResponseState::Ready(Some(event_stream(body))))
     }
 
     pub(crate) fn resuming(
         core: &Arc<EndpointCore>,
-        resumed: Resumed,
+        session: Arc<Session>,
         after: EventId,
+        store: &GuardedStore,
         reservation: Reservation,
-        replay: impl FnOnce(EventId) -> BoxFuture<'static, Option<Vec<Event>>>,
-    ) -> Self {
-        let live = match resumed {
-            Resumed::Live(reader, place) if place == after.place => {
-                reader.reserve(reservation);
-                return Self::listening(core, reader);
+    ) -> Result<Self, Refusal> {
+        let live = match session.resume(after, &core.resources)? {
+            // A store that other nodes share may know that one of them has taken the stream over.
+            Some(live) if live.place == after.place && store.node().is_none() => {
+                live.reader.reserve(reservation);
+                return Ok(Self::listening(core, live.reader));
             }
-            Resumed::Live(reader, place) => Some((reader, place)),
-            Resumed::Ended => None,
+            live => live,
         };
-        Self::new(core, ResponseState::Replaying(Replaying::new(replay(after), after, live, reservation)))
+        let resuming = Resuming::new(session, after, live, (&core.resources, store.clone()), reservation);
+        Ok(Self::new(core, ResponseState::Resuming(resuming)))
     }
 
     fn new(core: &Arc<EndpointCore>, state: ResponseState<B>) -> Self {
@@ -161,9 +163,8 @@ where
                     ready!(waiting.poll_response(cx, &this.core)).unwrap_or_else(Refusal::into_response)
                 }
                 ResponseState::Exchange(exchange) => ready!(exchange.poll_response(cx, &this.core.resources)),
-                ResponseState::Replaying(replaying) => {
-                    ready!(replaying.poll_response(cx, &this.core.resources))
-                        .unwrap_or_else(Refusal::into_response)
+                ResponseState::Resuming(resuming) => {
+                    ready!(resuming.poll_response(cx)).unwrap_or_else(Refusal::into_response)
                 }
                 ResponseState::Ready(response) => {
                     response.take().expect("a future is not polled after it was ready")

@@ -6,7 +6,6 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use agentwire_jsonrpc::{Frame, RequestId};
-use bytes::Bytes;
 use futures::FutureExt;
 use http::Response;
 use tokio::time::Sleep;
@@ -116,14 +115,14 @@ impl Waiting {
                     return Poll::Ready(Err(core.unserved_refusal().under(self.id.clone())));
                 }
             }
-            if let HeadDelay::Polls(polls) = &mut self.head_delay {
+            if let HeadDelay::Polls(polls @ 1..) = &mut self.head_delay {
                 *polls -= 1;
                 cx.waker().wake_by_ref();
             }
             return Poll::Pending;
         };
         let reader = &mut self.reader;
-        let response = formed(form, || Some(Body::stream(Bytes::new(), reader.take()?, None)));
+        let response = formed(form, || Some(Body::stream(reader.take()?, None)));
         let Some(mut response) = response else {
             return Poll::Ready(Err(Refusal::unanswered().under(self.id.clone())));
         };

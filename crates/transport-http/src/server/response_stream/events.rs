@@ -1,15 +1,16 @@
 //! Writes the events of a response, and gives them to the store that replays them.
 
 use agentwire_jsonrpc::Frame;
+use agentwire_store::{Durable, Event, EventId, SessionId};
 use bytes::Bytes;
 
+use crate::server::EndpointConfig;
+use crate::server::guarded_store::GuardedStore;
 use crate::server::queue::COPY_LIMIT;
 use crate::server::response_stream::state::{Phase, StreamState};
 use crate::server::response_stream::{AROUND, ResponseStream};
-use crate::server::store::GuardedStore;
 use crate::server::text::Text;
-use crate::server::{EndpointConfig, Event, EventId, SessionId};
-use crate::sse;
+use crate::sse::{self, decimal};
 
 impl ResponseStream {
     /// Turns the response into a stream.
@@ -22,6 +23,9 @@ impl ResponseStream {
 
     /// Writes the first event, without data, whose id allows the client to resume the stream.
     pub(super) fn prime(&self, state: &mut StreamState, config: &EndpointConfig) {
+        if !state.ended {
+            self.begin_stored(state, config);
+        }
         if self.is_to_prime(state, config) {
             self.write_prime(state.queue.tail(), config);
             state.queue.grown();
@@ -39,16 +43,22 @@ impl ResponseStream {
     }
 
     pub(super) fn remembers(&self, config: &EndpointConfig) -> bool {
-        self.session.is_some() && config.store.is_some()
+        self.number > 0 && config.store.is_some()
     }
 
-    fn begin_event(&self, place: u64, config: &EndpointConfig, out: &mut Vec<u8>) {
+    /// Writes the line with the id, and what precedes the data. Returns the length of the line.
+    fn begin_event(&self, place: u64, config: &EndpointConfig, out: &mut Vec<u8>) -> usize {
+        let start = out.len();
         if self.remembers(config) {
             out.extend_from_slice(b"id: ");
-            EventId::new(self.number, place).write(out);
+            decimal(self.number, out);
+            out.push(b'-');
+            decimal(place, out);
             out.push(b'\n');
         }
+        let id_len = out.len() - start;
         sse::begin(None, None, out);
+        id_len
     }
 
     /// Writes the only event of a response. The store gets a slice of the same text.
@@ -58,62 +68,113 @@ impl ResponseStream {
         frame: &Frame,
         size: usize,
         config: &EndpointConfig,
-    ) -> Bytes {
+    ) {
         let mut text = Vec::with_capacity(AROUND + size);
         if self.is_to_prime(state, config) {
             self.write_prime(&mut text, config);
         }
         state.place += 1;
-        self.begin_event(state.place, config, &mut text);
+        let begin = text.len();
+        let id_len = self.begin_event(state.place, config, &mut text);
         let start = text.len();
         frame.write(&mut text);
         let end = text.len();
         text.extend_from_slice(sse::END);
         let text = Bytes::from(text);
-        if let Some((session, store)) = self.remember(size, config) {
+        let stored = self.remember(size, config).map(|(session, store)| {
             let id = EventId::new(self.number, state.place);
-            store.append(session, Event::new(id, text.slice(start..end)));
+            store.append(session, Event::new(id, text.slice(start..end)), true)
+        });
+        if let Some(Durable::Later(stored)) = stored {
+            state.phase = Phase::Stream;
+            state.queue.push(text.slice(..begin));
+            state.hold(stored, id_len, text[begin..].to_vec());
+        } else {
+            state.phase = Phase::Event(text);
         }
-        text
     }
 
     /// The store for a frame of this size, and its session. None where the frame is not remembered.
     fn remember<'a>(&self, size: usize, config: &'a EndpointConfig) -> Option<(SessionId, &'a GuardedStore)> {
         let remember = self.session.zip(config.store.as_ref());
-        remember.filter(|_| size <= config.event_limit)
+        remember.filter(|_| self.number > 0 && size <= config.event_limit)
     }
 
-    /// Appends an event to the queue and to the store.
+    /// Appends an event to the queue and to the store. An event with answers waits in the queue until it is stored.
     #[inline]
-    pub(super) fn event(&self, state: &mut StreamState, frame: &Frame, size: usize, config: &EndpointConfig) {
+    pub(super) fn event(
+        &self,
+        state: &mut StreamState,
+        frame: &Frame,
+        (size, answers): (usize, usize),
+        config: &EndpointConfig,
+    ) {
         let remember = self.remember(size, config);
+        let is_last = state.ended;
+        if !is_last {
+            self.begin_stored(state, config);
+        } else if remember.is_none() {
+            self.end_stored(state, config);
+        }
         if !state.attached && remember.is_none() {
             return;
         }
         state.place += 1;
         let place = state.place;
-        let tail = state.queue.tail();
-        self.begin_event(place, config, tail);
-        let data = if size >= COPY_LIMIT {
+        let tail = state.end_of_queue().tail();
+        let begin = tail.len();
+        let id_len = self.begin_event(place, config, tail);
+        let (pieces, data) = if size >= COPY_LIMIT {
             let text = Text::of(frame);
             let data = remember.is_some().then(|| text.joined());
-            match &data {
-                Some(data) => state.queue.push(data.clone()),
-                None => text.0.into_iter().for_each(|piece| state.queue.push(piece)),
-            }
-            data
+            (data.clone().map_or(text, Text::from), data)
         } else {
             let start = tail.len();
             frame.write(tail);
-            remember.is_some().then(|| Bytes::copy_from_slice(&tail[start..]))
+            (Text::default(), remember.is_some().then(|| Bytes::copy_from_slice(&tail[start..])))
         };
-        state.queue.tail().extend_from_slice(sse::END);
-        state.queue.grown();
+        let stored = remember.zip(data).map(|((session, store), data)| {
+            store.append(session, Event::new(EventId::new(self.number, place), data), is_last)
+        });
+        if let Some(Durable::Later(stored)) = stored {
+            if answers > 0 && state.attached {
+                let text = state.end_of_queue().tail().split_off(begin);
+                state.hold(stored, id_len, text);
+            } else {
+                state.note(stored);
+            }
+        }
+        let queue = state.end_of_queue();
+        pieces.0.into_iter().filter(|piece| !piece.is_empty()).for_each(|piece| queue.push(piece));
+        queue.tail().extend_from_slice(sse::END);
+        queue.grown();
         if !state.attached {
             state.queue.clear();
         }
-        if let Some(((session, store), data)) = remember.zip(data) {
-            store.append(session, Event::new(EventId::new(self.number, place), data));
+    }
+
+    /// Stores that the stream runs at this node, once, where another node may ask for it.
+    pub(super) fn begin_stored(&self, state: &mut StreamState, config: &EndpointConfig) {
+        if !state.begun && self.number > 0 && config.is_shared() {
+            self.begin_again(state, config);
+        }
+    }
+
+    /// Stores that the stream runs at this node, under its present lease.
+    pub(super) fn begin_again(&self, state: &mut StreamState, config: &EndpointConfig) {
+        let Some((session, store)) = self.session.zip(config.store.as_ref()) else { return };
+        state.begun = true;
+        if let Durable::Later(stored) = store.begin(session, self.number, &self.requests) {
+            state.note(stored);
+        }
+    }
+
+    /// Stores that the stream has ended without a last event, where the store knows that it runs.
+    pub(super) fn end_stored(&self, state: &StreamState, config: &EndpointConfig) {
+        if state.begun
+            && let Some((session, store)) = self.session.zip(config.store.as_ref())
+        {
+            store.end(session, self.number);
         }
     }
 }

@@ -5,12 +5,14 @@
 
 mod answer;
 mod events;
+mod held;
 mod reader;
 mod state;
 
 use std::task::{Context, Poll, Waker};
 
-use agentwire_jsonrpc::{Frame, Message};
+use agentwire_jsonrpc::{Frame, Message, RequestId};
+use agentwire_store::SessionId;
 use agentwire_sync::{Mutex, MutexGuard};
 use http::StatusCode;
 
@@ -19,13 +21,14 @@ use crate::server::queue::COPY_LIMIT;
 use crate::server::quota::{QuotaExceeded, Reservation};
 use crate::server::resources::Resources;
 use crate::server::response_stream::answer::status_of;
+use crate::server::response_stream::held::Stored;
 use crate::server::response_stream::state::{Cut, Phase, StreamState, set, wake};
 use crate::server::text::Text;
-use crate::server::{AnswerForm, Caller, EndpointConfig, SessionId};
+use crate::server::{AnswerForm, Caller, EndpointConfig};
 use crate::sse;
 
 pub(crate) use answer::{answer_status, refuse};
-pub(crate) use reader::{BoxError, ResponseForm, StreamReader};
+pub(crate) use reader::{BoxError, ResponseForm, ResumedStream, StreamReader};
 pub(crate) use state::memory_for;
 
 pub use reader::Stalled;
@@ -48,6 +51,8 @@ pub(crate) struct ResponseStream {
     number: u64,
     /// The session whose events are remembered.
     session: Option<SessionId>,
+    /// The requests that it answers, where other nodes ask for them.
+    requests: Box<[RequestId]>,
     form: AnswerForm,
     /// The caller that the unread bytes count for.
     caller: Caller,
@@ -58,26 +63,28 @@ impl ResponseStream {
     /// The response of one exchange without a session.
     pub(crate) fn for_exchange(form: AnswerForm, caller: Caller) -> Self {
         let state = Mutex::new(StreamState::new(Phase::Undecided, 1, false));
-        Self { number: 0, session: None, form, caller, state }
+        Self { number: 0, session: None, requests: Box::default(), form, caller, state }
     }
 
-    /// The response to a POST in a session, which brought `owed` requests.
+    /// The response to a POST in a session, which brought `owed` requests. They are named in `requests` where other nodes ask for
+    /// that. Nothing is remembered of the stream with the number 0.
     pub(crate) fn for_post(
         number: u64,
         session: SessionId,
         form: AnswerForm,
         caller: Caller,
-        owed: usize,
+        (owed, requests): (usize, Box<[RequestId]>),
         primes: bool,
     ) -> Self {
         let state = Mutex::new(StreamState::new(Phase::Undecided, owed, primes));
-        Self { number, session: Some(session), form, caller, state }
+        Self { number, session: Some(session), requests, form, caller, state }
     }
 
     /// The stream of a GET.
     pub(crate) fn for_get(number: u64, session: SessionId, caller: Caller, primes: bool) -> Self {
         let state = Mutex::new(StreamState::new(Phase::Stream, 0, primes));
-        Self { number, session: Some(session), form: AnswerForm::Events, caller, state }
+        let (session, requests) = (Some(session), Box::default());
+        Self { number, session, requests, form: AnswerForm::Events, caller, state }
     }
 
     /// Holds the memory of the requests until they are answered.
@@ -95,7 +102,7 @@ impl ResponseStream {
         if state.ended {
             return false;
         }
-        let (unread, size) = (state.queue.len(), frame.size_hint());
+        let (unread, size) = (state.unread(), frame.size_hint());
         state.owed = state.owed.saturating_sub(answers);
         if answers > 0 && state.owed == 0 {
             state.end();
@@ -120,7 +127,7 @@ impl ResponseStream {
                 state.phase = Phase::Json(status, Text::of(frame));
             }
             (Phase::Undecided, None) if state.ended && state.attached && size < COPY_LIMIT => {
-                state.phase = Phase::Event(self.only_event(&mut state, frame, size, &resources.config));
+                self.only_event(&mut state, frame, size, &resources.config);
             }
             (phase, _) => {
                 if matches!(phase, Phase::Undecided) {
@@ -128,13 +135,13 @@ impl ResponseStream {
                     state.queue.tail().reserve(AROUND + size.min(COPY_LIMIT));
                     self.open(&mut state, &resources.config);
                 }
-                self.event(&mut state, frame, size, &resources.config);
+                self.event(&mut state, frame, (size, answers), &resources.config);
             }
         }
         let high_water = resources.config.limits.high_water;
         let full = state.is_full(high_water);
         if full && unread >= high_water {
-            state.beyond += (state.queue.len() - unread).min(high_water);
+            state.beyond += (state.unread() - unread).min(high_water);
         }
         if state.cut.is_some() {
             wake(state, StreamState::all);
@@ -177,10 +184,11 @@ impl ResponseStream {
     }
 
     /// Expects so many answers fewer, because their requests were cancelled.
-    pub(crate) fn expect_fewer(&self, answers: usize) {
+    pub(crate) fn expect_fewer(&self, answers: usize, config: &EndpointConfig) {
         let mut state = self.lock();
         state.owed = state.owed.saturating_sub(answers);
         if state.owed == 0 {
+            self.end_stored(&state, config);
             state.end();
         }
         // Nothing waits for room on a stream that has ended.
@@ -196,9 +204,17 @@ impl ResponseStream {
         wake(state, |state| [state.reader.take()]);
     }
 
-    /// Ends the stream: no more frames will be put in.
-    pub(crate) fn finish(&self) {
+    /// Ends the stream: no more frames will be put in here. The stream of a GET goes on at another node, if there is one.
+    pub(crate) fn finish(&self, config: &EndpointConfig) {
         let mut state = self.lock();
+        if state.owed > 0 {
+            self.end_stored(&state, config);
+        } else if !state.ended && state.begun && state.attached {
+            sse::retry(config.moved_retry, state.queue.tail());
+            // Ends the block, so that a client sees the field.
+            state.queue.tail().push(b'\n');
+            state.queue.grown();
+        }
         state.end();
         wake(state, StreamState::all);
     }
@@ -266,16 +282,29 @@ impl ResponseStream {
     }
 
     /// Begins a new generation of readers, which have read up to the event at `after`. Returns its number and the place of
-    /// the last event that is not in the queue. None if there is no such stream.
-    fn resume(&self, after: u64, resources: &Resources) -> Option<(u32, u64)> {
+    /// the last event that is not in the queue, and what completes when the store has that event. None if there is no such
+    /// stream.
+    fn resume(&self, after: u64, resources: &Resources) -> Option<(u32, u64, Option<Stored>)> {
         let mut state = self.lock();
         if !matches!(state.phase, Phase::Stream) || after > state.place {
             return None;
         }
         let before = state.begin_generation(resources.now());
         state.forget();
-        let place = state.place;
-        Some((wake_readers(state, before), place))
+        let (place, stored) = (state.place, state.take_newest());
+        Some((wake_readers(state, before), place, stored))
+    }
+
+    /// Whether it has not ended at this node.
+    fn is_running(&self) -> bool {
+        !self.lock().ended
+    }
+
+    /// Another node has taken the stream over: nothing more is sent here.
+    fn take_away(&self) {
+        let mut state = self.lock();
+        state.take_away();
+        wake(state, StreamState::all);
     }
 
     /// Sends a comment, which makes it a stream.

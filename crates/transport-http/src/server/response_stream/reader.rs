@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use agentwire_store::StoreError;
 use bytes::Bytes;
+use futures::future::BoxFuture;
 use http::StatusCode;
 
 use crate::server::AnswerForm;
@@ -42,6 +44,15 @@ pub struct Stalled(Duration);
 #[error("the client leaves more unread than the limit allows")]
 struct TooMuchUnread;
 
+/// A stream that has a new reader.
+pub(crate) struct ResumedStream {
+    pub(crate) reader: StreamReader,
+    /// The place of the last event that the reader does not find here.
+    pub(crate) place: u64,
+    /// Completes when the store has that event. None where it has it.
+    pub(crate) stored: Option<BoxFuture<'static, Result<(), StoreError>>>,
+}
+
 /// Reads a response stream. Dropping it means that the client has left.
 #[derive(Debug)]
 pub(crate) struct StreamReader {
@@ -59,16 +70,29 @@ impl StreamReader {
         Self { stream: stream.clone(), resources: resources.clone(), generation, registration: None }
     }
 
-    /// Gives a stream a reader that has read up to an event. Returns also the place of the last event that the reader does
-    /// not find here. None if there is no such stream.
+    /// Gives a stream a reader that has read up to an event. None if there is no such stream.
     pub(crate) fn resume(
         stream: &Arc<ResponseStream>,
         after: u64,
         resources: &Arc<Resources>,
-    ) -> Option<(Self, u64)> {
-        let (generation, place) = stream.resume(after, resources)?;
+    ) -> Option<ResumedStream> {
+        let (generation, place, stored) = stream.resume(after, resources)?;
         let (stream, resources) = (stream.clone(), resources.clone());
-        Some((Self { stream, resources, generation, registration: None }, place))
+        Some(ResumedStream {
+            reader: Self { stream, resources, generation, registration: None },
+            place,
+            stored,
+        })
+    }
+
+    /// Whether the stream has not ended at this node.
+    pub(crate) fn is_running(&self) -> bool {
+        self.stream.is_running()
+    }
+
+    /// Another node has taken the stream over: nothing more is sent here.
+    pub(crate) fn take_away(&self) {
+        self.stream.take_away();
     }
 
     /// Holds memory while the stream is read, unless the stream holds that of its requests.
@@ -93,15 +117,22 @@ impl StreamReader {
     }
 
     /// The form of the response, once it is known. With `now` it becomes a stream if nothing is queued.
-    pub(crate) fn poll_form(&mut self, cx: &Context<'_>, now: bool) -> Poll<ResponseForm> {
+    pub(crate) fn poll_form(&mut self, cx: &mut Context<'_>, now: bool) -> Poll<ResponseForm> {
         let mut state = self.stream.lock();
-        if let Some(form) = self.decide(&mut state, now) {
+        // All that comes is there, so one write has it once the store has the result.
+        let waits = state.ended && state.is_held() && self.poll_held(&mut state, cx).is_pending();
+        if !waits && let Some(form) = self.decide(&mut state, now) {
             return Poll::Ready(form);
         }
         set(&mut state.reader, cx);
         drop(state);
         self.register();
         Poll::Pending
+    }
+
+    /// Ready when no bytes wait for the store, or the stream has another reader.
+    fn poll_held(&self, state: &mut StreamState, cx: &mut Context<'_>) -> Poll<()> {
+        if state.generation == self.generation { state.poll_held(cx) } else { Poll::Ready(()) }
     }
 
     /// The form of the response now. It becomes a stream if nothing is queued.
@@ -138,28 +169,35 @@ impl StreamReader {
     }
 
     /// Takes the next bytes of the stream; none at its end.
-    pub(crate) fn poll_read(&mut self, cx: &Context<'_>) -> Poll<Option<Result<Bytes, BoxError>>> {
+    pub(crate) fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, BoxError>>> {
         let mut state = self.stream.lock();
         if state.generation != self.generation {
             return Poll::Ready(None);
+        }
+        let high_water = self.resources.config.limits.high_water;
+        let was_full = state.unread() >= high_water;
+        if state.queue.is_empty() && state.is_held() {
+            let _pending = state.poll_held(cx);
         }
         if let Some(cut) = state.cut {
             let limit = match cut {
                 Cut::Stalled => self.resources.config.limits.stall,
                 Cut::SlowReader => self.resources.config.slow_reader_timeout,
                 Cut::NoRoom => return Poll::Ready(Some(Err(TooMuchUnread.into()))),
+                Cut::TakenOver => {
+                    wake(state, StreamState::all);
+                    return Poll::Ready(None);
+                }
             };
             return Poll::Ready(Some(Err(Stalled(limit).into())));
         }
-        let high_water = self.resources.config.limits.high_water;
-        let was_full = state.queue.len() >= high_water;
         // Small pieces show that a slow client reads.
         if let Some(bytes) = state.queue.pop_some(STRIDE) {
             state.moved = self.resources.now();
             state.release();
             let bytes = self.count(&mut state, bytes);
             if was_full {
-                let (unread, before) = (state.queue.len(), state.beyond);
+                let (unread, before) = (state.unread(), state.beyond);
                 state.beyond = before.min(unread.saturating_sub(high_water));
                 if unread < high_water || state.beyond < before {
                     wake(state, |state| [state.sink.take()]);
@@ -167,7 +205,7 @@ impl StreamReader {
             }
             return Poll::Ready(Some(Ok(bytes)));
         }
-        if state.ended {
+        if state.ended && !state.is_held() {
             return Poll::Ready(None);
         }
         set(&mut state.reader, cx);
@@ -196,7 +234,7 @@ impl StreamReader {
     /// Whether nothing more can be read.
     pub(crate) fn is_at_end(&self) -> bool {
         let state = self.stream.lock();
-        state.generation != self.generation || (state.ended && state.queue.is_empty() && state.cut.is_none())
+        state.generation != self.generation || (state.ended && state.unread() == 0 && state.cut.is_none())
     }
 }
 

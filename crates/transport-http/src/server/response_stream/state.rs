@@ -3,13 +3,14 @@
 
 use std::fmt;
 use std::sync::MutexGuard;
-use std::task::{Context, Waker};
+use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 use http::StatusCode;
 
 use crate::server::queue::Queue;
 use crate::server::quota::{MIN_COST, Reservation};
+use crate::server::response_stream::held::{Held, Stored, TakenOver};
 use crate::server::text::Text;
 
 /// Memory for what waits is reserved in multiples of so many bytes.
@@ -22,6 +23,10 @@ const DOUBLING: usize = 128 << 10;
 pub(super) struct StreamState {
     pub(super) phase: Phase,
     pub(super) queue: Queue,
+    /// What follows the queue and waits for the store. None with a store that makes nothing wait.
+    held: Option<Box<Held>>,
+    /// Whether the store knows that the stream runs.
+    pub(super) begun: bool,
     /// How many bytes were put in since the queue was full. A long message counts as `high_water` bytes.
     pub(super) beyond: usize,
     /// How many answers are still expected. The stream of a GET expects none, and ends with its session.
@@ -65,6 +70,8 @@ pub(super) enum Cut {
     Stalled,
     /// Its client has left it full for `slow_reader_timeout` while other requests waited.
     SlowReader,
+    /// Another node has taken it over.
+    TakenOver,
     /// Its caller has reached the limit of unread bytes.
     NoRoom,
 }
@@ -97,6 +104,8 @@ impl StreamState {
         Self {
             phase,
             queue: Queue::default(),
+            held: None,
+            begun: false,
             beyond: 0,
             owed,
             ended: false,
@@ -132,7 +141,7 @@ impl StreamState {
 
     /// How much memory is needed for the unread bytes and `more`.
     pub(super) fn needed(&self, more: usize) -> usize {
-        memory_for(self.queue.len() + more) + self.behind
+        memory_for(self.unread() + more) + self.behind
     }
 
     /// Gives back memory that is no longer needed.
@@ -174,13 +183,70 @@ impl StreamState {
     /// Drops the unread bytes.
     pub(super) fn forget(&mut self) {
         self.queue.clear();
+        if let Some(held) = &mut self.held {
+            held.clear();
+        }
         self.beyond = 0;
         self.release();
     }
 
+    /// How many bytes the reader has not taken.
+    pub(super) fn unread(&self) -> usize {
+        self.queue.len() + self.held.as_ref().map_or(0, |held| held.len())
+    }
+
+    /// Whether the last bytes wait for the store.
+    pub(super) fn is_held(&self) -> bool {
+        self.held.as_ref().is_some_and(|held| !held.is_empty())
+    }
+
+    /// The queue to which further bytes go.
+    pub(super) fn end_of_queue(&mut self) -> &mut Queue {
+        match self.held.as_mut().and_then(|held| held.last()) {
+            Some(last) => last,
+            None => &mut self.queue,
+        }
+    }
+
+    /// Adds the beginning of an event that waits until it is stored. `id_len` is the length of the line with its id.
+    #[cold]
+    pub(super) fn hold(&mut self, stored: Stored, id_len: usize, text: Vec<u8>) {
+        self.held.get_or_insert_default().push(stored, id_len, text);
+    }
+
+    /// Notes an event for which nothing waits, so that one who resumes the stream can wait for it.
+    #[cold]
+    pub(super) fn note(&mut self, stored: Stored) {
+        self.held.get_or_insert_default().note(stored);
+    }
+
+    /// Takes what completes when the store has all events so far.
+    pub(super) fn take_newest(&mut self) -> Option<Stored> {
+        self.held.as_mut().and_then(|held| held.take_newest())
+    }
+
+    /// Ready when nothing waits for the store any more. Where another node has taken the stream over, it is cut.
+    pub(super) fn poll_held(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(held) = &mut self.held else { return Poll::Ready(()) };
+        match held.poll(cx, &mut self.queue) {
+            Poll::Ready(Ok(())) => Poll::Ready(()),
+            Poll::Ready(Err(TakenOver)) => {
+                self.take_away();
+                Poll::Ready(())
+            }
+            Poll::Pending => Poll::Pending,
+        }
+    }
+
+    /// Another node has taken the stream over: nothing more is sent here.
+    pub(super) fn take_away(&mut self) {
+        self.end();
+        self.cut(Cut::TakenOver);
+    }
+
     /// Whether a reader has left `high_water` bytes unread.
     pub(super) fn is_full(&self, high_water: usize) -> bool {
-        self.attached && self.queue.len() >= high_water
+        self.attached && self.unread() >= high_water
     }
 
     pub(super) fn cut(&mut self, cut: Cut) {
@@ -193,7 +259,7 @@ impl fmt::Debug for StreamState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("StreamState")
             .field("phase", &self.phase)
-            .field("unread", &self.queue.len())
+            .field("unread", &self.unread())
             .field("owed", &self.owed)
             .field("ended", &self.ended)
             .field("attached", &self.attached)

@@ -12,15 +12,16 @@ use std::task::{Context, Poll, Waker};
 
 use agentwire_jsonrpc::{Frame, Malformed, Message, Request, RequestId};
 use agentwire_mcp_wire::{Revision, cancelled_request, method};
+use agentwire_store::{EventId, SessionId};
 use agentwire_sync::{Mutex, MutexGuard};
 use agentwire_transport::Packet;
 
 use crate::server::inline_task::InlineTask;
 use crate::server::quota::Reservation;
 use crate::server::resources::Resources;
-use crate::server::response_stream::{ResponseStream, StreamReader};
+use crate::server::response_stream::{ResponseStream, ResumedStream, StreamReader};
 use crate::server::session::state::{SessionState, answers_to};
-use crate::server::{AnswerForm, Caller, EndpointConfig, EventId, Head, Principal, SessionId};
+use crate::server::{AnswerForm, Caller, EndpointConfig, Head, Principal};
 
 /// How many GET streams whose client has left are kept, so that it can resume them.
 const LEFT_STREAMS: usize = 4;
@@ -46,14 +47,6 @@ pub(crate) enum DeliverError {
     InFlight(RequestId),
     /// As many requests as there may be are unanswered.
     TooMany(usize),
-}
-
-/// What a client that resumes a stream gets.
-pub(crate) enum Resumed {
-    /// What is remembered, up to a place, and then what comes.
-    Live(StreamReader, u64),
-    /// Only what is remembered.
-    Ended,
 }
 
 impl Session {
@@ -88,6 +81,10 @@ impl Session {
         self.id
     }
 
+    pub(crate) fn caller(&self) -> &Caller {
+        &self.caller
+    }
+
     /// Whether a caller may speak in this session.
     pub(crate) fn belongs_to(&self, principal: Option<&Principal>) -> bool {
         self.principal.as_ref() == principal
@@ -119,7 +116,12 @@ impl Session {
         if state.closed {
             return None;
         }
-        let stream = self.new_post(&mut state, 1, resources.config.session_answer);
+        let stream = self.new_post(
+            &mut state,
+            std::slice::from_ref(&request.id),
+            resources.config.session_answer,
+            resources,
+        );
         stream.reserve(Some(reservation));
         state.routes.insert(request.id.clone(), stream.clone());
         state.inbox.push_back((head.brings(Message::from(request)), None));
@@ -175,7 +177,7 @@ impl Session {
             return Poll::Ready(Err(DeliverError::TooMany(limit)));
         }
         let form = form(&frame, resources);
-        let stream = (!asked.is_empty()).then(|| self.new_post(&mut state, asked.len(), form));
+        let stream = (!asked.is_empty()).then(|| self.new_post(&mut state, asked, form, resources));
         if let Some(stream) = &stream {
             stream.reserve(reservation.take());
             asked.iter().for_each(|id| state.routes.insert(id.clone(), stream.clone()));
@@ -197,10 +199,10 @@ impl Session {
         }
         if let Some(stream) = given_up {
             // A cancelled request is not answered, so its response ends here.
-            stream.expect_fewer(1);
+            stream.expect_fewer(1, &resources.config);
         }
         if is_drained {
-            self.retire();
+            self.retire(&resources.config);
         }
         Poll::Ready(Ok(reader))
     }
@@ -257,7 +259,7 @@ impl Session {
         }
         if state.is_drained() {
             drop(state);
-            self.retire();
+            self.retire(&resources.config);
         }
         refused
     }
@@ -287,8 +289,12 @@ impl Session {
         Ok(reader)
     }
 
-    /// Goes on with a stream after an event.
-    pub(crate) fn resume(&self, after: EventId, resources: &Arc<Resources>) -> Result<Resumed, DeliverError> {
+    /// Goes on with a stream after an event. None where the stream does not run here.
+    pub(crate) fn resume(
+        &self,
+        after: EventId,
+        resources: &Arc<Resources>,
+    ) -> Result<Option<ResumedStream>, DeliverError> {
         let mut state = self.lock();
         if state.closed {
             return Err(DeliverError::Gone);
@@ -298,13 +304,10 @@ impl Session {
         let listener = state.listeners.iter().find(of_number).cloned();
         let found = listener.clone().or_else(|| state.routes.streams().find(of_number).cloned());
         let resumed = found.and_then(|stream| StreamReader::resume(&stream, after.place, resources));
-        let Some((reader, place)) = resumed else {
-            return Ok(Resumed::Ended);
-        };
-        if let Some(listener) = listener {
+        if let Some(listener) = listener.filter(|_| resumed.is_some()) {
             state.flush(&listener, resources);
         }
-        Ok(Resumed::Live(reader, place))
+        Ok(resumed)
     }
 
     /// Lets time pass. True if the client has been silent for too long, and neither waits for an answer nor
@@ -320,10 +323,18 @@ impl Session {
         now.wrapping_sub(state.heard) >= if used { resources.ticks.idle } else { resources.ticks.opening }
     }
 
-    fn new_post(&self, state: &mut SessionState, asked: usize, form: AnswerForm) -> Arc<ResponseStream> {
+    fn new_post(
+        &self,
+        state: &mut SessionState,
+        asked: &[RequestId],
+        form: AnswerForm,
+        resources: &Resources,
+    ) -> Arc<ResponseStream> {
         state.streams += 1;
         let primes = state.revision.is_some_and(Revision::has_priming_events);
-        Arc::new(ResponseStream::for_post(state.streams, self.id, form, self.caller.clone(), asked, primes))
+        let named = if resources.config.is_shared() { asked.into() } else { Box::default() };
+        let (number, asked) = (state.streams, (asked.len(), named));
+        Arc::new(ResponseStream::for_post(number, self.id, form, self.caller.clone(), asked, primes))
     }
 
     fn lock(&self) -> MutexGuard<'_, SessionState> {

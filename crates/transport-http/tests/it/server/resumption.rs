@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use agentwire_store::StoreLimits;
 use agentwire_transport_http::server::{EndpointConfig, MemoryEventStore};
 use serde_json::json;
 
@@ -69,7 +70,10 @@ async fn the_stream_of_a_get_is_resumed_with_what_came_meanwhile() {
 #[tokio::test]
 async fn what_is_not_known_is_not_resumed() {
     let server =
-        Server::inline(EndpointConfig::new().event_store(Some(Arc::new(MemoryEventStore::new(0, 0))))).await;
+        Server::inline(EndpointConfig::new().event_store(Some(Arc::new(MemoryEventStore::new(
+            &StoreLimits::new().session_events(0).events(0),
+        )))))
+        .await;
     let client = server.open("2025-11-25").await;
     client.call(&request(1, "count", json!({"n": 1}))).await.rest().await;
     for id in ["2-1", "99-0", "x", "1-", "-1", "99999999999999999999-0", &"i".repeat(8000)] {

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use agentwire_transport::Packet;
-use agentwire_transport_http::server::{
-    AnswerForm, Body, Caller, Endpoint, EndpointConfig, Event, EventId, EventStore, MemoryEventStore,
-    RemoteAddr, SessionId,
+use agentwire_store::{
+    Durable, Event, EventId, EventStore, MemoryEventStore, Replay, Runs, SessionId, StoreError, StoreLimits,
 };
+use agentwire_transport::Packet;
+use agentwire_transport_http::server::{AnswerForm, Body, Endpoint, EndpointConfig, RemoteAddr};
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use futures::{FutureExt, SinkExt, StreamExt};
@@ -220,7 +220,7 @@ async fn an_answer_for_which_there_is_no_room_is_an_error() {
 
 #[tokio::test(start_paused = true)]
 async fn a_client_that_fills_the_event_store_makes_no_other_lose_events() {
-    let store = Arc::new(MemoryEventStore::new(1 << 20, 2 << 20));
+    let store = Arc::new(MemoryEventStore::new(&StoreLimits::new().session_events(1 << 20).events(2 << 20)));
     let mut crowd = Crowd::start(EndpointConfig::new().event_store(Some(store)));
     let mut hostile = Vec::new();
     for _ in 0..17 {
@@ -313,16 +313,33 @@ async fn polite_clients_are_served(minutes: u64) {
 struct Panics;
 
 impl EventStore for Panics {
-    fn open(&self, _: SessionId, _: &Caller) {
+    fn open(&self, _: SessionId, _: Option<&str>) {
         panic!("open");
     }
 
-    fn append(&self, _: SessionId, _: Event) {
+    fn begin(&self, _: SessionId, _: u64, _: Runs) -> Durable {
+        panic!("begin");
+    }
+
+    fn append(&self, _: SessionId, _: Event, _: bool) -> Durable {
         panic!("append");
     }
 
-    fn replay(&self, _: SessionId, _: EventId) -> BoxFuture<'static, Option<Vec<Event>>> {
+    fn end(&self, _: SessionId, _: u64) -> Durable {
+        panic!("end");
+    }
+
+    fn replay(&self, _: SessionId, _: EventId, _: usize) -> BoxFuture<'static, Result<Replay, StoreError>> {
         Box::pin(async { panic!("replay") })
+    }
+
+    fn take_over(
+        &self,
+        _: SessionId,
+        _: u64,
+        _: Option<Bytes>,
+    ) -> BoxFuture<'static, Result<bool, StoreError>> {
+        panic!("take_over")
     }
 
     fn forget(&self, _: SessionId) {
@@ -337,7 +354,7 @@ async fn an_event_store_that_panics_ends_nothing_else() {
     assert_eq!(client.echo(1).await, StatusCode::OK);
     tokio::time::sleep(Duration::from_secs(10)).await;
     assert_eq!(client.echo(2).await, StatusCode::OK);
-    assert_eq!(client.try_resume("1-0").await.status(), StatusCode::BAD_REQUEST);
+    assert_eq!(client.try_resume("1-0").await.status(), StatusCode::SERVICE_UNAVAILABLE);
     client.delete().await;
     assert_eq!(crowd.client(2).open().await.echo(1).await, StatusCode::OK);
 }

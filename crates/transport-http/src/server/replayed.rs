@@ -1,0 +1,35 @@
+//! A piece of a stream that its client has missed, and what comes behind it.
+
+use std::fmt;
+
+use bytes::Bytes;
+use futures::future::BoxFuture;
+
+use crate::server::response_stream::StreamReader;
+
+/// A piece of a stream that its client has missed.
+#[derive(Debug)]
+pub(crate) struct Replayed {
+    pub(crate) text: Bytes,
+    pub(crate) then: Then,
+}
+
+/// What comes behind a piece.
+pub(crate) enum Then {
+    /// Another, once the client has taken this one.
+    More(BoxFuture<'static, Replayed>),
+    /// What comes from now on.
+    Live(StreamReader),
+    /// Nothing.
+    End,
+}
+
+impl fmt::Debug for Then {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::More(_) => "More",
+            Self::Live(_) => "Live",
+            Self::End => "End",
+        })
+    }
+}
