@@ -17,6 +17,14 @@ use crate::store::RedisStore;
 const PAGE: usize = 256;
 /// For how much longer than its tasks a list is kept, and how much two clocks may differ, in milliseconds.
 const SLACK: u64 = 60_000;
+/// What stands before the JSON of a task that has not ended, and of one that has. So the script reads no JSON.
+const OPEN: u8 = b'o';
+const ENDED: u8 = b'e';
+/// KEYS: the record. ARGV: the next. Returns 1 where there was one that had not ended.
+const UPDATE: &str = "\
+if redis.call('GETRANGE', KEYS[1], 0, 0) ~= 'o' then return 0 end
+redis.call('SET', KEYS[1], ARGV[1], 'KEEPTTL')
+return 1";
 /// How many expired tasks leave the list of all at the creation of one.
 const SWEPT: usize = 16;
 
@@ -43,7 +51,7 @@ impl RedisStore {
     }
 
     async fn create_task(&self, record: TaskRecord) -> Result<(), StoreError> {
-        let text = serde_json::to_vec(&record).map_err(StoreError::damaged)?;
+        let text = encode(&record)?;
         let time = record.ttl.map_or(u64::MAX, |ttl| ttl.max(1)).min(millis(std::time::Duration::MAX));
         // A list never has a task before its record is there: what finds none drops it from the list.
         self.link.run(redis::cmd("SET").arg(self.task(&record.id)).arg(text).arg("PX").arg(time)).await?;
@@ -85,11 +93,10 @@ impl RedisStore {
         record(self.link.run(redis::cmd("GET").arg(self.task(id))).await?)
     }
 
-    async fn update_task(&self, record: TaskRecord) -> Result<(), StoreError> {
-        let text = serde_json::to_vec(&record).map_err(StoreError::damaged)?;
-        let mut command = redis::cmd("SET");
-        command.arg(self.task(&record.id)).arg(text).arg("XX").arg("KEEPTTL");
-        self.link.run(&command).await.map(drop)
+    async fn update_task(&self, record: TaskRecord) -> Result<bool, StoreError> {
+        let mut command = redis::cmd("EVAL");
+        command.arg(UPDATE).arg(1).arg(self.task(&record.id)).arg(encode(&record)?);
+        Ok(self.link.run(&command).await? == Value::Int(1))
     }
 
     async fn remove_task(&self, id: &str) -> Result<(), StoreError> {
@@ -155,10 +162,16 @@ fn command(name: &str, key: &str, arguments: impl FnOnce(&mut Cmd) -> &mut Cmd) 
     command
 }
 
+fn encode(record: &TaskRecord) -> Result<Vec<u8>, StoreError> {
+    let mut text = vec![if record.is_final() { ENDED } else { OPEN }];
+    serde_json::to_writer(&mut text, record).map_err(StoreError::damaged)?;
+    Ok(text)
+}
+
 fn record(reply: Value) -> Result<Option<TaskRecord>, StoreError> {
     match reply {
         Value::Nil => Ok(None),
-        Value::BulkString(text) => json::decode(&text).map(Some),
+        Value::BulkString(text) if !text.is_empty() => json::decode(&text[1..]).map(Some),
         _ => Err(unexpected("GET")),
     }
 }
@@ -172,7 +185,7 @@ impl TaskStore for RedisStore {
         self.read_task(id).map(|result| result.map_err(TaskStoreError::new)).boxed()
     }
 
-    fn update(&self, record: TaskRecord) -> BoxFuture<'_, Result<(), TaskStoreError>> {
+    fn update(&self, record: TaskRecord) -> BoxFuture<'_, Result<bool, TaskStoreError>> {
         self.update_task(record).map(|result| result.map_err(TaskStoreError::new)).boxed()
     }
 

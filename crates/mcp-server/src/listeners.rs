@@ -1,8 +1,9 @@
-//! Listeners for changes of tools, resources, prompts and tasks.
+//! Listeners for changes of tools, resources, prompts and tasks, at this node and at others.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
+use agentwire_store::{BusEvent, BusMessage, Node, NodeListener};
 use agentwire_sync::{Mutex, MutexGuard};
 
 /// What changed.
@@ -15,6 +16,33 @@ pub(crate) enum Change<'a> {
     Resource(&'a str),
     /// How the task of that id stands.
     Task(&'a str),
+    /// Messages of other nodes may be lost, so any of these may have changed.
+    Anything,
+}
+
+impl<'a> Change<'a> {
+    /// What another node reports. None where that is no change.
+    fn of(event: &'a BusEvent) -> Option<Self> {
+        Some(match event {
+            BusEvent::Missed => Self::Anything,
+            BusEvent::Message(BusMessage::Tools) => Self::Tools,
+            BusEvent::Message(BusMessage::Prompts) => Self::Prompts,
+            BusEvent::Message(BusMessage::Resources) => Self::Resources,
+            BusEvent::Message(BusMessage::Resource(uri)) => Self::Resource(uri),
+            _ => return None,
+        })
+    }
+
+    fn message(self) -> BusMessage {
+        match self {
+            Self::Tools => BusMessage::Tools,
+            Self::Prompts => BusMessage::Prompts,
+            Self::Resources => BusMessage::Resources,
+            Self::Resource(uri) => BusMessage::Resource(uri.to_owned()),
+            Self::Task(id) => BusMessage::Task(id.to_owned()),
+            Self::Anything => BusMessage::Anything,
+        }
+    }
 }
 
 /// Called on changes. It decides whether to send a notification.
@@ -27,7 +55,14 @@ pub(crate) trait Listener: Send + Sync {
 
 /// The registered listeners. A connection without a listener costs nothing.
 #[derive(Clone, Default)]
-pub(crate) struct Listeners(Arc<Mutex<ListenerTable>>);
+pub(crate) struct Listeners(Arc<Inner>);
+
+#[derive(Default)]
+struct Inner {
+    table: Mutex<ListenerTable>,
+    /// Where changes are shared with other nodes.
+    node: OnceLock<Node>,
+}
 
 /// By number. A tree, because what a crowd took of one large piece would not be given back.
 #[derive(Default)]
@@ -53,22 +88,52 @@ impl Listeners {
         ListenerGuard { listeners: self.clone(), key }
     }
 
+    /// Announces changes to other nodes too, from now on. The first node stays.
+    pub(crate) fn share(&self, node: &Node) {
+        self.0.node.get_or_init(|| node.clone());
+    }
+
+    /// Tells the listeners of changes at other nodes too.
+    pub(crate) fn receive(&self, node: &Node) {
+        let listener: Weak<dyn NodeListener> = Arc::<Inner>::downgrade(&self.0);
+        node.listen(listener);
+    }
+
+    /// Announces a change that was made here.
     pub(crate) fn announce(&self, change: Change<'_>) {
-        self.each(|listener| listener.on_change(change));
+        self.announce_here(change);
+        if let Some(node) = self.0.node.get() {
+            node.announce(change.message());
+        }
+    }
+
+    /// Announces a change that other nodes know.
+    pub(crate) fn announce_here(&self, change: Change<'_>) {
+        self.0.each(|listener| listener.on_change(change));
     }
 
     pub(crate) fn dismiss(&self) {
-        self.each(|listener| listener.dismiss());
-    }
-
-    /// Calls each listener outside the lock, because a listener may unregister at once.
-    fn each(&self, mut tell: impl FnMut(&dyn Listener)) {
-        let there: Vec<_> = self.lock().listeners.values().filter_map(Weak::upgrade).collect();
-        there.iter().for_each(|listener| tell(&**listener));
+        self.0.each(|listener| listener.dismiss());
     }
 
     fn lock(&self) -> MutexGuard<'_, ListenerTable> {
-        self.0.lock()
+        self.0.table.lock()
+    }
+}
+
+impl Inner {
+    /// Calls each listener outside the lock, because a listener may unregister at once.
+    fn each(&self, mut tell: impl FnMut(&dyn Listener)) {
+        let there: Vec<_> = self.table.lock().listeners.values().filter_map(Weak::upgrade).collect();
+        there.iter().for_each(|listener| tell(&**listener));
+    }
+}
+
+impl NodeListener for Inner {
+    fn on_event(&self, event: &BusEvent) {
+        if let Some(change) = Change::of(event) {
+            self.each(|listener| listener.on_change(change));
+        }
     }
 }
 

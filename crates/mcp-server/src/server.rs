@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agentwire_mcp_schema::{CacheScope, Implementation, LoggingLevel, ServerCapabilities};
+use agentwire_store::Node;
 
 use crate::caching::Caching;
 use crate::dispatch::Answers;
@@ -230,7 +231,20 @@ impl Server {
     /// answer, and asks for the result later.
     #[must_use]
     pub fn tasks(self, tasks: Tasks) -> Self {
-        self.set(|settings| settings.tasks = Some(tasks))
+        self.set(|settings| settings.set_tasks(tasks))
+    }
+
+    /// Serves as one of several nodes, which share what the node has [stores](Node::stores) for. The caller runs the node
+    /// ([`Node::run`]), or the endpoint that has it does.
+    ///
+    /// - Changes of tools, prompts and resources are announced to clients of all nodes.
+    /// - [Tasks](Self::tasks) are watched, answered and cancelled at any node, if all have one [store](Tasks::store) of tasks. A
+    ///   task whose node has died has failed.
+    ///
+    /// All nodes need the same [keys](InputConfig::keys). Give the node last: what is registered before is not announced.
+    #[must_use]
+    pub fn node(self, node: Node) -> Self {
+        self.set(|settings| settings.set_node(node))
     }
 
     /// Changes limits and times of its connections.

@@ -10,6 +10,7 @@ use agentwire_mcp_schema::{
 };
 use agentwire_peer::runtime::{CallExt, PeerExt};
 use agentwire_peer::{Call, CallError, Peer};
+use agentwire_store::SessionId;
 use agentwire_sync::{Mutex, MutexGuard};
 use agentwire_transport::MessageSource;
 
@@ -133,12 +134,16 @@ impl Session {
         SessionQuestioner { session: self, peer: peer.unwrap_or(&self.peer) }
     }
 
-    /// Its name as the owner of tasks. It is random, because records outlive programs.
-    pub(crate) fn name(&self) -> Result<&str, ErrorObject> {
+    /// Its name as the owner of tasks: the id by which all nodes know the session, where the transport has one. Otherwise it is
+    /// random, because records outlive programs.
+    pub(crate) fn name(&self, source: Option<&dyn MessageSource>) -> Result<&str, ErrorObject> {
         if let Some(name) = self.name.get() {
             return Ok(name);
         }
-        let name = new_name()?;
+        let name = match source.and_then(|source| source.extension::<SessionId>()) {
+            Some(id) => String::from(*id),
+            None => new_name()?,
+        };
         Ok(self.name.get_or_init(|| name.into()))
     }
 
@@ -214,6 +219,13 @@ impl Listener for Session {
             }
             Change::Resource(_) => {}
             Change::Task(_) => {}
+            Change::Anything => {
+                let uris: Vec<_> = self.watched().iter().cloned().collect();
+                [Change::Tools, Change::Prompts, Change::Resources]
+                    .into_iter()
+                    .chain(uris.iter().map(|uri| Change::Resource(uri)))
+                    .for_each(|change| self.on_change(change));
+            }
         }
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use agentwire_mcp_schema::{Implementation, LoggingLevel, ResultMeta, ServerCapabilities};
+use agentwire_store::Node;
 use agentwire_transport::MessageSource;
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -41,6 +42,8 @@ pub(crate) struct Settings {
     pub(crate) connection: Config,
     pub(crate) states: States,
     pub(crate) listeners: Listeners,
+    /// What is shared with other nodes.
+    pub(crate) node: Option<Node>,
     /// Bytes of the URIs that clients watch.
     pub(crate) watched: Quota,
     /// Bytes of the arguments that clients' calls hold, as trees of values.
@@ -72,6 +75,7 @@ impl Settings {
             connection: Config::new(),
             states: States::default(),
             listeners: Listeners::default(),
+            node: None,
             watched: Quota::default(),
             values: Quota::default(),
             sessions: Arc::default(),
@@ -81,6 +85,22 @@ impl Settings {
     pub(crate) fn set_title(&mut self, title: String) {
         self.info.title = Some(title);
         self.signature = sign(&self.info);
+    }
+
+    pub(crate) fn set_node(&mut self, node: Node) {
+        self.listeners.share(&node);
+        self.listeners.receive(&node);
+        if let Some(tasks) = &self.tasks {
+            tasks.share(&node);
+        }
+        self.node = Some(node);
+    }
+
+    pub(crate) fn set_tasks(&mut self, tasks: Tasks) {
+        if let Some(node) = &self.node {
+            tasks.share(node);
+        }
+        self.tasks = Some(tasks);
     }
 
     /// Returns a number that no other session of this server has.

@@ -190,6 +190,13 @@ impl Listener for ChangeQueue {
             Change::Task(id) if self.news.with(|news| news.followed.contains(id)) => {
                 self.news.update(|news| _ = news.tasks.insert(id.to_owned()));
             }
+            Change::Anything => self.news.update(|news| {
+                news.tools |= self.tools;
+                news.prompts |= self.prompts;
+                news.resources |= self.resources;
+                news.updated.extend(self.watched.iter().cloned());
+                news.tasks.extend(news.followed.iter().cloned());
+            }),
             _ => {}
         }
     }

@@ -134,6 +134,10 @@ impl WatchList {
         }
     }
 
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.uris.iter()
+    }
+
     /// The URI, where it is watched.
     pub(crate) fn find(&self, uri: &str) -> Option<&Arc<str>> {
         self.uris.get(uri)

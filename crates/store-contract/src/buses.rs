@@ -22,6 +22,8 @@ pub fn a_message_reaches_every_other_node(fixture: &dyn Fixture) -> BoxFuture<'_
             BusMessage::Resource("file:///a b".into()),
             BusMessage::Task("task".into()),
             BusMessage::CancelTask("task".into()),
+            BusMessage::TaskAnswers("task".into(), client.clone()),
+            BusMessage::Anything,
             BusMessage::SessionEnded(session()),
             BusMessage::SessionChanged(session()),
             BusMessage::Client(session(), client),

@@ -27,12 +27,29 @@ pub enum BusMessage {
     Task(String),
     /// A client cancels the task with this id: the node that runs it acts.
     CancelTask(String),
+    /// Answers of a client to questions of the task with this id, for the node that runs it: a JSON object by the questions' keys.
+    TaskAnswers(String, RawJson),
+    /// Any list, resource or task may have changed: the sender had more changes than it keeps.
+    Anything,
     /// The client of a session has ended it.
     SessionEnded(SessionId),
     /// The record of a session has another version.
     SessionChanged(SessionId),
     /// A notification or a response of the client of a session, which may belong to a call that runs at another node.
     Client(SessionId, RawJson),
+}
+
+impl BusMessage {
+    /// The bytes of memory that it takes.
+    pub(crate) fn size(&self) -> usize {
+        let text = match self {
+            Self::Resource(text) | Self::Task(text) | Self::CancelTask(text) => text.len(),
+            Self::TaskAnswers(id, answers) => id.len() + answers.len(),
+            Self::Client(_, message) => message.len(),
+            _ => 0,
+        };
+        size_of::<Self>() + text
+    }
 }
 
 /// An item of a subscription.

@@ -58,6 +58,7 @@ mod memory;
 mod node;
 mod nodes;
 mod once;
+mod outbox;
 mod record;
 mod session_id;
 mod stores;

@@ -1,14 +1,17 @@
 //! The node that this process is: its lease, and the messages that it receives.
 
 use std::fmt;
+use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
+use std::task::Poll;
 
 use agentwire_sync::Mutex;
-use futures_util::StreamExt;
 use futures_util::future::{Either, select};
+use futures_util::{FutureExt, StreamExt};
 
+use crate::outbox::Outbox;
 use crate::{BusEvent, BusMessage, Lease, NodeId, StoreError, Stores, Subscription};
 
 /// The node that this process is: its lease, and the messages that it receives. Clones are one node.
@@ -25,6 +28,7 @@ struct Inner {
     /// The messages, unless [`Node::run`] has them.
     subscription: Mutex<Option<Subscription>>,
     listeners: Mutex<Vec<Weak<dyn NodeListener>>>,
+    outbox: Outbox,
     is_released: AtomicBool,
 }
 
@@ -55,6 +59,7 @@ impl Node {
             lease: Mutex::new(lease),
             subscription: Mutex::new(Some(subscription)),
             listeners: Mutex::default(),
+            outbox: Outbox::default(),
             is_released: AtomicBool::new(false),
         })))
     }
@@ -83,19 +88,44 @@ impl Node {
         self.0.stores.bus.publish(self.0.id, message).await
     }
 
-    /// Tells a listener what the node receives, until that is dropped.
+    /// Sends a message to every other node soon: [`run`](Self::run) does, again until the store has it. Of equal messages that
+    /// wait, one is sent. Beyond 1,024 messages or 1 MiB that wait, [`BusMessage::Anything`] is sent in their place.
+    pub fn announce(&self, message: BusMessage) {
+        self.0.outbox.push(message);
+    }
+
+    /// Tells a listener what the node receives, until that is dropped. Does nothing for one that it tells already.
     pub fn listen(&self, listener: Weak<dyn NodeListener>) {
         let mut listeners = self.0.listeners.lock();
         listeners.retain(|listener| listener.strong_count() > 0);
-        listeners.push(listener);
+        if !listeners.iter().any(|other| Weak::ptr_eq(other, &listener)) {
+            listeners.push(listener);
+        }
     }
 
-    /// Passes messages to the listeners, and takes another lease where one is lost, until the node is [released](Self::release).
-    /// It waits for a `pause` before each further attempt while the store cannot be reached. While one call runs, others return
-    /// at once.
+    /// Passes messages to the listeners, sends what is [announced](Self::announce), and takes another lease where one is lost, until
+    /// the node is [released](Self::release). It waits for a `pause` before each further attempt while the store cannot be reached.
+    /// While one call runs, others return at once.
+    ///
+    /// Of equal messages that wait, the listeners get one.
     pub async fn run<P: Future<Output = ()>>(&self, pause: impl Fn() -> P) {
         let Some(subscription) = self.0.subscription.lock().take() else { return };
-        let mut kept = Kept { node: self, subscription: Some(subscription) };
+        let kept = Kept { node: self, subscription: Some(subscription) };
+        select(pin!(self.receive_all(kept, &pause)), pin!(self.send_all(&pause))).await;
+    }
+
+    /// Sends what is announced.
+    async fn send_all<P: Future<Output = ()>>(&self, pause: &impl Fn() -> P) {
+        loop {
+            let message = self.0.outbox.next().await;
+            if self.publish(message.clone()).await.is_err() {
+                self.announce(message);
+                pause().await;
+            }
+        }
+    }
+
+    async fn receive_all<P: Future<Output = ()>>(&self, mut kept: Kept<'_>, pause: &impl Fn() -> P) {
         while !self.is_released() {
             let Some(subscription) = &mut kept.subscription else {
                 match self.0.stores.bus.subscribe(self.0.id).await {
@@ -120,10 +150,24 @@ impl Node {
     async fn receive(&self, subscription: &mut Subscription, lost: impl Future<Output = ()>) -> bool {
         let mut lost = pin!(lost);
         loop {
-            match select(subscription.next(), &mut lost).await {
-                Either::Left((Some(event), _)) => self.each(|listener| listener.on_event(&event)),
+            let first = match select(subscription.next(), &mut lost).await {
+                Either::Left((Some(event), _)) => event,
                 Either::Left((None, _)) => return false,
                 Either::Right(_) => return true,
+            };
+            let mut batch = Batch::default();
+            batch.push(first);
+            let mut taken = 1;
+            while taken < Batch::LONGEST
+                && let Some(Some(event)) = subscription.next().now_or_never()
+            {
+                batch.push(event);
+                taken += 1;
+            }
+            batch.events.iter().for_each(|event| self.each(|listener| listener.on_event(event)));
+            if taken == Batch::LONGEST {
+                // A node that sends without a pause must not keep the thread.
+                yield_now().await;
             }
         }
     }
@@ -169,6 +213,43 @@ impl Node {
         let listeners: Vec<_> = self.0.listeners.lock().iter().filter_map(Weak::upgrade).collect();
         listeners.iter().for_each(|listener| tell(&**listener));
     }
+}
+
+/// Messages that waited together.
+#[derive(Default)]
+struct Batch {
+    events: Vec<BusEvent>,
+}
+
+impl Batch {
+    /// How many messages one has, at most.
+    const LONGEST: usize = 256;
+
+    /// Adds an event, unless it says what one before says. What a client sends is never the same twice.
+    fn push(&mut self, event: BusEvent) {
+        let event = match event {
+            BusEvent::Message(BusMessage::Anything) => BusEvent::Missed,
+            event => event,
+        };
+        let is_of_client =
+            matches!(event, BusEvent::Message(BusMessage::Client(..) | BusMessage::TaskAnswers(..)));
+        if is_of_client || !self.events.contains(&event) {
+            self.events.push(event);
+        }
+    }
+}
+
+/// Lets other tasks of the thread run.
+async fn yield_now() {
+    let mut has_yielded = false;
+    poll_fn(|cx| {
+        if std::mem::replace(&mut has_yielded, true) {
+            return Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }
 
 /// Gives the subscription back when [`Node::run`] is dropped.
@@ -240,6 +321,16 @@ mod tests {
         assert!(block_on(stores.bus.send(node.id(), BusMessage::Resources)).unwrap());
         assert!((&mut running).now_or_never().is_none());
         assert_eq!(*log.0.lock(), ["Message(Tools)", "new lease", "Message(Resources)"]);
+        log.0.lock().clear();
+
+        // Equal messages that wait are one, on their way out and on their way in.
+        for _ in 0..100 {
+            other.announce(BusMessage::Resource("a".into()));
+            block_on(other.publish(BusMessage::Prompts)).unwrap();
+        }
+        assert!(Box::pin(other.run(|| ready(()))).now_or_never().is_none());
+        assert!((&mut running).now_or_never().is_none());
+        assert_eq!(*log.0.lock(), ["Message(Prompts)", "Message(Resource(\"a\"))"]);
 
         block_on(node.release()).unwrap();
         block_on(running);

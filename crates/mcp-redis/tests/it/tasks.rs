@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use agentwire_mcp_redis::RedisStore;
 use agentwire_mcp_schema::Revision;
+use agentwire_mcp_schema::task_extension::TaskStatus;
 use agentwire_mcp_server::{TaskOwner, TaskRecord, TaskStore};
+use futures_util::future::join_all;
 
 use crate::engine::{Engine, until};
 
@@ -56,11 +58,22 @@ pub(crate) async fn check(store: &RedisStore, other: &RedisStore) {
 
     let mut changed = of_ada[1].clone();
     changed.status_message = Some("half".into());
-    store.update(changed.clone()).await.unwrap();
+    assert!(store.update(changed.clone()).await.unwrap());
     assert_eq!(other.read("02").await.unwrap(), Some(changed.clone()));
+    // Of ends that are written at once, one counts.
+    let ends = (0..8).map(|end| {
+        let mut ended = changed.clone();
+        (ended.status, ended.status_message) = (TaskStatus::Cancelled, Some(end.to_string()));
+        let by = if end % 2 == 0 { store } else { other };
+        async move { by.update(ended.clone()).await.unwrap().then_some(ended) }
+    });
+    let ended: Vec<_> = join_all(ends).await.into_iter().flatten().collect();
+    assert_eq!(ended.len(), 1);
+    assert!(!store.update(changed.clone()).await.unwrap());
+    assert_eq!(other.read("02").await.unwrap().as_ref(), ended.first());
     TaskStore::remove(store, "02").await.unwrap();
     assert_eq!(other.read("02").await.unwrap(), None);
-    store.update(changed).await.unwrap();
+    assert!(!store.update(changed).await.unwrap());
     assert_eq!(other.read("02").await.unwrap(), None, "an update brings nothing back");
     assert_eq!(list(other, Some(&ada), Some(&of_ada[0]), 1).await, ["04"]);
     for id in list(other, None, None, 100).await {

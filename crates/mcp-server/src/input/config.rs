@@ -2,9 +2,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use agentwire_seal::SealingKeys;
 use agentwire_transport::MessageSource;
-
-use crate::input::seal::Seal;
 
 /// How the functions of a server ask its clients. Set it by [`Server::input`](crate::Server::input).
 ///
@@ -17,7 +16,7 @@ pub struct InputConfig {
     pub(crate) expiry: Duration,
     pub(crate) rounds: u32,
     pub(crate) state_limit: usize,
-    pub(crate) seal: Seal,
+    pub(crate) keys: SealingKeys,
     pub(crate) principal: Option<Arc<Principal>>,
 }
 
@@ -31,7 +30,7 @@ impl InputConfig {
             expiry: Duration::from_secs(15 * 60),
             rounds: 16,
             state_limit: 256 * 1024,
-            seal: Seal::default(),
+            keys: SealingKeys::default(),
             principal: None,
         }
     }
@@ -65,11 +64,11 @@ impl InputConfig {
         self
     }
 
-    /// Sets the key that seals, 32 random bytes (default: a new one for each server, from the operating system). Servers
-    /// that answer for each other, such as replicas, need the same one.
+    /// Sets the keys that seal (default: a new one for each server, from the operating system). Servers that answer for each
+    /// other, such as replicas, need the same ones. A clone of the keys rotates them while the server serves.
     #[must_use]
-    pub fn key(mut self, key: [u8; 32]) -> Self {
-        self.seal = Seal::with(key);
+    pub fn keys(mut self, keys: SealingKeys) -> Self {
+        self.keys = keys;
         self
     }
 

@@ -13,7 +13,6 @@ mod format;
 mod keys;
 mod page;
 mod round;
-mod seal;
 mod state;
 
 use agentwire_jsonrpc::RequestMethod;

@@ -37,7 +37,7 @@ impl RoundState {
         let expiry = u64::try_from(config.expiry.as_millis()).unwrap_or(u64::MAX);
         self.expires = now().saturating_add(expiry);
         let text = serde_json::to_vec(&self).map_err(ErrorObject::internal_error)?;
-        let sealed = config.seal.close(binding, text).map_err(ErrorObject::internal_error)?;
+        let sealed = config.keys.seal(binding, text).map_err(ErrorObject::internal_error)?;
         if sealed.len() > config.state_limit {
             let limit = config.state_limit;
             let why = format_args!("the answers so far do not fit into a `requestState` of {limit} bytes");
@@ -53,7 +53,7 @@ impl RoundState {
             let why = format_args!("`requestState` is longer than {limit} bytes");
             return Err(ErrorObject::invalid_params(why));
         }
-        let state = config.seal.open(binding, sealed).and_then(|text| read_bytes::<Self>(&text).ok());
+        let state = config.keys.open(binding, sealed).and_then(|text| read_bytes::<Self>(&text).ok());
         let state = state.ok_or_else(|| {
             ErrorObject::invalid_params("`requestState` is not what this server gave for this request")
         })?;

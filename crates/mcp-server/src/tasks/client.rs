@@ -19,7 +19,9 @@ pub(super) fn owner(
         return Ok(TaskOwner::Principal(principal));
     }
     match caller {
-        ClientContext::Session(session) => session.name().map(|name| TaskOwner::Session(name.to_owned())),
+        ClientContext::Session(session) => {
+            session.name(source).map(|name| TaskOwner::Session(name.to_owned()))
+        }
         ClientContext::Request(_) => Ok(TaskOwner::Bearer),
     }
 }

@@ -9,10 +9,7 @@ use futures::future::BoxFuture;
 use super::handle::Outcome;
 use super::registry::TaskRegistry;
 use crate::quota::{Limits, QuotaExceeded};
-use crate::{MemoryTasks, TaskStore, TaskStoreError};
-
-/// How many records are read at once.
-const PAGE: usize = 100;
+use crate::{MemoryTasks, TaskStore};
 
 /// How a server runs calls as tasks, which its clients leave and come back to. Give it to
 /// [`Server::tasks`](crate::Server::tasks), and say of each [tool](crate::ServerTool::task) whether it can run as one.
@@ -155,38 +152,6 @@ impl Tasks {
     pub fn client_byte_limit(mut self, bytes: usize) -> Self {
         self.client_byte_limit = bytes;
         self
-    }
-
-    /// Marks the unfinished tasks in the store that do not run in this process as failed, and removes those of sessions.
-    /// Returns how many there were.
-    ///
-    /// Call it at the start of a program that does not share its store: the tasks ended with the process before.
-    ///
-    /// # Errors
-    ///
-    /// What the store reports.
-    pub async fn recover(&self) -> Result<usize, TaskStoreError> {
-        let (mut count, mut after) = (0, None);
-        loop {
-            let records = self.store.list(None, after.as_ref(), PAGE).await?;
-            let Some(last) = records.last() else { return Ok(count) };
-            after = Some(last.cursor());
-            for mut record in records {
-                if self.registry.find(&record.id).is_some() {
-                    continue;
-                }
-                if matches!(record.owner, crate::TaskOwner::Session(_)) {
-                    self.store.remove(&record.id).await?;
-                } else if !record.is_final() {
-                    record.touch();
-                    record.fail(ErrorObject::internal_error("the server was started anew"));
-                    self.store.update(record).await?;
-                } else {
-                    continue;
-                }
-                count += 1;
-            }
-        }
     }
 
     pub(crate) fn registry(&self) -> &TaskRegistry {

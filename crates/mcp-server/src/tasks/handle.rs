@@ -1,3 +1,5 @@
+mod remote;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
 use std::sync::Arc;

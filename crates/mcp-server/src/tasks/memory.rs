@@ -83,11 +83,12 @@ impl TaskStore for MemoryTasks {
         ready(Ok(record)).boxed()
     }
 
-    fn update(&self, record: TaskRecord) -> BoxFuture<'_, Result<(), TaskStoreError>> {
-        if let Some(cursor) = self.table().records.get_mut(&record.cursor()) {
-            *cursor = record;
-        }
-        ready(Ok(())).boxed()
+    fn update(&self, record: TaskRecord) -> BoxFuture<'_, Result<bool, TaskStoreError>> {
+        let mut table = self.table();
+        let there = table.records.get_mut(&record.cursor()).filter(|there| !there.is_final());
+        let replaced = there.map(|there| std::mem::replace(there, record));
+        drop(table);
+        ready(Ok(replaced.is_some())).boxed()
     }
 
     fn remove<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<(), TaskStoreError>> {
@@ -126,7 +127,7 @@ mod tests {
         assert!(store.read("short").await.unwrap().is_some());
         tokio::time::advance(Duration::from_millis(1)).await;
         assert!(store.read("short").await.unwrap().is_none());
-        store.update(record("short", &owner, Some(1))).await.unwrap();
+        assert!(!store.update(record("short", &owner, Some(1))).await.unwrap());
         assert!(store.read("short").await.unwrap().is_none(), "an update brings nothing back");
         tokio::time::advance(Duration::from_secs(3600)).await;
         let left = store.list(None, None, 9).await.unwrap();
@@ -134,6 +135,20 @@ mod tests {
         store.remove("for ever").await.unwrap();
         let table = store.table();
         assert!(table.records.is_empty() && table.cursors.is_empty() && table.expiries.is_empty());
+    }
+
+    #[tokio::test]
+    async fn the_first_end_of_a_task_counts() {
+        let store = MemoryTasks::new();
+        let mut task = record("task", &TaskOwner::Bearer, None);
+        store.create(task.clone()).await.unwrap();
+        task.status_message = Some("half".into());
+        assert!(store.update(task.clone()).await.unwrap());
+        let mut failed = task.clone();
+        failed.fail(agentwire_jsonrpc::ErrorObject::internal_error("no"));
+        assert!(store.update(failed.clone()).await.unwrap());
+        assert!(!store.update(failed.clone()).await.unwrap() && !store.update(task).await.unwrap());
+        assert_eq!(store.read("task").await.unwrap(), Some(failed));
     }
 
     #[tokio::test]

@@ -9,17 +9,22 @@
 //!  tasks/get, update, cancel, result ─────────┴──────▶ TaskStore, notifications
 //! ```
 //!
-//! A [handle](handle::TaskHandle) is the truth about a task for as long as it runs here; afterwards the store is.
+//! A [handle](handle::TaskHandle) is the truth about a task for as long as it runs here; afterwards the store is. A task that runs at
+//! another node is known by its record alone. Its node gets answers and cancels as messages ([`remote`]).
 
+mod answers;
 mod client;
 mod config;
 mod handle;
 mod id;
 mod memory;
+mod node;
 mod notifications;
 mod plan;
 mod record;
+mod recover;
 mod registry;
+mod remote;
 mod report;
 mod requests;
 mod result;
@@ -30,7 +35,7 @@ mod tests;
 
 pub use config::Tasks;
 pub use memory::MemoryTasks;
-pub use record::{TaskCursor, TaskOwner, TaskRecord};
+pub use record::{TaskCursor, TaskOwner, TaskRecord, TaskRun};
 pub use store::{TaskStore, TaskStoreError};
 
 pub(crate) use handle::{TaskCancelled, TaskHandle};

@@ -164,6 +164,7 @@ impl TaskCall {
     /// Writes down that there is a task. It is taken back unless it is handed over.
     async fn create(&self) -> Result<CreatedTask, ErrorObject> {
         let Tasks { store, registry, .. } = &self.tasks;
+        self.handle.set_run(registry.run());
         let (version, record) = self.handle.now();
         let session = match &record.owner {
             TaskOwner::Session(name) => Some(&**name),
@@ -205,6 +206,8 @@ impl TaskCall {
         // A question that came up just now is asked anew, by the task.
         context.close_round();
         tasks.registry.add(&handle);
+        // The lease may be another since the record was written.
+        handle.set_run(tasks.registry.run());
         let answer = report::created(&tasks, &context, handle.record());
         // On a connection it must leave before anything that the task sends.
         context.scope().answer_now(|| answer.clone());

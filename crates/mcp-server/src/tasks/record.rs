@@ -3,6 +3,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use agentwire_jsonrpc::{ErrorObject, RawJson};
 use agentwire_mcp_schema::task_extension::TaskStatus;
 use agentwire_mcp_schema::{InputRequests, Revision};
+use agentwire_store::NodeId;
 use serde::{Deserialize, Serialize};
 
 /// All that is to be kept of a task: what a [`TaskStore`](crate::TaskStore) holds.
@@ -39,6 +40,27 @@ pub struct TaskRecord {
     /// Why there is no result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorObject>,
+    /// Where it runs, or has run. None for a server that is no [node](crate::Server::node).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<TaskRun>,
+}
+
+/// Where a task runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct TaskRun {
+    /// The node, as the bus names it.
+    pub node: NodeId,
+    /// The lease of the node. Once that has ended, the task has too.
+    pub lease: NodeId,
+}
+
+impl TaskRun {
+    /// It runs at that node, under that lease.
+    pub fn new(node: NodeId, lease: NodeId) -> Self {
+        Self { node, lease }
+    }
 }
 
 /// Who may ask for a task.
@@ -48,7 +70,8 @@ pub struct TaskRecord {
 pub enum TaskOwner {
     /// The caller of that name, as [`InputConfig::principal`](crate::InputConfig::principal) finds out.
     Principal(String),
-    /// The client of that session, for as long as it lasts. The name is random.
+    /// The client of that session, for as long as it lasts. The name is random. Where several nodes serve a session it is the
+    /// session's id, which is a secret.
     Session(String),
     /// Every client that knows the task's id.
     Bearer,
@@ -70,6 +93,7 @@ impl TaskRecord {
             input_requests: InputRequests::new(),
             result: None,
             error: None,
+            run: None,
         }
     }
 

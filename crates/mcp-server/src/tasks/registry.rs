@@ -1,11 +1,13 @@
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use agentwire_peer::{Clock, TokioClock};
+use agentwire_store::Node;
 use agentwire_sync::{Mutex, MutexGuard};
 
 use super::handle::TaskHandle;
+use super::record::TaskRun;
 use crate::listeners::Listeners;
 use crate::quota::{Holder, Limits, Quota, QuotaExceeded, Share};
 
@@ -15,6 +17,8 @@ pub(crate) struct TaskRegistry {
     tables: Mutex<TaskTables>,
     /// Notified when a task changes.
     listeners: Listeners,
+    /// What is shared with other nodes.
+    node: OnceLock<Node>,
     /// How many are kept, and whose they are.
     quota: Quota,
     /// How many bytes they take.
@@ -73,6 +77,20 @@ impl TaskTables {
 impl TaskRegistry {
     pub(crate) fn listeners(&self) -> &Listeners {
         &self.listeners
+    }
+
+    /// The first node stays.
+    pub(super) fn set_node(&self, node: &Node) {
+        self.node.get_or_init(|| node.clone());
+    }
+
+    pub(crate) fn node(&self) -> Option<&Node> {
+        self.node.get()
+    }
+
+    /// Where a task runs that begins here now.
+    pub(super) fn run(&self) -> Option<TaskRun> {
+        self.node().map(|node| TaskRun::new(node.id(), node.lease()))
     }
 
     /// Takes a place for one more task of that client, unless a limit leaves no room for it.

@@ -7,7 +7,7 @@ use agentwire_jsonrpc::{ErrorObject, RawJson, Request, RequestMethod};
 use agentwire_mcp_schema::core_tasks::{
     self, CancelTaskRequest, GetTaskPayloadRequest, GetTaskRequest, ListTasksRequest, ListTasksResult,
 };
-use agentwire_mcp_schema::task_extension::UpdateTaskRequest;
+use agentwire_mcp_schema::task_extension::{TaskStatus, UpdateTaskRequest};
 use agentwire_mcp_schema::{
     CreateMessageResult, ElicitResult, EmptyResult, InputRequest, ListRootsResult, Revision,
 };
@@ -16,7 +16,8 @@ use serde::Deserialize;
 use super::client::{has_opted_in, not_opted_in, owner};
 use super::handle::TaskHandle;
 use super::id::is_name;
-use super::{Tasks, report, result};
+use super::remote::RemoteTask;
+use super::{Tasks, remote, report, result};
 use crate::capability::Capability;
 use crate::client_context::ClientContext;
 use crate::params::{Params, read_params};
@@ -115,34 +116,45 @@ impl TaskRequest {
     /// Cancels it before the answer leaves.
     async fn cancel_core(self, id: &str) -> Result<RawJson, ErrorObject> {
         let (record, handle) = self.find(id).await?;
-        let Some(handle) = handle else {
-            return Err(if record.is_final() { is_final(&record) } else { not_here(&record) });
+        let is_open = !record.is_final();
+        let record = match handle {
+            Some(handle) => {
+                let is_open = handle.cancel("cancelled by its client");
+                Some(handle.record()).filter(|_| is_open).ok_or_else(|| is_final(&handle.record()))?
+            }
+            None if is_open => remote::cancel(&self.tasks, record).await?.ok_or_else(no_task)?,
+            None => return Err(is_final(&record)),
         };
-        if !handle.cancel("cancelled by its client") {
-            return Err(is_final(&handle.record()));
+        if record.status != TaskStatus::Cancelled {
+            return Err(is_final(&record));
         }
-        self.context.encode(core_tasks::CancelTaskResult::new(report::core(&self.tasks, &handle.record())))
+        self.context.encode(core_tasks::CancelTaskResult::new(report::core(&self.tasks, &record)))
     }
 
     async fn cancel(self, id: &str) -> Result<RawJson, ErrorObject> {
-        if let (_, Some(handle)) = self.find(id).await? {
-            handle.cancel("cancelled by its client");
+        match self.find(id).await? {
+            (_, Some(handle)) => drop(handle.cancel("cancelled by its client")),
+            (record, None) if record.is_final() => {}
+            (record, None) => drop(remote::cancel(&self.tasks, record).await?),
         }
         self.context.encode(EmptyResult::default())
     }
 
     async fn update(self, id: &str, answers: BTreeMap<String, RawJson>) -> Result<RawJson, ErrorObject> {
-        match self.find(id).await? {
-            (_, Some(handle)) => {
-                for (key, answer) in &answers {
-                    handle.question(key).map_or(Ok(()), |question| check(&question, answer)).map_err(
-                        |why| ErrorObject::invalid_params(format_args!("`inputResponses`, `{key}`: {why}")),
-                    )?;
-                }
-                handle.answer(answers.into_iter().map(|(key, answer)| (key, Ok(answer))));
+        let (record, handle) = self.find(id).await?;
+        for (key, answer) in &answers {
+            record.input_requests.get(key).map_or(Ok(()), |question| check(question, answer)).map_err(
+                |why| ErrorObject::invalid_params(format_args!("`inputResponses`, `{key}`: {why}")),
+            )?;
+        }
+        let answers = answers.into_iter().map(|(key, answer)| (key, Ok(answer)));
+        match handle {
+            Some(handle) => handle.answer(answers),
+            None if record.is_final() => {}
+            None => {
+                let remote = RemoteTask::new(&self.tasks, &record).ok_or_else(|| not_here(&record))?;
+                remote.answer(answers.collect()).await?;
             }
-            (record, None) if record.is_final() => {}
-            (record, None) => return Err(not_here(&record)),
         }
         self.context.encode(EmptyResult::default())
     }
@@ -150,7 +162,11 @@ impl TaskRequest {
     async fn result(self, id: &str) -> Result<RawJson, ErrorObject> {
         match self.find(id).await? {
             (_, Some(handle)) => result::wait(&self.context, handle).await,
-            (record, None) => result::of(&record).unwrap_or_else(|| Err(not_here(&record))),
+            (record, None) => match (result::of(&record), RemoteTask::new(&self.tasks, &record)) {
+                (Some(result), _) => result,
+                (None, Some(remote)) => remote.result(&self.context).await,
+                (None, None) => Err(not_here(&record)),
+            },
         }
     }
 
@@ -162,8 +178,14 @@ impl TaskRequest {
         records.truncate(page_size);
         let next = records.last().filter(|_| has_more).map(|last| format_cursor(&last.cursor()));
         records.retain(|record| self.may_see(record) && !registry.is_stale(&record.id));
-        let now = |record: TaskRecord| registry.find(&record.id).map_or(record, |handle| handle.record());
-        let tasks = records.into_iter().map(|record| report::core(&self.tasks, &now(record))).collect();
+        let mut tasks = Vec::with_capacity(records.len());
+        for record in records {
+            let record = match registry.find(&record.id) {
+                Some(handle) => Some(handle.record()),
+                None => remote::current(&self.tasks, record).await?,
+            };
+            tasks.extend(record.map(|record| report::core(&self.tasks, &record)));
+        }
         let mut page = ListTasksResult::new(tasks);
         page.next_cursor = next.map(Into::into);
         self.context.encode(page)
@@ -172,9 +194,7 @@ impl TaskRequest {
     /// A task's record, and its handle if it runs in this process. The error is the same for an unknown task, an expired one
     /// and one of another owner.
     async fn find(&self, id: &str) -> Result<(TaskRecord, Option<Arc<TaskHandle>>), ErrorObject> {
-        find(&self.tasks, id, |record| self.may_see(record))
-            .await?
-            .ok_or_else(|| ErrorObject::invalid_params("there is no such task"))
+        find(&self.tasks, id, |record| self.may_see(record)).await?.ok_or_else(no_task)
     }
 
     fn may_see(&self, record: &TaskRecord) -> bool {
@@ -200,15 +220,24 @@ pub(super) async fn find(
         return Ok(None);
     }
     let handle = tasks.registry.find(id);
+    if let Some(handle) = handle.as_ref().filter(|handle| handle.is_over() && tasks.registry.node().is_some())
+    {
+        // Another node may have ended it first, which the store decides.
+        handle.written().await;
+    }
     let record = match &handle {
         Some(handle) => Some(handle.record()),
-        None => tasks.store.read(id).await.map_err(ErrorObject::internal_error)?,
+        None => match tasks.store.read(id).await.map_err(ErrorObject::internal_error)? {
+            // Whoever may not see it changes nothing.
+            Some(record) if may_see(&record) => remote::current(tasks, record).await?,
+            _ => None,
+        },
     };
     Ok(record.filter(may_see).map(|record| (record, handle)))
 }
 
 /// An answer that the question's method does not have would end the function that asked, and the client could not mend it.
-fn check(question: &InputRequest, answer: &RawJson) -> Result<(), serde_json::Error> {
+pub(super) fn check(question: &InputRequest, answer: &RawJson) -> Result<(), serde_json::Error> {
     match question {
         InputRequest::Elicit(_) => answer.decode::<ElicitResult>().map(drop),
         InputRequest::CreateMessage(_) => answer.decode::<CreateMessageResult>().map(drop),
@@ -217,11 +246,15 @@ fn check(question: &InputRequest, answer: &RawJson) -> Result<(), serde_json::Er
     }
 }
 
+fn no_task() -> ErrorObject {
+    ErrorObject::invalid_params("there is no such task")
+}
+
 fn is_final(record: &TaskRecord) -> ErrorObject {
     ErrorObject::invalid_params(format_args!("the task is {} already", record.status))
 }
 
-/// Another process runs the task, with the same store.
+/// Another process runs the task, with the same store, and is no node.
 fn not_here(record: &TaskRecord) -> ErrorObject {
     ErrorObject::internal_error(format_args!("the task `{}` does not run in this process", record.id))
 }

@@ -50,6 +50,8 @@ pub(super) async fn wait(context: &Context, handle: Arc<TaskHandle>) -> Result<R
             Either::Right(unanswered) => passed_over.extend(unanswered.flatten()),
         }
     }
+    // What is told is in the store, and no other end is.
+    handle.written().await;
     of(&handle.record()).unwrap_or_else(|| Err(ErrorObject::internal_error("the task is not done")))
 }
 

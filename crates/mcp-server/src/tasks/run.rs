@@ -134,6 +134,9 @@ async fn follow(tasks: &Tasks, handle: &TaskHandle, told: Option<Peer>, mut vers
             continue;
         }
         let written = store.update(record.clone()).await;
+        if matches!(written, Ok(false)) {
+            return take_end(tasks, handle).await;
+        }
         if is_final {
             if written.is_ok() {
                 registry.remove(handle.id());
@@ -158,6 +161,17 @@ async fn follow(tasks: &Tasks, handle: &TaskHandle, told: Option<Peer>, mut vers
             return;
         }
     }
+}
+
+/// Another node has ended the task, or its record is gone: its function is dropped.
+async fn take_end(tasks: &Tasks, handle: &TaskHandle) {
+    tasks.registry.remove(handle.id());
+    match tasks.store.read(handle.id()).await {
+        Ok(Some(record)) if record.is_final() => handle.adopt(record),
+        _ => handle.fail("its record is gone"),
+    }
+    handle.close();
+    tasks.registry.listeners().announce_here(Change::Task(handle.id()));
 }
 
 /// Removes a task that no client can ask for any more.

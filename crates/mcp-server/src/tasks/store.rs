@@ -7,9 +7,9 @@ use crate::{TaskCursor, TaskOwner, TaskRecord};
 
 /// Where the records of tasks are kept.
 ///
-/// What works on a task lives in one process; its record may outlive that. So one process writes a record, and a store
-/// that several share is good for reading. A store may forget expired records at any time; readers check
-/// [`TaskRecord::is_expired`] and ignore them.
+/// What works on a task lives in one process; its record may outlive that. That process writes how the task stands. Any
+/// process that shares the store may write its end: when a client cancels it there, or its node has died. The first end counts.
+/// A store may forget expired records at any time; readers check [`TaskRecord::is_expired`] and ignore them.
 pub trait TaskStore: Send + Sync + 'static {
     /// Keeps a new record. Once this is done, [`read`](Self::read) finds it.
     fn create(&self, record: TaskRecord) -> BoxFuture<'_, Result<(), TaskStoreError>>;
@@ -17,8 +17,9 @@ pub trait TaskStore: Send + Sync + 'static {
     /// The record of that id, if there is one.
     fn read<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<TaskRecord>, TaskStoreError>>;
 
-    /// Replaces the record that has the same id. One that is not there any more stays away.
-    fn update(&self, record: TaskRecord) -> BoxFuture<'_, Result<(), TaskStoreError>>;
+    /// Replaces the record that has the same id, unless that is [final](TaskRecord::is_final). Returns whether it did. A record
+    /// that is not there any more stays away. Of several updates at once that end a task, one returns true.
+    fn update(&self, record: TaskRecord) -> BoxFuture<'_, Result<bool, TaskStoreError>>;
 
     /// Forgets the record of that id, if there is one.
     fn remove<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<(), TaskStoreError>>;
@@ -55,7 +56,7 @@ impl<S: TaskStore + ?Sized> TaskStore for Arc<S> {
         (**self).read(id)
     }
 
-    fn update(&self, record: TaskRecord) -> BoxFuture<'_, Result<(), TaskStoreError>> {
+    fn update(&self, record: TaskRecord) -> BoxFuture<'_, Result<bool, TaskStoreError>> {
         (**self).update(record)
     }
 

@@ -54,6 +54,10 @@ pub(crate) async fn with_session<R>(
 }
 
 impl Raw {
+    pub(crate) fn new(near: Duplex) -> Self {
+        Self(near)
+    }
+
     pub(crate) async fn send(&mut self, message: Value) {
         self.send_text(&message.to_string()).await;
     }

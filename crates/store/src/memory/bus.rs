@@ -96,7 +96,7 @@ impl Drop for Subscriber {
 
 impl Inbox {
     fn push(&mut self, message: BusMessage) {
-        self.bytes += size(&message);
+        self.bytes += message.size();
         self.messages.push_back(message);
         if self.messages.len() > MESSAGES || self.bytes > BYTES {
             self.drop_messages();
@@ -112,18 +112,9 @@ impl Inbox {
             return Some(BusEvent::Missed);
         }
         let message = self.messages.pop_front()?;
-        self.bytes -= size(&message);
+        self.bytes -= message.size();
         Some(BusEvent::Message(message))
     }
-}
-
-fn size(message: &BusMessage) -> usize {
-    let text = match message {
-        BusMessage::Resource(text) | BusMessage::Task(text) | BusMessage::CancelTask(text) => text.len(),
-        BusMessage::Client(_, message) => message.len(),
-        _ => 0,
-    };
-    size_of::<BusMessage>() + text
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agentwire_mcp_server::{InputConfig, MessageSource, Server};
+use agentwire_mcp_server::{InputConfig, MessageSource, SealingKeys, Server};
 use agentwire_transport::Packet;
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ async fn second(raw: &mut Raw) -> Value {
 }
 
 fn keyed(change: impl FnOnce(InputConfig) -> InputConfig) -> Server {
-    asker_with(|config| change(config.key([7; 32])), &Arc::default())
+    asker_with(|config| change(config.keys(SealingKeys::new([7; 32]))), &Arc::default())
 }
 
 #[tokio::test(start_paused = true)]

@@ -6,6 +6,7 @@ mod extension;
 mod extension_questions;
 mod faults;
 mod kept;
+mod nodes;
 mod owners;
 mod stores;
 mod storm;

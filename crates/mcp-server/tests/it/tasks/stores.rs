@@ -75,8 +75,15 @@ impl TaskStore for Files {
         async move { self.find(id) }.boxed()
     }
 
-    fn update(&self, record: TaskRecord) -> BoxFuture<'_, Result<(), TaskStoreError>> {
-        async move { if self.path(&record.id).exists() { self.write(&record) } else { Ok(()) } }.boxed()
+    fn update(&self, record: TaskRecord) -> BoxFuture<'_, Result<bool, TaskStoreError>> {
+        async move {
+            let is_open = self.find(&record.id)?.is_some_and(|there| !there.is_final());
+            if is_open {
+                self.write(&record)?;
+            }
+            Ok(is_open)
+        }
+        .boxed()
     }
 
     fn remove<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<(), TaskStoreError>> {
@@ -195,7 +202,7 @@ impl TaskStore for Difficult {
         .boxed()
     }
 
-    fn update(&self, record: TaskRecord) -> BoxFuture<'_, Result<(), TaskStoreError>> {
+    fn update(&self, record: TaskRecord) -> BoxFuture<'_, Result<bool, TaskStoreError>> {
         async move {
             self.suffer().await?;
             self.memory.update(record).await

@@ -4,23 +4,23 @@ use chacha20poly1305::aead::AeadInOut;
 use chacha20poly1305::aead::inout::InOutBuf;
 use chacha20poly1305::{KeyInit, Tag, XChaCha20Poly1305, XNonce};
 
-use super::cipher::{KEY, NONCE, TAG, Unsealed};
+use crate::cipher::{KEY, NONCE, SealError, TAG};
 
 /// Encrypts the text where it is, and returns its tag.
-pub(super) fn encrypt(
+pub(crate) fn encrypt(
     key: &[u8; KEY],
     nonce: &[u8; NONCE],
     about: &[u8],
     text: &mut [u8],
-) -> Result<[u8; TAG], Unsealed> {
+) -> Result<[u8; TAG], SealError> {
     let tag = XChaCha20Poly1305::new(&(*key).into())
         .encrypt_inout_detached(&XNonce::from(*nonce), about, InOutBuf::from(text))
-        .map_err(|_| Unsealed("it is too long"))?;
+        .map_err(|_| SealError("it is too long"))?;
     Ok(tag.into())
 }
 
 /// Decrypts the text where it is; none where it, its tag or what it is about is another.
-pub(super) fn decrypt(
+pub(crate) fn decrypt(
     key: &[u8; KEY],
     nonce: &[u8; NONCE],
     about: &[u8],

@@ -5,23 +5,23 @@
 
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
 
-use super::cipher::{KEY, NONCE, TAG, Unsealed};
+use crate::cipher::{KEY, NONCE, SealError, TAG};
 
 /// Encrypts the text where it is, and returns its tag.
-pub(super) fn encrypt(
+pub(crate) fn encrypt(
     key: &[u8; KEY],
     nonce: &[u8; NONCE],
     about: &[u8],
     text: &mut [u8],
-) -> Result<[u8; TAG], Unsealed> {
-    let unsealed = |_| Unsealed("it is too long");
+) -> Result<[u8; TAG], SealError> {
+    let unsealed = |_| SealError("it is too long");
     let (key, nonce) = derived(key, nonce).map_err(unsealed)?;
     let tag = key.seal_in_place_separate_tag(nonce, Aad::from(about), text).map_err(unsealed)?;
-    tag.as_ref().try_into().map_err(|_| Unsealed("its tag has another length"))
+    tag.as_ref().try_into().map_err(|_| SealError("its tag has another length"))
 }
 
 /// Decrypts the text where it is; none where it, its tag or what it is about is another.
-pub(super) fn decrypt(
+pub(crate) fn decrypt(
     key: &[u8; KEY],
     nonce: &[u8; NONCE],
     about: &[u8],

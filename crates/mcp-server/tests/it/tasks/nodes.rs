@@ -1,0 +1,332 @@
+//! Tasks of two nodes that share their stores: what runs at one is watched, answered and cancelled at the other.
+
+use std::any::{Any, TypeId};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use agentwire_mcp_server::{MemoryTasks, MessageSource, Server, TaskStore, Tasks};
+use agentwire_store::{
+    Clock, MemoryBus, MemoryEventStore, MemoryNodes, MemoryOnceStore, MemorySessionRecords, Node, SessionId,
+    StoreLimits, Stores,
+};
+use agentwire_transport::{Packet, duplex};
+use futures::TryStreamExt;
+use serde_json::json;
+use tokio::task::{AbortHandle, yield_now};
+use tokio::time::{Instant, sleep};
+
+use super::subject::{
+    Core, alone_at, answer, cancel, open, opted, started, state, subject_with, tasks, text, until, update,
+};
+use crate::raw::{NEWEST, Raw, alone, code_of};
+use crate::subject::Stopped;
+
+/// What the nodes share.
+struct Shared {
+    stores: Stores,
+    nodes: MemoryNodes,
+    bus: MemoryBus,
+    tasks: Arc<MemoryTasks>,
+}
+
+/// A node with a server, which runs until this is dropped.
+struct Replica {
+    server: Server,
+    tasks: Tasks,
+    node: Node,
+    stopped: Stopped,
+    running: AbortHandle,
+}
+
+impl Shared {
+    fn new() -> Self {
+        let (limits, clock) = (StoreLimits::new(), Clock::system());
+        let (nodes, bus) = (MemoryNodes::default(), MemoryBus::default());
+        let stores = Stores::new(
+            Arc::new(MemoryEventStore::new(&limits)),
+            Arc::new(MemorySessionRecords::new(&limits, &clock)),
+            Arc::new(bus.clone()),
+            Arc::new(nodes.clone()),
+            Arc::new(MemoryOnceStore::new(&limits, &clock)),
+        );
+        Self { stores, nodes, bus, tasks: Arc::default() }
+    }
+
+    async fn replica(&self) -> Replica {
+        let node = Node::join(self.stores.clone()).await.expect("the store is there");
+        let stopped = Stopped::default();
+        let tasks = tasks().store(self.tasks.clone());
+        let server = subject_with(tasks.clone(), &stopped).node(node.clone());
+        let running = tokio::spawn({
+            let node = node.clone();
+            async move { node.run(|| sleep(Duration::from_millis(100))).await }
+        });
+        Replica { server, tasks, node, stopped, running: running.abort_handle() }
+    }
+
+    /// How a task stands in the store.
+    async fn status(&self, id: &str) -> String {
+        let record = self.tasks.read(id).await.expect("it can be read").expect("it is there");
+        record.status.to_string()
+    }
+}
+
+impl Replica {
+    /// The process has died: it renews nothing, and what ran in it still believes that it runs.
+    fn die(&self, shared: &Shared) {
+        self.running.abort();
+        shared.nodes.expire(self.node.lease());
+    }
+
+    fn dropped(&self) -> usize {
+        self.stopped.dropped.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Replica {
+    fn drop(&mut self) {
+        self.running.abort();
+    }
+}
+
+/// A client of each of two nodes.
+async fn at_two(main: impl AsyncFnOnce(&Shared, [&Replica; 2], [&mut Raw; 2])) {
+    let shared = Shared::new();
+    let [one, two] = [shared.replica().await, shared.replica().await];
+    alone_at(&one.server, async |at_one| {
+        alone_at(&two.server, async |at_two| main(&shared, [&one, &two], [at_one, at_two]).await).await;
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_is_answered_at_another_node() {
+    at_two(async |_, _, [one, two]| {
+        let id = started(one, "ask_two", json!({})).await;
+        let asked = until(two, &id, "input_required").await;
+        assert_eq!(asked["inputRequests"].as_object().unwrap().len(), 2, "{asked}");
+        let wrong = json!({ "taskId": id, "inputResponses": { "name": 5 } });
+        assert_eq!(code_of(&two.ask("tasks/update", opted(wrong)).await), -32602);
+        update(two, &id, json!({ "name": answer("elicitation/create"), "unknown": 5 })).await;
+        let rest = state(two, &id).await;
+        assert_eq!(rest["inputRequests"].as_object().unwrap().keys().collect::<Vec<_>>(), ["greeting"]);
+        assert_eq!(state(one, &id).await["inputRequests"], rest["inputRequests"]);
+        update(two, &id, json!({ "greeting": answer("sampling/createMessage") })).await;
+        assert_eq!(text(&until(two, &id, "completed").await["result"]), "Hi Ada");
+        assert_eq!(text(&until(one, &id, "completed").await["result"]), "Hi Ada");
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_is_cancelled_at_another_node() {
+    at_two(async |shared, [first, _], [one, two]| {
+        let id = started(one, "deaf", json!({})).await;
+        cancel(two, &id).await;
+        assert_eq!(shared.status(&id).await, "cancelled");
+        assert_eq!(state(one, &id).await["status"], "cancelled");
+        assert_eq!(first.dropped(), 1);
+        cancel(two, &id).await;
+        cancel(one, &id).await;
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancel_that_the_bus_loses_is_found_out() {
+    at_two(async |shared, [first, second], [one, two]| {
+        let id = started(one, "deaf", json!({})).await;
+        first.running.abort();
+        cancel(two, &id).await;
+        while shared.status(&id).await != "cancelled" || second.dropped() > 0 {
+            yield_now().await;
+        }
+        assert_eq!(first.dropped(), 0, "it does not know yet");
+        shared.bus.interrupt();
+        let node = first.node.clone();
+        tokio::spawn(async move { node.run(|| sleep(Duration::from_millis(100))).await });
+        while first.dropped() == 0 {
+            yield_now().await;
+        }
+        assert_eq!(state(one, &id).await["status"], "cancelled");
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_whose_node_has_died_has_failed_once() {
+    at_two(async |shared, [first, second], [one, two]| {
+        let id = started(one, "job", json!({ "seconds": 60 })).await;
+        let other = started(two, "job", json!({ "seconds": 60 })).await;
+        assert_eq!(state(two, &id).await["status"], "working");
+        assert_eq!(second.tasks.recover().await.unwrap(), 0, "both nodes are alive");
+        first.die(shared);
+        let failed = state(two, &id).await;
+        assert_eq!(failed["status"], "failed");
+        assert_eq!(failed["error"]["message"], "internal error: the server that ran the task has ended");
+        // What the node does afterwards counts no more.
+        sleep(Duration::from_secs(61)).await;
+        assert_eq!(state(two, &id).await, failed);
+        assert_eq!(state(one, &id).await, failed, "the node has learned it from the store");
+        assert_eq!(state(two, &other).await["status"], "completed");
+        assert_eq!(second.tasks.recover().await.unwrap(), 0, "nothing is left");
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_start_fails_the_tasks_of_dead_nodes_alone() {
+    at_two(async |shared, [first, second], [one, two]| {
+        let id = started(one, "deaf", json!({})).await;
+        let lives = started(two, "deaf", json!({})).await;
+        first.die(shared);
+        let third = shared.replica().await;
+        assert_eq!(third.tasks.recover().await.unwrap(), 1);
+        assert_eq!((&*shared.status(&id).await, &*shared.status(&lives).await), ("failed", "working"));
+        // A program that is no node cannot tell, and leaves them alone.
+        second.die(shared);
+        assert_eq!(tasks().store(shared.tasks.clone()).recover().await.unwrap(), 0);
+        assert_eq!(third.tasks.recover().await.unwrap(), 1);
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_goes_on_under_another_lease() {
+    at_two(async |shared, [first, second], [one, two]| {
+        let id = started(one, "ask", json!({})).await;
+        until(two, &id, "input_required").await;
+        let lease = first.node.lease();
+        shared.nodes.expire(lease);
+        while shared.tasks.read(&id).await.unwrap().unwrap().run.unwrap().lease == lease {
+            yield_now().await;
+        }
+        assert_ne!(first.node.lease(), lease);
+        assert_eq!(second.tasks.recover().await.unwrap(), 0);
+        update(two, &id, json!({ "name": answer("elicitation/create") })).await;
+        assert_eq!(text(&until(two, &id, "completed").await["result"]), "Hello Ada");
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_subscription_at_another_node_hears_of_a_task() {
+    at_two(async |_, _, [one, two]| {
+        let id = started(one, "job", json!({ "seconds": 5 })).await;
+        let filter = json!({ "taskIds": [id] });
+        two.request("heard", "subscriptions/listen", opted(json!({ "notifications": filter }))).await;
+        let first = two.next().await;
+        assert_eq!(first["method"], "notifications/subscriptions/acknowledged", "{first}");
+        let status = two.next().await;
+        assert_eq!(
+            (&status["method"], &status["params"]["taskId"]),
+            (&json!("notifications/tasks"), &json!(id))
+        );
+        assert_eq!(text(&status["params"]["result"]), "after 5 s");
+    })
+    .await;
+}
+
+/// How the messages of one session arrive, at each node.
+#[derive(Clone, Debug)]
+struct OfSession(SessionId);
+
+impl MessageSource for OfSession {
+    fn extension_of(&self, kind: TypeId) -> Option<&dyn Any> {
+        (kind == TypeId::of::<SessionId>()).then_some(&self.0)
+    }
+}
+
+/// A client in a session of 2025-11-25, which the server knows by that id.
+async fn in_session(server: &Server, id: SessionId, main: impl AsyncFnOnce(&mut Core<'_>)) {
+    let (near, far) = duplex(16);
+    let far = far.map_ok(move |mut packet| {
+        if let Packet::Frame { source, .. } = &mut packet {
+            *source = Some(Arc::new(OfSession(id)));
+        }
+        packet
+    });
+    let client = async {
+        let mut raw = Raw::new(near);
+        open(&mut raw, NEWEST, super::subject::all()).await;
+        main(&mut Core { raw: &mut raw, heard: Vec::new() }).await;
+    };
+    let ((), served) = tokio::join!(client, server.serve(far));
+    served.expect("the client leaves in good order");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_result_of_a_task_comes_at_another_node_with_its_questions() {
+    let (shared, session) = (Shared::new(), SessionId::random().unwrap());
+    let [one, two] = [shared.replica().await, shared.replica().await];
+    in_session(&one.server, session, async |at_one| {
+        in_session(&two.server, session, async |at_two| {
+            let id = at_one.start("ask_twice", json!({})).await;
+            let (done, questions) = at_two.finish(&id).await;
+            assert_eq!(text(&done["result"]), "Ada in file:///work");
+            let methods: Vec<_> = questions.iter().map(|question| question["method"].clone()).collect();
+            assert_eq!(methods, ["elicitation/create", "roots/list"]);
+            assert_eq!(at_one.finish(&id).await.0["result"], done["result"]);
+
+            let id = at_one.start("deaf", json!({})).await;
+            at_two.raw.request("result", "tasks/result", json!({ "taskId": id })).await;
+            let begun = Instant::now();
+            let cancelled = at_two.result_of("tasks/cancel", json!({ "taskId": id })).await;
+            assert_eq!(cancelled["status"], "cancelled");
+            assert_eq!(code_of(&at_two.answer("result").await), -32800);
+            assert!(begun.elapsed() < Duration::from_secs(1), "nothing is polled for");
+            assert_eq!(at_two.refusal_of("tasks/cancel", json!({ "taskId": id })).await, -32602);
+
+            let id = at_one.start("deaf", json!({})).await;
+            at_two.raw.request("result", "tasks/result", json!({ "taskId": id })).await;
+            at_two.get(&id).await;
+            one.die(&shared);
+            assert_eq!(code_of(&at_two.answer("result").await), -32603);
+            let listed = at_two.result_of("tasks/list", json!({})).await;
+            let states: Vec<_> =
+                listed["tasks"].as_array().unwrap().iter().map(|task| &task["status"]).collect();
+            assert_eq!(states, ["completed", "cancelled", "failed"]);
+        })
+        .await;
+    })
+    .await;
+    in_session(&two.server, SessionId::random().unwrap(), async |other| {
+        assert_eq!(other.result_of("tasks/list", json!({})).await["tasks"], json!([]));
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn changes_are_heard_at_every_node() {
+    at_two(async |shared, [first, _], [_, two]| {
+        let filter = json!({ "toolsListChanged": true });
+        two.request("heard", "subscriptions/listen", alone(json!({ "notifications": filter }))).await;
+        assert_eq!(two.next().await["method"], "notifications/subscriptions/acknowledged");
+        first.server.remove_tool("echo");
+        assert_eq!(two.next().await["method"], "notifications/tools/list_changed");
+        // A thousand changes at once are few notifications.
+        for _ in 0..1000 {
+            first.server.add_tool(agentwire_mcp_server::ServerTool::new("echo", "Echo", async || "echo"));
+        }
+        assert_eq!(two.next().await["method"], "notifications/tools/list_changed");
+        two.hears_nothing().await;
+        shared.bus.interrupt();
+        assert_eq!(two.next().await["method"], "notifications/tools/list_changed", "it may have missed one");
+        two.hears_nothing().await;
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_hears_what_has_changed_at_another_node() {
+    let (shared, session) = (Shared::new(), SessionId::random().unwrap());
+    let [one, two] = [shared.replica().await, shared.replica().await];
+    in_session(&two.server, session, async |client| {
+        client.raw.ping().await;
+        one.server.remove_tool("echo");
+        assert_eq!(client.raw.next().await["method"], "notifications/tools/list_changed");
+        client.raw.hears_nothing().await;
+    })
+    .await;
+}

@@ -1,0 +1,93 @@
+//! Keys as text.
+
+use base64::Engine;
+use base64::alphabet::{STANDARD, URL_SAFE};
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+
+use crate::cipher::KEY;
+
+/// Why a text has no keys. It shows no part of the text.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeyTextError {
+    /// A line, counted from 1, is no key.
+    #[error("line {0} is no key: it is neither 64 hexadecimal digits nor base64 of 32 bytes")]
+    NoKey(usize),
+    /// The keys of a text are the same.
+    #[error("line {0} has the key of the line before")]
+    SameKey(usize),
+    /// This line has a third key.
+    #[error("line {0} has a third key: one key seals, and one more opens")]
+    TooMany(usize),
+    /// There is no key.
+    #[error("there is no key")]
+    Empty,
+}
+
+/// Reads the key that seals and the one that opens.
+pub(crate) fn parse(text: &str) -> Result<([u8; KEY], Option<[u8; KEY]>), KeyTextError> {
+    let lines = text.lines().map(str::trim).zip(1..);
+    let mut lines = lines.filter(|(line, _)| !line.is_empty() && !line.starts_with('#'));
+    let key = |(line, number)| key(line).ok_or(KeyTextError::NoKey(number));
+    let sealing = key(lines.next().ok_or(KeyTextError::Empty)?)?;
+    let Some(second) = lines.next() else { return Ok((sealing, None)) };
+    let opening = key(second)?;
+    if opening == sealing {
+        return Err(KeyTextError::SameKey(second.1));
+    }
+    match lines.next() {
+        Some((_, number)) => Err(KeyTextError::TooMany(number)),
+        None => Ok((sealing, Some(opening))),
+    }
+}
+
+fn key(line: &str) -> Option<[u8; KEY]> {
+    if line.len() == 2 * KEY {
+        let digit = |digit: u8| char::from(digit).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+        let pairs = line.as_bytes().chunks_exact(2);
+        let bytes: Option<Vec<u8>> = pairs.map(|pair| Some(digit(pair[0])? << 4 | digit(pair[1])?)).collect();
+        return bytes?.try_into().ok();
+    }
+    let config = GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
+    let alphabet = if line.contains(['-', '_']) { URL_SAFE } else { STANDARD };
+    GeneralPurpose::new(&alphabet, config).decode(line).ok()?.try_into().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_read_in_either_form() {
+        let bytes = [0xfb; KEY];
+        let hex = "fB".repeat(KEY);
+        let base64 = "+/v7+/v7+/v7+/v7+/v7+/v7+/v7+/v7+/v7+/v7+/s=";
+        assert_eq!(parse(&hex), Ok((bytes, None)));
+        for text in [base64.to_owned(), base64.replace('=', ""), base64.replace('+', "-").replace('/', "_")] {
+            assert_eq!(parse(&format!("\n# old\n  {text} \r\n")), Ok((bytes, None)), "{text}");
+        }
+        assert_eq!(parse(&format!("{hex}\n{}\n", "00".repeat(KEY))), Ok((bytes, Some([0; KEY]))));
+    }
+
+    #[test]
+    fn errors_name_the_line_and_no_key() {
+        let [one, two] = ["01".repeat(KEY), "02".repeat(KEY)];
+        let three = format!("{one}\n\n{two}\n{one}");
+        let cases = [
+            ("\n# nothing\n", KeyTextError::Empty),
+            ("#\nsecret", KeyTextError::NoKey(2)),
+            (&one[2..], KeyTextError::NoKey(1)),
+            (&*"zz".repeat(KEY), KeyTextError::NoKey(1)),
+            (&*format!("{one}\n{one}"), KeyTextError::SameKey(2)),
+            (&*three, KeyTextError::TooMany(4)),
+        ]
+        .map(|(text, error)| (text.to_owned(), error));
+        for (text, error) in cases {
+            let found = parse(&text).unwrap_err();
+            assert!(
+                !text.lines().any(|line| !line.is_empty() && format!("{found} {found:?}").contains(line))
+            );
+            assert_eq!(found, error, "{text}");
+        }
+    }
+}
