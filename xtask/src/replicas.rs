@@ -26,10 +26,10 @@ cargo xtask replicas [--short | --faults | --costs] [--engine PROGRAM] [--releas
 const FAULTS: [(&str, &[&str], &str); 6] = [
     ("repeat", &["--kills", "2", "--engine-kills", "0"], "times"),
     ("lose-events", &["--kills", "2", "--engine-kills", "0"], "steps came"),
-    ("lose-messages", &["--kills", "0", "--engine-kills", "0"], "last change"),
+    ("lose-messages", &["--kills", "0", "--engine-kills", "0", "--revision", "2025-06-18"], "last change"),
     ("any-principal", &["--kills", "2", "--engine-kills", "0"], "another principal"),
     ("forget-tasks", &["--kills", "2", "--engine-kills", "0"], "task is lost"),
-    ("lose-data", &["--kills", "0", "--engine-kills", "2"], "unknown"),
+    ("lose-data", &["--kills", "0", "--engine-kills", "2", "--revision", "2025-06-18"], "unknown"),
 ];
 
 /// A short run with kills.

@@ -16,7 +16,7 @@ use futures_util::future::BoxFuture;
 pub(crate) enum Fault {
     /// Each fifth event is acknowledged and not stored.
     LoseEvents,
-    /// No message reaches another node.
+    /// No message that is for all nodes reaches another.
     LoseMessages,
     /// All callers are one principal.
     AnyPrincipal,
@@ -103,8 +103,8 @@ impl Bus for LosesMessages {
         Box::pin(async { Ok(()) })
     }
 
-    fn send(&self, _to: NodeId, _message: BusMessage) -> BoxFuture<'static, Result<bool, StoreError>> {
-        Box::pin(async { Ok(true) })
+    fn send(&self, to: NodeId, message: BusMessage) -> BoxFuture<'static, Result<bool, StoreError>> {
+        self.0.send(to, message)
     }
 
     fn subscribe(&self, node: NodeId) -> BoxFuture<'static, Result<Subscription, StoreError>> {
