@@ -16,12 +16,16 @@ use tokio::time::sleep;
 /// How long a job takes that fails.
 const JOB: Duration = Duration::from_secs(1);
 
+/// How tasks run, and how often clients are told to look.
+pub(crate) fn config() -> Tasks {
+    Tasks::new(|work| drop(tokio::spawn(work))).poll_interval(Duration::from_millis(200))
+}
+
 pub(crate) fn offer(server: Server) -> Server {
-    let tasks = Tasks::new(|work| drop(tokio::spawn(work))).poll_interval(Duration::from_millis(200));
     let optional = |tool: ServerTool| tool.task(TaskSupport::Optional);
     let required = |tool: ServerTool| tool.task(TaskSupport::Required);
     server
-        .tasks(tasks)
+        .tasks(config())
         .tool("greet", "Greets at once, never as a task", greet)
         .with_tool(optional(ServerTool::new("slow_compute", "Takes so many seconds", slow)))
         .with_tool(required(ServerTool::new("failing_job", "Fails after a second", failing)))

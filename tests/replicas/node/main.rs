@@ -89,12 +89,9 @@ async fn run(
     running: Running,
 ) -> Result<()> {
     let (server, config) = match &node {
-        Some(node) => (server.node(node.clone()), config.event_store(Some(node.stores().events.clone()))),
+        Some(node) => (server.node(node.clone()), config.node(node.clone())),
         None => (server, config),
     };
-    if let Some(node) = node.clone() {
-        tokio::spawn(async move { node.run(|| tokio::time::sleep(PAUSE)).await });
-    }
     let listener = bind(address).await;
     let local = listener.local_addr()?;
     let endpoint = Endpoint::serving(config, server.clone());

@@ -67,6 +67,7 @@ const STEPS: &[Step] = &[
     Step::new("publish", Run::Publish),
     Step::new("interop", Run::Xtask(&["interop"])),
     Step::new("conformance", Run::Xtask(&["conformance", "all"])),
+    Step::new("replicas", Run::Xtask(&["replicas", "--short"])),
     Step::new("upstream", Run::Xtask(&["schema", "--upstream"])),
     Step { name: "mutants", run: Run::Xtask(&["conformance", "mutants"]), full: true },
     Step { name: "long", run: Run::Cargo(LONG, None), full: true },

@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 
-use crate::cargo;
 use crate::conformance::programs;
 use crate::process::Program;
+use crate::{cargo, redis};
 
 /// How long the server may take until it listens.
-const START_TIMEOUT: Duration = Duration::from_secs(10);
+const START_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The line that the server prints before its URL.
 const LISTENING: &str = "listening on ";
@@ -20,13 +20,19 @@ const LISTENING: &str = "listening on ";
 /// The programs.
 pub(super) struct Fixtures {
     target: PathBuf,
+    /// The engine of the nodes, where the server is several.
+    engine: Option<PathBuf>,
 }
 
 impl Fixtures {
-    /// Builds the programs in debug mode.
-    pub(super) fn build(root: &Path) -> Result<Self> {
+    /// Builds the programs in debug mode. With `replicas` the server is three nodes behind a balancer.
+    pub(super) fn build(root: &Path, replicas: bool) -> Result<Self> {
         programs::build(root)?;
-        Ok(Self { target: cargo::target(root)? })
+        if replicas {
+            cargo::build(root, &["--package", "agentwire-replicas"])?;
+        }
+        let engine = replicas.then(redis::program).transpose()?;
+        Ok(Self { target: cargo::target(root)?, engine })
     }
 
     /// The workspace's target folder.
@@ -41,8 +47,22 @@ impl Fixtures {
 
     /// Starts the server. Its standard error is written to `log` when it ends.
     pub(super) fn serve(&self, log: &Path) -> Result<Server> {
-        let mut command = Command::new(self.program("everything-server"));
-        command.arg("127.0.0.1:0").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut command = match &self.engine {
+            None => {
+                let mut command = Command::new(self.program("everything-server"));
+                command.arg("127.0.0.1:0");
+                command
+            }
+            Some(engine) => {
+                let mut command = Command::new(self.program("replicas"));
+                command.arg("--engine").arg(engine).arg("--serve").arg(self.program("everything-server"));
+                // The nodes end with the group.
+                #[cfg(unix)]
+                std::os::unix::process::CommandExt::process_group(&mut command, 0);
+                command
+            }
+        };
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
         let program = Program::start_reading(&mut command)?;
         let line = program.line(LISTENING, Instant::now() + START_TIMEOUT);
         let url = line.as_deref().and_then(|line| line.strip_prefix(LISTENING));

@@ -20,9 +20,10 @@ use self::judge::{Counts, Verdicts};
 use self::suite::{RUNS, Run, Side, Suites};
 
 const USAGE: &str = "\
-cargo xtask conformance official [--server] [--client] [--spec NAME] [--only SCENARIO] [--record] [--json FILE] [--junit FILE]
+cargo xtask conformance official [--server] [--client] [--replicas] [--spec NAME] [--only SCENARIO] [--record] [--json FILE] [--junit FILE]
 
   --server, --client   only this side
+  --replicas           only the server, as three nodes behind the balancer of `cargo xtask replicas`
   --spec NAME          only these scenarios: 2025-11-25, 2026-07-28, or 0.1.16 for the suite's stable version
   --only SCENARIO      only the scenario of that name; may be repeated
   --record             write down how many checks there were, so that none can vanish later
@@ -35,6 +36,7 @@ What each scenario checked stays in target/conformance/official.";
 #[derive(Default)]
 struct Options {
     sides: Vec<Side>,
+    replicas: bool,
     spec: Option<String>,
     only: Vec<String>,
     record: bool,
@@ -53,7 +55,7 @@ pub(in crate::conformance) fn run(root: &Path, arguments: lexopt::Parser) -> Res
     let mut exceptions = Exceptions::read(&sources.join("exceptions.json"))?;
     let mut counts = Counts::read(&sources.join("counts.json"))?;
     let suites = Suites::install(&sources)?;
-    let fixtures = Fixtures::build(root)?;
+    let fixtures = Fixtures::build(root, options.replicas)?;
     let output = fixtures.target().join("conformance");
 
     let mut judged = Vec::new();
@@ -106,6 +108,7 @@ fn parse(mut arguments: lexopt::Parser) -> Result<Options> {
         match argument {
             Long("server") => options.sides.push(Side::Server),
             Long("client") => options.sides.push(Side::Client),
+            Long("replicas") => (options.sides, options.replicas) = (vec![Side::Server], true),
             Long("spec") => options.spec = Some(arguments.value()?.string()?),
             Long("only") => options.only.push(arguments.value()?.string()?),
             Long("record") => options.record = true,
