@@ -11,8 +11,6 @@ mod events;
 mod nodes;
 mod once;
 mod outage;
-#[cfg(feature = "auth")]
-mod proofs;
 mod records;
 mod sentinel;
 #[cfg(feature = "tasks")]
