@@ -13,9 +13,10 @@
 //! | an editor, or another client of agents | `acp-toolkit`, `stdio` | `acp::toolkit`, `acp::client`, `stdio` |
 //! | a client that installs agents by name | `agent-registry` beside the above | `acp::registry` |
 //! | a proxy between the two | `acp-proxy` | `acp::proxy` |
+//! | any server on several nodes | `mcp-redis` beside the above | `mcp::redis`, `store` |
 //! | any of these, with OpenTelemetry | `otel` beside the above | `otel` |
 //!
-//! No feature is on by default. `full` is all of them. [`jsonrpc`], [`peer`] (errors and calls of both runtimes) and
+//! No feature is on by default. `full` is all of them, but `mcp-redis` and `reqwest`. [`jsonrpc`], [`peer`] (errors and calls of both runtimes) and
 //! [`transport`] need no feature.
 //!
 //! The derive macro of [`schemars`] finds its crate by name: a module that has `use agentwire::schemars;` needs no dependency
@@ -60,6 +61,9 @@ pub mod mcp {
     #[cfg(feature = "mcp-hub")]
     #[doc(inline)]
     pub use agentwire_mcp_hub as hub;
+    #[cfg(feature = "mcp-redis")]
+    #[doc(inline)]
+    pub use agentwire_mcp_redis as redis;
     #[doc(inline)]
     pub use agentwire_mcp_schema as schema;
     #[cfg(feature = "mcp-server")]
@@ -74,6 +78,9 @@ pub use agentwire_jsonrpc as jsonrpc;
 pub use agentwire_otel as otel;
 #[doc(inline)]
 pub use agentwire_peer as peer;
+#[cfg(feature = "store")]
+#[doc(inline)]
+pub use agentwire_store as store;
 #[doc(inline)]
 pub use agentwire_transport as transport;
 #[cfg(any(feature = "http-client", feature = "http-server"))]

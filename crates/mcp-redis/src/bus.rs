@@ -1,15 +1,13 @@
 //! Messages between nodes, by sharded publish and subscribe.
 
-use agentwire_store::{Bus, BusEvent, BusMessage, NodeId, StoreError, Subscription};
+use agentwire_store::{Bus, BusMessage, NodeId, StoreError, Subscription};
+use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use futures_util::{FutureExt, stream};
 use redis::Value;
-use tokio::sync::broadcast::error::RecvError;
-use tokio::sync::{broadcast, mpsc, oneshot};
 
 use crate::error::unexpected;
 use crate::store::RedisStore;
-use crate::subscriptions::{Envelope, Request};
+use crate::subscriptions::Envelope;
 
 impl RedisStore {
     /// Returns how many nodes have got it.
@@ -43,40 +41,6 @@ impl Bus for RedisStore {
     }
 
     fn subscribe(&self, node: NodeId) -> BoxFuture<'static, Result<Subscription, StoreError>> {
-        let requests = self.subscriber.requests();
-        async move {
-            let (reply, receiver) = oneshot::channel();
-            _ = requests.send(Request::Add(node, reply));
-            let events = receiver.await.map_err(StoreError::away)??;
-            let subscribed = Subscribed { events, _end: End { node, requests } };
-            let events = stream::unfold(subscribed, async |mut subscribed| {
-                let event = match subscribed.events.recv().await {
-                    Ok(event) => event,
-                    Err(RecvError::Lagged(_)) => BusEvent::Missed,
-                    Err(RecvError::Closed) => return None,
-                };
-                Some((event, subscribed))
-            });
-            Ok(Box::pin(events) as Subscription)
-        }
-        .boxed()
-    }
-}
-
-/// What a subscription holds. The fields are dropped in this order, so the task finds no receiver any more.
-struct Subscribed {
-    events: broadcast::Receiver<BusEvent>,
-    _end: End,
-}
-
-/// Ends a subscription when it is dropped.
-struct End {
-    node: NodeId,
-    requests: mpsc::UnboundedSender<Request>,
-}
-
-impl Drop for End {
-    fn drop(&mut self) {
-        _ = self.requests.send(Request::Remove(self.node));
+        self.subscriber.subscribe(node)
     }
 }

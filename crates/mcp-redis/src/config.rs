@@ -39,10 +39,13 @@ pub struct RedisConfig {
     pub(crate) session_bytes: usize,
     pub(crate) queue_bytes: usize,
     pub(crate) lease: Duration,
+    #[cfg(feature = "tls")]
+    pub(crate) certificates: crate::tls::Certificates,
 }
 
 impl RedisConfig {
-    /// One engine, by its URL: `redis://[USER]:[PASSWORD]@HOST:PORT/DATABASE`, or `unix:///PATH`.
+    /// One engine, by its URL: `redis://[USER]:[PASSWORD]@HOST:PORT/DATABASE`, `unix:///PATH`, or with the feature `tls`
+    /// `rediss://…` for TLS.
     pub fn new(url: impl Into<String>) -> Self {
         Self::of(Address::One(url.into()))
     }
@@ -52,8 +55,8 @@ impl RedisConfig {
         Self::of(Address::Cluster(urls.into_iter().map(Into::into).collect()))
     }
 
-    /// The master of this name, by the URLs of some sentinels. User, password and database of the first URL are those of the
-    /// master too.
+    /// The master of this name, by the URLs of some sentinels. User and password of the first URL are those of all sentinels and of
+    /// the master, its database is the master's, and with `rediss://` all of them speak TLS.
     pub fn sentinel(urls: impl IntoIterator<Item = impl Into<String>>, master: impl Into<String>) -> Self {
         Self::of(Address::Sentinel(urls.into_iter().map(Into::into).collect(), master.into()))
     }
@@ -69,6 +72,8 @@ impl RedisConfig {
             session_bytes: SESSION_BYTES,
             queue_bytes: QUEUE_BYTES,
             lease: LEASE,
+            #[cfg(feature = "tls")]
+            certificates: Default::default(),
         }
     }
 
@@ -120,6 +125,20 @@ impl RedisConfig {
     /// Sets after which time without a renewal a node counts as dead (default 15 s). It is renewed in a third of this.
     pub fn lease(mut self, time: Duration) -> Self {
         self.lease = time;
+        self
+    }
+
+    /// Sets the certificates, in PEM, that vouch for the engine at `rediss://` URLs. By default the platform's do.
+    #[cfg(feature = "tls")]
+    pub fn root_certificates(mut self, pem: impl Into<Vec<u8>>) -> Self {
+        self.certificates.roots = Some(pem.into());
+        self
+    }
+
+    /// Sets the certificate of this client and its key, in PEM, where the engine at `rediss://` URLs asks for one.
+    #[cfg(feature = "tls")]
+    pub fn client_certificate(mut self, pem: impl Into<Vec<u8>>, key: impl Into<Vec<u8>>) -> Self {
+        self.certificates.client = Some((pem.into(), key.into()));
         self
     }
 }

@@ -5,11 +5,13 @@ use std::time::Duration;
 use redis::aio::{ConnectionLike, MultiplexedConnection};
 use redis::cluster::{ClusterClient, ClusterClientBuilder};
 use redis::cluster_async::ClusterConnection;
-use redis::sentinel::{SentinelClient, SentinelNodeConnectionInfo, SentinelServerType};
+use redis::sentinel::{SentinelClientBuilder, SentinelServerType};
 use redis::{
     AsyncConnectionConfig, Client, Cmd, ConnectionInfo, IntoConnectionInfo, Pipeline, ProtocolVersion,
     PushInfo, RedisFuture, RedisResult, Value,
 };
+#[cfg(feature = "tls")]
+use redis::{ConnectionAddr, TlsMode};
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::config::{Address, RedisConfig};
@@ -57,6 +59,8 @@ impl ConnectionLike for Connection {
 pub(crate) struct Engine {
     target: Target,
     timeout: Duration,
+    #[cfg(feature = "tls")]
+    certificates: crate::tls::Certificates,
 }
 
 enum Target {
@@ -70,7 +74,7 @@ impl Engine {
     pub(crate) fn new(config: &RedisConfig) -> RedisResult<Self> {
         let all = |urls: &[String]| urls.iter().map(|url| resp3(url)).collect::<RedisResult<Vec<_>>>();
         let target = match &config.address {
-            Address::One(url) => Target::One(Client::open(resp3(url)?)?),
+            Address::One(url) => Target::One(client(config, resp3(url)?)?),
             Address::Cluster(urls) => {
                 let nodes = all(urls)?;
                 // Fails on an empty list and on different passwords.
@@ -79,7 +83,25 @@ impl Engine {
             }
             Address::Sentinel(urls, master) => Target::Sentinel(all(urls)?, master.clone()),
         };
-        Ok(Self { target, timeout: config.timeout })
+        let engine = Self {
+            target,
+            timeout: config.timeout,
+            #[cfg(feature = "tls")]
+            certificates: config.certificates.clone(),
+        };
+        #[cfg(feature = "tls")]
+        if engine.has_tls() {
+            crate::tls::choose_provider();
+        }
+        Ok(engine)
+    }
+
+    #[cfg(feature = "tls")]
+    fn has_tls(&self) -> bool {
+        match &self.target {
+            Target::One(client) => is_tls(client.get_connection_info()),
+            Target::Cluster(nodes) | Target::Sentinel(nodes, _) => nodes.iter().any(is_tls),
+        }
     }
 
     /// Returns whether keys are divided among masters.
@@ -92,17 +114,7 @@ impl Engine {
         let client = match &self.target {
             Target::One(client) => client.clone(),
             Target::Sentinel(sentinels, master) => self.master(sentinels, master).await?,
-            Target::Cluster(nodes) => {
-                let mut builder = ClusterClientBuilder::new(nodes.clone())
-                    .use_protocol(ProtocolVersion::RESP3)
-                    .connection_timeout(self.timeout)
-                    .response_timeout(self.timeout)
-                    .retries(3);
-                if let Some(pushes) = pushes {
-                    builder = builder.push_sender(pushes);
-                }
-                return Ok(Connection::Cluster(builder.build()?.get_async_connection().await?));
-            }
+            Target::Cluster(nodes) => return self.cluster(nodes, pushes).await,
         };
         let mut config = AsyncConnectionConfig::new()
             .set_connection_timeout(Some(self.timeout))
@@ -113,13 +125,65 @@ impl Engine {
         Ok(Connection::One(client.get_multiplexed_async_connection_with_config(&config).await?))
     }
 
-    async fn master(&self, sentinels: &[ConnectionInfo], master: &str) -> RedisResult<Client> {
-        let settings = sentinels.first().map(|info| info.redis_settings().clone()).unwrap_or_default();
-        let node = SentinelNodeConnectionInfo::default().set_redis_connection_info(settings);
-        SentinelClient::build(sentinels.to_vec(), master.into(), Some(node), SentinelServerType::Master)?
-            .async_get_client()
-            .await
+    async fn cluster(
+        &self,
+        nodes: &[ConnectionInfo],
+        pushes: Option<UnboundedSender<PushInfo>>,
+    ) -> RedisResult<Connection> {
+        let mut builder = ClusterClientBuilder::new(nodes.to_vec())
+            .use_protocol(ProtocolVersion::RESP3)
+            .connection_timeout(self.timeout)
+            .response_timeout(self.timeout)
+            .retries(3);
+        if let Some(pushes) = pushes {
+            builder = builder.push_sender(pushes);
+        }
+        #[cfg(feature = "tls")]
+        if self.has_tls() {
+            builder = builder.certs(self.certificates.get());
+        }
+        Ok(Connection::Cluster(builder.build()?.get_async_connection().await?))
     }
+
+    async fn master(&self, sentinels: &[ConnectionInfo], master: &str) -> RedisResult<Client> {
+        let addresses = sentinels.iter().map(|info| info.addr().clone());
+        let mut builder = SentinelClientBuilder::new(addresses, master, SentinelServerType::Master)?
+            .set_client_to_redis_protocol(ProtocolVersion::RESP3);
+        if let Some(settings) = sentinels.first().map(ConnectionInfo::redis_settings) {
+            builder = builder.set_client_to_redis_db(settings.db());
+            if let Some(user) = settings.username() {
+                builder = builder.set_client_to_redis_username(user).set_client_to_sentinel_username(user);
+            }
+            if let Some(password) = settings.password() {
+                builder =
+                    builder.set_client_to_redis_password(password).set_client_to_sentinel_password(password);
+            }
+        }
+        #[cfg(feature = "tls")]
+        if self.has_tls() {
+            builder = builder
+                .set_client_to_redis_tls_mode(TlsMode::Secure)
+                .set_client_to_redis_certificates(self.certificates.get())
+                .set_client_to_sentinel_tls_mode(TlsMode::Secure)
+                .set_client_to_sentinel_certificates(self.certificates.get());
+        }
+        builder.build()?.async_get_client().await
+    }
+}
+
+/// The client of one engine.
+fn client(config: &RedisConfig, info: ConnectionInfo) -> RedisResult<Client> {
+    #[cfg(feature = "tls")]
+    if is_tls(&info) {
+        return Client::build_with_tls(info, config.certificates.get());
+    }
+    let _ = config;
+    Client::open(info)
+}
+
+#[cfg(feature = "tls")]
+fn is_tls(info: &ConnectionInfo) -> bool {
+    matches!(info.addr(), ConnectionAddr::TcpTls { .. })
 }
 
 /// The address with the protocol that has push messages.

@@ -14,9 +14,10 @@ use bytestring::ByteString;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream};
 use futures_util::{FutureExt, StreamExt};
-use redis::{Pipeline, Value};
+use redis::{Cmd, Pipeline, Value};
 use tokio::sync::oneshot;
 
+use crate::claims::Claims;
 use crate::error::{store_error, unexpected};
 use crate::json;
 use crate::link::Link;
@@ -28,22 +29,48 @@ const PAGE: usize = 256;
 /// The records that one command reads.
 const RECORDS: usize = 128;
 
-/// KEYS: header, records. ARGV: records. Returns 0 where there is no such session.
+// A claim is stored as OWNER and the time at which it ends, by the engine's clock. It stays when it has ended, so that its owner can
+// go on where nobody else has claimed the session since, and learns it where somebody has.
+
+/// KEYS: header, records, claim. ARGV: the owner of a claim or nothing; records. Returns 0 where there is no such session, and -1
+/// where the claim is another's.
 const APPEND: &str = "\
+local claim = redis.call('GET', KEYS[3])
+if ARGV[1] ~= '' and (not claim or string.match(claim, '^%x+') ~= ARGV[1]) then return -1 end
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
-for _, record in ipairs(ARGV) do redis.call('RPUSH', KEYS[2], record) end
+for i = 2, #ARGV do redis.call('RPUSH', KEYS[2], ARGV[i]) end
 return 1";
 
-/// KEYS: claim. ARGV: its owner, milliseconds. Takes or renews it. Returns 0 where another has it.
+/// KEYS: header, claim. ARGV: the owner of a claim or nothing; the header. Returns as the above.
+const UPDATE: &str = "\
+local claim = redis.call('GET', KEYS[2])
+if ARGV[1] ~= '' and (not claim or string.match(claim, '^%x+') ~= ARGV[1]) then return -1 end
+if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+redis.call('SET', KEYS[1], ARGV[2])
+return 1";
+
+/// KEYS: claim. ARGV: its owner, milliseconds. Takes it. Returns 0 where another has it.
 const CLAIM: &str = "\
-local owner = redis.call('GET', KEYS[1])
-if owner and owner ~= ARGV[1] then return 0 end
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local claim = redis.call('GET', KEYS[1])
+if claim and tonumber(string.match(claim, ' (%d+)$')) > now then return 0 end
+redis.call('SET', KEYS[1], string.format('%s %.0f', ARGV[1], now + ARGV[2]))
+return 1";
+
+/// KEYS: claim. ARGV: its owner, milliseconds. Renews it. Returns 0 where another has taken it.
+const RENEW: &str = "\
+local claim = redis.call('GET', KEYS[1])
+if not claim or string.match(claim, '^%x+') ~= ARGV[1] then return 0 end
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('SET', KEYS[1], string.format('%s %.0f', ARGV[1], now + ARGV[2]))
 return 1";
 
 /// KEYS: claim. ARGV: its owner.
 const RELEASE: &str = "\
-if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
+local claim = redis.call('GET', KEYS[1])
+if claim and string.match(claim, '^%x+') == ARGV[1] then return redis.call('DEL', KEYS[1]) end
 return 0";
 
 impl RedisStore {
@@ -65,23 +92,21 @@ impl RedisStore {
         self.keys.other("{a}:all")
     }
 
-    async fn write_header(
-        &self,
-        header: &SessionHeader,
-        condition: &'static str,
-    ) -> Result<bool, StoreError> {
-        let text = serde_json::to_vec(header).map_err(StoreError::other)?;
-        let mut command = redis::cmd("SET");
-        command.arg(self.conversation(&header.session_id, "h")).arg(text).arg(condition);
-        if self.link.run(&command).await.map_err(StoreError::other)? == Value::Nil {
-            return Ok(false);
-        }
-        // The session that changed last comes first.
+    /// The session that changed last comes first.
+    async fn list_header(&self, header: &SessionHeader) -> Result<(), StoreError> {
         let score = format!("-{}", header.updated.as_millis());
         let mut command = redis::cmd("ZADD");
         command.arg(self.conversations()).arg(score).arg(header.session_id.as_str());
-        self.link.run(&command).await.map_err(StoreError::other)?;
-        Ok(true)
+        self.link.run(&command).await.map(drop).map_err(StoreError::other)
+    }
+
+    /// Runs a script that writes a session where no other process has claimed it.
+    async fn write(&self, session_id: &SessionId, command: &Cmd) -> Result<(), StoreError> {
+        match self.link.run(command).await.map_err(StoreError::other)? {
+            Value::Int(1) => Ok(()),
+            Value::Int(-1) => Err(StoreError::in_use(session_id)),
+            _ => Err(StoreError::not_found(session_id)),
+        }
     }
 
     async fn list_conversations(&self, query: &ListQuery) -> Result<Vec<SessionHeader>, StoreError> {
@@ -138,9 +163,12 @@ fn header(session_id: &SessionId, reply: Value) -> Result<Option<SessionHeader>,
 impl SessionStore for RedisStore {
     fn create<'a>(&'a self, header: &'a SessionHeader) -> BoxFuture<'a, Result<(), StoreError>> {
         async move {
-            match self.write_header(header, "NX").await? {
-                true => Ok(()),
-                false => Err(StoreError::exists(&header.session_id)),
+            let text = serde_json::to_vec(header).map_err(StoreError::other)?;
+            let mut command = redis::cmd("SET");
+            command.arg(self.conversation(&header.session_id, "h")).arg(text).arg("NX");
+            match self.link.run(&command).await.map_err(StoreError::other)? {
+                Value::Nil => Err(StoreError::exists(&header.session_id)),
+                _ => self.list_header(header).await,
             }
         }
         .boxed()
@@ -153,13 +181,11 @@ impl SessionStore for RedisStore {
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         async move {
             let mut command = redis::cmd("EVAL");
-            command.arg(APPEND).arg(2);
-            command.arg(self.conversation(session_id, "h")).arg(self.conversation(session_id, "j"));
+            command.arg(APPEND).arg(3);
+            ["h", "j", "c"].iter().for_each(|kind| _ = command.arg(self.conversation(session_id, kind)));
+            command.arg(self.claims.owner(session_id));
             records.iter().for_each(|record| _ = command.arg(record.as_str()));
-            match self.link.run(&command).await.map_err(StoreError::other)? {
-                Value::Int(1) => Ok(()),
-                _ => Err(StoreError::not_found(session_id)),
-            }
+            self.write(session_id, &command).await
         }
         .boxed()
     }
@@ -195,10 +221,11 @@ impl SessionStore for RedisStore {
 
     fn update_header<'a>(&'a self, header: &'a SessionHeader) -> BoxFuture<'a, Result<(), StoreError>> {
         async move {
-            match self.write_header(header, "XX").await? {
-                true => Ok(()),
-                false => Err(StoreError::not_found(&header.session_id)),
-            }
+            let (id, text) = (&header.session_id, serde_json::to_vec(header).map_err(StoreError::other)?);
+            let mut command = redis::cmd("EVAL");
+            command.arg(UPDATE).arg(2).arg(self.conversation(id, "h")).arg(self.conversation(id, "c"));
+            self.write(id, command.arg(self.claims.owner(id)).arg(text)).await?;
+            self.list_header(header).await
         }
         .boxed()
     }
@@ -206,8 +233,9 @@ impl SessionStore for RedisStore {
     fn delete<'a>(&'a self, session_id: &'a SessionId) -> BoxFuture<'a, Result<bool, StoreError>> {
         async move {
             let mut pipeline = Pipeline::new();
-            pipeline.cmd("UNLINK").arg(self.conversation(session_id, "h"));
-            pipeline.cmd("UNLINK").arg(self.conversation(session_id, "j"));
+            for kind in ["h", "j", "c"] {
+                pipeline.cmd("UNLINK").arg(self.conversation(session_id, kind));
+            }
             let replies = self.link.run_all(&pipeline).await.map_err(StoreError::other)?;
             let was_there = matches!(replies.first(), Some(Ok(Value::Int(1))));
             let mut command = redis::cmd("ZREM");
@@ -218,16 +246,23 @@ impl SessionStore for RedisStore {
         .boxed()
     }
 
-    /// A claim is a key that expires with the lease unless it is renewed, so that one whose process has died ends.
+    /// A claim has a time at which it ends unless it is renewed, so that one whose process has died ends. A process whose claim another
+    /// has taken can write no more: its writes fail as [`StoreError::InUse`] until it has claimed the session again.
     fn claim<'a>(&'a self, session_id: &'a SessionId) -> BoxFuture<'a, Result<Claim, StoreError>> {
         async move {
             let owner = NodeId::random().ok_or_else(|| StoreError::other("the system has no randomness"))?;
-            let key = self.conversation(session_id, "c");
-            let claim =
-                RedisClaim { link: self.link.clone(), key, owner: owner.to_string(), time: self.lease };
-            if !claim.renew().await.map_err(StoreError::other)? {
+            let claim = RedisClaim {
+                link: self.link.clone(),
+                claims: self.claims.clone(),
+                session_id: session_id.clone(),
+                key: self.conversation(session_id, "c"),
+                owner,
+                time: self.lease,
+            };
+            if !claim.run(CLAIM).await.map_err(StoreError::other)? {
                 return Err(StoreError::in_use(session_id));
             }
+            self.claims.insert(session_id, owner);
             let (dropped, until) = oneshot::channel();
             tokio::spawn(claim.keep(until));
             Ok(Claim::new(dropped))
@@ -278,31 +313,34 @@ fn record(session_id: &SessionId, text: Vec<u8>) -> Result<RawJson, StoreError> 
     RawJson::parse(text).map_err(|error| corrupt(error.to_string()))
 }
 
-/// The key of a claim.
+/// A claim of this process.
 struct RedisClaim {
     link: Arc<Link>,
+    claims: Claims,
+    session_id: SessionId,
     key: String,
-    owner: String,
+    owner: NodeId,
     time: Duration,
 }
 
 impl RedisClaim {
-    /// Takes or renews the claim. Returns false where another has it.
-    async fn renew(&self) -> Result<bool, agentwire_store::StoreError> {
+    /// Runs a script with the claim. Returns false where another has it.
+    async fn run(&self, script: &'static str) -> Result<bool, agentwire_store::StoreError> {
         let mut command = redis::cmd("EVAL");
-        command.arg(CLAIM).arg(1).arg(&self.key).arg(&self.owner).arg(millis(self.time));
+        command.arg(script).arg(1).arg(&self.key).arg(self.owner.to_string()).arg(millis(self.time));
         Ok(self.link.run(&command).await? == Value::Int(1))
     }
 
     /// Renews the claim until it is dropped, and releases it then.
     async fn keep(self, mut dropped: oneshot::Receiver<()>) {
         while tokio::time::timeout(self.time / 3, &mut dropped).await.is_err() {
-            // Where the engine is away, the next attempt may succeed. Where another has it, nothing can be done: a claim has no
-            // way to tell its holder.
-            _ = self.renew().await;
+            // Where the engine is away, the next attempt may succeed. Where another has the claim, the next write says so.
+            if let Ok(false) = self.run(RENEW).await {
+                _ = dropped.await;
+                break;
+            }
         }
-        let mut command = redis::cmd("EVAL");
-        command.arg(RELEASE).arg(1).arg(&self.key).arg(&self.owner);
-        _ = self.link.run(&command).await;
+        self.claims.remove(&self.session_id, self.owner);
+        _ = self.run(RELEASE).await;
     }
 }

@@ -58,9 +58,14 @@ pub(crate) fn is_away(error: &RedisError) -> bool {
                 | Kind::ClusterDown
                 | Kind::MasterDown
                 | Kind::ReadOnly
+                | Kind::NoPerm
         ),
-        // Replicas that a write needs are missing.
-        ErrorKind::Extension => error.code() == Some("NOREPLICAS"),
+        // It refuses until somebody mends it: replicas that a write needs are missing, it cannot write to its disk, it runs a long
+        // script, or the user or its rights have changed.
+        ErrorKind::Extension => matches!(
+            error.code(),
+            Some("NOREPLICAS" | "MISCONF" | "BUSY" | "NOAUTH" | "WRONGPASS" | "UNBLOCKED" | "NOMASTERLINK")
+        ),
         ErrorKind::UnexpectedReturnType => false,
         _ => true,
     }

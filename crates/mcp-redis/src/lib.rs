@@ -22,7 +22,7 @@
 //! | key, behind the prefix | type | content |
 //! |---|---|---|
 //! | `{SESSION}:s` | string | the record of a session |
-//! | `{SESSION}:n` | integer | the last number of a stream that is taken |
+//! | `{SESSION}:n` | string | the last number of a stream that is taken |
 //! | `{SESSION}:e:STREAM` | stream | the events of a stream; the id of each is its place |
 //! | `{SESSION}:x` | sorted set | the numbers of the streams with events |
 //! | `node:NODE` | string | the lease of a node |
@@ -42,12 +42,16 @@
 //! - A command takes at most [`RedisConfig::timeout`]. After five failures in a row of one engine, commands fail at
 //!   once, except for one each second.
 //! - Leases, records, streams and names expire by the clock of the engine.
+//! - A number of a stream is given once, also by an engine that has lost its last writes.
+//! - A process that has lost its claim on an ACP session writes nothing more to it.
 //! - No command spans slots of a cluster. The keys of a session share one.
 //!
 //! # Limits
 //!
 //! - What is acknowledged is as durable as the engine makes it. With `appendfsync everysec` a crash of the engine loses up to a second,
-//!   and a failover to a replica loses what has not reached it.
+//!   and a failover to a replica loses what has not reached it. Events that it loses are missing in their streams, and names that it
+//!   loses can be used again.
+//! - Sessions without records have ended. So those of an engine that starts empty have, and their clients begin anew.
 //! - A node bounds the events of a session that it has stored itself. Several nodes together keep as much more.
 //! - In a cluster a node writes the events of each sixteenth of the slots in a queue of its own, so a master that does not answer holds
 //!   up the events in its slots alone. There commands always take their time to fail.
@@ -56,6 +60,8 @@
 
 mod bus;
 mod circuit;
+#[cfg(feature = "acp")]
+mod claims;
 mod config;
 mod connection;
 #[cfg(feature = "acp")]
@@ -79,6 +85,8 @@ mod store;
 mod subscriptions;
 #[cfg(feature = "tasks")]
 mod tasks;
+#[cfg(feature = "tls")]
+mod tls;
 mod writer;
 
 pub use config::RedisConfig;

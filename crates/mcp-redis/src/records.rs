@@ -12,8 +12,18 @@ use crate::json;
 use crate::message::millis;
 use crate::store::RedisStore;
 
-// A record is stored as VERSION, TIME TO LIVE in milliseconds, JSON, with a space between two of them. So the scripts read no JSON.
-// The numbers of streams are kept twice as long as the record: were they forgotten first, a number could be given twice.
+// A record is stored as VERSION, TIME TO LIVE in milliseconds, EPOCH, JSON, with a space between two of them. So the scripts read no
+// JSON. The numbers of streams are the last that is taken and an EPOCH. They are kept twice as long as the record: were they
+// forgotten first, a number could be given twice.
+//
+// An epoch is the beginning of the engine's replication id, which is another after each restart and failover. Those may lose the
+// last writes, and with them numbers that nodes have. So in another epoch the numbers go on far behind the last that is known.
+
+/// KEYS: record. ARGV: version, time to live in milliseconds, JSON.
+const CREATE: &str = "\
+local epoch = string.match(redis.call('INFO', 'replication'), 'master_replid:(%x%x%x%x%x%x%x%x)')
+redis.call('SET', KEYS[1], ARGV[1] .. ' ' .. ARGV[2] .. ' ' .. epoch .. ' ' .. ARGV[3], 'PX', ARGV[2])
+return 1";
 
 /// KEYS: record, numbers. Returns the record.
 const LOAD: &str = "\
@@ -33,18 +43,25 @@ return redis.call('PEXPIRE', KEYS[1], time)";
 
 /// KEYS: record. ARGV: the version that it has, the next, JSON. Returns 1 where it had that version.
 const UPDATE: &str = "\
-local version, time = string.match(redis.call('GETRANGE', KEYS[1], 0, 63), '^(%d+) (%d+) ')
+local version, rest, time = string.match(redis.call('GETRANGE', KEYS[1], 0, 63), '^(%d+) ((%d+) %x+ )')
 if version ~= ARGV[1] then return 0 end
-redis.call('SET', KEYS[1], ARGV[2] .. ' ' .. time .. ' ' .. ARGV[3], 'PX', time)
+redis.call('SET', KEYS[1], ARGV[2] .. ' ' .. rest .. ARGV[3], 'PX', time)
 return 1";
 
-/// KEYS: record, numbers. ARGV: how many. Returns the last number that is taken now.
+/// KEYS: record, numbers. ARGV: how many; how many more in another epoch. Returns the last number that is taken now.
 const TAKE: &str = "\
-local time = string.match(redis.call('GETRANGE', KEYS[1], 0, 63), '^%d+ (%d+) ')
+local time, before = string.match(redis.call('GETRANGE', KEYS[1], 0, 63), '^%d+ (%d+) (%x+) ')
 if not time then return false end
-local last = redis.call('INCRBY', KEYS[2], ARGV[1])
-redis.call('PEXPIRE', KEYS[2], time * 2)
+local last, taken = 0, redis.call('GET', KEYS[2])
+if taken then last, before = string.match(taken, '^(%d+) (%x+)$') end
+local epoch = string.match(redis.call('INFO', 'replication'), 'master_replid:(%x%x%x%x%x%x%x%x)')
+if before ~= epoch then last = last + ARGV[2] end
+last = last + ARGV[1]
+redis.call('SET', KEYS[2], string.format('%.0f %s', last, epoch), 'PX', time * 2)
 return last";
+
+/// How many numbers of streams are left out in another epoch: more than a session takes in the time whose writes may be lost.
+const SKIPPED: u64 = 1 << 20;
 
 impl RedisStore {
     fn record_script(&self, script: &'static str, session: SessionId) -> Cmd {
@@ -61,12 +78,13 @@ impl SessionRecords for RedisStore {
         record: SessionRecord,
         time_to_live: Duration,
     ) -> BoxFuture<'static, Result<(), StoreError>> {
-        let (link, key) = (self.link.clone(), self.keys.record(session));
+        let link = self.link.clone();
+        let mut command = redis::cmd("EVAL");
+        command.arg(CREATE).arg(1).arg(self.keys.record(session));
         async move {
-            let time = millis(time_to_live);
-            let mut text = format!("{} {time} ", record.version).into_bytes();
-            serde_json::to_writer(&mut text, &record).map_err(StoreError::damaged)?;
-            link.run(redis::cmd("SET").arg(key).arg(text).arg("PX").arg(time)).await.map(drop)
+            let text = serde_json::to_vec(&record).map_err(StoreError::damaged)?;
+            command.arg(record.version).arg(millis(time_to_live)).arg(text);
+            link.run(&command).await.map(drop)
         }
         .boxed()
     }
@@ -78,9 +96,9 @@ impl SessionRecords for RedisStore {
                 Value::Nil => Ok(None),
                 Value::BulkString(text) => {
                     // The version counts that is in front: a script has set it.
-                    let mut parts = text.splitn(3, |byte| *byte == b' ');
+                    let mut parts = text.splitn(4, |byte| *byte == b' ');
                     let version = parts.next().and_then(|version| str::from_utf8(version).ok()?.parse().ok());
-                    let text = parts.nth(1).ok_or_else(|| unexpected("GET"))?;
+                    let text = parts.nth(2).ok_or_else(|| unexpected("GET"))?;
                     let mut record: SessionRecord = json::decode(text)?;
                     record.version = version.ok_or_else(|| unexpected("GET"))?;
                     Ok(Some(record))
@@ -131,7 +149,7 @@ impl SessionRecords for RedisStore {
     ) -> BoxFuture<'static, Result<Option<StreamBlock>, StoreError>> {
         let link = self.link.clone();
         let mut command = self.record_script(TAKE, session);
-        command.arg(count);
+        command.arg(count).arg(SKIPPED);
         async move {
             match link.run(&command).await? {
                 Value::Nil => Ok(None),

@@ -28,6 +28,8 @@ pub struct RedisStore {
     pub(crate) subscriber: Subscriber,
     pub(crate) stream_time: Duration,
     pub(crate) lease: Duration,
+    #[cfg(feature = "acp")]
+    pub(crate) claims: crate::claims::Claims,
 }
 
 impl RedisStore {
@@ -54,6 +56,8 @@ impl RedisStore {
             subscriber: Subscriber::new(&link, &keys),
             stream_time: config.stream_time,
             lease: config.lease,
+            #[cfg(feature = "acp")]
+            claims: Default::default(),
             link,
             keys,
         })

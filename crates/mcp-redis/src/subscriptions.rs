@@ -4,11 +4,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agentwire_store::{BusEvent, BusMessage, NodeId, StoreError};
+use agentwire_store::{Bus, BusMessage, MemoryBus, NodeId, StoreError, Subscription};
+use futures_util::future::BoxFuture;
+use futures_util::{FutureExt, StreamExt, stream};
 use redis::aio::ConnectionLike;
 use redis::{Cmd, PushInfo, PushKind, Value};
 use serde::{Deserialize, Serialize};
-use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot};
 
 use crate::connection::Connection;
 use crate::error::{TimedOut, checked};
@@ -16,8 +18,6 @@ use crate::json;
 use crate::keys::Keys;
 use crate::link::Link;
 
-/// The messages that a subscription holds until they are taken. Beyond that the oldest are dropped.
-const HELD: usize = 1024;
 /// The time between two checks that the connection is alive.
 const CHECK: Duration = Duration::from_secs(2);
 /// The time between two attempts to connect.
@@ -32,7 +32,6 @@ pub(crate) struct Envelope {
 }
 
 /// The subscriptions of this process, which a task of their own serves from the first one on.
-#[derive(Debug)]
 pub(crate) struct Subscriber(mpsc::UnboundedSender<Request>);
 
 impl Subscriber {
@@ -42,24 +41,40 @@ impl Subscriber {
         Self(sender)
     }
 
-    /// Where subscriptions are asked for.
-    pub(crate) fn requests(&self) -> mpsc::UnboundedSender<Request> {
-        self.0.clone()
+    /// Subscribes a node.
+    pub(crate) fn subscribe(&self, node: NodeId) -> BoxFuture<'static, Result<Subscription, StoreError>> {
+        let (reply, subscription) = oneshot::channel();
+        _ = self.0.send(Request::Add(End { node, requests: self.0.clone() }, reply));
+        async move { subscription.await.map_err(StoreError::away)? }.boxed()
     }
 }
 
 /// What a subscription asks for.
-#[derive(Debug)]
-pub(crate) enum Request {
-    Add(NodeId, oneshot::Sender<Result<broadcast::Receiver<BusEvent>, StoreError>>),
+enum Request {
+    Add(End, oneshot::Sender<Result<Subscription, StoreError>>),
     Remove(NodeId),
 }
 
+/// Ends a subscription of a node when it is dropped.
+struct End {
+    node: NodeId,
+    requests: mpsc::UnboundedSender<Request>,
+}
+
+impl Drop for End {
+    fn drop(&mut self) {
+        _ = self.requests.send(Request::Remove(self.node));
+    }
+}
+
 /// The nodes that subscribe, and the connection that serves them.
-pub(crate) struct Subscriptions {
+struct Subscriptions {
     link: Arc<Link>,
     keys: Keys,
-    nodes: HashMap<NodeId, broadcast::Sender<BusEvent>>,
+    /// How many subscriptions each node has.
+    nodes: HashMap<NodeId, usize>,
+    /// Delivers to the subscriptions, and bounds what they have not taken.
+    local: MemoryBus,
     connection: Option<(Connection, mpsc::UnboundedReceiver<PushInfo>)>,
 }
 
@@ -71,11 +86,11 @@ enum Wake {
 }
 
 impl Subscriptions {
-    pub(crate) fn new(link: Arc<Link>, keys: Keys) -> Self {
-        Self { link, keys, nodes: HashMap::new(), connection: None }
+    fn new(link: Arc<Link>, keys: Keys) -> Self {
+        Self { link, keys, nodes: HashMap::new(), local: MemoryBus::default(), connection: None }
     }
 
-    pub(crate) async fn run(mut self, mut requests: mpsc::UnboundedReceiver<Request>) {
+    async fn run(mut self, mut requests: mpsc::UnboundedReceiver<Request>) {
         loop {
             let is_lost = self.connection.is_none() && !self.nodes.is_empty();
             let time = if is_lost { RETRY } else { CHECK };
@@ -86,30 +101,40 @@ impl Subscriptions {
             };
             match wake {
                 Wake::Request(None) => return,
-                Wake::Request(Some(Request::Add(node, reply))) => _ = reply.send(self.add(node).await),
+                Wake::Request(Some(Request::Add(end, reply))) => _ = reply.send(self.add(end).await),
                 Wake::Request(Some(Request::Remove(node))) => self.remove(node).await,
-                Wake::Push(Some(push)) if push.kind != PushKind::Disconnection => self.deliver(push),
-                Wake::Push(_) => self.lose().await,
+                Wake::Push(push) => {
+                    if !push.is_some_and(|push| self.deliver(push)) {
+                        self.lose().await;
+                    }
+                }
                 Wake::Check if is_lost => _ = self.reconnect().await,
                 Wake::Check => self.check().await,
             }
         }
     }
 
-    async fn add(&mut self, node: NodeId) -> Result<broadcast::Receiver<BusEvent>, StoreError> {
+    async fn add(&mut self, end: End) -> Result<Subscription, StoreError> {
+        // From here on the end counts it down.
+        *self.nodes.entry(end.node).or_default() += 1;
         if self.connection.is_none() {
             self.reconnect().await?;
+        } else {
+            let channel = self.keys.bus_of(end.node);
+            self.exchange(redis::cmd("SSUBSCRIBE").arg(channel)).await?;
         }
-        let channel = self.keys.bus_of(node);
-        self.exchange(redis::cmd("SSUBSCRIBE").arg(channel)).await?;
-        let (sender, receiver) = broadcast::channel(HELD);
-        self.nodes.insert(node, sender);
-        Ok(receiver)
+        let events = self.local.subscribe(end.node).await?;
+        let events = stream::unfold((events, end), async |(mut events, end)| {
+            Some((events.next().await?, (events, end)))
+        });
+        Ok(Box::pin(events))
     }
 
     async fn remove(&mut self, node: NodeId) {
         // Where the same node has subscribed again, that subscription stays.
-        if self.nodes.get(&node).is_some_and(|sender| sender.receiver_count() == 0) {
+        let Some(left) = self.nodes.get_mut(&node) else { return };
+        *left -= 1;
+        if *left == 0 {
             self.nodes.remove(&node);
             let channel = self.keys.bus_of(node);
             _ = self.exchange(redis::cmd("SUNSUBSCRIBE").arg(channel)).await;
@@ -155,7 +180,7 @@ impl Subscriptions {
     /// Connects again. Nodes learn of the interruption now, when nothing more can be missed.
     async fn reconnect(&mut self) -> Result<(), StoreError> {
         self.connect().await?;
-        self.nodes.values().for_each(|node| _ = node.send(BusEvent::Missed));
+        self.local.interrupt();
         Ok(())
     }
 
@@ -165,21 +190,42 @@ impl Subscriptions {
         }
     }
 
-    fn deliver(&self, push: PushInfo) {
-        if push.kind != PushKind::SMessage {
-            return;
+    /// Delivers a message. Returns false where the push message ends the subscription to a channel.
+    fn deliver(&self, push: PushInfo) -> bool {
+        match push.kind {
+            PushKind::Disconnection => false,
+            // Its slot has moved to another master, which knows nothing of the subscription.
+            PushKind::SUnsubscribe => !self.is_wanted(&push.data),
+            PushKind::SMessage => {
+                self.deliver_message(push.data);
+                true
+            }
+            _ => true,
         }
-        let Ok([Value::BulkString(channel), Value::BulkString(text)]) = <[Value; 2]>::try_from(push.data)
-        else {
+    }
+
+    /// Returns whether the first of these values names a channel that has subscribers here.
+    fn is_wanted(&self, data: &[Value]) -> bool {
+        let Some(Value::BulkString(channel)) = data.first() else { return false };
+        self.node(channel).is_some() || !self.nodes.is_empty() && *channel == self.keys.bus().into_bytes()
+    }
+
+    /// The node of a channel to one node.
+    fn node(&self, channel: &[u8]) -> Option<NodeId> {
+        self.nodes.keys().copied().find(|node| channel == self.keys.bus_of(*node).as_bytes())
+    }
+
+    fn deliver_message(&self, data: Vec<Value>) {
+        let Ok([Value::BulkString(channel), Value::BulkString(text)]) = <[Value; 2]>::try_from(data) else {
             return;
         };
         // A message of a newer version of this crate is ignored.
         let Ok(Envelope { from, message }) = json::decode(&text) else { return };
-        let is_to_all = channel == self.keys.bus().as_bytes();
-        for (node, sender) in &self.nodes {
-            if (is_to_all && from != Some(*node)) || channel == self.keys.bus_of(*node).as_bytes() {
-                _ = sender.send(BusEvent::Message(message.clone()));
-            }
+        // A bus in memory delivers at once.
+        match (from, self.node(&channel)) {
+            (_, Some(node)) => _ = self.local.send(node, message).now_or_never(),
+            (Some(from), None) => _ = self.local.publish(from, message).now_or_never(),
+            (None, None) => (),
         }
     }
 }

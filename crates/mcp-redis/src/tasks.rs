@@ -1,7 +1,5 @@
 //! The records of tasks.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use agentwire_mcp_server::{TaskCursor, TaskOwner, TaskRecord, TaskStore, TaskStoreError};
 use agentwire_store::StoreError;
 use futures_util::FutureExt;
@@ -15,7 +13,7 @@ use crate::store::RedisStore;
 
 /// The entries of a list that one command reads, at most.
 const PAGE: usize = 256;
-/// For how much longer than its tasks a list is kept, and how much two clocks may differ, in milliseconds.
+/// For how much longer than its tasks a list is kept, in milliseconds.
 const SLACK: u64 = 60_000;
 /// What stands before the JSON of a task that has not ended, and of one that has. So the script reads no JSON.
 const OPEN: u8 = b'o';
@@ -27,6 +25,19 @@ redis.call('SET', KEYS[1], ARGV[1], 'KEEPTTL')
 return 1";
 /// How many expired tasks leave the list of all at the creation of one.
 const SWEPT: usize = 16;
+
+// Tasks expire by the clock of the engine, and so they leave the list of all by that too: the clock of a node may be another.
+
+/// KEYS: times at which tasks leave the list of all. ARGV: milliseconds from now, task.
+const EXPIRE: &str = "\
+local time = redis.call('TIME')
+return redis.call('ZADD', KEYS[1], time[1] * 1000 + math.floor(time[2] / 1000) + ARGV[1], ARGV[2])";
+
+/// KEYS: times at which tasks leave the list of all. ARGV: how many at most. Returns those whose time has come.
+const EXPIRED: &str = "\
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+return redis.call('ZRANGE', KEYS[1], '-inf', string.format('(%.0f', now), 'BYSCORE', 'LIMIT', 0, ARGV[1])";
 
 // The list of all tasks and the times at which they leave it share a slot. Those of owners expire by themselves.
 
@@ -64,9 +75,9 @@ impl RedisStore {
             command("ZADD", &all, |command| command.arg(record.created_at).arg(&record.id)),
         ];
         if let Some(ttl) = record.ttl {
-            let expiry = record.created_at.saturating_add(ttl);
-            commands
-                .push(command("ZADD", &self.task_expiries(), |command| command.arg(expiry).arg(&record.id)));
+            let mut expire = redis::cmd("EVAL");
+            expire.arg(EXPIRE).arg(1).arg(self.task_expiries()).arg(ttl.min(time)).arg(&record.id);
+            commands.push(expire);
         }
         self.link.run_each(&commands).await?;
         self.sweep_tasks().await
@@ -74,11 +85,9 @@ impl RedisStore {
 
     /// Drops some expired tasks from the list of all.
     async fn sweep_tasks(&self) -> Result<(), StoreError> {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let before = millis(now).saturating_sub(SLACK);
         let expiries = self.task_expiries();
-        let mut find = redis::cmd("ZRANGE");
-        find.arg(&expiries).arg("-inf").arg(before).arg("BYSCORE").arg("LIMIT").arg(0).arg(SWEPT);
+        let mut find = redis::cmd("EVAL");
+        find.arg(EXPIRED).arg(1).arg(&expiries).arg(SWEPT);
         let ids = redis::from_redis_value::<Vec<String>>(self.link.run(&find).await?);
         let ids = ids.map_err(StoreError::damaged)?;
         if !ids.is_empty() {

@@ -239,8 +239,9 @@ impl Writer {
     ) -> Option<Pending> {
         let is_refused = match &reply {
             Ok(reply) => matches!(reply, Value::Int(0)),
-            // The engine has no code of its own for an id that is not higher. It has no other fault to find in these commands.
-            Err(error) => error.code() == Some("ERR"),
+            // The engine has no code of its own for an id that is not higher. It has no other fault to find in these commands; a
+            // script says it by its reply.
+            Err(error) => error.code() == Some("ERR") && !matches!(pending.write.change, Change::Last { .. }),
         };
         let result = if !is_refused {
             reply.map(drop).map_err(store_error)

@@ -157,7 +157,9 @@ pub fn what_is_durable_survives_a_restart(fixture: &dyn Fixture) -> BoxFuture<'_
         expected.version = 1;
         assert_eq!(node.records.load(session).await.ok(), Some(Some(expected)));
         assert_eq!(node.records.load(deleted).await.ok(), Some(None));
-        assert_eq!(node.records.take_streams(session, 1).await.ok(), Some(Some(next..next + 1)));
+        // A store may leave numbers out, where it cannot know what was taken last.
+        let block = node.records.take_streams(session, 1).await.ok().flatten().expect("there are numbers");
+        assert!(block.start >= next && block.end == block.start + 1, "{block:?} after {next}");
         assert_eq!(node.once.insert("state/1", None, fixture.time_to_live()).await.ok(), Some(false));
         assert_eq!(places(&*node.events, session, 1, 0).await, [1, 2, 3]);
         assert_eq!(places(&*node.events, session, 2, 0).await, [1]);

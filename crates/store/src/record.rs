@@ -77,8 +77,8 @@ pub trait SessionRecords: fmt::Debug + Send + Sync + 'static {
     /// Deletes a record, durably. Returns whether there was one.
     fn delete(&self, session: SessionId) -> BoxFuture<'static, Result<bool, StoreError>>;
 
-    /// Takes the next `count` numbers of streams of a session, durably. No other call gets any of them. The first is 1. Returns
-    /// none where there is no record.
+    /// Takes the next `count` numbers of streams of a session, durably. No other call gets any of them. The first is 1. A store leaves
+    /// numbers out where it cannot know which was taken last. Returns none where there is no record.
     fn take_streams(
         &self,
         session: SessionId,

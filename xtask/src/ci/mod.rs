@@ -1,8 +1,10 @@
 //! `cargo xtask ci`: every check that a change must pass, one after the other, cheapest first.
 
 mod fresh;
+mod outcome;
 mod publish;
 mod redis;
+mod valkey;
 
 use std::iter;
 use std::path::Path;
@@ -12,6 +14,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use cargo_metadata::MetadataCommand;
 
+use self::outcome::Outcome;
 use crate::{cargo, process};
 
 struct Step {
@@ -37,6 +40,8 @@ enum Run {
     Features,
     /// Installs the engine that tests of `mcp-redis` start, where it is missing.
     Redis,
+    /// The tests of `mcp-redis` with Valkey as their engine.
+    Valkey,
     /// `cargo publish` of each crate, without the upload.
     Publish,
 }
@@ -57,6 +62,7 @@ const STEPS: &[Step] = &[
     Step::new("site", Run::Xtask(&["site"])),
     Step::new("redis", Run::Redis),
     Step::new("test", Run::Cargo(&["test", "--workspace"], None)),
+    Step::new("valkey", Run::Valkey),
     Step::new("migration", Run::Cargo(MIGRATION, None)),
     Step::new("fuzz", Run::Xtask(&["fuzz", "--seconds", "3"])),
     Step::new("publish", Run::Publish),
@@ -106,13 +112,25 @@ pub(crate) fn run(root: &Path, arguments: lexopt::Parser) -> Result<()> {
         return fresh::run(root, &options.arguments());
     }
     let started = Instant::now();
+    let mut not_run = Vec::new();
     for step in &steps {
         let step_started = Instant::now();
         println!("== {}", step.name);
-        step.run(root).with_context(|| format!("the step `{}` failed", step.name))?;
-        println!("== {}: ok, {:.1} s", step.name, step_started.elapsed().as_secs_f64());
+        match step.run(root).with_context(|| format!("the step `{}` failed", step.name))? {
+            Outcome::Passed => {
+                println!("== {}: ok, {:.1} s", step.name, step_started.elapsed().as_secs_f64())
+            }
+            Outcome::NotRun(reason) => {
+                println!("== {}: NOT RUN: {reason}", step.name);
+                not_run.push(step.name);
+            }
+        }
     }
-    println!("== all of {} steps passed in {:.1} s", steps.len(), started.elapsed().as_secs_f64());
+    let (passed, seconds) = (steps.len() - not_run.len(), started.elapsed().as_secs_f64());
+    match not_run.is_empty() {
+        true => println!("== all of {passed} steps passed in {seconds:.1} s"),
+        false => println!("== {passed} steps passed in {seconds:.1} s, NOT RUN: {}", not_run.join(", ")),
+    }
     Ok(())
 }
 
@@ -154,18 +172,20 @@ impl Options {
 }
 
 impl Step {
-    fn run(&self, root: &Path) -> Result<()> {
+    fn run(&self, root: &Path) -> Result<Outcome> {
         match self.run {
             Run::Cargo(arguments, variable) => {
-                process::run(cargo::command(root).args(arguments).envs(variable))
+                process::run(cargo::command(root).args(arguments).envs(variable))?;
             }
             Run::Xtask(arguments) => {
-                process::run(Command::new(std::env::current_exe()?).args(arguments).current_dir(root))
+                process::run(Command::new(std::env::current_exe()?).args(arguments).current_dir(root))?;
             }
-            Run::Features => features(root),
-            Run::Redis => redis::install(),
-            Run::Publish => publish::run(root),
+            Run::Features => features(root)?,
+            Run::Redis => redis::install()?,
+            Run::Valkey => return valkey::run(root),
+            Run::Publish => publish::run(root)?,
         }
+        Ok(Outcome::Passed)
     }
 }
 

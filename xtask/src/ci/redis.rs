@@ -27,7 +27,8 @@ pub(super) fn install() -> Result<()> {
     process::run(apt().args(["install", "--yes", "--quiet", "--no-install-recommends", "redis-tools"]))
 }
 
-fn is_in_path(name: &str) -> bool {
+/// Returns whether a program is in `PATH`.
+pub(super) fn is_in_path(name: &str) -> bool {
     let path = env::var_os("PATH").unwrap_or_default();
     env::split_paths(&path).any(|folder| folder.join(name).is_file())
 }

@@ -27,6 +27,7 @@ pub(super) const WEIGHTS: &[Weight] = &[
     weight("agentwire-mcp-server", &[], 63),
     weight("agentwire-mcp-redis", &[], 107),
     weight("agentwire-mcp-redis", &["--no-default-features"], 80),
+    weight("agentwire-mcp-redis", &["--no-default-features", "--features", "tls"], 95),
     weight("agentwire-store", &["--all-features"], 34),
     weight("agentwire-otel", &[], 32),
     weight("agentwire-transport-http", &[], 84),

@@ -13,10 +13,13 @@ use crate::contract::SESSION_LIMIT;
 use crate::engine::{Engine, until};
 use crate::{bus, events, nodes, once, records};
 
-struct Cluster([Engine; 3]);
+pub(crate) struct Cluster(pub(crate) [Engine; 3]);
 
 impl Cluster {
-    async fn start() -> Self {
+    /// The slots of each master. Each sixteenth of all, which has a queue of its own, belongs to one.
+    pub(crate) const RANGES: [[usize; 2]; 3] = [[0, 5119], [5120, 11_263], [11_264, 16_383]];
+
+    pub(crate) async fn start() -> Self {
         let arguments = &[
             "--cluster-enabled",
             "yes",
@@ -29,8 +32,7 @@ impl Cluster {
         ];
         let engines =
             [Engine::with(arguments).await, Engine::with(arguments).await, Engine::with(arguments).await];
-        // Each sixteenth of the slots, which has a queue of its own, belongs to one master.
-        for (engine, [first, last]) in engines.iter().zip([[0, 5119], [5120, 11_263], [11_264, 16_383]]) {
+        for (engine, [first, last]) in engines.iter().zip(Self::RANGES) {
             let mut connection = engine.connection().await;
             let mut command = redis::cmd("CLUSTER");
             command.arg("ADDSLOTSRANGE").arg(first).arg(last);
@@ -57,7 +59,7 @@ impl Cluster {
         RedisConfig::cluster(self.0.iter().map(Engine::url)).prefix("test")
     }
 
-    async fn store(&self) -> RedisStore {
+    pub(crate) async fn store(&self) -> RedisStore {
         RedisStore::connect(self.config()).await.unwrap()
     }
 }

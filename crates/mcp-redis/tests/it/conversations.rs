@@ -73,3 +73,40 @@ async fn conversations_are_the_same_at_every_process() {
     check(&engine.store().await, &engine.store().await).await;
     until(async || engine.keys().await.is_empty()).await;
 }
+
+/// A claim whose process stands still ends. Whoever took the session since goes on, and the first writes no more.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_that_has_lost_its_claim_writes_no_more() {
+    let engine = Engine::start().await;
+    let lease = std::time::Duration::from_millis(600);
+    let connect = || RedisStore::connect(engine.config().lease(lease));
+    let (store, other) = (connect().await.unwrap(), connect().await.unwrap());
+    let session = header("a", "/one", 5);
+    let id = &session.session_id;
+    SessionStore::create(&store, &session).await.unwrap();
+    let claim = store.claim(id).await.unwrap();
+    SessionStore::append(&store, id, &records(0..1)).await.unwrap();
+    // It is renewed.
+    tokio::time::sleep(lease * 2).await;
+    assert!(matches!(other.claim(id).await, Err(StoreError::InUse { .. })));
+    // As if the first had stood still for longer than its claim lasts.
+    engine.run("SET test:a:{a}:c 00 PX 1").await;
+    until(async || engine.run("EXISTS test:a:{a}:c").await == redis::Value::Int(0)).await;
+    let later = other.claim(id).await.unwrap();
+    SessionStore::append(&other, id, &records(1..2)).await.unwrap();
+    let refused = async |store: &RedisStore| {
+        let appended = SessionStore::append(store, id, &records(9..10)).await;
+        let updated = SessionStore::update_header(store, &session).await;
+        matches!(appended, Err(StoreError::InUse { .. })) && matches!(updated, Err(StoreError::InUse { .. }))
+    };
+    assert!(refused(&store).await);
+    drop(later);
+    until(async || engine.run("EXISTS test:a:{a}:c").await == redis::Value::Int(0)).await;
+    assert!(refused(&store).await, "it does not know what the other has written");
+    drop(claim);
+    let again = store.claim(id).await.unwrap();
+    SessionStore::append(&store, id, &records(2..3)).await.unwrap();
+    let read = SessionStore::read(&other, id).await.unwrap().unwrap();
+    assert_eq!(read.records.try_collect::<Vec<_>>().await.unwrap(), records(0..3));
+    drop(again);
+}

@@ -21,7 +21,7 @@ const DEADLINE: Duration = Duration::from_secs(20);
 pub(crate) struct Engine {
     folder: TempDir,
     port: u16,
-    arguments: Vec<&'static str>,
+    arguments: Vec<String>,
     process: Child,
 }
 
@@ -30,11 +30,12 @@ impl Engine {
         Self::with(&["--save", "", "--appendonly", "yes", "--appendfsync", "always"]).await
     }
 
-    pub(crate) async fn with(arguments: &[&'static str]) -> Self {
+    pub(crate) async fn with(arguments: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let port = free_port();
-        let process = spawn(folder.path(), port, arguments);
-        let engine = Self { folder, port, arguments: arguments.to_vec(), process };
+        let arguments: Vec<_> = arguments.iter().map(|argument| (*argument).to_owned()).collect();
+        let process = spawn(folder.path(), port, &arguments);
+        let engine = Self { folder, port, arguments, process };
         engine.wait_until_ready().await;
         engine
     }
@@ -46,6 +47,11 @@ impl Engine {
         let engine = Self { folder, port, arguments: Vec::new(), process };
         engine.wait_until_ready().await;
         engine
+    }
+
+    /// The folder of its files.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     pub(crate) fn port(&self) -> u16 {
@@ -104,8 +110,22 @@ impl Engine {
     }
 
     pub(crate) async fn restart(&mut self) {
-        self.process = spawn(self.folder.path(), self.port, &self.arguments);
+        self.restart_with(&[]);
         self.wait_until_ready().await;
+    }
+
+    /// Starts it again, with further arguments, and does not wait for it.
+    pub(crate) fn restart_with(&mut self, arguments: &[&str]) {
+        self.arguments.extend(arguments.iter().map(|argument| (*argument).to_owned()));
+        self.process = spawn(self.folder.path(), self.port, &self.arguments);
+    }
+
+    /// Sends a command, whose words are separated by spaces.
+    pub(crate) async fn run(&self, command: &str) -> redis::Value {
+        let mut words = command.split(' ');
+        let mut command = redis::cmd(words.next().unwrap());
+        words.for_each(|word| _ = command.arg(word));
+        command.query_async(&mut self.connection().await).await.unwrap()
     }
 
     async fn wait_until_ready(&self) {
@@ -130,13 +150,14 @@ impl Drop for Engine {
     }
 }
 
-fn free_port() -> u16 {
+pub(crate) fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-fn spawn(folder: &Path, port: u16, arguments: &[&str]) -> Child {
-    let folder_argument = folder.to_str().unwrap();
-    command(folder, port, &[&["--dir", folder_argument], arguments].concat())
+fn spawn(folder: &Path, port: u16, arguments: &[String]) -> Child {
+    let arguments =
+        ["--dir", folder.to_str().unwrap()].into_iter().chain(arguments.iter().map(String::as_str));
+    command(folder, port, &arguments.collect::<Vec<_>>())
 }
 
 fn command(folder: &Path, port: u16, arguments: &[&str]) -> Child {

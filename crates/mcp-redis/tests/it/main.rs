@@ -1,4 +1,4 @@
-//! The stores on an engine that each test starts: one, a cluster of three masters, and one that is away.
+//! The stores on an engine that each test starts: one, a cluster of three masters, and one that is away or refuses.
 
 mod bus;
 mod cluster;
@@ -8,10 +8,16 @@ mod conversations;
 mod cost;
 mod engine;
 mod events;
+mod faults;
 mod nodes;
 mod once;
 mod outage;
 mod records;
+mod reshard;
 mod sentinel;
 #[cfg(feature = "tasks")]
+mod servers;
+#[cfg(feature = "tasks")]
 mod tasks;
+#[cfg(feature = "tls")]
+mod tls;

@@ -15,8 +15,10 @@ const MESSAGES: usize = 1024;
 /// The bytes of the messages that wait for a subscriber, at most.
 const BYTES: usize = 1 << 20;
 
-/// The bus between nodes of one process. 1,024 messages or 1 MiB wait for each subscriber; beyond that they are dropped, and it
-/// gets [`BusEvent::Missed`].
+/// The bus between nodes of one process. 1,024 messages or 1 MiB wait for each subscriber, or one larger message; beyond that they
+/// are dropped, and it gets [`BusEvent::Missed`].
+///
+/// A bus between processes gives its subscribers in one process what it receives through this.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryBus(Arc<Mutex<Hub>>);
 
@@ -29,10 +31,8 @@ struct Hub {
 /// The messages that wait for a subscriber.
 #[derive(Debug, Default)]
 struct Inbox {
-    messages: VecDeque<BusMessage>,
+    events: VecDeque<BusEvent>,
     bytes: usize,
-    /// Whether messages were dropped, which the subscriber does not know yet.
-    missed: bool,
 }
 
 /// The place of a subscriber, until this is dropped.
@@ -43,9 +43,9 @@ struct Subscriber {
 }
 
 impl MemoryBus {
-    /// Drops the messages that wait for any subscriber, as a lost connection would, for tests.
+    /// Gives every subscriber a [`BusEvent::Missed`], as after a lost connection.
     pub fn interrupt(&self) {
-        self.inboxes(|_| true).iter().for_each(|inbox| inbox.update(Inbox::drop_messages));
+        self.inboxes(|_| true).iter().for_each(|inbox| inbox.update(|inbox| inbox.push(BusEvent::Missed)));
     }
 
     /// The inboxes of these nodes. They are used outside the lock, because they wake tasks.
@@ -59,14 +59,16 @@ impl MemoryBus {
 impl Bus for MemoryBus {
     fn publish(&self, from: NodeId, message: BusMessage) -> BoxFuture<'static, Result<(), StoreError>> {
         for inbox in self.inboxes(|node| node != from) {
-            inbox.update(|inbox| inbox.push(message.clone()));
+            inbox.update(|inbox| inbox.push(BusEvent::Message(message.clone())));
         }
         Box::pin(future::ready(Ok(())))
     }
 
     fn send(&self, to: NodeId, message: BusMessage) -> BoxFuture<'static, Result<bool, StoreError>> {
         let inboxes = self.inboxes(|node| node == to);
-        inboxes.iter().for_each(|inbox| inbox.update(|inbox| inbox.push(message.clone())));
+        for inbox in &inboxes {
+            inbox.update(|inbox| inbox.push(BusEvent::Message(message.clone())));
+        }
         Box::pin(future::ready(Ok(!inboxes.is_empty())))
     }
 
@@ -95,25 +97,29 @@ impl Drop for Subscriber {
 }
 
 impl Inbox {
-    fn push(&mut self, message: BusMessage) {
-        self.bytes += message.size();
-        self.messages.push_back(message);
-        if self.messages.len() > MESSAGES || self.bytes > BYTES {
-            self.drop_messages();
+    fn push(&mut self, event: BusEvent) {
+        // One says that anything may have changed, and a second nothing more.
+        if event == BusEvent::Missed && self.events.back() == Some(&event) {
+            return;
         }
-    }
-
-    fn drop_messages(&mut self) {
-        *self = Self { missed: true, ..Self::default() };
+        self.bytes += size(&event);
+        self.events.push_back(event);
+        if self.events.len() > MESSAGES || self.bytes > BYTES && self.events.len() > 1 {
+            *self = Self { events: [BusEvent::Missed].into(), bytes: size(&BusEvent::Missed) };
+        }
     }
 
     fn pop(&mut self) -> Option<BusEvent> {
-        if std::mem::take(&mut self.missed) {
-            return Some(BusEvent::Missed);
-        }
-        let message = self.messages.pop_front()?;
-        self.bytes -= message.size();
-        Some(BusEvent::Message(message))
+        let event = self.events.pop_front()?;
+        self.bytes -= size(&event);
+        Some(event)
+    }
+}
+
+fn size(event: &BusEvent) -> usize {
+    match event {
+        BusEvent::Message(message) => message.size(),
+        BusEvent::Missed => size_of::<BusEvent>(),
     }
 }
 
@@ -137,5 +143,33 @@ mod tests {
         drop(subscription);
         assert!(!block_on(bus.send(node, BusMessage::Tools)).unwrap());
         assert!(bus.0.lock().inboxes.is_empty());
+    }
+
+    #[test]
+    fn a_message_beyond_the_bytes_waits_alone() {
+        let (bus, [node, other]) = (MemoryBus::default(), [1, 2].map(NodeId::new));
+        let mut subscription = block_on(bus.subscribe(node)).unwrap();
+        let large = BusMessage::Resource("x".repeat(2 * BYTES));
+        block_on(bus.publish(other, large.clone())).unwrap();
+        assert_eq!(block_on(subscription.next()), Some(BusEvent::Message(large.clone())));
+        for message in [BusMessage::Tools, large] {
+            block_on(bus.publish(other, message)).unwrap();
+        }
+        assert_eq!(block_on(subscription.next()), Some(BusEvent::Missed));
+    }
+
+    #[test]
+    fn what_came_before_an_interruption_is_delivered_before_it() {
+        let (bus, [node, other]) = (MemoryBus::default(), [1, 2].map(NodeId::new));
+        let mut subscription = block_on(bus.subscribe(node)).unwrap();
+        block_on(bus.publish(other, BusMessage::Tools)).unwrap();
+        bus.interrupt();
+        bus.interrupt();
+        block_on(bus.publish(other, BusMessage::Prompts)).unwrap();
+        let expected =
+            [BusEvent::Message(BusMessage::Tools), BusEvent::Missed, BusEvent::Message(BusMessage::Prompts)];
+        for event in expected {
+            assert_eq!(block_on(subscription.next()), Some(event));
+        }
     }
 }

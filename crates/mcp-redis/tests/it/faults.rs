@@ -1,0 +1,237 @@
+//! What holds while the engine refuses, has lost what it had acknowledged, or a connection leads nowhere.
+
+use std::fs;
+use std::time::Duration;
+
+use agentwire_mcp_redis::{ConnectError, RedisConfig, RedisStore};
+use agentwire_store::{
+    Bus, BusEvent, BusMessage, EventStore, NodeId, Nodes, Rest, Runs, SessionId, SessionRecord,
+    SessionRecords, StoreError,
+};
+use futures::StreamExt;
+use tokio::io::copy_bidirectional;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+
+use crate::engine::{Engine, free_port, soon, until};
+use crate::events::{event, replay};
+
+fn is_away<T>(result: &Result<T, StoreError>) -> bool {
+    matches!(result, Err(StoreError::Away(_)))
+}
+
+async fn create(store: &RedisStore) -> Result<SessionId, StoreError> {
+    let session = SessionId::random().unwrap();
+    let record = SessionRecord::new(None, Vec::new());
+    store.create(session, record, Duration::from_secs(3600)).await.map(|()| session)
+}
+
+/// While an engine refuses, it counts as away: nothing that is sent is lost, and no session counts as ended.
+async fn check_refusal(engine: &Engine, refuse: impl AsyncFnOnce(), permit: impl AsyncFnOnce()) {
+    let store = engine.store().await;
+    let session = create(&store).await.unwrap();
+    store.append(session, event(1, 1, "before"), false).wait().await.unwrap();
+    refuse().await;
+    assert!(is_away(&create(&store).await));
+    assert!(is_away(&store.take_streams(session, 1).await));
+    for place in [2, 3] {
+        let appended = store.append(session, event(1, place, "during"), place == 3).wait().await;
+        assert!(is_away(&appended), "{appended:?}");
+    }
+    permit().await;
+    until(async || store.take_streams(session, 1).await.is_ok()).await;
+    until(async || replay(&store, session, 1, 0).await.rest == Rest::Ended).await;
+    assert_eq!(replay(&store, session, 1, 0).await.events.len(), 3);
+    store.append(session, event(2, 1, "after"), true).wait().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_master_that_has_become_a_replica_is_away() {
+    let engine = Engine::start().await;
+    // Of a master that is not there, so that it keeps what it has.
+    let refuse = async || _ = engine.run(&format!("REPLICAOF 127.0.0.1 {}", free_port())).await;
+    check_refusal(&engine, refuse, async || _ = engine.run("REPLICAOF NO ONE").await).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_engine_without_its_replicas_is_away() {
+    let engine = Engine::start().await;
+    let set = async |count| _ = engine.run(&format!("CONFIG SET min-replicas-to-write {count}")).await;
+    check_refusal(&engine, async || set(1).await, async || set(0).await).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_engine_that_cannot_write_to_its_disk_is_away() {
+    let engine = Engine::with(&["--save", "3600 1"]).await;
+    let refuse = async || {
+        fs::remove_dir_all(engine.folder()).unwrap();
+        engine.run("BGSAVE").await;
+        until(async || format!("{:?}", engine.run("INFO persistence").await).contains("bgsave_status:err"))
+            .await;
+    };
+    let permit = async || _ = engine.run("CONFIG SET stop-writes-on-bgsave-error no").await;
+    check_refusal(&engine, refuse, permit).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_engine_that_is_loading_is_away() {
+    let mut engine = Engine::with(&["--save", ""]).await;
+    let store = engine.store().await;
+    let session = create(&store).await.unwrap();
+    let mut command = redis::cmd("EVAL");
+    command.arg("for i = 1, 2000 do redis.call('SET', 'fill' .. i, i) end return 1").arg(0);
+    command.query_async::<()>(&mut engine.connection().await).await.unwrap();
+    engine.run("SAVE").await;
+    engine.kill();
+    // A millisecond for each key.
+    engine.restart_with(&["--key-load-delay", "1000", "--loading-process-events-interval-bytes", "1024"]);
+    let mut refusals = String::new();
+    until(async || match store.load(session).await {
+        Ok(record) => {
+            assert_eq!(record, Some(SessionRecord::new(None, Vec::new())));
+            true
+        }
+        Err(StoreError::Away(error)) => {
+            refusals.push_str(&error.to_string());
+            false
+        }
+        Err(error) => panic!("{error}"),
+    })
+    .await;
+    assert!(refusals.contains("loading the dataset"), "{refusals}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_engine_that_does_not_know_the_password_is_away() {
+    let engine = Engine::start().await;
+    engine.run("ACL SETUSER node on >first allkeys allchannels allcommands").await;
+    let url = |password| format!("redis://node:{password}@127.0.0.1:{}", engine.port());
+    let config = |password| RedisConfig::new(url(password)).prefix("test");
+    let refused = RedisStore::connect(config("other")).await.unwrap_err();
+    assert!(matches!(refused, ConnectError::Store(StoreError::Away(_))), "{refused}");
+    let store = RedisStore::connect(config("first")).await.unwrap();
+    let session = create(&store).await.unwrap();
+    // Its connections are closed.
+    engine.run("ACL DELUSER node").await;
+    until(async || is_away(&store.load(session).await)).await;
+    engine.run("ACL SETUSER node on >first allkeys allchannels allcommands").await;
+    until(async || store.load(session).await.is_ok_and(|record| record.is_some())).await;
+    engine.run("CONFIG SET requirepass secret").await;
+    let refused = RedisStore::connect(engine.config()).await.unwrap_err();
+    assert!(matches!(refused, ConnectError::Store(StoreError::Away(_))), "{refused}");
+}
+
+/// Sessions that have records nowhere have ended: a client begins anew on 404. A node that brought them back could bring back one
+/// that its client had ended.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_sessions_of_an_engine_that_starts_empty_have_ended() {
+    let mut engine = Engine::with(&["--save", ""]).await;
+    let store = RedisStore::connect(engine.config().lease(Duration::from_millis(900))).await.unwrap();
+    let session = create(&store).await.unwrap();
+    let lease = store.join().await.unwrap();
+    store.begin(session, 1, Runs::new(lease.node(), Vec::new())).wait().await.unwrap();
+    engine.kill();
+    assert!(is_away(&store.touch(session).await), "it may come back");
+    engine.restart().await;
+    until(async || store.touch(session).await.is_ok()).await;
+    assert!(!store.touch(session).await.unwrap());
+    assert_eq!(store.load(session).await.unwrap(), None);
+    assert_eq!(store.take_streams(session, 1).await.unwrap(), None);
+    soon(lease.lost()).await;
+    // What runs under the lost lease is not known to run.
+    store.append(session, event(1, 1, "late"), false).wait().await.unwrap();
+    assert_eq!(replay(&store, session, 1, 0).await.rest, Rest::Running(None));
+    let next = create(&store).await.unwrap();
+    assert_eq!(store.take_streams(next, 64).await.unwrap(), Some(1..65));
+}
+
+/// The engine keeps what it had a while ago, as after a crash, or after a failover to a replica that was behind.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_engine_that_has_lost_its_last_writes_gives_no_number_twice() {
+    let mut engine = Engine::with(&["--save", ""]).await;
+    let store = engine.store().await;
+    let (session, unused) = (create(&store).await.unwrap(), create(&store).await.unwrap());
+    assert_eq!(store.take_streams(session, 64).await.unwrap(), Some(1..65));
+    store.append(session, event(1, 1, "one"), false).wait().await.unwrap();
+    engine.run("SAVE").await;
+    for session in [session, unused] {
+        store.take_streams(session, 64).await.unwrap();
+    }
+    store.append(session, event(1, 2, "two"), false).wait().await.unwrap();
+    engine.kill();
+    engine.restart().await;
+    until(async || store.check().await.is_ok()).await;
+    let skipped = 1 << 20;
+    for (session, last) in [(session, 64), (unused, 0)] {
+        let first = last + skipped + 1;
+        assert_eq!(store.take_streams(session, 64).await.unwrap(), Some(first..first + 64));
+        assert_eq!(store.take_streams(session, 1).await.unwrap(), Some(first + 64..first + 65));
+    }
+    // The events that it has lost are missing, and no place is given twice.
+    store.append(session, event(1, 3, "three"), false).wait().await.unwrap();
+    let places = replay(&store, session, 1, 0).await.events;
+    assert_eq!(places, [event(1, 1, "one"), event(1, 3, "three")]);
+}
+
+/// Passes connections on to an engine.
+struct Proxy {
+    port: u16,
+    /// Connections that were opened under an earlier number carry nothing more, and stay open.
+    number: watch::Sender<u64>,
+}
+
+impl Proxy {
+    async fn to(target: u16) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let (number, _) = watch::channel(0);
+        let numbers = number.clone();
+        tokio::spawn(async move {
+            while let Ok((mut client, _)) = listener.accept().await {
+                let mut changed = numbers.subscribe();
+                tokio::spawn(async move {
+                    let mut engine = TcpStream::connect(("127.0.0.1", target)).await.unwrap();
+                    tokio::select! {
+                        _ = copy_bidirectional(&mut client, &mut engine) => return,
+                        _ = changed.changed() => (),
+                    }
+                    // As if every packet were lost, without a word to either side.
+                    _ = changed.wait_for(|number| *number == u64::MAX).await;
+                });
+            }
+        });
+        Self { port, number }
+    }
+
+    fn lose_connections(&self) {
+        self.number.send_modify(|number| *number += 1);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_connection_that_leads_nowhere_is_replaced() {
+    let engine = Engine::start().await;
+    let proxy = Proxy::to(engine.port()).await;
+    let config = RedisConfig::new(format!("redis://127.0.0.1:{}", proxy.port)).prefix("test");
+    let (store, direct) = (RedisStore::connect(config).await.unwrap(), engine.store().await);
+    let session = create(&store).await.unwrap();
+    let [node, other] = [1, 2].map(NodeId::new);
+    let mut subscription = store.subscribe(node).await.unwrap();
+    let lease = store.join().await.unwrap();
+    for round in 1..=3 {
+        proxy.lose_connections();
+        // It is known to be lost once a command has had no answer.
+        let appended = store.append(session, event(round, 1, "x"), true).wait().await;
+        assert!(is_away(&appended), "{appended:?}");
+        until(async || store.touch(session).await.is_ok_and(|touched| touched)).await;
+        until(async || replay(&store, session, round, 0).await.rest == Rest::Ended).await;
+        // A message to a subscription that leads nowhere is lost, and the subscription says so.
+        assert_eq!(soon(subscription.next()).await, Some(BusEvent::Missed));
+        assert!(direct.send(node, BusMessage::Tools).await.unwrap());
+        direct.publish(other, BusMessage::Prompts).await.unwrap();
+        for message in [BusMessage::Tools, BusMessage::Prompts] {
+            assert_eq!(soon(subscription.next()).await, Some(BusEvent::Message(message)));
+        }
+        assert!(direct.is_alive(lease.node()).await.unwrap());
+    }
+}

@@ -1,0 +1,125 @@
+//! The tests of `mcp-redis` with Valkey as their engine.
+
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+use anyhow::{Context as _, Result};
+use cargo_metadata::Message;
+
+use super::outcome::Outcome;
+use super::redis::is_in_path;
+use crate::{cargo, process};
+
+/// Names the program, where it is neither in `PATH` nor among Debian's packages.
+const VARIABLE: &str = "AGENTWIRE_VALKEY_SERVER";
+
+/// Debian's package with the program, which is a link to this one there.
+const PACKAGE: &str = "valkey-tools";
+const PROGRAM: &str = "usr/bin/valkey-check-rdb";
+
+/// Finds the program, or unpacks it in the target folder, and runs the tests with it.
+pub(super) fn run(root: &Path) -> Result<Outcome> {
+    let program = match find() {
+        Some(program) => program,
+        None => match unpack(&cargo::target(root)?.join("valkey")) {
+            Ok(program) => program,
+            Err(error) => return Ok(Outcome::NotRun(format!("no Valkey: {error:#}"))),
+        },
+    };
+    process::run(Command::new(&program).arg("--version"))?;
+    let mut tests = Command::new(tests(root)?);
+    process::run(tests.current_dir(root.join("crates/mcp-redis")).env("AGENTWIRE_REDIS_SERVER", program))?;
+    Ok(Outcome::Passed)
+}
+
+/// Builds the tests as the step `test` does, so that nothing is built twice for other features. Returns their program.
+fn tests(root: &Path) -> Result<PathBuf> {
+    let mut build = cargo::command(root);
+    build.args(["test", "--workspace", "--quiet", "--no-run", "--message-format", "json"]);
+    let messages = process::output(&mut build)?;
+    let folder = root.join("crates/mcp-redis");
+    let mut programs = Message::parse_stream(messages.as_bytes()).filter_map(|message| match message {
+        Ok(Message::CompilerArtifact(artifact))
+            if artifact.target.is_test() && artifact.manifest_path.starts_with(&folder) =>
+        {
+            artifact.executable
+        }
+        _ => None,
+    });
+    programs.next().map(Into::into).context("cargo has built no tests of `mcp-redis`")
+}
+
+fn find() -> Option<PathBuf> {
+    let named = env::var_os(VARIABLE).map(PathBuf::from);
+    named.or_else(|| is_in_path("valkey-server").then(|| "valkey-server".into()))
+}
+
+/// Unpacks the package in a folder. The system stays as it is: neither its lists of packages nor its programs change.
+fn unpack(folder: &Path) -> Result<PathBuf> {
+    let program = folder.join("valkey-server");
+    if program.exists() {
+        return Ok(program);
+    }
+    let sources = sources().context("the system's sources of packages are not Debian's")?;
+    for folder in ["lists/partial", "cache/archives/partial", "files"].map(|name| folder.join(name)) {
+        fs::create_dir_all(folder)?;
+    }
+    fs::write(folder.join("sources.list"), sources)?;
+    let apt = |arguments: &[&str]| {
+        let mut command = Command::new("apt-get");
+        for (name, value) in [
+            ("Dir::State::lists", "lists"),
+            ("Dir::Cache", "cache"),
+            ("Dir::Etc::sourcelist", "sources.list"),
+        ] {
+            command.arg("-o").arg(format!("{name}={}", folder.join(value).display()));
+        }
+        command.args(["-o", "Dir::Etc::sourceparts=-", "-o", "APT::Sandbox::User=", "--quiet"]);
+        process::run(command.args(arguments).current_dir(folder))
+    };
+    apt(&["update"])?;
+    apt(&["download", PACKAGE])?;
+    let packages: Vec<_> = fs::read_dir(folder)?.collect::<Result<_, _>>()?;
+    let package =
+        packages.iter().map(fs::DirEntry::path).find(|path| path.extension() == Some("deb".as_ref()));
+    let package = package.with_context(|| format!("no package `{PACKAGE}`"))?;
+    process::run(Command::new("dpkg-deb").arg("--extract").args([&package, &folder.join("files")]))?;
+    // What is not there or cannot run is an error now, not at each start.
+    process::run(Command::new(folder.join("files").join(PROGRAM)).arg("--version"))?;
+    symlink(folder.join("files").join(PROGRAM), &program)?;
+    Ok(program)
+}
+
+/// Debian's suites from which the system may take packages, and the backports beside each.
+fn sources() -> Option<String> {
+    let format = ["--format", "$(REPO_URI) $(CODENAME) $(SIGNED_BY)", "Created-By: Packages"];
+    let output = Command::new("apt-get").arg("indextargets").args(format).output().ok()?;
+    sources_of(&String::from_utf8(output.stdout).ok()?)
+}
+
+fn sources_of(targets: &str) -> Option<String> {
+    let mut parts = targets.lines().find(|line| line.contains("/debian/"))?.split(' ');
+    let (uri, name) = (parts.next()?, parts.next()?);
+    const KEYS: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
+    Some(
+        [name, &format!("{name}-backports")]
+            .map(|suite| format!("deb [signed-by={KEYS}] {uri} {suite} main\n"))
+            .concat(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_backports_are_beside_the_suite() {
+        let targets = "http://example.org/other/ stable x\nhttp://example.org/debian/ bookworm x\n";
+        let expected = "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://example.org/debian/ bookworm main\n\
+                        deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://example.org/debian/ bookworm-backports main\n";
+        assert_eq!(sources_of(targets).as_deref(), Some(expected));
+        assert_eq!(sources_of("http://example.org/other/ stable x"), None);
+    }
+}
