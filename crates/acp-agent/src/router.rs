@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 use agentwire_acp_schema::v1::ProtocolVersion;
 use agentwire_acp_schema::v2::InitializeRequest;
 use agentwire_jsonrpc::{Notification, RawJson, Request, RequestMethod, Response};
+use agentwire_peer::runtime::set_revision;
 use agentwire_peer::{Handler, Peer, RequestContext, TokioClock, driver};
 use agentwire_transport::Transport;
 use futures_util::future::Either;
@@ -133,6 +134,7 @@ impl<One: Agent, Two: v2::Agent> Routed<One, Two> {
             return Err(Error::invalid_request("initialize must be the first request"));
         }
         let version = self.pick(asked_version(request.params.as_ref())?)?;
+        let peer = context.peer().clone();
         let answer = match self.agent(version) {
             Some(Chosen::One(agent)) => agent.request(request, context).await?,
             Some(Chosen::Two(agent)) => agent.request(request, context).await?,
@@ -141,6 +143,7 @@ impl<One: Agent, Two: v2::Agent> Routed<One, Two> {
         // Another may have been decided on while the agent thought.
         let twice = |_| Error::invalid_request("the connection is initialized already");
         self.chosen.set(version).map_err(twice)?;
+        set_revision(&peer, version.to_string());
         Ok(answer)
     }
 }

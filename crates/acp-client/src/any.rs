@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use agentwire_acp_schema::{v1, v2 as schema};
 use agentwire_jsonrpc::{ErrorObject, Notification, RawJson, Request, RequestMethod, Response, Skipped};
-use agentwire_peer::runtime::{CallExt, PeerExt};
+use agentwire_peer::runtime::{CallExt, PeerExt, set_revision};
 use agentwire_peer::{CallError, Handler, Peer, RequestContext, TokioClock, driver};
 use agentwire_transport::{Packet, Transport, tap};
 use serde::Serialize;
@@ -266,12 +266,14 @@ impl Negotiation {
 
     fn one(self, answer: RawJson) -> Result<AnyAgent, CallError> {
         let answer = self.decode(answer)?;
+        set_revision(&self.peer, "1");
         self.one.initialized.set_agent(answer);
         Ok(AnyAgent::V1(AgentHandle::new(self.peer, self.one)))
     }
 
     fn two(self, answer: RawJson) -> Result<AnyAgent, CallError> {
         let answer = self.decode(answer)?;
+        set_revision(&self.peer, "2");
         self.two.initialized.set_agent(answer);
         Ok(AnyAgent::V2(v2::AgentHandle::new(self.peer, self.two)))
     }

@@ -15,6 +15,7 @@ use crate::headers::Secret;
 use crate::manual::{Completions, Man};
 use crate::mcp::arguments::{Call, Complete, Prompt, Read, Request, ServerOnly, Tools};
 use crate::server::Server;
+use crate::telemetry::CollectorUrl;
 use crate::terminal::Format;
 use crate::values::{NamedTarget, NamedValue, address, command, directory, json_pointer, seconds};
 
@@ -36,6 +37,8 @@ pub(crate) struct Arguments {
     pub(crate) verbose: bool,
     #[command(flatten)]
     pub(crate) recording: Recording,
+    #[command(flatten)]
+    pub(crate) telemetry: TelemetryOptions,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -56,6 +59,14 @@ pub(crate) struct Recording {
     /// Record secrets as they are
     #[arg(long, global = true, conflicts_with = "masks")]
     pub(crate) no_mask: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TelemetryOptions {
+    /// Send spans and metrics of the connections to an OpenTelemetry collector, by OTLP over HTTP, and name it to the agent or
+    /// server that is started [default: $OTEL_EXPORTER_OTLP_ENDPOINT, else none is sent]
+    #[arg(long, global = true, value_name = "URL")]
+    pub(crate) otlp: Option<CollectorUrl>,
 }
 
 #[derive(Debug, Subcommand)]

@@ -24,6 +24,7 @@ use crate::recording::RecordingClient;
 use crate::server_stderr::ServerStderr;
 use crate::server_target::target_of;
 use crate::signals::Signals;
+use crate::telemetry::Telemetry;
 use crate::text::Notes;
 use crate::text_lines::TextLines;
 
@@ -32,6 +33,7 @@ pub(crate) struct Output<'a> {
     pub(crate) json: bool,
     pub(crate) notes: &'a Notes,
     pub(crate) recorder: Option<Recorder>,
+    pub(crate) telemetry: &'a Telemetry,
 }
 
 /// How long the connection may take to close after the command is done, before its process is killed.
@@ -59,7 +61,7 @@ pub(crate) async fn with_server<R>(
 /// The same for a `main` that waits for the server by [`Questions`], with their deadline.
 pub(crate) async fn with_questions<R>(
     mut connect: Connect,
-    Output { json, notes, recorder }: Output<'_>,
+    Output { json, notes, recorder, telemetry }: Output<'_>,
     main: impl AsyncFnOnce(RemoteServer, &mut Questions) -> Result<R, BoxError>,
 ) -> Result<R> {
     let (era, timeout) = (connect.era, connect.timeout);
@@ -67,11 +69,12 @@ pub(crate) async fn with_questions<R>(
     let person = PersonTime::default();
     let (target, is_authorized) = with_headers(&connect, notes)?;
     record_kind(&target, recorder.as_ref());
+    let observer = telemetry.of_target(&target);
     let side = OtherSide::server(&target).has_authorization(is_authorized).stderr_is_shown();
     let text_lines = TextLines::new(&side, notes);
     let target = match target {
         Target::Stdio(command) => {
-            let command = text_lines.watch(command.grace(GRACE));
+            let command = telemetry.pass_on(text_lines.watch(command.grace(GRACE)));
             program_target(command, ServerStderr::new(notes, recorder.clone()), recorder.clone())
         }
         target => target,
@@ -87,7 +90,12 @@ pub(crate) async fn with_questions<R>(
             .wrap_http(move |_, client| Ok::<_, Infallible>(RecordingClient::new(client, recorder.clone()))),
         _ => options,
     };
-    let client = client(timeout, notes, text_lines);
+    let client = match observer {
+        Some(observer) => {
+            client(timeout, notes, text_lines).connection(|connection| connection.observer(observer))
+        }
+        None => client(timeout, notes, text_lines),
+    };
     let client = if connect.roots.is_empty() { client } else { client.roots(roots(&connect.roots)?) };
     let since = Instant::now();
     let is_connected = Cell::new(false);

@@ -39,6 +39,7 @@ mod sessions;
 mod signals;
 mod signature;
 mod target;
+mod telemetry;
 mod terminal;
 mod text;
 mod text_lines;
@@ -57,6 +58,7 @@ use self::arguments::{Arguments, Command};
 use self::connect::Output;
 use self::failure::{AlreadyPrinted, ProgramEnded, ToolFailed, Usage};
 use self::output::print_json;
+use self::telemetry::Telemetry;
 use self::text::Notes;
 
 fn main() -> ExitCode {
@@ -132,21 +134,28 @@ async fn execute(mut arguments: Arguments, notes: &Notes) -> Result<()> {
     }
     arguments.command.place()?;
     let recorder = recording::start(&arguments, notes)?;
-    let outcome = run_command(arguments, notes, recorder.clone()).await;
+    let telemetry = Telemetry::start(&arguments, notes)?;
+    let outcome = run_command(arguments, notes, recorder.clone(), &telemetry).await;
+    telemetry.finish().await;
     if let Some(recorder) = recorder {
         recording::finish(&recorder, notes);
     }
     outcome
 }
 
-async fn run_command(arguments: Arguments, notes: &Notes, recorder: Option<Recorder>) -> Result<()> {
+async fn run_command(
+    arguments: Arguments,
+    notes: &Notes,
+    recorder: Option<Recorder>,
+    telemetry: &Telemetry,
+) -> Result<()> {
     let Arguments { json, verbose, command, .. } = arguments;
-    let output = Output { json, notes, recorder: recorder.clone() };
+    let output = Output { json, notes, recorder: recorder.clone(), telemetry };
     match command {
-        Command::Chat(chat) => chat::run(chat, json, notes, recorder).await,
+        Command::Chat(chat) => chat::run(chat, json, notes, recorder, telemetry).await,
         Command::Agents(agents) => agents::run(agents, json, notes).await,
-        Command::Agent(agent) => agent::run(agent, notes, recorder).await,
-        Command::Server(server) => server::run(server, notes, recorder).await,
+        Command::Agent(agent) => agent::run(agent, notes, recorder, telemetry).await,
+        Command::Server(server) => server::run(server, notes, recorder, telemetry).await,
         Command::Tools(tools) => tools::tools(tools, output).await,
         Command::Call(call) => call::run(call, output).await,
         Command::Inspect(server) => mcp::inspect(server, output).await,

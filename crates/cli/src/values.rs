@@ -99,10 +99,15 @@ pub(crate) fn json_object(text: &str) -> Result<RawJson, String> {
     if object.as_str().starts_with('{') { Ok(object) } else { Err("not a JSON object".to_owned()) }
 }
 
+/// Parses a time that may be 0.
+pub(crate) fn pause(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    Duration::try_from_secs_f64(seconds).map_err(|why| why.to_string())
+}
+
 /// Parses a time limit. Zero is refused: it could mean no time, or no limit.
 pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
-    match Duration::try_from_secs_f64(seconds).map_err(|why| why.to_string())? {
+    match pause(text)? {
         Duration::ZERO => Err("it must be more than 0".to_owned()),
         duration => Ok(duration),
     }

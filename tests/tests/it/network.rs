@@ -20,15 +20,40 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn start() -> Self {
-        let mut program = Program::start(&["server", "--http", "127.0.0.1:0"]);
+        Self::start_with(&[])
+    }
+
+    /// Starts it with more options.
+    pub(crate) fn start_with(options: &[&str]) -> Self {
+        let mut program = Program::start(&[&["server", "--http", "127.0.0.1:0"], options].concat());
         program.close_stdin();
         let origin = listening(&program, "/mcp");
         Self { program, origin }
     }
 
+    /// The URL of its metrics, without the path.
+    pub(crate) fn metrics(&self) -> String {
+        self.program.stderr.until("where its metrics are", |bytes| {
+            let text = String::from_utf8_lossy(bytes).into_owned();
+            let line = text.lines().nth(1).filter(|_| text.matches('\n').count() > 1)?;
+            let url = line.strip_prefix("metrics on ").and_then(|url| url.strip_suffix("/metrics"));
+            Some(url.unwrap_or_else(|| panic!("{line}")).to_owned())
+        })
+    }
+
+    /// Begins its end.
+    pub(crate) fn terminate(&self) {
+        self.program.signal(Signal::TERM);
+    }
+
     /// Ends it in good order.
     pub(crate) fn end(self) {
-        self.program.signal(Signal::TERM);
+        self.terminate();
+        self.wait();
+    }
+
+    /// Waits for the end that has begun.
+    pub(crate) fn wait(self) {
         let ended = self.program.end(SOON);
         assert_eq!(ended.exits(143).stdout, "", "stdout is for what was asked for");
     }

@@ -18,6 +18,7 @@ use self::turn::{DemoTurn, ReportedFailures};
 use crate::arguments::Agent;
 use crate::login::{authorization, with_tokens};
 use crate::recording::recorded_stdio;
+use crate::telemetry::Telemetry;
 use crate::text::Notes;
 
 /// The most bytes of params of all requests that run, unless it is one request: 32 MiB. A turn may hold several copies: the
@@ -25,7 +26,12 @@ use crate::text::Notes;
 const REQUEST_BYTES_LIMIT: usize = 32 << 20;
 
 /// Serves one client on stdin and stdout.
-pub(crate) async fn run(arguments: Agent, notes: &Notes, recorder: Option<Recorder>) -> Result<()> {
+pub(crate) async fn run(
+    arguments: Agent,
+    notes: &Notes,
+    recorder: Option<Recorder>,
+    telemetry: &Telemetry,
+) -> Result<()> {
     if io::stdin().is_terminal() {
         notes.add("an ACP agent on stdin and stdout; it waits for a client. See `agentwire chat --help`");
     }
@@ -35,8 +41,10 @@ pub(crate) async fn run(arguments: Agent, notes: &Notes, recorder: Option<Record
         Some(authorization) => with_tokens(options, authorization, None),
         None => options,
     };
+    let of_servers = telemetry.clone();
     let hub = HubConfig::new()
         .connect_options(options)
+        .observer(move |server| of_servers.of_target(&server.target))
         .on_warning(move |server, warning| server_notes.add(&format!("MCP server {server}: {warning}")));
     let hub = match arguments.timeout {
         Some(timeout) => hub.connect_limit(timeout).timeout(timeout),
@@ -56,12 +64,12 @@ pub(crate) async fn run(arguments: Agent, notes: &Notes, recorder: Option<Record
         Some(directory) => SessionAgent::store(demo, FileStore::open(directory)?),
         None => demo,
     };
-    Ok(demo
-        .serve_with(
-            recorded_stdio(recorder)?,
-            agentwire_acp_sessions::Config::new().request_bytes_limit(REQUEST_BYTES_LIMIT),
-        )
-        .await?)
+    let config = agentwire_acp_sessions::Config::new().request_bytes_limit(REQUEST_BYTES_LIMIT);
+    let config = match telemetry.of_acp_agent() {
+        Some(observer) => config.observer(observer),
+        None => config,
+    };
+    Ok(demo.serve_with(recorded_stdio(recorder)?, config).await?)
 }
 
 /// Prints a warning. Failures of a session's MCP servers are left out: the session reports them.

@@ -37,7 +37,9 @@ use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 use std::time::Instant;
 
-use agentwire_acp_client::{AgentHandle, AnyAgent, AnyClient, BoxError, CallError, connect, connect_any};
+use agentwire_acp_client::{
+    AgentHandle, AnyAgent, AnyClient, BoxError, CallError, connect_any_with, connect_with,
+};
 use agentwire_acp_schema::v1::{HttpHeader, McpServer};
 use agentwire_acp_toolkit::Toolkit;
 use agentwire_agent_registry::FolderGuard;
@@ -69,6 +71,7 @@ use crate::login::authorization;
 use crate::output::print_json;
 use crate::questions::PersonTime;
 use crate::signals::Signals;
+use crate::telemetry::Telemetry;
 use crate::terminal::{Format, TerminalModes};
 use crate::text::Notes;
 use crate::text_lines::TextLines;
@@ -79,11 +82,12 @@ pub(crate) async fn run(
     json: bool,
     notes: &Notes,
     recorder: Option<Recorder>,
+    telemetry: &Telemetry,
 ) -> Result<()> {
     let config = Config::load(&arguments.config)?;
     let has_default_format = !json && arguments.chat_options.format.is_none();
     let is_json_by_file = has_default_format && config.default_format() == Some(Format::Json);
-    match run_chat(arguments, config, json, notes, recorder).await {
+    match run_chat(arguments, config, json, notes, recorder, telemetry).await {
         // The command line does not say that the output is JSON, so the failure is printed here.
         Err(error) if is_json_by_file && !error.is::<AlreadyPrinted>() => {
             // If stdout is closed, stderr is all that is left.
@@ -100,6 +104,7 @@ async fn run_chat(
     json: bool,
     notes: &Notes,
     recorder: Option<Recorder>,
+    telemetry: &Telemetry,
 ) -> Result<()> {
     let is_default = arguments.agent.is_none();
     arguments.agent = arguments.agent.or_else(|| config.default_agent());
@@ -140,9 +145,18 @@ async fn run_chat(
     let toolkit = v1::Client::toolkit(view.clone(), user.clone(), permissions.clone(), display.clone());
     let client = v2::Client::new(view.clone(), user, permissions.clone(), display);
     let log = AgentLog::new(plan.agent_log.as_deref(), view.clone(), recorder.clone())?;
-    let command = command.stderr(log.stderr());
-    let mut chat =
-        Chat { console: &mut console, plan, permissions, servers, piped, protocol, toolkit, client };
+    let command = telemetry.pass_on(command.stderr(log.stderr()));
+    let mut chat = Chat {
+        console: &mut console,
+        plan,
+        permissions,
+        servers,
+        piped,
+        protocol,
+        toolkit,
+        client,
+        telemetry,
+    };
     let outcome = chat.run(&command, recorder).await;
     let outcome = outcome.map_err(|error| {
         RemoteError::name(&side, chat.console.started.get(), log.without_shown_lines(error))
@@ -168,6 +182,7 @@ struct Chat<'a> {
     protocol: Protocol,
     toolkit: Toolkit<v1::Client>,
     client: v2::Client,
+    telemetry: &'a Telemetry,
 }
 
 impl Chat<'_> {
@@ -197,10 +212,15 @@ impl Chat<'_> {
         let transport = Throttle::new(transport, self.console.view.output());
         let (toolkit, client) = (self.toolkit.clone(), self.client.clone());
         let (protocol, limit, started) = (self.protocol, self.console.limit, self.console.started.clone());
+        let config = agentwire_acp_client::Config::new();
+        let config = match self.telemetry.of_acp_client() {
+            Some(observer) => config.observer(observer),
+            None => config,
+        };
         if protocol == Protocol::One {
             let served = toolkit.clone();
             let main = async |agent: AgentHandle| self.talk(v1::Adapter { agent, toolkit }).await;
-            return connect(served, transport, main).await;
+            return connect_with(served, transport, config, main).await;
         }
         let any = AnyClient::new(client_info(), toolkit.clone(), client.clone())
             .v1_capabilities(v1::Client::capabilities(&toolkit))
@@ -217,7 +237,7 @@ impl Chat<'_> {
             }
         };
         tokio::select! {
-            outcome = connect_any(any, transport, main) => outcome,
+            outcome = connect_any_with(any, transport, config, main) => outcome,
             why = initialize_failed(&started, limit) => Err(why),
         }
     }

@@ -1,8 +1,10 @@
 //! The command line of `server`.
 
+use std::time::Duration;
+
 use clap::Args;
 
-use crate::values::address;
+use crate::values::{address, pause};
 
 #[derive(Debug, Args)]
 pub(crate) struct Server {
@@ -21,10 +23,28 @@ pub(crate) struct Server {
     /// A scope that every request needs; may be given again
     #[arg(long = "scope", value_name = "SCOPE", requires = "issuers")]
     pub(crate) scopes: Vec<String>,
+    #[command(flatten)]
+    pub(crate) operations: Operations,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Operations {
+    /// Serve pages for those who run the server at HOST:PORT, or at PORT of 127.0.0.1: metrics for Prometheus at /metrics, whether
+    /// it lives at /livez, and whether it is ready at /readyz; port 0 is any that is free
+    #[arg(long, value_name = "ADDR", value_parser = address, requires = "network")]
+    pub(crate) metrics: Option<String>,
+    /// How many seconds /readyz says that the server is about to end, after SIGTERM and before it refuses requests: as long as a load
+    /// balancer takes to notice
+    #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = pause, requires = "network")]
+    pub(crate) drain: Duration,
+    /// How many seconds requests may take to finish after a signal to end
+    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = pause, requires = "network")]
+    pub(crate) grace: Duration,
 }
 
 #[derive(Debug, Args)]
 #[group(multiple = false)]
+#[command(group = clap::ArgGroup::new("network").args(["http", "sse"]))]
 pub(crate) struct Place {
     /// Serve on stdin and stdout (the default)
     #[arg(long)]

@@ -8,16 +8,20 @@ mod http_log;
 mod log;
 mod observer;
 mod open_calls;
+mod operations;
 mod service;
 mod slow;
 
 use std::cell::Cell;
+use std::convert::Infallible;
 use std::future::IntoFuture;
 use std::io::{self, IsTerminal as _};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use agentwire_otel::Counts;
+use agentwire_peer::observe::{Observer, Observers};
 use agentwire_recording::Recorder;
 use agentwire_transport::Service;
 use agentwire_transport_http::server::{Connection, Endpoint, EndpointConfig, Routes, serve};
@@ -31,17 +35,21 @@ use self::http_log::LoggedHttp;
 use self::log::RequestLog;
 use self::observer::RequestObserver;
 use self::open_calls::OpenCalls;
+use self::operations::Draining;
 use self::service::LoggedService;
 use crate::failure::{Interrupted, Usage};
 use crate::recording::{RecordingService, recorded_stdio};
 use crate::signals::Signals;
+use crate::telemetry::Telemetry;
 use crate::text::Notes;
 
-/// How long requests may take to finish after a signal to end: 5 s.
-const GRACE: Duration = Duration::from_secs(5);
-
 /// Serves until the client closes stdin, or until a signal ends the server.
-pub(crate) async fn run(arguments: Server, notes: &Notes, recorder: Option<Recorder>) -> Result<()> {
+pub(crate) async fn run(
+    arguments: Server,
+    notes: &Notes,
+    recorder: Option<Recorder>,
+    telemetry: &Telemetry,
+) -> Result<()> {
     let (address, path) = match (&arguments.place.http, &arguments.place.sse) {
         (Some(address), _) => (address.clone(), "/mcp"),
         (None, Some(address)) => (address.clone(), "/sse"),
@@ -52,34 +60,35 @@ pub(crate) async fn run(arguments: Server, notes: &Notes, recorder: Option<Recor
                 );
             }
             let log = RequestLog::new(arguments.log, notes);
-            let server = observed(log, OpenCalls::default());
+            let server = observed(log, OpenCalls::default(), telemetry.of_mcp_server(false));
             return Ok(server.serve(recorded_stdio(recorder)?).await?);
         }
         (None, None) => {
             return Err(Usage("--issuer: only a server with --http or --sse takes tokens".into()).into());
         }
     };
-    listen(&address, path, &arguments, notes, recorder).await
+    listen(&address, path, &arguments, notes, recorder, telemetry).await
 }
 
 /// Serves Streamable HTTP at `/mcp` and HTTP+SSE at `/sse`, and prints the URL with `path` on stderr.
 ///
 /// The first ^C ends the server when the calls that are open have ended, the second at once. After another signal, or with no
-/// call, the server ends within [`GRACE`].
+/// call, the server ends within the time of `--grace`, and after that of `--drain`.
 async fn listen(
     address: &str,
     path: &str,
     arguments: &Server,
     notes: &Notes,
     recorder: Option<Recorder>,
+    telemetry: &Telemetry,
 ) -> Result<()> {
-    let (mut first, mut second) = (Signals::listen()?, Signals::listen()?);
+    let (first, mut second) = (Signals::listen()?, Signals::listen()?);
     let listener = TcpListener::bind(address).await.with_context(|| address.to_owned())?;
     let local = listener.local_addr()?;
     let (log, calls) = (RequestLog::new(arguments.log, notes), OpenCalls::default());
-    let server = observed(log.clone(), calls.clone());
+    let server = observed(log.clone(), calls.clone(), telemetry.of_mcp_server(true));
     let is_loopback = local.ip().to_canonical().is_loopback();
-    let routes = match recorder {
+    let (routes, endpoint) = match recorder {
         Some(recorder) => routes(RecordingService::new(server, recorder), log.clone(), is_loopback),
         None => routes(server, log.clone(), is_loopback),
     };
@@ -91,22 +100,14 @@ async fn listen(
         true => routes.wrap(|service| LoggedHttp::new(service, log.clone())),
         false => routes,
     };
-    let (warnings, signal_notes) = (notes.clone(), notes.clone());
-    let shutdown = async move {
-        let is_interrupt = first.interrupted().await == Interrupted::BY_KEY;
-        match calls.count() {
-            0 => {}
-            count if is_interrupt => {
-                let plural = if count == 1 { "" } else { "s" };
-                signal_notes.add(&format!("waiting for {count} call{plural}, ^C again ends now"));
-                calls.ended().await;
-            }
-            _ => {}
-        }
-    };
+    let counts = Arc::new(counts_of(endpoint.clone()));
+    telemetry.watch("http", &counts);
+    let draining = Draining::default();
+    let pages = pages(arguments, telemetry, &endpoint, &draining, notes).await?;
+    let warnings = notes.clone();
     let served = serve(listener, routes)
-        .shutdown(shutdown)
-        .grace(GRACE)
+        .shutdown(end_of(first, draining, calls, arguments.operations.drain, notes.clone()))
+        .grace(arguments.operations.grace)
         .on_warning(move |warning| warnings.add(&warning.to_string()));
     notes.add(&format!("listening on http://{local}{path}"));
     if !is_loopback {
@@ -121,13 +122,74 @@ async fn listen(
         // First, so that it has seen the signal that ends `served`.
         biased;
         interrupted = abort => Err(interrupted.into()),
+        never = pages => match never {},
         () = served.into_future() => ended_by.get().map_or(Ok(()), |interrupted| Err(interrupted.into())),
     }
 }
 
+/// Completes when the server is to refuse requests. From the signal to end on it is not ready.
+async fn end_of(mut signals: Signals, draining: Draining, calls: OpenCalls, drain: Duration, notes: Notes) {
+    let is_interrupt = signals.interrupted().await == Interrupted::BY_KEY;
+    draining.begin();
+    if !is_interrupt {
+        tokio::time::sleep(drain).await;
+        return;
+    }
+    let count = calls.count();
+    if count > 0 {
+        let plural = if count == 1 { "" } else { "s" };
+        notes.add(&format!("waiting for {count} call{plural}, ^C again ends now"));
+        calls.ended().await;
+    }
+}
+
+/// Serves the pages of `--metrics` while it is polled, and prints their URL on stderr.
+async fn pages(
+    arguments: &Server,
+    telemetry: &Telemetry,
+    endpoint: &Endpoint,
+    draining: &Draining,
+    notes: &Notes,
+) -> Result<impl Future<Output = Infallible> + use<>> {
+    let (mut served, notes) = (None, notes.clone());
+    if let (Some(address), Some(registry)) = (&arguments.operations.metrics, telemetry.registry()) {
+        let listener = TcpListener::bind(address).await.with_context(|| address.clone())?;
+        let local = listener.local_addr()?;
+        let warnings = notes.clone();
+        let pages = serve(listener, operations::pages(registry, endpoint, draining, local));
+        served = Some((local, pages.on_warning(move |warning| warnings.add(&warning.to_string()))));
+    }
+    Ok(async move {
+        if let Some((local, served)) = served {
+            notes.add(&format!("metrics on http://{local}/metrics"));
+            served.await;
+        }
+        std::future::pending().await
+    })
+}
+
+/// What the endpoint has open, for metrics.
+fn counts_of(endpoint: Endpoint) -> impl Fn() -> Counts + Send + Sync + 'static {
+    move || {
+        let counts = endpoint.counts();
+        Counts::new()
+            .sessions(counts.sessions as u64)
+            .streams(counts.streams as u64)
+            .exchanges(counts.exchanges as u64)
+    }
+}
+
 /// The demonstration server, observed.
-fn observed(log: RequestLog, calls: OpenCalls) -> agentwire_mcp_server::Server {
-    let observer = Arc::new(RequestObserver { log, calls });
+fn observed(
+    log: RequestLog,
+    calls: OpenCalls,
+    telemetry: Option<Arc<dyn Observer>>,
+) -> agentwire_mcp_server::Server {
+    let own: Arc<dyn Observer> = Arc::new(RequestObserver { log, calls });
+    let observer = match telemetry {
+        Some(telemetry) => Arc::new(Observers::new([telemetry, own])),
+        None => own,
+    };
     server().connection(|config| config.observer(observer))
 }
 
@@ -145,7 +207,7 @@ fn reach_warning(local: SocketAddr, takes_tokens: bool) -> String {
 
 /// One server over both transports. A server that other machines reach does not know the names that they use for it, so it
 /// admits any `Host`. It still refuses foreign web pages by their `Origin`.
-fn routes<S>(service: S, log: RequestLog, is_loopback: bool) -> Routes
+fn routes<S>(service: S, log: RequestLog, is_loopback: bool) -> (Routes, Endpoint)
 where
     S: Service<Connection> + Service<sse::Connection> + Clone + Send + Sync + 'static,
 {
@@ -154,5 +216,6 @@ where
         (streamable, old) = (streamable.any_host(), old.with_http(EndpointConfig::any_host));
     }
     let streamable = Endpoint::serving(streamable, LoggedService::new(service.clone(), log.clone()));
-    sse::Endpoint::serving(old, LoggedService::new(service, log)).mount(streamable.into())
+    let old = sse::Endpoint::serving(old, LoggedService::new(service, log));
+    (old.mount(streamable.clone().into()), streamable)
 }

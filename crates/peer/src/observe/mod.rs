@@ -126,6 +126,9 @@ pub trait Observer: Send + Sync {
     /// The observer of the connection is called once the connection has begun, and before that the configured one. A call may
     /// fail before its request leaves; then its context is dropped. A request that a relay passes on is not made here: it
     /// keeps its bytes, with the `_meta` in them.
+    ///
+    /// A call with a context has its id from here on. Where calls wait for room to be sent, one that waits less leaves first, so
+    /// ids may leave out of order.
     fn call_made(&self, call: &NewCall<'_>) -> Option<CallContext> {
         let _ = call;
         None

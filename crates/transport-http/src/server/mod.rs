@@ -80,6 +80,7 @@ pub(crate) mod operation;
 pub(crate) mod post;
 mod queue;
 pub(crate) mod quota;
+mod readiness;
 pub(crate) mod refusal;
 mod replayed;
 mod resources;
@@ -106,6 +107,7 @@ pub use endpoint::Endpoint;
 pub use endpoint_counts::EndpointCounts;
 pub use head::Head;
 pub use operation::{Operation, OperationCheck};
+pub use readiness::NotReady;
 pub use response::ResponseFuture;
 pub use response_stream::Stalled;
 #[cfg(feature = "hyper")]

@@ -16,6 +16,7 @@ mod operations;
 mod panics;
 mod probes;
 mod raw;
+mod readiness;
 mod resumption;
 pub(crate) mod script;
 mod sessions;

@@ -1,0 +1,136 @@
+//! `server --metrics`: pages for those who run the server. Metrics for Prometheus, and whether the server lives and is ready.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use agentwire_transport_http::runtime::server::Guard;
+use agentwire_transport_http::server::{Body, Endpoint, Routes};
+use bytes::Bytes;
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE};
+use http::{HeaderValue, Method, Request, Response, StatusCode};
+use hyper::body::Incoming;
+use prometheus::{Registry, TextEncoder};
+use tower_service::Service;
+
+/// How long a check of readiness may take: 2 s.
+const CHECK_LIMIT: Duration = Duration::from_secs(2);
+
+/// Whether the server is about to end. Clones share it.
+#[derive(Clone, Default)]
+pub(super) struct Draining(Arc<AtomicBool>);
+
+impl Draining {
+    /// From now on the server is not ready.
+    pub(super) fn begin(&self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+
+    fn has_begun(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+/// The pages, for a listener at that address.
+pub(super) fn pages(
+    registry: &Registry,
+    endpoint: &Endpoint,
+    draining: &Draining,
+    local: SocketAddr,
+) -> Routes {
+    // As for the server itself: one that other machines reach does not know its names.
+    let guard = match local.ip().to_canonical().is_loopback() {
+        true => Guard::new(),
+        false => Guard::new().any_host(),
+    };
+    let page = |content| Page { guard: guard.clone(), content };
+    let ready = Content::Ready(endpoint.clone(), draining.clone());
+    Routes::new()
+        .service("/metrics", page(Content::Metrics(registry.clone())))
+        .service("/livez", page(Content::Live))
+        .service("/readyz", page(ready))
+}
+
+#[derive(Clone)]
+struct Page {
+    guard: Guard,
+    content: Content,
+}
+
+#[derive(Clone)]
+enum Content {
+    Metrics(Registry),
+    Live,
+    Ready(Endpoint, Draining),
+}
+
+impl Content {
+    async fn response(self) -> Response<Body> {
+        match self {
+            Self::Metrics(registry) => metrics(&registry),
+            Self::Live => text(StatusCode::OK, "alive"),
+            Self::Ready(_, draining) if draining.has_begun() => {
+                text(StatusCode::SERVICE_UNAVAILABLE, "the server is about to end")
+            }
+            Self::Ready(endpoint, _) => match endpoint.check(CHECK_LIMIT).await {
+                Ok(()) => text(StatusCode::OK, "ready"),
+                Err(why) => text(StatusCode::SERVICE_UNAVAILABLE, &why.to_string()),
+            },
+        }
+    }
+}
+
+impl Service<Request<Incoming>> for Page {
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Response<Body>, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<Incoming>) -> Self::Future {
+        let (parts, _) = request.into_parts();
+        let refused = match self.guard.admit(&parts) {
+            Err(denied) => Some(text(denied.status, &denied.reason)),
+            Ok(()) if !matches!(parts.method, Method::GET | Method::HEAD) => {
+                let mut refused = text(StatusCode::METHOD_NOT_ALLOWED, "the HTTP method is not allowed here");
+                refused.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
+                Some(refused)
+            }
+            Ok(()) => None,
+        };
+        let content = self.content.clone();
+        async move {
+            Ok(match refused {
+                Some(refused) => refused,
+                None => content.response().await,
+            })
+        }
+        .boxed()
+    }
+}
+
+fn metrics(registry: &Registry) -> Response<Body> {
+    match TextEncoder::new().encode_to_string(&registry.gather()) {
+        Ok(page) => response(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", page),
+        Err(why) => text(StatusCode::INTERNAL_SERVER_ERROR, &why.to_string()),
+    }
+}
+
+fn text(status: StatusCode, line: &str) -> Response<Body> {
+    response(status, "text/plain; charset=utf-8", format!("{line}\n"))
+}
+
+fn response(status: StatusCode, kind: &'static str, text: String) -> Response<Body> {
+    let mut response = Response::new(Body::from(Bytes::from(text)));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}

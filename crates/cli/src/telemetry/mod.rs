@@ -1,0 +1,186 @@
+//! `--otlp`, `--metrics` and the variables of OpenTelemetry: what observes the command's connections, and where spans and metrics
+//! go.
+
+mod collector;
+mod collector_url;
+mod settings;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use agentwire_mcp_hub::{HttpTarget, Target};
+use agentwire_otel::{Config, Network, ProtocolObserver, Stats};
+use agentwire_peer::observe::Observer;
+use agentwire_transport_stdio::Command;
+use anyhow::Result;
+use opentelemetry::trace::noop::NoopTracerProvider;
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::metrics::SdkMeterProvider;
+use opentelemetry_sdk::trace::SdkTracerProvider;
+use prometheus::Registry;
+use tokio::time::timeout;
+
+use self::collector::Collector;
+pub(crate) use self::collector_url::CollectorUrl;
+use self::settings::Settings;
+use crate::arguments::Arguments;
+use crate::text::Notes;
+
+/// How long the last spans and metrics may take to be sent: 2 s.
+const FINISH_LIMIT: Duration = Duration::from_secs(2);
+
+/// What observes the command's connections. It does nothing unless the command line or the environment asks for telemetry. Clones
+/// share everything.
+#[derive(Clone, Default)]
+pub(crate) struct Telemetry(Option<Arc<Providers>>);
+
+/// The providers, and what is made of them.
+struct Providers {
+    instruments: agentwire_otel::Telemetry,
+    tracers: Option<SdkTracerProvider>,
+    meters: SdkMeterProvider,
+    /// The metrics for `--metrics`.
+    registry: Option<Registry>,
+    /// Where spans and metrics are sent, if they are.
+    collector: Option<Collector>,
+    /// The URL of `--otlp`, for the programs that this one starts.
+    passed_on: Option<CollectorUrl>,
+}
+
+impl Telemetry {
+    /// Starts what the command line and the environment ask for.
+    pub(crate) fn start(arguments: &Arguments, notes: &Notes) -> Result<Self> {
+        let Some(settings) = Settings::of(arguments, notes)? else { return Ok(Self::default()) };
+        let Settings { service, traces, metrics, has_registry } = settings;
+        let resource = resource(service);
+        let collector = match traces.as_ref().or(metrics.as_ref()) {
+            Some(url) => Some(Collector::new(url, notes)?),
+            None => None,
+        };
+        let mut meters = SdkMeterProvider::builder().with_resource(resource.clone());
+        let mut tracers = None;
+        if let Some(collector) = &collector {
+            if let Some(url) = &traces {
+                let exporter = collector.span_exporter(url)?;
+                let builder = SdkTracerProvider::builder().with_resource(resource);
+                tracers = Some(builder.with_batch_exporter(exporter).build());
+            }
+            if let Some(url) = &metrics {
+                meters = meters.with_periodic_exporter(collector.metric_exporter(url)?);
+            }
+        }
+        let registry = has_registry.then(Registry::new);
+        if let Some(registry) = &registry {
+            // There is one scope, whose name and version would stand at every number.
+            let exporter = opentelemetry_prometheus::exporter().scope_info_enabled(false);
+            meters = meters.with_reader(exporter.with_registry(registry.clone()).build()?);
+        }
+        let meters = meters.build();
+        let instruments = match &tracers {
+            Some(tracers) => agentwire_otel::Telemetry::new(tracers, &meters, Config::new()),
+            None => agentwire_otel::Telemetry::new(&NoopTracerProvider::new(), &meters, Config::new()),
+        };
+        let passed_on = arguments.telemetry.otlp.clone().filter(|_| collector.is_some());
+        Ok(Self(Some(Arc::new(Providers { instruments, tracers, meters, registry, collector, passed_on }))))
+    }
+
+    /// An observer of the connection to an MCP server.
+    pub(crate) fn of_target(&self, target: &Target) -> Option<Arc<dyn Observer>> {
+        let network = match target {
+            Target::Http(target) => http_network(target),
+            _ => Network::pipe(),
+        };
+        self.observer(network, agentwire_otel::Telemetry::mcp_client)
+    }
+
+    /// An observer of an MCP server, which is on stdio or behind HTTP.
+    pub(crate) fn of_mcp_server(&self, is_http: bool) -> Option<Arc<dyn Observer>> {
+        let network = if is_http { Network::http(None) } else { Network::pipe() };
+        self.observer(network, agentwire_otel::Telemetry::mcp_server)
+    }
+
+    /// An observer of the connection to an agent.
+    pub(crate) fn of_acp_client(&self) -> Option<Arc<dyn Observer>> {
+        self.observer(Network::pipe(), agentwire_otel::Telemetry::acp_client)
+    }
+
+    /// An observer of an agent.
+    pub(crate) fn of_acp_agent(&self) -> Option<Arc<dyn Observer>> {
+        self.observer(Network::pipe(), agentwire_otel::Telemetry::acp_agent)
+    }
+
+    fn observer(
+        &self,
+        network: Network,
+        of: impl FnOnce(&agentwire_otel::Telemetry) -> ProtocolObserver,
+    ) -> Option<Arc<dyn Observer>> {
+        let providers = self.0.as_ref()?;
+        Some(Arc::new(of(&providers.instruments).network(network)))
+    }
+
+    /// Reports the counts of a part of the program, until that is dropped.
+    pub(crate) fn watch(&self, component: &'static str, part: &Arc<impl Stats + 'static>) {
+        if let Some(providers) = &self.0 {
+            providers.instruments.watch(component, part);
+        }
+    }
+
+    /// The metrics for `--metrics`.
+    pub(crate) fn registry(&self) -> Option<&Registry> {
+        self.0.as_ref()?.registry.as_ref()
+    }
+
+    /// Names the collector of `--otlp` to a program that this one starts. One of the environment reaches it by itself.
+    pub(crate) fn pass_on(&self, command: Command) -> Command {
+        match self.0.as_ref().and_then(|providers| providers.passed_on.as_ref()) {
+            Some(url) => command.env(settings::ENDPOINT, url.as_str()),
+            None => command,
+        }
+    }
+
+    /// Sends what has not been sent, for up to [`FINISH_LIMIT`].
+    pub(crate) async fn finish(self) {
+        let Some(providers) = self.0 else { return };
+        let Some(collector) = &providers.collector else { return };
+        // Both wait for their own threads. In turn, a collector that is away would cost the time twice.
+        let tracers = providers.tracers.clone();
+        let spans = tokio::task::spawn_blocking(move || {
+            tracers.map(|tracers| tracers.shutdown_with_timeout(FINISH_LIMIT))
+        });
+        let meters = providers.meters.clone();
+        let metrics = tokio::task::spawn_blocking(move || meters.shutdown_with_timeout(FINISH_LIMIT));
+        // The collector's client reports failures.
+        if timeout(FINISH_LIMIT, async { tokio::join!(spans, metrics) }).await.is_err() {
+            collector.note_failure("it has not answered in 2 s");
+        }
+    }
+}
+
+/// What describes this program. The variables `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` come first.
+fn resource(service: &'static str) -> Resource {
+    use opentelemetry::{Key, KeyValue};
+    let from_environment = Resource::builder().build();
+    let name = from_environment.get(&Key::new("service.name")).map(|name| name.to_string());
+    let mut resource = Resource::builder();
+    if name.is_none_or(|name| name.starts_with("unknown_service")) {
+        resource = resource.with_service_name(format!("agentwire-{service}"));
+    }
+    let version = ("service.version", Some(env!("CARGO_PKG_VERSION").to_owned()));
+    // Without it a collector takes several processes of one service for one, whose counters fall.
+    let instance = ("service.instance.id", agentwire_store::NodeId::random().map(|id| id.to_string()));
+    for (key, value) in [version, instance] {
+        if let Some(value) = value.filter(|_| from_environment.get(&Key::new(key)).is_none()) {
+            resource = resource.with_attribute(KeyValue::new(key, value));
+        }
+    }
+    resource.build()
+}
+
+/// The server is one that the person or the client has named.
+fn http_network(target: &HttpTarget) -> Network {
+    let network = Network::http(None);
+    let Ok(url) = target.url().parse::<http::Uri>() else { return network };
+    let Some(host) = url.host() else { return network };
+    let default = if url.scheme_str() == Some("https") { 443 } else { 80 };
+    network.server(host, url.port_u16().unwrap_or(default))
+}

@@ -1,0 +1,69 @@
+//! `server --metrics`: the pages for those who run a server, and its end.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::network::Server;
+use crate::program::{Program, SOON};
+
+/// The status and the body of a page. `head` has more lines of the request's head.
+fn page(origin: &str, request: &str, head: &str) -> (u16, String) {
+    let address = origin.strip_prefix("http://").expect("servers of tests have no TLS");
+    let mut stream = TcpStream::connect(address).expect("the server takes connections");
+    let head = if head.is_empty() { format!("Host: {address}") } else { head.to_owned() };
+    write!(stream, "{request} HTTP/1.1\r\n{head}\r\nConnection: close\r\n\r\n").expect("it reads");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("it answers with text");
+    let (head, body) = answer.split_once("\r\n\r\n").expect("it has a head");
+    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok());
+    (status.unwrap_or_else(|| panic!("{head}")), body.to_owned())
+}
+
+#[test]
+fn pages_show_metrics_and_readiness_to_this_machine_alone() {
+    let server = Server::start_with(&["--metrics", "127.0.0.1:0"]);
+    let pages = server.metrics();
+    assert_eq!(page(&pages, "GET /livez", ""), (200, "alive\n".into()));
+    assert_eq!(page(&pages, "GET /readyz", ""), (200, "ready\n".into()));
+    let url = format!("{}/mcp", server.origin);
+    Program::run(&["call", "--era", "legacy", &url, "echo", "message=hi"], SOON).exits(0);
+    let (status, metrics) = page(&pages, "GET /metrics", "");
+    let called = "mcp_server_operation_duration_seconds_count{gen_ai_operation_name=\"execute_tool\",\
+         gen_ai_tool_name=\"echo\",mcp_method_name=\"tools/call\",mcp_protocol_version=\"2025-11-25\",\
+         network_protocol_name=\"http\",network_transport=\"tcp\"} 1\n";
+    assert!(status == 200 && metrics.contains(called), "{called} is not in {metrics}");
+    assert!(metrics.contains("agentwire_sessions_active{agentwire_component=\"http\"} "), "{metrics}");
+
+    assert_eq!(page(&pages, "GET /metrics", "Host: evil.example").0, 403);
+    assert_eq!(page(&pages, "GET /readyz", "Host: localhost\r\nOrigin: http://evil.example").0, 403);
+    assert_eq!(page(&pages, "POST /metrics", "").0, 405);
+    assert_eq!(page(&pages, "GET /mcp", "").0, 404);
+    server.end();
+}
+
+#[test]
+fn a_server_says_that_it_ends_before_it_refuses_requests() {
+    let server = Server::start_with(&["--metrics", "127.0.0.1:0", "--drain", "3"]);
+    let (pages, url) = (server.metrics(), format!("{}/mcp", server.origin));
+    let call = || Program::run(&["call", &url, "echo", "message=hi"], SOON);
+    call().exits(0);
+    let begin = Instant::now();
+    server.terminate();
+    while page(&pages, "GET /readyz", "") != (503, "the server is about to end\n".into()) {
+        assert!(begin.elapsed() < Duration::from_secs(3), "it is still ready");
+        thread::sleep(Duration::from_millis(10));
+    }
+    // Both are seen within the time of the delay, on a machine that is not overloaded.
+    assert_eq!(page(&pages, "GET /livez", ""), (200, "alive\n".into()));
+    call().exits(0);
+    server.wait();
+    assert!(begin.elapsed() >= Duration::from_secs(3), "{:?}", begin.elapsed());
+}
+
+#[test]
+fn pages_belong_to_a_server_on_the_network() {
+    let ended = Program::run(&["server", "--metrics", "127.0.0.1:0"], SOON);
+    ended.exits(2).tells("--http");
+}
