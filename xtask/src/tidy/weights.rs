@@ -25,7 +25,7 @@ pub(super) const WEIGHTS: &[Weight] = &[
     weight("agentwire-mcp-client", &[], 38),
     weight("agentwire-mcp-hub", &[], 92),
     weight("agentwire-mcp-server", &[], 63),
-    weight("agentwire-mcp-redis", &[], 107),
+    weight("agentwire-mcp-redis", &[], 98),
     weight("agentwire-mcp-redis", &["--no-default-features"], 80),
     weight("agentwire-mcp-redis", &["--no-default-features", "--features", "tls"], 95),
     weight("agentwire-store", &["--all-features"], 34),
