@@ -30,6 +30,16 @@ mod interop {
 }
 mod packages;
 mod process;
+mod redis;
+#[cfg(unix)]
+mod replicas;
+#[cfg(not(unix))]
+mod replicas {
+    //! Ends programs by signals.
+    pub(crate) fn run(_root: &std::path::Path, _arguments: lexopt::Parser) -> anyhow::Result<()> {
+        anyhow::bail!("the nodes of `replicas` run on Unix only")
+    }
+}
 mod schema;
 mod site;
 mod tidy;
@@ -49,6 +59,7 @@ cargo xtask COMMAND
   fuzz         run the fuzzers, on mutations or by libFuzzer; see `cargo xtask fuzz --help`
   site         build the site of the documentation and check its links; see `cargo xtask site --help`
   interop      test our programs against programs built on other libraries
+  replicas     kill nodes of a server, and their engine, while clients use them; see `cargo xtask replicas --help`
   bench        compare with the rivals and with a hand-written loop, or measure `chat`; see `cargo xtask bench`";
 
 fn main() -> ExitCode {
@@ -78,6 +89,7 @@ fn run() -> Result<()> {
         "fuzz" => fuzz::run(root, arguments),
         "site" => site::run(root, arguments),
         "interop" => interop::run(root, arguments),
+        "replicas" => replicas::run(root, arguments),
         "bench" => bench::run(root, arguments),
         _ => bail!("no command `{command}`\n\n{USAGE}"),
     }

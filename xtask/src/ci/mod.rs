@@ -3,7 +3,6 @@
 mod fresh;
 mod outcome;
 mod publish;
-mod redis;
 mod valkey;
 
 use std::iter;
@@ -15,7 +14,7 @@ use anyhow::{Context, Result, bail};
 use cargo_metadata::MetadataCommand;
 
 use self::outcome::Outcome;
-use crate::{cargo, process};
+use crate::{cargo, process, redis};
 
 struct Step {
     name: &'static str,
@@ -38,7 +37,7 @@ enum Run {
     /// Clippy on each crate that has features, without any and with each alone. A build of the whole workspace unites the
     /// features of all members.
     Features,
-    /// Installs the engine that tests of `mcp-redis` start, where it is missing.
+    /// Installs the engine that tests of `mcp-redis` and `replicas` start, where it is missing.
     Redis,
     /// The tests of `mcp-redis` with Valkey as their engine.
     Valkey,

@@ -9,8 +9,7 @@ use anyhow::{Context as _, Result};
 use cargo_metadata::Message;
 
 use super::outcome::Outcome;
-use super::redis::is_in_path;
-use crate::{cargo, process};
+use crate::{cargo, process, redis};
 
 /// Names the program, where it is neither in `PATH` nor among Debian's packages.
 const VARIABLE: &str = "AGENTWIRE_VALKEY_SERVER";
@@ -53,7 +52,7 @@ fn tests(root: &Path) -> Result<PathBuf> {
 
 fn find() -> Option<PathBuf> {
     let named = env::var_os(VARIABLE).map(PathBuf::from);
-    named.or_else(|| is_in_path("valkey-server").then(|| "valkey-server".into()))
+    named.or_else(|| redis::in_path("valkey-server"))
 }
 
 /// Unpacks the package in a folder. The system stays as it is: neither its lists of packages nor its programs change.

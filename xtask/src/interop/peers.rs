@@ -31,6 +31,11 @@ pub(crate) fn install_npm(root: &Path, agentwire: PathBuf) -> Result<Peers> {
     install_these(root, agentwire, &["npm"], &[])
 }
 
+/// Installs only the SDKs of MCP in their newest versions.
+pub(crate) fn install_sdks(root: &Path) -> Result<Peers> {
+    install_these(root, PathBuf::new(), &["npm"], &["pypi"])
+}
+
 fn install_these(root: &Path, agentwire: PathBuf, npm: &[&str], pypi: &[&str]) -> Result<Peers> {
     let sources = root.join("tests/interop");
     let installed = sources.join(".peers");
@@ -72,7 +77,7 @@ impl Peers {
 
     /// A program of ours on the PyPI SDKs. The command sets its search path, because some hosts do not pass their
     /// environment on.
-    pub(super) fn pypi(&self, program: &str, arguments: &[&str]) -> Vec<String> {
+    pub(crate) fn pypi(&self, program: &str, arguments: &[&str]) -> Vec<String> {
         self.python("pypi", program, arguments)
     }
 

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use rmcp::model::{
     CallToolRequestParams, ClientCapabilities, ClientInfo, CreateMessageRequestParams, CreateMessageResult,
-    ElicitRequestParams, ElicitResult, ElicitationAction, GetPromptRequestParams, Implementation, ListRootsResult,
-    ReadResourceRequestParams, Root, SamplingMessage,
+    ElicitRequestParams, ElicitResult, ElicitationAction, GetPromptRequestParams, Implementation,
+    ListRootsResult, ReadResourceRequestParams, Root, SamplingMessage,
 };
 use rmcp::service::{RequestContext, RunningService};
 use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
@@ -70,7 +70,11 @@ async fn connect(target: &str) -> Result<RunningService<RoleClient, User>, Failu
     Ok(User.serve(TokioChildProcess::new(command)?).await?)
 }
 
-async fn take(server: &RunningService<RoleClient, User>, step: &str, given: &[String]) -> Result<Value, Failure> {
+async fn take(
+    server: &RunningService<RoleClient, User>,
+    step: &str,
+    given: &[String],
+) -> Result<Value, Failure> {
     Ok(match (step, given) {
         ("list_tools", _) => to_value(server.list_all_tools().await?)?,
         ("list_resources", _) => to_value(server.list_all_resources().await?)?,
@@ -80,7 +84,9 @@ async fn take(server: &RunningService<RoleClient, User>, step: &str, given: &[St
             let call = CallToolRequestParams::new(name.clone()).with_arguments(from_str(arguments)?);
             to_value(server.call_tool(call).await?)?
         }
-        ("read_resource", [uri]) => to_value(server.read_resource(ReadResourceRequestParams::new(uri)).await?)?,
+        ("read_resource", [uri]) => {
+            to_value(server.read_resource(ReadResourceRequestParams::new(uri)).await?)?
+        }
         ("get_prompt", [name]) => to_value(server.get_prompt(GetPromptRequestParams::new(name)).await?)?,
         _ => return Err(format!("there is no step {step} with {} arguments", given.len()).into()),
     })

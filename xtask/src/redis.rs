@@ -1,9 +1,10 @@
-//! The engine that the tests of `mcp-redis` start.
+//! The engine that the tests of `mcp-redis`, and `replicas`, start.
 
 use std::env;
+use std::path::PathBuf;
 use std::process::Command;
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 
 use crate::process;
 
@@ -11,11 +12,11 @@ use crate::process;
 const NAMES: [&str; 2] = ["redis-server", "redis-check-rdb"];
 
 /// Installs Debian's package with the program where there is none. That package starts no service, as `redis-server` would.
-pub(super) fn install() -> Result<()> {
-    if env::var_os("AGENTWIRE_REDIS_SERVER").is_some() || NAMES.iter().any(|name| is_in_path(name)) {
+pub(crate) fn install() -> Result<()> {
+    if find().is_some() {
         return Ok(());
     }
-    if !is_in_path("apt-get") {
+    if in_path("apt-get").is_none() {
         bail!("no `redis-server` is in PATH: install it, or name it in AGENTWIRE_REDIS_SERVER");
     }
     let apt = || {
@@ -27,8 +28,18 @@ pub(super) fn install() -> Result<()> {
     process::run(apt().args(["install", "--yes", "--quiet", "--no-install-recommends", "redis-tools"]))
 }
 
-/// Returns whether a program is in `PATH`.
-pub(super) fn is_in_path(name: &str) -> bool {
+/// The program. It is installed where there is none.
+pub(crate) fn program() -> Result<PathBuf> {
+    install()?;
+    find().context("`redis-tools` has no engine")
+}
+
+fn find() -> Option<PathBuf> {
+    env::var_os("AGENTWIRE_REDIS_SERVER").map(PathBuf::from).or_else(|| NAMES.into_iter().find_map(in_path))
+}
+
+/// A program in `PATH`.
+pub(crate) fn in_path(name: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
-    env::split_paths(&path).any(|folder| folder.join(name).is_file())
+    env::split_paths(&path).map(|folder| folder.join(name)).find(|path| path.is_file())
 }

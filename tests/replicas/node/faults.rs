@@ -1,0 +1,113 @@
+//! Faults that the harness must find. Each breaks one promise of a node.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use agentwire_store::{
+    Bus, BusMessage, Durable, Event, EventId, EventStore, NodeId, Replay, Runs, SessionId, StoreError,
+    Stores, Subscription,
+};
+use anyhow::{Result, bail};
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+
+/// A fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// Each fifth event is acknowledged and not stored.
+    LoseEvents,
+    /// No message reaches another node.
+    LoseMessages,
+    /// All callers are one principal.
+    AnyPrincipal,
+    /// Tasks are known to their node alone.
+    ForgetTasks,
+}
+
+impl Fault {
+    pub(crate) fn parse(name: &str) -> Result<Self> {
+        Ok(match name {
+            "lose-events" => Self::LoseEvents,
+            "lose-messages" => Self::LoseMessages,
+            "any-principal" => Self::AnyPrincipal,
+            "forget-tasks" => Self::ForgetTasks,
+            _ => bail!("no fault `{name}`"),
+        })
+    }
+}
+
+/// The stores with a fault.
+pub(crate) fn stores(mut stores: Stores, fault: Option<Fault>) -> Stores {
+    match fault {
+        Some(Fault::LoseEvents) => {
+            stores.events = Arc::new(LosesEvents { store: stores.events, appended: AtomicU64::new(0) });
+        }
+        Some(Fault::LoseMessages) => stores.bus = Arc::new(LosesMessages(stores.bus)),
+        _ => (),
+    }
+    stores
+}
+
+#[derive(Debug)]
+struct LosesEvents {
+    store: Arc<dyn EventStore>,
+    appended: AtomicU64,
+}
+
+impl EventStore for LosesEvents {
+    fn open(&self, session: SessionId, owner: Option<&str>) {
+        self.store.open(session, owner);
+    }
+
+    fn begin(&self, session: SessionId, stream: u64, runs: Runs) -> Durable {
+        self.store.begin(session, stream, runs)
+    }
+
+    fn append(&self, session: SessionId, event: Event, is_last: bool) -> Durable {
+        let lost = self.appended.fetch_add(1, Ordering::Relaxed) % 5 == 4;
+        if lost { Durable::Now } else { self.store.append(session, event, is_last) }
+    }
+
+    fn end(&self, session: SessionId, stream: u64) -> Durable {
+        self.store.end(session, stream)
+    }
+
+    fn replay(
+        &self,
+        session: SessionId,
+        after: EventId,
+        limit: usize,
+    ) -> BoxFuture<'static, Result<Replay, StoreError>> {
+        self.store.replay(session, after, limit)
+    }
+
+    fn take_over(
+        &self,
+        session: SessionId,
+        stream: u64,
+        last: Option<Bytes>,
+    ) -> BoxFuture<'static, Result<bool, StoreError>> {
+        self.store.take_over(session, stream, last)
+    }
+
+    fn forget(&self, session: SessionId) {
+        self.store.forget(session);
+    }
+}
+
+#[derive(Debug)]
+struct LosesMessages(Arc<dyn Bus>);
+
+impl Bus for LosesMessages {
+    fn publish(&self, _from: NodeId, _message: BusMessage) -> BoxFuture<'static, Result<(), StoreError>> {
+        Box::pin(async { Ok(()) })
+    }
+
+    fn send(&self, _to: NodeId, _message: BusMessage) -> BoxFuture<'static, Result<bool, StoreError>> {
+        Box::pin(async { Ok(true) })
+    }
+
+    fn subscribe(&self, node: NodeId) -> BoxFuture<'static, Result<Subscription, StoreError>> {
+        self.0.subscribe(node)
+    }
+}
