@@ -26,6 +26,10 @@ struct McpGuide;
 struct AuthorizationGuide;
 
 #[cfg(doctest)]
+#[doc = include_str!("../../docs/guide/production.md")]
+struct ProductionGuide;
+
+#[cfg(doctest)]
 #[doc = include_str!("../../docs/guide/how-do-i.md")]
 struct Questions;
 

@@ -153,8 +153,15 @@ fn crc(text: &[u8]) -> u32 {
 #[test]
 fn one_process_uses_a_directory() {
     let files = Files::new();
-    let refused = open(files.directory.path(), &files.clock);
-    assert!(matches!(refused, Err(StoreError::Away(_))), "{refused:?}");
+    check_refused(&files, "another process uses the directory");
+}
+
+/// The directory is refused, and the error says which it is and why.
+fn check_refused(files: &Files, why: &str) {
+    let refused = open(files.directory.path(), &files.clock).unwrap_err();
+    let path = files.directory.path().join("store");
+    let expected = format!("the store cannot be reached: {}: {why}", path.display());
+    assert!(matches!(refused, StoreError::Away(_)) && refused.to_string() == expected, "{refused}");
 }
 
 #[cfg(unix)]
@@ -165,7 +172,40 @@ fn a_directory_that_others_may_write_to_is_refused() {
     *files.store.lock().unwrap() = None;
     let path = files.directory.path().join("store");
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o777)).unwrap();
-    assert!(matches!(open(files.directory.path(), &files.clock), Err(StoreError::Away(_))));
+    check_refused(&files, "other users may write to the directory");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_directory_of_another_user_is_refused() {
+    use std::os::unix::fs::{MetadataExt, chown};
+    let directory = tempfile::tempdir().unwrap();
+    // Only root can give a directory away, and all others find root's.
+    let is_root = std::fs::metadata(directory.path()).unwrap().uid() == 0;
+    if is_root {
+        chown(directory.path(), Some(12_345), None).unwrap();
+    }
+    let path = if is_root { directory.path() } else { "/usr".as_ref() };
+    let refused = FileStore::open(path, &FileStoreConfig::new()).unwrap_err();
+    assert!(refused.to_string().ends_with(": the directory belongs to another user"), "{refused}");
+}
+
+/// A file that is put in its place would be written to, or read, in the name of the store.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_journal_that_is_no_regular_file_is_refused() {
+    let files = Files::new();
+    *files.store.lock().unwrap() = None;
+    let store = files.directory.path().join("store");
+    let (journal, other) = (store.join("journal"), files.directory.path().join("other"));
+    std::fs::write(&other, "of another program").unwrap();
+    std::fs::remove_file(&journal).unwrap();
+    std::os::unix::fs::symlink(&other, &journal).unwrap();
+    check_refused(&files, "Too many levels of symbolic links (os error 40)");
+    std::fs::remove_file(&journal).unwrap();
+    std::fs::create_dir(&journal).unwrap();
+    check_refused(&files, "`journal` is no regular file");
+    assert_eq!(std::fs::read(&other).unwrap(), b"of another program");
 }
 
 #[test]

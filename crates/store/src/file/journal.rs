@@ -232,4 +232,19 @@ mod tests {
         assert_eq!(names(&path).1, [name(1)]);
         assert!(path.join(JOURNAL).exists());
     }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_disk_says_so_and_is_written_to_again() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("store");
+        let mut journal = Journal::create(names(&path).0, &[name(1)], true).unwrap();
+        journal.file = Some(File::options().write(true).open("/dev/full").unwrap());
+        let failure = StoreError::from(journal.append(&[name(2)]).unwrap_err());
+        assert!(matches!(failure, StoreError::Full(_)), "{failure}");
+        assert!(failure.to_string().contains("No space left on device"), "{failure}");
+        journal.replace(&[name(1), name(2)]).unwrap();
+        drop(journal);
+        assert_eq!(names(&path).1, [name(1), name(2)]);
+    }
 }

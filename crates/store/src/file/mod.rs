@@ -89,10 +89,19 @@ impl FileStore {
     ///
     /// # Errors
     ///
-    /// [`StoreError::Away`] where another process uses the directory, another user may write to it, or the disk fails;
-    /// [`StoreError::Damaged`] where a later version has written the journal.
+    /// [`StoreError::Away`] where another process uses the directory, it belongs to another user, others may write to it, or the disk
+    /// fails; [`StoreError::Damaged`] where a later version has written the journal. Both name the directory.
     pub fn open(path: impl AsRef<Path>, config: &FileStoreConfig) -> Result<Self, StoreError> {
-        let directory = Directory::open_absolute(path.as_ref()).map_err(StoreError::away)?;
+        let path = path.as_ref();
+        Self::open_at(path, config).map_err(|error| match error {
+            StoreError::Away(why) => StoreError::away(format!("{}: {why}", path.display())),
+            StoreError::Damaged(why) => StoreError::damaged(format!("{}: {why}", path.display())),
+            other => other,
+        })
+    }
+
+    fn open_at(path: &Path, config: &FileStoreConfig) -> Result<Self, StoreError> {
+        let directory = Directory::open_absolute(path).map_err(StoreError::away)?;
         let (mut tables, now) = (Tables::new(&config.limits), config.clock.now());
         let loaded = journal::load(directory, |change| tables.apply(now, change))?;
         let damage = loaded.damage;
