@@ -33,8 +33,8 @@ pub(crate) struct Server {
 
 #[derive(Debug, Args)]
 pub(crate) struct Sharing {
-    /// Share sessions, streams, tasks and changes with other servers by the Redis or Valkey at this URL (redis:, rediss: or unix:), so that a client is served by
-    /// any of them; HTTP+SSE is not shared. Other users of this machine can read the URL, but not $AGENTWIRE_REDIS, which is used where
+    /// Share sessions, streams, tasks and changes with other servers by the Redis or Valkey at this URL (redis:, rediss: or unix:),
+    /// so that a client is served by any of them; HTTP+SSE is not shared. Other users of this machine can read the URL, but not $AGENTWIRE_REDIS, which is used where
     /// this is not given
     #[arg(long, value_name = "URL", requires = "network")]
     pub(crate) redis: Option<Secret>,
