@@ -20,7 +20,7 @@ pub(super) const WEIGHTS: &[Weight] = &[
     weight("agentwire-acp-client", &[], 32),
     weight("agentwire-acp-sessions", &[], 96),
     weight("agentwire-agent-registry", &[], 87),
-    weight("agentwire-cli", &[], 197),
+    weight("agentwire-cli", &[], 234),
     weight("agentwire-mcp-auth", &[], 53),
     weight("agentwire-mcp-client", &[], 38),
     weight("agentwire-mcp-hub", &[], 92),
