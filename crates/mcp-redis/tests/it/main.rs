@@ -14,6 +14,7 @@ mod once;
 mod outage;
 #[cfg(feature = "auth")]
 mod proofs;
+mod proxy;
 mod records;
 mod reshard;
 mod sentinel;
