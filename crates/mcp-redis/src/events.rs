@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use agentwire_store::{Durable, Event, EventId, EventStore, Replay, Rest, Runs, SessionId, StoreError};
+use agentwire_store::{
+    Durable, Event, EventId, EventStore, Replay, Rest, Runs, SessionId, StoreError, TAKE_OVER_GAP,
+};
 use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -91,8 +93,11 @@ async fn replay(link: Arc<Link>, key: String, after: EventId, limit: usize) -> R
                 let here = match (is_end, entry.last_place) {
                     (false, _) => entry.place,
                     (true, Some(place)) => place,
-                    // Who took the stream over did not know its place. Nothing comes between any more.
-                    (true, None) => newest.get(1).map_or(0, |entry| entry.place) + 1,
+                    // Who took the stream over did not know the last place. Nothing comes between any more.
+                    (true, None) => {
+                        let last = newest.get(1).map_or(0, |entry| entry.place);
+                        last.saturating_add(TAKE_OVER_GAP)
+                    }
                 };
                 // The client may have had the last event already.
                 if here > after.place {

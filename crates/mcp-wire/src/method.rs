@@ -6,6 +6,12 @@ use crate::Member;
 pub const INITIALIZE: &str = "initialize";
 /// The session has begun.
 pub const INITIALIZED: &str = "notifications/initialized";
+/// Sets the least severity of the log messages that a client gets.
+pub const SET_LEVEL: &str = "logging/setLevel";
+/// Asks for notifications about a resource.
+pub const SUBSCRIBE: &str = "resources/subscribe";
+/// Ends that.
+pub const UNSUBSCRIBE: &str = "resources/unsubscribe";
 /// The sender no longer waits for a request.
 pub const CANCELLED: &str = "notifications/cancelled";
 /// Lists the tools, with the marks of their schemas.

@@ -1,6 +1,6 @@
 //! Two writers of one stream, and streams that are taken over.
 
-use agentwire_store::{EventId, NodeId, Rest, Runs, SessionId, StoreError, Stores};
+use agentwire_store::{EventId, NodeId, Rest, Runs, SessionId, StoreError, Stores, TAKE_OVER_GAP};
 use futures_util::future::{BoxFuture, join, join_all};
 
 use crate::Fixture;
@@ -118,6 +118,11 @@ pub fn of_several_take_overs_one_wins(fixture: &dyn Fixture) -> BoxFuture<'_, ()
             assert!(taken.iter().all(Result::is_ok), "{taken:?}");
             let replay = nodes[1].events.replay(session, EventId::new(stream, 1), usize::MAX).await;
             assert_eq!(replay.map(|replay| replay.events.len()).ok(), Some(1));
+            // A client that was sent events which are not stored gets it too, and once.
+            for (after, expected) in [(9, 1), (1 + TAKE_OVER_GAP, 0)] {
+                let replay = nodes[1].events.replay(session, EventId::new(stream, after), usize::MAX).await;
+                assert_eq!(replay.map(|replay| replay.events.len()).ok(), Some(expected), "after {after}");
+            }
         }
     })
 }

@@ -49,7 +49,8 @@ pub trait EventStore: fmt::Debug + Send + Sync + 'static {
         limit: usize,
     ) -> BoxFuture<'static, Result<Replay, StoreError>>;
 
-    /// Ends a stream whose node has died, with `last` as its last event behind all that are stored. Returns whether this call has
+    /// Ends a stream whose node has died, with `last` as its last event. That has its place [`TAKE_OVER_GAP`] behind the last event
+    /// that is stored: a client that was sent events which are not stored still resumes before it. Returns whether this call has
     /// ended it: false where the stream has ended already or is unknown. Of several calls at once, one returns true.
     ///
     /// The node of the stream, should it live, can append nothing more.
@@ -63,6 +64,10 @@ pub trait EventStore: fmt::Debug + Send + Sync + 'static {
     /// Forgets the events of a session that has ended.
     fn forget(&self, session: SessionId);
 }
+
+/// How far behind the last stored event of a stream the last event of [`EventStore::take_over`] stands. No node sends as many events
+/// that are not stored yet.
+pub const TAKE_OVER_GAP: u64 = 1 << 32;
 
 /// When an operation is as durable as the store makes it.
 #[expect(clippy::exhaustive_enums, reason = "an operation is durable already, or it is waited for")]

@@ -67,7 +67,7 @@ mod table;
 pub use bus::{Bus, BusEvent, BusMessage, Subscription};
 pub use clock::Clock;
 pub use error::StoreError;
-pub use event::{Durable, Event, EventId, EventStore, Replay, Rest, Runs};
+pub use event::{Durable, Event, EventId, EventStore, Replay, Rest, Runs, TAKE_OVER_GAP};
 #[cfg(feature = "file")]
 pub use file::{FileStore, FileStoreConfig};
 pub use limits::StoreLimits;

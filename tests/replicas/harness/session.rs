@@ -15,7 +15,7 @@ use crate::wire::{Events, Reply, Wire, text};
 /// The longest that a call may take, with all resumptions.
 const CALL_TIME: Duration = Duration::from_secs(60);
 /// How long an answer to a question is tried. The node that asked may have died.
-const ANSWER_TIME: Duration = Duration::from_secs(4);
+const ANSWER_TIME: Duration = Duration::from_secs(15);
 
 /// An open session.
 #[derive(Debug)]
@@ -71,7 +71,8 @@ impl Session {
     async fn send(&self, message: &Value) {
         let (started, headers, message) = (Instant::now(), self.headers(), message.to_string());
         while started.elapsed() < ANSWER_TIME {
-            match self.wire.request_within(ANSWER_TIME, Method::POST, &headers, &message).await {
+            // Refused also where the node that asks is dead, so this is no measure of availability.
+            match self.wire.request_within(ANSWER_TIME, Method::POST, &headers, &message).await.0 {
                 Reply::Response(response) if response.status() == StatusCode::ACCEPTED => return,
                 Reply::Response(response) if response.status() == StatusCode::NOT_FOUND => {
                     return self.wire.history.lost(format!("session {} is unknown", self.id));

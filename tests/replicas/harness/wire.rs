@@ -47,34 +47,36 @@ pub(crate) enum Reply {
 impl Wire {
     /// Sends a request. Sends it again while the answer says that nothing was done.
     pub(crate) async fn request(&self, method: Method, headers: &Headers<'_>, body: &str) -> Reply {
-        self.request_within(PATIENCE, method, headers, body).await
+        let (reply, refused) = self.request_within(PATIENCE, method, headers, body).await;
+        if let Some(refused) = refused {
+            self.history.gap(refused);
+        }
+        reply
     }
 
-    /// The same, for so long.
+    /// The same, for so long. Returns also for how long it was refused.
     pub(crate) async fn request_within(
         &self,
         patience: Duration,
         method: Method,
         headers: &Headers<'_>,
         body: &str,
-    ) -> Reply {
-        let started = Instant::now();
+    ) -> (Reply, Option<Duration>) {
+        let mut refused: Option<Instant> = None;
         loop {
-            let response = match self.once(&method, headers, body).await {
+            let response = self.once(&method, headers, body).await;
+            let time = refused.map(|refused| refused.elapsed());
+            let response = match response {
                 Some(response) if response.status() != StatusCode::BAD_GATEWAY => response,
-                _ => return Reply::Lost,
+                _ => return (Reply::Lost, time),
             };
             if !matches!(response.status(), StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS) {
-                if started.elapsed() > PAUSE {
-                    self.history.gap(started.elapsed());
-                }
-                return Reply::Response(response);
+                return (Reply::Response(response), time);
             }
             self.history.count(Count::Unavailable);
             self.check_refusal(response.headers());
-            if started.elapsed() > patience {
-                self.history.gap(started.elapsed());
-                return Reply::Unavailable;
+            if refused.get_or_insert_with(Instant::now).elapsed() > patience {
+                return (Reply::Unavailable, time);
             }
             sleep(PAUSE).await;
         }

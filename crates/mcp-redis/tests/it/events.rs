@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use agentwire_jsonrpc::RequestId;
 use agentwire_mcp_redis::RedisStore;
-use agentwire_store::{Event, EventId, EventStore, NodeId, Replay, Rest, Runs, SessionId, StoreError};
+use agentwire_store::{
+    Event, EventId, EventStore, NodeId, Replay, Rest, Runs, SessionId, StoreError, TAKE_OVER_GAP,
+};
 
 use crate::engine::{Engine, until};
 
@@ -87,10 +89,12 @@ pub(crate) async fn check_take_over(store: &RedisStore, other: &RedisStore) {
         [store, other, store, other].map(|store| store.take_over(session, 1, Some("interrupted".into())));
     let won = futures::future::join_all(calls).await.into_iter().filter(|won| *won.as_ref().unwrap()).count();
     assert_eq!(won, 1);
-    let expected = vec![event(1, 1, "one"), event(1, 2, "interrupted")];
+    let expected = vec![event(1, 1, "one"), event(1, 1 + TAKE_OVER_GAP, "interrupted")];
     assert_eq!(replay(other, session, 1, 0).await, Replay::new(expected.clone(), Rest::Ended));
     assert_eq!(replay(other, session, 1, 1).await, Replay::new(expected[1..].to_vec(), Rest::Ended));
-    assert_eq!(replay(other, session, 1, 2).await, Replay::new(Vec::new(), Rest::Ended));
+    // The client was sent more than is stored.
+    assert_eq!(replay(other, session, 1, 9).await, Replay::new(expected[1..].to_vec(), Rest::Ended));
+    assert_eq!(replay(other, session, 1, 1 + TAKE_OVER_GAP).await, Replay::new(Vec::new(), Rest::Ended));
     // The node was only paused.
     for (place, is_last) in [(2, false), (3, true)] {
         let late = store.append(session, event(1, place, "late"), is_last).wait().await;

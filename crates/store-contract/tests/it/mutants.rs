@@ -8,7 +8,7 @@ use std::time::Duration;
 use agentwire_store::{
     Bus, BusMessage, Clock, Durable, Event, EventId, EventStore, Lease, MemoryBus, MemoryNodes, NodeId,
     Nodes, OnceStore, Replay, Runs, SessionId, SessionRecord, SessionRecords, StoreError, StoreLimits,
-    Stores, StreamBlock, Subscription,
+    Stores, StreamBlock, Subscription, TAKE_OVER_GAP,
 };
 use agentwire_store_contract::{Fixture, Test, buses, cuts, events, leases, once, records, writers};
 use bytes::Bytes;
@@ -42,6 +42,8 @@ enum Fault {
     TakesAlways,
     /// A stream that is taken over does not end.
     TakesWithoutEnd,
+    /// The last event of a stream that is taken over has the next place.
+    TakesNextPlace,
     /// A stream that is forgotten stays.
     NoForget,
     /// An update replaces any version.
@@ -219,12 +221,17 @@ impl EventStore for Mutant {
             after.place = after.place.saturating_sub(1);
         }
         let limit = if self.is(Fault::NoReplayLimit) { usize::MAX } else { limit };
-        let is_reversed = self.is(Fault::Reversed);
+        let (is_reversed, takes_next) = (self.is(Fault::Reversed), self.is(Fault::TakesNextPlace));
         let replay = self.inner.events.replay(self.session(session), after, limit);
         Box::pin(replay.map(move |replay| {
             replay.map(|mut replay| {
                 if is_reversed {
                     replay.events.reverse();
+                }
+                if takes_next {
+                    let is_behind =
+                        |place: u64| place < TAKE_OVER_GAP || place - TAKE_OVER_GAP + 1 > after.place;
+                    replay.events.retain(|event| is_behind(event.id.place));
                 }
                 replay
             })
@@ -383,7 +390,10 @@ const CAUGHT: &[(Test, &[Fault])] = &[
         &[Fault::TakesWithoutEnd, Fault::TakesAlways, Fault::HidesRefusal],
     ),
     (writers::a_stream_that_has_ended_is_not_taken_over, &[Fault::TakesAlways, Fault::NoEnd]),
-    (writers::of_several_take_overs_one_wins, &[Fault::TakesAlways, Fault::TakesWithoutEnd]),
+    (
+        writers::of_several_take_overs_one_wins,
+        &[Fault::TakesAlways, Fault::TakesWithoutEnd, Fault::TakesNextPlace],
+    ),
     (writers::a_result_and_a_take_over_exclude_each_other, &[Fault::NoEnd, Fault::TakesAlways]),
     (records::a_record_is_found_until_it_is_deleted, &[Fault::NoDelete]),
     (records::of_several_updates_of_one_version_one_wins, &[Fault::UpdatesAlways]),

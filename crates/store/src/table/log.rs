@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
 
-use crate::{Event, EventId, Replay, Rest, Runs, StoreError};
+use crate::{Event, EventId, Replay, Rest, Runs, StoreError, TAKE_OVER_GAP};
 
 /// The bytes of an event beside its text: its place in the queue, up to half of which is empty, and the overhead of the
 /// allocator, of [`Bytes`] and of the lines around the text in the response.
@@ -125,7 +125,7 @@ impl Log {
         }
         (stream.ended, stream.taken_over) = (true, true);
         let Some(data) = last.filter(|data| event_size(data) <= limit) else { return (true, None) };
-        stream.last += 1;
+        stream.last = stream.last.saturating_add(TAKE_OVER_GAP);
         stream.events += 1;
         let event = Event::new(EventId::new(number, stream.last), data);
         let size = event_size(&event.data);

@@ -10,6 +10,7 @@ use crate::server::bearer::BearerCheck;
 use crate::server::guard::Guard;
 use crate::server::guarded_store::GuardedStore;
 use crate::server::limits::Limits;
+use crate::server::record_limits::RecordLimits;
 
 /// How an endpoint behaves. Each limit has a default that suits a server on the loopback interface.
 ///
@@ -44,6 +45,8 @@ pub struct EndpointConfig {
     pub(crate) slow_reader_timeout: Duration,
     pub(crate) retry: Duration,
     pub(crate) moved_retry: Duration,
+    pub(crate) load_limit: usize,
+    pub(crate) record_limits: RecordLimits,
     pub(crate) stream_time: Option<Duration>,
     pub(crate) store: Option<GuardedStore>,
     pub(crate) event_limit: usize,
@@ -79,6 +82,8 @@ impl EndpointConfig {
             slow_reader_timeout: Duration::from_secs(2),
             retry: Duration::from_secs(1),
             moved_retry: Duration::from_millis(100),
+            load_limit: 64,
+            record_limits: RecordLimits { subscriptions: 256, bytes: 256 << 10 },
             stream_time: None,
             store: Some(GuardedStore::new(Arc::new(MemoryEventStore::default()))),
             event_limit: 1 << 20,

@@ -10,6 +10,7 @@ use agentwire_transport::{Packet, TransportError};
 use futures::{Sink, Stream};
 
 use crate::server::Head;
+use crate::server::nodes::address;
 use crate::server::resources::Resources;
 use crate::server::session::Session;
 use crate::server::sessions::Sessions;
@@ -80,10 +81,13 @@ impl Sink<Packet> for Connection {
 
     fn start_send(self: Pin<&mut Self>, packet: Packet) -> Result<(), TransportError> {
         // A cancelled call of ours needs no packet of its own: a frame tells the client.
-        if let Packet::Frame { frame, in_reply_to, .. } = packet
-            && self.session.send(frame, in_reply_to.as_ref(), &self.resources)
-        {
-            self.sessions.end(&self.session);
+        if let Packet::Frame { mut frame, in_reply_to, .. } = packet {
+            if let Some(node) = self.resources.config.shared_node() {
+                address::outgoing(node.id(), &mut frame);
+            }
+            if self.session.send(frame, in_reply_to.as_ref(), &self.resources) {
+                self.sessions.end(&self.session);
+            }
         }
         Ok(())
     }

@@ -17,8 +17,7 @@ use crate::server::guard;
 use crate::server::post::PostHeaders;
 use crate::server::quota::MIN_COST;
 use crate::server::refusal::Refusal;
-use crate::server::response::ResponseFuture;
-use crate::server::session::Session;
+use crate::server::response::{Get, ResponseFuture};
 use crate::server::{Body, Caller, CorsHeaders, Endpoint, Head, Principal, RemoteAddr};
 
 impl<B> TowerService<Request<B>> for Endpoint
@@ -68,6 +67,7 @@ impl Endpoint {
         let config = &core.resources.config;
         let fields = Fields::of(&parts.headers);
         config.guard.admit_names(&fields, &parts.uri)?;
+        let fields_len = fields.len();
         let methods = if config.sessions { "GET, POST, DELETE" } else { "POST" };
         if parts.method == Method::OPTIONS
             && let Some(headers) = cors.preflight(&parts.headers, methods)
@@ -87,10 +87,29 @@ impl Endpoint {
                 let (post_headers, len) = (PostHeaders::of(&fields)?, fields.len());
                 Ok(ResponseFuture::reading(core, Arc::new(Head::new(parts, len, remote)), post_headers, body))
             }
-            Method::GET => self.get(&fields, &parts.extensions, remote),
+            Method::GET => {
+                let id = self.session_id(&fields)?;
+                let found = core.sessions.find(id, parts.extensions.get::<Principal>());
+                if found.is_none() && !config.is_shared() {
+                    return Err(Refusal::unknown_session());
+                }
+                let get = self.get(&fields, &parts.extensions, remote)?;
+                match found {
+                    Some(session) => ResponseFuture::streaming(core, session, get),
+                    None => {
+                        let head = Arc::new(Head::new(parts, fields_len, remote));
+                        Ok(ResponseFuture::loading(core, id, head, get))
+                    }
+                }
+            }
             Method::DELETE => {
-                let session = self.session(&fields, &parts.extensions)?;
-                core.sessions.end(&session);
+                let id = self.session_id(&fields)?;
+                if config.is_shared() {
+                    let head = Head::new(parts, fields_len, remote);
+                    return Ok(ResponseFuture::deleting(core, id, &head));
+                }
+                let found = core.sessions.find(id, parts.extensions.get::<Principal>());
+                core.sessions.end(&*found.ok_or_else(Refusal::unknown_session)?);
                 Ok(ResponseFuture::deleted(core))
             }
             _ => Err(Refusal::method_not_allowed(methods)),
@@ -106,38 +125,28 @@ impl Endpoint {
         Ok(session.is_some() && (parts.method != Method::GET || resumes))
     }
 
-    /// Opens or resumes a stream.
-    fn get<B>(
+    /// What a GET opens or resumes.
+    fn get(
         &self,
         fields: &Fields<'_>,
         caller: &Extensions,
         remote: Option<RemoteAddr>,
-    ) -> Result<ResponseFuture<B>, Refusal> {
-        let core = self.core();
-        let resources = &core.resources;
-        let session = self.session(fields, caller)?;
+    ) -> Result<Get, Refusal> {
+        let resources = &self.core().resources;
         guard::admit_stream(fields)?;
         let last = fields.single(Field::LastEventId)?.filter(|last| !last.is_empty());
         let reservation = resources
             .requests
             .reserve(&Caller::new(caller.get(), remote.or_else(|| caller.get().copied())), MIN_COST);
         let reservation = reservation.map_err(Refusal::too_many_bytes)?;
-        let Some(last) = last else {
-            let reader = session.listen(resources)?;
-            reader.reserve(reservation);
-            return Ok(ResponseFuture::listening(core, reader));
-        };
-        let after = std::str::from_utf8(last).ok().and_then(EventId::parse);
-        let (Some(after), Some(store)) = (after, &resources.config.store) else {
-            return Err(Refusal::unknown_event());
-        };
-        ResponseFuture::resuming(core, session, after, store, reservation)
+        let parse = |last| std::str::from_utf8(last).ok().and_then(EventId::parse);
+        let after = last.map(|last| parse(last).ok_or_else(Refusal::unknown_event)).transpose()?;
+        Ok(Get { after, reservation })
     }
 
-    /// The session of a GET or a DELETE.
-    fn session(&self, fields: &Fields<'_>, caller: &Extensions) -> Result<Arc<Session>, Refusal> {
-        let core = self.core();
-        let config = &core.resources.config;
+    /// The id of the session of a GET or a DELETE.
+    fn session_id(&self, fields: &Fields<'_>) -> Result<SessionId, Refusal> {
+        let config = &self.core().resources.config;
         let version = fields.single(Field::ProtocolVersion)?;
         let revision = version.map(|version| std::str::from_utf8(version).ok().and_then(Revision::parse));
         if !config.sessions || revision.flatten().is_some_and(Revision::is_stateless) {
@@ -148,7 +157,6 @@ impl Endpoint {
             return Err(Refusal::unsupported_version(config, RequestId::NULL, &version));
         }
         let id = fields.single(Field::SessionId)?.ok_or_else(Refusal::no_session)?;
-        let id = SessionId::parse(id).ok_or_else(Refusal::unknown_session)?;
-        core.sessions.find(id, caller.get::<Principal>()).ok_or_else(Refusal::unknown_session)
+        SessionId::parse(id).ok_or_else(Refusal::unknown_session)
     }
 }

@@ -1,21 +1,22 @@
 //! The MCP endpoint: the handle by which a program mounts it, runs it and shuts it down.
 
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::task::Poll;
 use std::time::Duration;
 
-use agentwire_store::Node;
+use agentwire_store::{Node, NodeListener};
 use agentwire_sync::Mutex;
 use agentwire_transport::Service;
 use futures::StreamExt;
-use futures::future::{self, poll_fn, select};
+use futures::future::{self, BoxFuture, poll_fn, select};
 use futures_channel::mpsc;
 use http::HeaderMap;
 
 use crate::server::endpoint_core::EndpointCore;
 use crate::server::endpoint_counts::EndpointCounts;
 use crate::server::incoming::Incoming;
+use crate::server::nodes::bus::BusListener;
 use crate::server::service::SharedService;
 use crate::server::tasks::Tasks;
 use crate::server::{Connection, CorsHeaders, EndpointConfig, Spawner};
@@ -138,6 +139,9 @@ pub struct Endpoint {
     inner: Arc<EndpointInner>,
 }
 
+/// Futures that belong to sessions.
+type Jobs = mpsc::UnboundedReceiver<BoxFuture<'static, ()>>;
+
 /// How long a node waits before it tries again to reach its store.
 const NODE_PAUSE: Duration = Duration::from_secs(1);
 
@@ -145,8 +149,10 @@ const NODE_PAUSE: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 struct EndpointInner {
     core: Arc<EndpointCore>,
-    /// The sessions, until [`Endpoint::run`] takes them.
-    connections: Mutex<Option<Incoming>>,
+    /// The sessions, and work for them, until [`Endpoint::run`] takes them.
+    connections: Mutex<Option<(Incoming, Jobs)>>,
+    /// Hears other nodes until this is dropped.
+    _listener: Arc<BusListener>,
 }
 
 impl Drop for EndpointInner {
@@ -197,9 +203,16 @@ impl Endpoint {
         service: impl Service<Connection> + Send + Sync + 'static,
     ) -> Self {
         let (connections, coming) = mpsc::unbounded();
-        let core = Arc::new(EndpointCore::new(config, SharedService::new(service), connections));
+        let (jobs, coming_jobs) = mpsc::unbounded();
+        let core = Arc::new(EndpointCore::new(config, SharedService::new(service), connections, jobs));
         let connections = Incoming::new(core.clone(), coming);
-        Self { inner: Arc::new(EndpointInner { core, connections: Mutex::new(Some(connections)) }) }
+        let listener = Arc::new(BusListener(Arc::downgrade(&core)));
+        if let Some(node) = core.resources.config.shared_node() {
+            let weak: Weak<dyn NodeListener> = Arc::<BusListener>::downgrade(&listener);
+            node.listen(weak);
+        }
+        let connections = Mutex::new(Some((connections, coming_jobs)));
+        Self { inner: Arc::new(EndpointInner { core, connections, _listener: listener }) }
     }
 
     /// Serves the sessions, and counts time. Unless [`serve`](crate::server::serve) serves the endpoint, run this beside the web
@@ -227,7 +240,7 @@ impl Endpoint {
         let connections = self.inner.connections.lock().take();
         let core = self.core().clone();
         async move {
-            let Some(mut connections) = connections else { return };
+            let Some((mut connections, jobs)) = connections else { return };
             let node = core.resources.config.shared_node().cloned();
             let serving = pin!(async {
                 while let Some(connection) = connections.next().await {
@@ -236,7 +249,13 @@ impl Endpoint {
             });
             match node {
                 Some(node) => {
-                    select(serving, pin!(run_node(node))).await;
+                    let jobs = async {
+                        let mut jobs = jobs;
+                        while let Some(job) = jobs.next().await {
+                            spawner.spawn(job);
+                        }
+                    };
+                    select(serving, pin!(future::join(run_node(node), jobs))).await;
                 }
                 None => serving.await,
             }

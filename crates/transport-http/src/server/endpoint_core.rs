@@ -6,9 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use futures_channel::mpsc::UnboundedSender;
 
 use crate::server::drain::cut_error;
+use crate::server::loads::Loads;
 use crate::server::refusal::Refusal;
 use crate::server::resources::Resources;
 use crate::server::service::SharedService;
@@ -22,6 +24,8 @@ const MAX_UNSERVED: usize = 64;
 pub(crate) struct EndpointCore {
     pub(crate) resources: Arc<Resources>,
     pub(crate) sessions: Arc<Sessions>,
+    /// The sessions of other nodes that are being loaded.
+    pub(crate) loads: Loads,
     pub(crate) service: SharedService,
     /// The connections of new sessions, to the task that serves them.
     connections: UnboundedSender<Connection>,
@@ -36,12 +40,14 @@ impl EndpointCore {
         config: EndpointConfig,
         service: SharedService,
         connections: UnboundedSender<Connection>,
+        jobs: UnboundedSender<BoxFuture<'static, ()>>,
     ) -> Self {
-        let resources = Arc::new(Resources::new(config));
+        let resources = Arc::new(Resources::new(config, jobs));
         let sessions = Arc::new(Sessions::new(resources.clone()));
         Self {
             resources,
             sessions,
+            loads: Loads::default(),
             service,
             connections,
             has_run: AtomicBool::new(false),

@@ -10,6 +10,7 @@ use tokio::time::Sleep;
 
 use crate::server::Connection;
 use crate::server::endpoint_core::EndpointCore;
+use crate::server::nodes::time;
 
 /// Yields the connections of new sessions, to be served. While it is polled, it counts the ticks of the endpoint: idle
 /// sessions end, silent streams get comments, unread streams are cut.
@@ -33,7 +34,9 @@ impl Incoming {
         let period = self.core.resources.ticks.period;
         let tick = self.tick.get_or_insert_with(|| Box::pin(tokio::time::sleep(period)));
         while tick.poll_unpin(cx).is_ready() {
-            if !self.core.tick() && self.core.stop_clock() {
+            let goes_on = self.core.tick();
+            time::tick(&self.core);
+            if !goes_on && self.core.stop_clock() {
                 self.tick = None;
                 return;
             }

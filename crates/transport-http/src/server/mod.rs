@@ -51,7 +51,7 @@
 //! | 408, 413 | a body that is too slow, too long |
 //! | 500 | what served the session has gone without an answer; no task [runs](Endpoint::run) the endpoint |
 //! | 429 | a limit of the session |
-//! | 503 | a limit of the caller, of the endpoint; the endpoint shuts down |
+//! | 503 | a limit of the caller, of the endpoint; the endpoint shuts down; the store of several nodes is away |
 
 mod bearer;
 mod body;
@@ -76,11 +76,14 @@ mod head;
 mod incoming;
 mod inline_task;
 pub(crate) mod limits;
+mod loads;
+mod nodes;
 pub(crate) mod operation;
 pub(crate) mod post;
 mod queue;
 pub(crate) mod quota;
 mod readiness;
+mod record_limits;
 pub(crate) mod refusal;
 mod replayed;
 mod resources;

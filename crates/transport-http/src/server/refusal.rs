@@ -111,6 +111,11 @@ impl Refusal {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, why)
     }
 
+    /// 503: the session has just left this node, or is changed by others all the time. It may be loaded again.
+    pub(crate) fn elsewhere() -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "the session is not at this node at present")
+    }
+
     pub(crate) fn in_flight(id: RequestId) -> Self {
         Self::error(id, ErrorObject::invalid_request("a request with this id has not been answered yet"))
     }
@@ -231,6 +236,7 @@ impl From<DeliverError> for Refusal {
         match error {
             DeliverError::Gone => Self::unknown_session(),
             DeliverError::InFlight(id) => Self::in_flight(id),
+            DeliverError::NoNumber => Self::elsewhere(),
             DeliverError::TooMany(limit) => {
                 Self::busy(StatusCode::TOO_MANY_REQUESTS, "unanswered requests or open streams", limit)
             }

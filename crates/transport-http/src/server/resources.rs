@@ -3,6 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use futures_channel::mpsc::UnboundedSender;
+
 use crate::server::EndpointConfig;
 use crate::server::clock::{Clock, Registration, Ticks, TimedStream};
 use crate::server::drain::Drain;
@@ -23,6 +27,8 @@ pub(crate) struct Resources {
     /// How many futures that serve sessions have not ended.
     session_tasks: AtomicUsize,
     pub(crate) drain: Arc<Drain>,
+    /// To the task that serves the endpoint.
+    jobs: UnboundedSender<BoxFuture<'static, ()>>,
 }
 
 /// Held by the future that serves a session.
@@ -37,7 +43,7 @@ pub(crate) enum NoExchange {
 }
 
 impl Resources {
-    pub(crate) fn new(config: EndpointConfig) -> Self {
+    pub(crate) fn new(config: EndpointConfig, jobs: UnboundedSender<BoxFuture<'static, ()>>) -> Self {
         // Both limits have room for the longest body.
         let opening_of_caller = (config.opening_budget / 2).max(config.limits.longest_request());
         let opening = Quota::new(config.opening_budget.max(opening_of_caller), opening_of_caller);
@@ -51,7 +57,13 @@ impl Resources {
             exchanges: AtomicUsize::new(0),
             session_tasks: AtomicUsize::new(0),
             drain,
+            jobs,
         }
+    }
+
+    /// Has the task that serves the endpoint run a future, which belongs to a session. None runs once the endpoint has ended.
+    pub(crate) fn spawn(&self, job: impl Future<Output = ()> + Send + 'static) {
+        let _ended = self.jobs.unbounded_send(job.boxed());
     }
 
     /// The number of ticks so far. It wraps.

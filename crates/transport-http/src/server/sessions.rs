@@ -32,17 +32,27 @@ impl Sessions {
     /// The session that a request names, if it belongs to the caller of the request. It counts as used from now on.
     pub(crate) fn find(&self, id: SessionId, caller: Option<&Principal>) -> Option<Arc<Session>> {
         let session = self.get(id).filter(|session| session.belongs_to(caller))?;
-        if session.is_first_use() {
-            self.table.mark_used(id);
-        }
+        self.mark_used(&session);
         Some(session)
+    }
+
+    /// Notes that the client has used a session, and so knows its id.
+    pub(crate) fn mark_used(&self, session: &Session) {
+        if session.is_first_use() {
+            self.table.mark_used(session.id());
+        }
+    }
+
+    /// All sessions.
+    pub(crate) fn all(&self) -> Vec<Arc<Session>> {
+        self.table.all()
     }
 
     /// Adds a session, in place of an unused one of its caller where there is no room.
     pub(crate) fn add(&self, session: &Arc<Session>, caller: &Caller) -> Result<(), NoSession> {
         if let Some(replaced) = self.table.insert(session.id(), session.clone(), caller)? {
             replaced.close(&self.resources.config);
-            self.forget(&replaced);
+            self.leave(&replaced);
         }
         if let Some(store) = &self.resources.config.store {
             store.open(session.id(), caller);
@@ -51,11 +61,11 @@ impl Sessions {
         Ok(())
     }
 
-    /// Ends a session: it leaves the table, and its connection ends.
+    /// Ends a session here: it leaves the table, and its connection ends.
     pub(crate) fn end(&self, session: &Session) {
         session.close(&self.resources.config);
         if self.table.remove(session.id()).is_some() {
-            self.forget(session);
+            self.leave(session);
             self.resources.drain.note_end();
         }
     }
@@ -78,7 +88,7 @@ impl Sessions {
     pub(crate) fn close(&self) {
         for session in self.table.close() {
             session.retire(&self.resources.config);
-            self.forget(&session);
+            self.leave(&session);
         }
     }
 
@@ -102,10 +112,17 @@ impl Sessions {
         self.table.is_empty()
     }
 
-    /// Drops the remembered events of a session that has left the table.
-    fn forget(&self, session: &Session) {
+    /// Drops the remembered events of a session that has left the table. Where other nodes have it, it goes on there.
+    fn leave(&self, session: &Session) {
+        if session.shared().is_none() {
+            self.forget(session.id());
+        }
+    }
+
+    /// Drops the remembered events of a session that has ended.
+    pub(crate) fn forget(&self, id: SessionId) {
         if let Some(store) = &self.resources.config.store {
-            store.forget(session.id());
+            store.forget(id);
         }
     }
 }

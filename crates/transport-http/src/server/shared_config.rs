@@ -8,18 +8,50 @@ use crate::server::EndpointConfig;
 use crate::server::guarded_store::GuardedStore;
 
 impl EndpointConfig {
-    /// Shares the events of streams with the other nodes of the server: a client resumes a stream at any of them. Takes the place
-    /// of the [`event_store`](Self::event_store).
+    /// Shares sessions and the events of streams with the other nodes of the server, so that any of them serves any request. Takes the
+    /// place of the [`event_store`](Self::event_store).
     ///
-    /// A result is written once the store has it; where the store does not take it, it goes without an id. The stream of a node whose
-    /// lease has expired is taken over: requests that no stored event answers are answered with an error. [`Endpoint::run`]
-    /// runs the node. Whoever shuts the endpoint down [releases](Node::release) it afterwards, because other parts of the process
-    /// may use it.
+    /// - A node that gets a request of a session that it does not have loads its record, and gives the client's `initialize`, log
+    ///   level and subscriptions to the service. A session is at several nodes at once, until a client deletes it at one.
+    /// - A result is written once the store has it; where the store does not take it, it goes without an id. A client resumes a
+    ///   stream at any node. A stream whose node has no lease any more is taken over: requests that no stored event answers are
+    ///   answered with an error.
+    /// - Ids of requests to a client name this node. An answer that comes to another is sent to it, and a cancel to all.
+    /// - While the store is away, sessions that are here go on. Others get 503 with `Retry-After`, never 404.
+    ///
+    /// [`Endpoint::run`] runs the node. [`Endpoint::shutdown`] ends no session: their clients go on at other nodes, and streams of GETs
+    /// end with [`moved_retry`](Self::moved_retry). [Release](Node::release) the node after that; other parts of the process may use
+    /// it until then. Sessions without a [`Principal`](crate::server::Principal) are for everybody who knows their id.
     ///
     /// [`Endpoint::run`]: crate::server::Endpoint::run
+    /// [`Endpoint::shutdown`]: crate::server::Endpoint::shutdown
     #[must_use]
     pub fn node(mut self, node: Node) -> Self {
         self.store = Some(GuardedStore::of_node(node));
+        self
+    }
+
+    /// How many sessions of other nodes may be loaded at once (default 64). Requests of one session wait for one load. A request of
+    /// one more session gets 503. Only with a [`node`](Self::node).
+    #[must_use]
+    pub fn load_limit(mut self, sessions: usize) -> Self {
+        self.load_limit = sessions;
+        self
+    }
+
+    /// How many resources the client of a session may subscribe to (default 256). One more gets 429. Only with a
+    /// [`node`](Self::node).
+    #[must_use]
+    pub fn subscription_limit(mut self, resources: usize) -> Self {
+        self.record_limits.subscriptions = resources;
+        self
+    }
+
+    /// How many bytes the messages of a client may have from which another node continues its session (default 256 KiB): its
+    /// `initialize`, log level and subscriptions. More get 429. Only with a [`node`](Self::node).
+    #[must_use]
+    pub fn record_limit(mut self, bytes: usize) -> Self {
+        self.record_limits.bytes = bytes;
         self
     }
 

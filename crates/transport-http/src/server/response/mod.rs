@@ -3,6 +3,7 @@
 mod exchange;
 mod heads;
 mod posted;
+mod prepare;
 mod reading;
 mod resume;
 
@@ -13,14 +14,14 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use agentwire_jsonrpc::{Frame, Message, Request, RequestId};
-use agentwire_store::{EventId, SessionId};
+use agentwire_store::SessionId;
 use bytes::Bytes;
 use http::{HeaderMap, Response, StatusCode};
 
 use crate::server::connection::Connection;
 use crate::server::cors::CorsHeaders;
 use crate::server::endpoint_core::EndpointCore;
-use crate::server::guarded_store::GuardedStore;
+use crate::server::nodes::record;
 use crate::server::operation::check_calls;
 use crate::server::post::{PostHeaders, Routed, check_batch, routed};
 use crate::server::quota::Reservation;
@@ -28,11 +29,14 @@ use crate::server::refusal::Refusal;
 use crate::server::response::exchange::PendingExchange;
 use crate::server::response::heads::{empty, event_stream};
 use crate::server::response::posted::{Delivering, Waiting};
+use crate::server::response::prepare::{Next, Post, Prepare, Preparing};
 use crate::server::response::reading::Reading;
 use crate::server::response::resume::Resuming;
 use crate::server::response_stream::StreamReader;
 use crate::server::session::Session;
 use crate::server::{Body, Head, OperationCheck, Principal};
+
+pub(crate) use crate::server::response::prepare::Get;
 
 /// The future of an [`Endpoint`](crate::server::Endpoint)'s response to one request.
 ///
@@ -46,6 +50,8 @@ pub struct ResponseFuture<B> {
 enum ResponseState<B> {
     /// Reads the body of a POST.
     Reading(Reading<B>),
+    /// Waits for the store that several nodes share.
+    Preparing(Preparing),
     /// Waits until the session has room for the message.
     Delivering(Delivering),
     /// Waits for the first frame that answers a POST of a session.
@@ -82,28 +88,23 @@ impl<B> ResponseFuture<B> {
         Self::new(core, ResponseState::Ready(Some(empty(StatusCode::NO_CONTENT))))
     }
 
-    pub(crate) fn listening(core: &Arc<EndpointCore>, reader: StreamReader) -> Self {
-        let body = Body::stream(reader, None);
-        Self::new(core, ResponseState::Ready(Some(event_stream(body))))
-    }
-
-    pub(crate) fn resuming(
+    /// Opens or resumes a stream of a session.
+    pub(crate) fn streaming(
         core: &Arc<EndpointCore>,
         session: Arc<Session>,
-        after: EventId,
-        store: &GuardedStore,
-        reservation: Reservation,
+        get: Get,
     ) -> Result<Self, Refusal> {
-        let live = match session.resume(after, &core.resources)? {
-            // A store that other nodes share may know that one of them has taken the stream over.
-            Some(live) if live.place == after.place && store.node().is_none() => {
-                live.reader.reserve(reservation);
-                return Ok(Self::listening(core, live.reader));
-            }
-            live => live,
-        };
-        let resuming = Resuming::new(session, after, live, (&core.resources, store.clone()), reservation);
-        Ok(Self::new(core, ResponseState::Resuming(resuming)))
+        Ok(Self::new(core, open_stream(core, session, get)?))
+    }
+
+    /// The same for a session that may be at other nodes.
+    pub(crate) fn loading(core: &Arc<EndpointCore>, id: SessionId, head: Arc<Head>, get: Get) -> Self {
+        Self::new(core, ResponseState::Preparing(Preparing::get(core, id, head, get)))
+    }
+
+    /// Ends a session at all nodes.
+    pub(crate) fn deleting(core: &Arc<EndpointCore>, id: SessionId, head: &Head) -> Self {
+        Self::new(core, ResponseState::Preparing(Preparing::delete(core, id, head)))
     }
 
     fn new(core: &Arc<EndpointCore>, state: ResponseState<B>) -> Self {
@@ -149,8 +150,18 @@ where
                         Err(refusal) => refusal.into_response(),
                     }
                 }
+                ResponseState::Preparing(preparing) => {
+                    let next = ready!(preparing.poll(cx));
+                    match next.and_then(|next| go_on(&this.core, next)) {
+                        Ok(state) => {
+                            this.state = state;
+                            continue;
+                        }
+                        Err(refusal) => refusal.into_response(),
+                    }
+                }
                 ResponseState::Delivering(delivering) => {
-                    match ready!(delivering.poll_delivered(cx, &this.core.resources)) {
+                    match ready!(delivering.poll_delivered(cx, &this.core)) {
                         Ok(Some(waiting)) => {
                             this.state = ResponseState::Waiting(waiting);
                             continue;
@@ -221,10 +232,60 @@ fn deliver<B>(
         Frame::Single(Message::Request(request)) => request.id.clone(),
         _ => RequestId::NULL,
     };
-    let session = core.sessions.find(session, head.extensions().get::<Principal>());
-    let session = session.ok_or_else(|| Refusal::unknown_session().under(id.clone()))?;
+    let found = core.sessions.find(session, head.extensions().get::<Principal>());
+    let post = Post { id, frame, reservation, head };
+    match (core.resources.config.shared_node(), found) {
+        (None, Some(found)) => deliver_to(found, post),
+        (None, None) => Err(Refusal::unknown_session().under(post.id)),
+        (Some(node), found) => match Preparing::post(core, (node.id(), session), found, post) {
+            Prepare::Ready(found, post) => deliver_to(found, post),
+            Prepare::Waits(preparing) => Ok(ResponseState::Preparing(preparing)),
+        },
+    }
+}
+
+/// Brings a frame to a session that is here.
+fn deliver_to<B>(session: Arc<Session>, post: Post) -> Result<ResponseState<B>, Refusal> {
+    let Post { id, frame, reservation, head } = post;
     check_batch(&frame, || session.revision())?;
     Ok(ResponseState::Delivering(Delivering::new(session, id, frame, reservation, head)))
+}
+
+/// Goes on with a request that has been prepared.
+fn go_on<B>(core: &Arc<EndpointCore>, next: Next) -> Result<ResponseState<B>, Refusal> {
+    match next {
+        Next::Post(session, post) => deliver_to(session, post),
+        Next::Get(session, get) => open_stream(core, session, get),
+        Next::Done(status) => Ok(ResponseState::Ready(Some(empty(status)))),
+    }
+}
+
+/// Opens or resumes a stream of a session that is here.
+fn open_stream<B>(
+    core: &Arc<EndpointCore>,
+    session: Arc<Session>,
+    Get { after, reservation }: Get,
+) -> Result<ResponseState<B>, Refusal> {
+    let resources = &core.resources;
+    record::take_numbers(core, &session);
+    let listening = |reader: StreamReader, reservation| {
+        reader.reserve(reservation);
+        ResponseState::Ready(Some(event_stream(Body::stream(reader, None))))
+    };
+    let Some(after) = after else {
+        let reader = session.listen(resources)?;
+        return Ok(listening(reader, reservation));
+    };
+    let Some(store) = &resources.config.store else { return Err(Refusal::unknown_event()) };
+    let live = match session.resume(after, resources)? {
+        // A store that other nodes share may know that one of them has taken the stream over.
+        Some(live) if live.place == after.place && store.node().is_none() => {
+            return Ok(listening(live.reader, reservation));
+        }
+        live => live,
+    };
+    let resuming = Resuming::new(session, after, live, (resources, store.clone()), reservation);
+    Ok(ResponseState::Resuming(resuming))
 }
 
 /// Opens a session.
@@ -244,7 +305,13 @@ fn open<B>(
     let session_id = SessionId::random().ok_or_else(|| refuse(Refusal::unanswered()))?;
     let caller = head.caller();
     let (resources, sessions) = (&core.resources, &core.sessions);
-    let session = Arc::new(Session::new(session_id, principal, caller.clone(), id.clone(), resources.now()));
+    let now = resources.now();
+    let mut session = Session::new(session_id, principal.clone(), caller.clone(), id.clone(), now);
+    if resources.config.is_shared() {
+        let message = record::opening(&request, &resources.config).map_err(refuse)?;
+        session = session.sharing(record::new(principal.as_ref(), &caller, message), now);
+    }
+    let session = Arc::new(session);
     sessions.add(&session, &caller).map_err(|full| refuse(Refusal::from(full)))?;
     let head = Arc::new(head.kept());
     let reader = session.begin(request, reservation, &head, resources);

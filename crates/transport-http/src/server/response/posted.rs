@@ -6,18 +6,20 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use agentwire_jsonrpc::{Frame, RequestId};
+use agentwire_store::StoreError;
 use futures::FutureExt;
+use futures::future::BoxFuture;
 use http::Response;
 use tokio::time::Sleep;
 
 use crate::header;
 use crate::server::endpoint_core::EndpointCore;
+use crate::server::nodes::record;
 use crate::server::quota::Reservation;
 use crate::server::refusal::Refusal;
-use crate::server::resources::Resources;
 use crate::server::response::heads::formed;
 use crate::server::response_stream::StreamReader;
-use crate::server::session::Session;
+use crate::server::session::{DeliverError, Session};
 use crate::server::{AnswerForm, Body, Head};
 
 /// How long the first sessions wait for a task that serves them. The program may be about to start it.
@@ -39,9 +41,18 @@ pub(super) struct Waiting {
     id: RequestId,
     /// The session that the request opens.
     opens: Option<Arc<Session>>,
+    /// The response that opens a session, while its record is made.
+    creating: Option<Box<Creating>>,
     /// When a task must serve the sessions of the endpoint. None where one does.
     run_by: Option<Pin<Box<Sleep>>>,
     head_delay: HeadDelay,
+}
+
+/// A response that waits until other nodes can go on with its session.
+struct Creating {
+    response: Option<Response<Body>>,
+    created: BoxFuture<'static, Result<(), StoreError>>,
+    session: Arc<Session>,
 }
 
 /// How long to wait before committing to JSON or to an event stream.
@@ -68,18 +79,24 @@ impl Delivering {
     pub(super) fn poll_delivered(
         &mut self,
         cx: &mut Context<'_>,
-        resources: &Arc<Resources>,
+        core: &Arc<EndpointCore>,
     ) -> Poll<Result<Option<Waiting>, Refusal>> {
-        let taken =
-            ready!(self.session.poll_take(cx, &mut self.frame, &mut self.reservation, &self.head, resources));
-        let reader = taken.map_err(|error| Refusal::from(error).under(self.id.clone()))?;
+        let resources = &core.resources;
+        let taken = self.session.poll_take(cx, &mut self.frame, &mut self.reservation, &self.head, resources);
+        record::take_numbers(core, &self.session);
+        let refuse = |error| match error {
+            // It goes on at other nodes, and may be loaded again.
+            DeliverError::Gone if resources.config.is_shared() => Refusal::elsewhere(),
+            error => Refusal::from(error),
+        };
+        let reader = ready!(taken).map_err(|error| refuse(error).under(self.id.clone()))?;
         Poll::Ready(Ok(reader.map(|reader| {
             let head_delay = match reader.answer_form() {
                 AnswerForm::Events => HeadDelay::Polls(2),
                 AnswerForm::Json => HeadDelay::Unlimited,
             };
             let id = std::mem::replace(&mut self.id, RequestId::NULL);
-            Waiting { reader: Some(reader), id, opens: None, run_by: None, head_delay }
+            Waiting { reader: Some(reader), id, opens: None, creating: None, run_by: None, head_delay }
         })))
     }
 }
@@ -93,7 +110,8 @@ impl Waiting {
         is_running: bool,
     ) -> Self {
         let run_by = (!is_running).then(|| Box::pin(tokio::time::sleep(RUN_TIMEOUT)));
-        Self { reader: Some(reader), id, opens: Some(session), run_by, head_delay: HeadDelay::Unlimited }
+        let (opens, head_delay) = (Some(session), HeadDelay::Unlimited);
+        Self { reader: Some(reader), id, opens, creating: None, run_by, head_delay }
     }
 
     pub(super) fn poll_response(
@@ -101,6 +119,16 @@ impl Waiting {
         cx: &mut Context<'_>,
         core: &EndpointCore,
     ) -> Poll<Result<Response<Body>, Refusal>> {
+        if let Some(creating) = &mut self.creating {
+            let created = ready!(creating.created.poll_unpin(cx));
+            let response = creating.response.take().ok_or_else(Refusal::unanswered);
+            return Poll::Ready(created.map_err(|error| Refusal::store(&error)).and(response).map_err(
+                |why| {
+                    core.sessions.end(&creating.session);
+                    why.under(self.id.clone())
+                },
+            ));
+        }
         let Some(reader) = &mut self.reader else {
             return Poll::Ready(Err(Refusal::unanswered()));
         };
@@ -128,6 +156,11 @@ impl Waiting {
         };
         if let Some(session) = self.opens.take().filter(|session| session.is_open()) {
             response.headers_mut().insert(header::SESSION_ID, session.id().header());
+            if session.shared().is_some() {
+                let created = record::create(core.resources.clone(), session.clone()).boxed();
+                self.creating = Some(Box::new(Creating { response: Some(response), created, session }));
+                return self.poll_response(cx, core);
+            }
         }
         Poll::Ready(Ok(response))
     }

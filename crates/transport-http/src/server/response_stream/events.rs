@@ -156,16 +156,11 @@ impl ResponseStream {
     /// Stores that the stream runs at this node, once, where another node may ask for it.
     pub(super) fn begin_stored(&self, state: &mut StreamState, config: &EndpointConfig) {
         if !state.begun && self.number > 0 && config.is_shared() {
-            self.begin_again(state, config);
-        }
-    }
-
-    /// Stores that the stream runs at this node, under its present lease.
-    pub(super) fn begin_again(&self, state: &mut StreamState, config: &EndpointConfig) {
-        let Some((session, store)) = self.session.zip(config.store.as_ref()) else { return };
-        state.begun = true;
-        if let Durable::Later(stored) = store.begin(session, self.number, &self.requests) {
-            state.note(stored);
+            let Some((session, store)) = self.session.zip(config.store.as_ref()) else { return };
+            state.begun = true;
+            if let Durable::Later(stored) = store.begin(session, self.number, &self.requests) {
+                state.note(stored);
+            }
         }
     }
 

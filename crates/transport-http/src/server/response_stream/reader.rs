@@ -119,8 +119,9 @@ impl StreamReader {
     /// The form of the response, once it is known. With `now` it becomes a stream if nothing is queued.
     pub(crate) fn poll_form(&mut self, cx: &mut Context<'_>, now: bool) -> Poll<ResponseForm> {
         let mut state = self.stream.lock();
-        // All that comes is there, so one write has it once the store has the result.
-        let waits = state.ended && state.is_held() && self.poll_held(&mut state, cx).is_pending();
+        // All that comes is one event, so one write has it with the head once the store has it.
+        let is_one = state.ended && state.place == 1 && state.is_held();
+        let waits = is_one && self.poll_held(&mut state, cx).is_pending();
         if !waits && let Some(form) = self.decide(&mut state, now) {
             return Poll::Ready(form);
         }
@@ -149,13 +150,13 @@ impl StreamReader {
         if state.cut.is_some() || state.generation != self.generation {
             return Some(ResponseForm::Unanswered);
         }
-        let ended = state.ended;
+        let (ended, is_held) = (state.ended, state.is_held());
         Some(match &mut state.phase {
             Phase::Json(status, text) => {
                 ResponseForm::Json(*status, std::mem::take(text), state.reservation.take())
             }
             Phase::Event(event) => ResponseForm::Event(std::mem::take(event), state.reservation.take()),
-            Phase::Stream if ended => {
+            Phase::Stream if ended && !is_held => {
                 ResponseForm::Events(std::mem::take(&mut state.queue), state.reservation.take())
             }
             Phase::Stream => ResponseForm::Stream,

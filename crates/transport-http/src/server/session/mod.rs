@@ -3,6 +3,8 @@
 mod ending;
 mod full_streams;
 mod pending;
+mod remote;
+mod shared;
 mod state;
 
 use std::collections::VecDeque;
@@ -23,6 +25,8 @@ use crate::server::response_stream::{ResponseStream, ResumedStream, StreamReader
 use crate::server::session::state::{SessionState, answers_to};
 use crate::server::{AnswerForm, Caller, EndpointConfig, Head, Principal};
 
+pub(crate) use shared::{Change, NUMBERS, SharedSession};
+
 /// How many GET streams whose client has left are kept, so that it can resume them.
 const LEFT_STREAMS: usize = 4;
 
@@ -37,6 +41,8 @@ pub(crate) struct Session {
     state: Mutex<SessionState>,
     /// What serves it, once that runs.
     task: OnceLock<Weak<InlineTask>>,
+    /// None where no other node has it.
+    shared: Option<Box<SharedSession>>,
 }
 
 /// Why a POST is not taken.
@@ -47,6 +53,8 @@ pub(crate) enum DeliverError {
     InFlight(RequestId),
     /// As many requests as there may be are unanswered.
     TooMany(usize),
+    /// Numbers for further streams have not come from the store yet.
+    NoNumber,
 }
 
 impl Session {
@@ -68,6 +76,7 @@ impl Session {
             used: AtomicBool::new(false),
             state: Mutex::new(state),
             task: OnceLock::new(),
+            shared: None,
         }
     }
 
@@ -116,12 +125,10 @@ impl Session {
         if state.closed {
             return None;
         }
-        let stream = self.new_post(
-            &mut state,
-            std::slice::from_ref(&request.id),
-            resources.config.session_answer,
-            resources,
-        );
+        // The client has no id yet with which it could resume the stream at another node.
+        let number = if self.shared.is_some() { 0 } else { self.next_number(&mut state)? };
+        let asked = std::slice::from_ref(&request.id);
+        let stream = self.new_post(&state, number, asked, resources.config.session_answer);
         stream.reserve(Some(reservation));
         state.routes.insert(request.id.clone(), stream.clone());
         state.inbox.push_back((head.brings(Message::from(request)), None));
@@ -146,25 +153,15 @@ impl Session {
         let limit = resources.config.stream_limit;
         // Looked at before the ids, which are many in a batch: a POST comes here again each time it is woken.
         if state.inbox.len() >= resources.config.limits.inbox_limit {
-            if !state.posts.iter().any(|waker| waker.will_wake(cx.waker())) {
-                // Those whose clients have left are among them, until the inbox is read again.
-                if state.posts.len() >= limit {
-                    return Poll::Ready(Err(DeliverError::TooMany(limit)));
-                }
-                state.posts.push(cx.waker().clone());
-            }
-            return Poll::Pending;
+            return state.poll_post(cx, limit).map(|()| Err(DeliverError::TooMany(limit)));
         }
-        let Some(frame) = frame.take() else {
-            return Poll::Ready(Ok(None));
-        };
         let (one, many);
-        let asked: &[RequestId] = match &frame {
-            Frame::Single(Message::Request(request)) => {
+        let asked: &[RequestId] = match &*frame {
+            Some(Frame::Single(Message::Request(request))) => {
                 one = [request.id.clone()];
                 &one
             }
-            Frame::Batch(messages) => {
+            Some(Frame::Batch(messages)) => {
                 many = asked(messages);
                 &many
             }
@@ -176,8 +173,15 @@ impl Session {
         if !asked.is_empty() && state.routes.len() + asked.len() > limit.max(asked.len()) {
             return Poll::Ready(Err(DeliverError::TooMany(limit)));
         }
+        let number = if asked.is_empty() { None } else { self.next_number(&mut state) };
+        if number.is_none() && !asked.is_empty() {
+            return state.poll_post(cx, limit).map(|()| Err(DeliverError::TooMany(limit)));
+        }
+        let Some(frame) = frame.take() else {
+            return Poll::Ready(Ok(None));
+        };
         let form = form(&frame, resources);
-        let stream = (!asked.is_empty()).then(|| self.new_post(&mut state, asked, form, resources));
+        let stream = number.map(|number| self.new_post(&state, number, asked, form));
         if let Some(stream) = &stream {
             stream.reserve(reservation.take());
             asked.iter().for_each(|id| state.routes.insert(id.clone(), stream.clone()));
@@ -244,7 +248,12 @@ impl Session {
         let stream = match stream {
             Some(stream) => stream,
             // An answer whose request is gone belongs on no other stream.
-            None if is_answer(&frame) => return false,
+            None if is_answer(&frame) => {
+                // A session that is restored waits for the answer to `initialize`.
+                drop(state);
+                self.wake_posts();
+                return refused;
+            }
             None => match state.listener() {
                 Some(listener) => listener,
                 None => {
@@ -280,9 +289,9 @@ impl Session {
         {
             state.listeners.remove(oldest);
         }
-        state.streams += 1;
+        let number = self.next_number(&mut state).ok_or(DeliverError::NoNumber)?;
         let primes = state.revision.is_some_and(Revision::has_priming_events);
-        let stream = Arc::new(ResponseStream::for_get(state.streams, self.id, self.caller.clone(), primes));
+        let stream = Arc::new(ResponseStream::for_get(number, self.id, self.caller.clone(), primes));
         let reader = StreamReader::attach(&stream, resources);
         state.listeners.push(stream.clone());
         state.flush(&stream, resources);
@@ -323,17 +332,27 @@ impl Session {
         now.wrapping_sub(state.heard) >= if used { resources.ticks.idle } else { resources.ticks.opening }
     }
 
+    /// A number for a stream. None where one has to be waited for.
+    fn next_number(&self, state: &mut SessionState) -> Option<u64> {
+        match &self.shared {
+            None => {
+                state.streams += 1;
+                Some(state.streams)
+            }
+            Some(shared) => shared.next_number(),
+        }
+    }
+
     fn new_post(
         &self,
-        state: &mut SessionState,
+        state: &SessionState,
+        number: u64,
         asked: &[RequestId],
         form: AnswerForm,
-        resources: &Resources,
     ) -> Arc<ResponseStream> {
-        state.streams += 1;
         let primes = state.revision.is_some_and(Revision::has_priming_events);
-        let named = if resources.config.is_shared() { asked.into() } else { Box::default() };
-        let (number, asked) = (state.streams, (asked.len(), named));
+        let named = if self.shared.is_some() { asked.into() } else { Box::default() };
+        let asked = (asked.len(), named);
         Arc::new(ResponseStream::for_post(number, self.id, form, self.caller.clone(), asked, primes))
     }
 

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::task::Waker;
+use std::task::{Context, Poll, Waker};
 
 use agentwire_jsonrpc::{Frame, Intent, Malformed, Message, RequestId};
 use agentwire_mcp_wire::{Revision, initialize_version};
@@ -93,6 +93,18 @@ impl SessionState {
         let version = response.outcome.as_ref().ok().and_then(initialize_version);
         self.revision = version.and_then(|version| Revision::parse(&version));
         response.outcome.is_err()
+    }
+
+    /// Has a POST woken when there may be room for it. Ready where as many as `limit` wait.
+    pub(super) fn poll_post(&mut self, cx: &Context<'_>, limit: usize) -> Poll<()> {
+        if !self.posts.iter().any(|waker| waker.will_wake(cx.waker())) {
+            // Those whose clients have left are among them, until the inbox is read again.
+            if self.posts.len() >= limit {
+                return Poll::Ready(());
+            }
+            self.posts.push(cx.waker().clone());
+        }
+        Poll::Pending
     }
 
     /// The oldest stream that has a reader.

@@ -12,6 +12,7 @@ mod inline;
 mod lazy;
 mod limits;
 mod nasty;
+mod nodes;
 mod operations;
 mod panics;
 mod probes;

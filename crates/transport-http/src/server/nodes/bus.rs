@@ -1,0 +1,53 @@
+//! What other nodes tell an endpoint.
+
+use std::sync::Weak;
+
+use agentwire_jsonrpc::RawJson;
+use agentwire_store::{BusEvent, BusMessage, NodeListener, SessionId};
+
+use crate::server::endpoint_core::EndpointCore;
+use crate::server::nodes::address;
+use crate::server::nodes::change::refresh;
+
+/// Receives the messages of other nodes for the sessions of an endpoint.
+#[derive(Debug)]
+pub(crate) struct BusListener(pub(crate) Weak<EndpointCore>);
+
+impl NodeListener for BusListener {
+    fn on_event(&self, event: &BusEvent) {
+        let Some(core) = self.0.upgrade() else { return };
+        match event {
+            BusEvent::Message(BusMessage::SessionEnded(id)) => {
+                if let Some(session) = core.sessions.get(*id) {
+                    core.sessions.end(&session);
+                    core.sessions.forget(*id);
+                }
+            }
+            BusEvent::Message(BusMessage::SessionChanged(id)) => {
+                if let Some(session) = core.sessions.get(*id) {
+                    session.shared().iter().for_each(|shared| shared.set_stale());
+                    let core_of_job = core.clone();
+                    core.resources.spawn(async move { refresh(&core_of_job, &session).await });
+                }
+            }
+            BusEvent::Message(BusMessage::Client(id, message)) => receive(&core, *id, message),
+            // Each session looks at its record at the next tick.
+            BusEvent::Missed => core
+                .sessions
+                .all()
+                .iter()
+                .filter_map(|session| session.shared())
+                .for_each(|shared| shared.set_stale()),
+            _ => {}
+        }
+    }
+}
+
+/// Gives a session a message of its client that has come to another node.
+fn receive(core: &EndpointCore, id: SessionId, message: &RawJson) {
+    if let Some((node, session)) = core.resources.config.shared_node().zip(core.sessions.get(id))
+        && let Some(frame) = address::received(node.id(), message)
+    {
+        session.receive(frame, &core.resources);
+    }
+}

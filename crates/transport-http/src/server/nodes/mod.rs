@@ -1,0 +1,8 @@
+//! Sessions that several nodes share: any node goes on with a session that another has opened.
+
+pub(crate) mod address;
+pub(crate) mod bus;
+pub(crate) mod change;
+pub(crate) mod load;
+pub(crate) mod record;
+pub(crate) mod time;

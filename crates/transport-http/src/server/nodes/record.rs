@@ -1,0 +1,110 @@
+//! The record of a session: made, used for numbers of streams, and deleted.
+
+use std::sync::Arc;
+
+use agentwire_jsonrpc::{Message, RawJson, Request};
+use agentwire_store::{BusMessage, SessionId, SessionRecord, StoreError};
+use bytestring::ByteString;
+use http::StatusCode;
+use ring::digest;
+
+use crate::server::endpoint_core::EndpointCore;
+use crate::server::refusal::Refusal;
+use crate::server::resources::Resources;
+use crate::server::session::{NUMBERS, Session};
+use crate::server::{Caller, EndpointConfig, Principal};
+
+/// The record of a session that a message opens.
+pub(crate) fn new(principal: Option<&Principal>, caller: &Caller, initialize: RawJson) -> SessionRecord {
+    let mut record = SessionRecord::new(principal_digest(principal), vec![initialize]);
+    record.owner = caller.name().map(Into::into);
+    record
+}
+
+/// The message that opens a session, within the limit of records.
+pub(crate) fn opening(request: &Request, config: &EndpointConfig) -> Result<RawJson, Refusal> {
+    let limit = config.record_limits.bytes;
+    let message = text(&request.clone().into()).filter(|message| message.len() <= limit);
+    message.ok_or_else(|| {
+        let what = "bytes in the record of a session";
+        Refusal::busy(StatusCode::TOO_MANY_REQUESTS, what, limit)
+    })
+}
+
+/// The digest of the name of a principal. Records have no names.
+pub(crate) fn principal_digest(principal: Option<&Principal>) -> Option<[u8; 32]> {
+    let digest = digest::digest(&digest::SHA256, principal?.as_str().as_bytes());
+    digest.as_ref().try_into().ok()
+}
+
+/// The text of a message.
+pub(crate) fn text(message: &Message) -> Option<RawJson> {
+    let mut text = Vec::with_capacity(message.capacity());
+    message.write(&mut text);
+    RawJson::parse(ByteString::try_from(text).ok()?).ok()
+}
+
+/// Stores the record of a new session, and takes numbers for its streams. The client gets the session's id afterwards.
+pub(crate) async fn create(resources: Arc<Resources>, session: Arc<Session>) -> Result<(), StoreError> {
+    let Some((node, shared)) = resources.config.shared_node().zip(session.shared()) else { return Ok(()) };
+    let (id, records) = (session.id(), &node.stores().records);
+    let record = shared.record.lock().clone();
+    records.create(id, record, resources.config.idle).await?;
+    let block = records.take_streams(id, NUMBERS).await?;
+    shared.add_numbers(block);
+    Ok(())
+}
+
+/// Takes more numbers for the streams of a session where it has few.
+pub(crate) fn take_numbers(core: &Arc<EndpointCore>, session: &Arc<Session>) {
+    let Some(shared) = session.shared() else { return };
+    if !shared.begins_taking() {
+        return;
+    }
+    let (core_of_job, session) = (core.clone(), session.clone());
+    core.resources.spawn(async move {
+        let Some((node, shared)) = core_of_job.resources.config.shared_node().zip(session.shared()) else {
+            return;
+        };
+        match node.stores().records.take_streams(session.id(), NUMBERS).await {
+            Ok(Some(block)) => shared.add_numbers(Some(block)),
+            // The session has ended at another node.
+            Ok(None) => core_of_job.sessions.end(&session),
+            Err(_) => shared.add_numbers(None),
+        }
+        session.wake_posts();
+    });
+}
+
+/// Ends a session at every node.
+pub(crate) async fn delete(
+    core: Arc<EndpointCore>,
+    id: SessionId,
+    principal: Option<Principal>,
+) -> Result<(), Refusal> {
+    let Some(node) = core.resources.config.shared_node() else { return Err(Refusal::unknown_session()) };
+    let records = &node.stores().records;
+    let here = core.sessions.get(id);
+    match &here {
+        Some(here) if here.belongs_to(principal.as_ref()) => {}
+        Some(_) => return Err(Refusal::unknown_session()),
+        None => {
+            let record = records.load(id).await.map_err(|error| Refusal::store(&error))?;
+            let digest = principal_digest(principal.as_ref());
+            if record.is_none_or(|record| record.principal != digest) {
+                return Err(Refusal::unknown_session());
+            }
+        }
+    }
+    let deleted = records.delete(id).await.map_err(|error| Refusal::store(&error))?;
+    if let Some(here) = &here {
+        core.sessions.end(here);
+    }
+    core.sessions.forget(id);
+    if !deleted && here.is_none() {
+        return Err(Refusal::unknown_session());
+    }
+    // A node that misses this finds no record when it restarts the time to live of that.
+    node.announce(BusMessage::SessionEnded(id));
+    Ok(())
+}

@@ -1,0 +1,41 @@
+//! Keeps the records of sessions in use, and ends sessions that have ended at another node.
+
+use std::sync::Arc;
+
+use futures::StreamExt;
+use futures::stream;
+
+use crate::server::endpoint_core::EndpointCore;
+use crate::server::nodes::change::refresh;
+use crate::server::session::Session;
+
+/// How many records are looked at at once.
+const AT_ONCE: usize = 64;
+
+/// Restarts the time to live of the records of sessions that were used since, once in a tenth of that time.
+pub(crate) fn tick(core: &Arc<EndpointCore>) {
+    if !core.resources.config.is_shared() {
+        return;
+    }
+    let (now, every) = (core.resources.now(), (core.resources.ticks.idle / 10).max(1));
+    let due: Vec<_> = core.sessions.all().into_iter().filter(|session| session.is_due(now, every)).collect();
+    if due.is_empty() {
+        return;
+    }
+    let core_of_job = core.clone();
+    core.resources.spawn(async move {
+        let core = &core_of_job;
+        stream::iter(due).for_each_concurrent(AT_ONCE, |session| look(core, session)).await;
+    });
+}
+
+async fn look(core: &Arc<EndpointCore>, session: Arc<Session>) {
+    let Some((node, shared)) = core.resources.config.shared_node().zip(session.shared()) else { return };
+    if shared.is_stale() {
+        return refresh(core, &session).await;
+    }
+    if let Ok(false) = node.stores().records.touch(session.id()).await {
+        core.sessions.end(&session);
+        core.sessions.forget(session.id());
+    }
+}

@@ -1,0 +1,148 @@
+//! What a request needs from the store that several nodes share, before it goes on.
+
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use agentwire_jsonrpc::{Frame, RequestId};
+use agentwire_store::{BusMessage, EventId, NodeId, SessionId, StoreError};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use http::StatusCode;
+
+use crate::server::Head;
+use crate::server::endpoint_core::EndpointCore;
+use crate::server::nodes::address::{self, Forward};
+use crate::server::nodes::change::{changes, store};
+use crate::server::nodes::{load, record};
+use crate::server::quota::Reservation;
+use crate::server::refusal::Refusal;
+use crate::server::session::Session;
+
+/// A request that waits for the store, or for other nodes.
+pub(super) struct Preparing {
+    prepared: BoxFuture<'static, Result<Prepared, Refusal>>,
+    /// None once it has gone on.
+    then: Option<Prepares>,
+}
+
+/// What comes of it.
+enum Prepared {
+    Session(Arc<Session>),
+    Done(StatusCode),
+}
+
+/// What goes on once the session is here.
+enum Prepares {
+    Post(Post),
+    Get(Get),
+    Nothing,
+}
+
+/// A frame for a session.
+pub(super) struct Post {
+    pub(super) id: RequestId,
+    pub(super) frame: Frame,
+    pub(super) reservation: Reservation,
+    pub(super) head: Arc<Head>,
+}
+
+/// The opening of a stream.
+pub(crate) struct Get {
+    /// The event after which a stream is resumed.
+    pub(crate) after: Option<EventId>,
+    pub(crate) reservation: Reservation,
+}
+
+/// What a prepared request does.
+pub(super) enum Next {
+    Post(Arc<Session>, Post),
+    Get(Arc<Session>, Get),
+    Done(StatusCode),
+}
+
+/// What the shared store has to do with a POST.
+pub(super) enum Prepare {
+    /// Nothing: the session is here.
+    Ready(Arc<Session>, Post),
+    Waits(Preparing),
+}
+
+impl Preparing {
+    /// Brings a frame to its session, which may be at other nodes, and what is for other nodes to those.
+    pub(super) fn post(
+        core: &Arc<EndpointCore>,
+        (node, id): (NodeId, SessionId),
+        found: Option<Arc<Session>>,
+        post: Post,
+    ) -> Prepare {
+        let Post { id: request, frame, reservation, head } = post;
+        let runs_here = |id: &RequestId| found.as_ref().is_some_and(|session| session.has_request(id));
+        let (frame, forwards) = address::incoming(node, frame, runs_here);
+        let changes = frame.as_ref().map(changes).unwrap_or_default();
+        let then = frame.map(|frame| Post { id: request.clone(), frame, reservation, head: head.clone() });
+        let (session, then) = match (found, then) {
+            (Some(session), Some(post)) if forwards.is_empty() && changes.is_empty() => {
+                return Prepare::Ready(session, post);
+            }
+            rest => rest,
+        };
+        let is_done = then.is_none();
+        let core = core.clone();
+        let prepared = async move {
+            let session = match session {
+                Some(session) => session,
+                None => load::find(&core, id, &head).await?,
+            };
+            forward(&core, id, forwards).await?;
+            store(&core, &session, changes).await?;
+            Ok(if is_done { Prepared::Done(StatusCode::ACCEPTED) } else { Prepared::Session(session) })
+        };
+        let prepared = prepared.map(|result: Result<_, Refusal>| result.map_err(|why| why.under(request)));
+        let then = then.map_or(Prepares::Nothing, Prepares::Post);
+        Prepare::Waits(Self { prepared: prepared.boxed(), then: Some(then) })
+    }
+
+    /// Loads the session of a GET.
+    pub(super) fn get(core: &Arc<EndpointCore>, id: SessionId, head: Arc<Head>, get: Get) -> Self {
+        let core = core.clone();
+        let prepared = async move { load::find(&core, id, &head).await.map(Prepared::Session) };
+        Self { prepared: prepared.boxed(), then: Some(Prepares::Get(get)) }
+    }
+
+    /// Ends a session at all nodes.
+    pub(super) fn delete(core: &Arc<EndpointCore>, id: SessionId, head: &Head) -> Self {
+        let deleted = record::delete(core.clone(), id, head.extensions().get().cloned());
+        let prepared = deleted.map(|deleted| deleted.map(|()| Prepared::Done(StatusCode::NO_CONTENT)));
+        Self { prepared: prepared.boxed(), then: Some(Prepares::Nothing) }
+    }
+
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Next, Refusal>> {
+        let prepared = ready!(self.prepared.poll_unpin(cx))?;
+        Poll::Ready(Ok(match (prepared, self.then.take()) {
+            (Prepared::Session(session), Some(Prepares::Post(post))) => Next::Post(session, post),
+            (Prepared::Session(session), Some(Prepares::Get(get))) => Next::Get(session, get),
+            (Prepared::Done(status), _) => Next::Done(status),
+            (Prepared::Session(_), _) => return Poll::Ready(Err(Refusal::unanswered())),
+        }))
+    }
+}
+
+/// Sends messages of a client to the nodes that they are for.
+async fn forward(
+    core: &Arc<EndpointCore>,
+    session: SessionId,
+    forwards: Vec<Forward>,
+) -> Result<(), Refusal> {
+    let Some(node) = core.resources.config.shared_node() else { return Ok(()) };
+    for Forward { to, message } in forwards {
+        let message = BusMessage::Client(session, message);
+        let reached = match to {
+            Some(to) => node.stores().bus.send(to, message).await,
+            None => node.publish(message).await.map(|()| true),
+        };
+        if !reached.map_err(|error| Refusal::store(&error))? {
+            return Err(Refusal::store(&StoreError::away("the node does not run any more")));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,110 @@
+//! A session that several nodes share: it is opened again from its record, and gets messages that have come to other nodes.
+
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use agentwire_jsonrpc::{Frame, Message, RequestId};
+use agentwire_store::{SessionId, SessionRecord};
+use agentwire_transport::Packet;
+
+use crate::server::resources::Resources;
+use crate::server::session::shared::SharedSession;
+use crate::server::session::{Session, cancelled_by};
+use crate::server::{Caller, Head, Principal};
+
+impl Session {
+    /// A session of another node, which is to be [fed](Self::feed) the messages of its record.
+    pub(crate) fn restored(
+        id: SessionId,
+        principal: Option<Principal>,
+        caller: Caller,
+        record: SessionRecord,
+        now: u32,
+    ) -> Self {
+        Self::new(id, principal, caller, RequestId::NULL, now).sharing(record, now)
+    }
+
+    /// The same, with the record that other nodes have.
+    pub(crate) fn sharing(self, record: SessionRecord, now: u32) -> Self {
+        Self { shared: Some(Box::new(SharedSession::new(record, now))), ..self }
+    }
+
+    /// What other nodes share. None where there are none.
+    pub(crate) fn shared(&self) -> Option<&SharedSession> {
+        self.shared.as_deref()
+    }
+
+    /// Whether a request of the client is unanswered here.
+    pub(crate) fn has_request(&self, id: &RequestId) -> bool {
+        self.lock().routes.get(id).is_some()
+    }
+
+    /// Gives what serves the session a message that another node has taken. Nobody gets the answer.
+    pub(crate) fn feed(&self, frame: Frame, head: Option<&Arc<Head>>) {
+        let mut state = self.lock();
+        if let Frame::Single(Message::Request(request)) = &frame
+            && state.initialize.as_ref().is_some_and(RequestId::is_null)
+        {
+            // The first of them opens the session.
+            state.initialize = Some(request.id.clone());
+        }
+        state.inbox.push_back((packet(frame, head), None));
+        let waker = state.stream.take();
+        drop(state);
+        waker.into_iter().for_each(Waker::wake);
+    }
+
+    /// Takes a message of the client that has come to another node, if there is room for it.
+    pub(crate) fn receive(&self, frame: Frame, resources: &Resources) {
+        let mut state = self.lock();
+        let cancelled = cancelled_by(&frame);
+        let is_others = cancelled.as_ref().is_some_and(|id| state.routes.get(id).is_none());
+        if state.closed || is_others || state.inbox.len() >= resources.config.limits.inbox_limit {
+            return;
+        }
+        let given_up = cancelled.and_then(|id| state.routes.remove(&id));
+        state.inbox.push_back((packet(frame, None), None));
+        let waker = state.stream.take();
+        let is_drained = state.is_drained();
+        drop(state);
+        waker.into_iter().for_each(Waker::wake);
+        if let Some(stream) = given_up {
+            stream.expect_fewer(1, &resources.config);
+        }
+        if is_drained {
+            self.retire(&resources.config);
+        }
+    }
+
+    /// Ready when the request that opens the session is answered, or the session has ended.
+    pub(crate) fn poll_answered(&self, cx: &Context<'_>) -> Poll<()> {
+        let mut state = self.lock();
+        if state.closed || state.initialize.is_none() {
+            return Poll::Ready(());
+        }
+        // The POSTs are woken at each packet, and at the answer.
+        if !state.posts.iter().any(|waker| waker.will_wake(cx.waker())) {
+            state.posts.push(cx.waker().clone());
+        }
+        Poll::Pending
+    }
+
+    /// Wakes the POSTs that wait for room in the inbox, or for a number of a stream.
+    pub(crate) fn wake_posts(&self) {
+        let posts = std::mem::take(&mut self.lock().posts);
+        posts.into_iter().for_each(Waker::wake);
+    }
+
+    /// Whether the time to live of the record should be restarted, or the record looked at.
+    pub(crate) fn is_due(&self, now: u32, every: u32) -> bool {
+        let heard = self.lock().heard;
+        self.shared.as_ref().is_some_and(|shared| shared.is_due(now, heard, every))
+    }
+}
+
+fn packet(frame: Frame, head: Option<&Arc<Head>>) -> Packet {
+    match head {
+        Some(head) => head.brings(frame),
+        None => Packet::new(frame),
+    }
+}

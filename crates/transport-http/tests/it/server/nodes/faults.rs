@@ -1,0 +1,156 @@
+//! Stores that can be away, and that can make an event wait until it is stored.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use agentwire_store::{
+    Durable, Event, EventId, EventStore, Replay, Runs, SessionId, SessionRecord, SessionRecords, StoreError,
+    Stores, StreamBlock,
+};
+use bytes::Bytes;
+use futures::channel::oneshot;
+use futures::future::{BoxFuture, FutureExt};
+
+#[derive(Debug)]
+pub(crate) struct Faults {
+    stores: Stores,
+    away: AtomicBool,
+    holds: AtomicBool,
+    held: Mutex<Vec<oneshot::Sender<()>>>,
+}
+
+impl Faults {
+    /// The same stores with faults.
+    pub(crate) fn around(stores: Stores) -> (Arc<Self>, Stores) {
+        let (away, holds) = (AtomicBool::new(false), AtomicBool::new(false));
+        let faults = Arc::new(Self { stores: stores.clone(), away, holds, held: Mutex::default() });
+        let faulty = Stores::new(faults.clone(), faults.clone(), stores.bus, stores.nodes, stores.once);
+        (faults, faulty)
+    }
+
+    pub(crate) fn away(&self, away: bool) {
+        self.away.store(away, Ordering::SeqCst);
+    }
+
+    /// Events are stored, and nobody learns of it.
+    pub(crate) fn hold(&self) {
+        self.holds.store(true, Ordering::SeqCst);
+    }
+
+    pub(crate) fn release(&self) {
+        self.holds.store(false, Ordering::SeqCst);
+        for held in self.held.lock().unwrap().drain(..) {
+            let _ = held.send(());
+        }
+    }
+
+    fn is_away(&self) -> bool {
+        self.away.load(Ordering::SeqCst)
+    }
+
+    fn durable(&self, stored: impl FnOnce() -> Durable) -> Durable {
+        if self.is_away() {
+            return Durable::failed(StoreError::away("a test"));
+        }
+        match stored() {
+            Durable::Now if self.holds.load(Ordering::SeqCst) => {
+                let (release, released) = oneshot::channel();
+                self.held.lock().unwrap().push(release);
+                Durable::Later(released.map(|_| Ok(())).boxed())
+            }
+            stored => stored,
+        }
+    }
+
+    fn later<T: Send + 'static>(
+        &self,
+        result: impl FnOnce() -> BoxFuture<'static, Result<T, StoreError>>,
+    ) -> BoxFuture<'static, Result<T, StoreError>> {
+        if self.is_away() {
+            return std::future::ready(Err(StoreError::away("a test"))).boxed();
+        }
+        let result = result();
+        // As with an engine, others run meanwhile.
+        async move {
+            tokio::task::yield_now().await;
+            result.await
+        }
+        .boxed()
+    }
+}
+
+impl EventStore for Faults {
+    fn begin(&self, session: SessionId, stream: u64, runs: Runs) -> Durable {
+        self.durable(|| self.stores.events.begin(session, stream, runs))
+    }
+
+    fn append(&self, session: SessionId, event: Event, is_last: bool) -> Durable {
+        self.durable(|| self.stores.events.append(session, event, is_last))
+    }
+
+    fn end(&self, session: SessionId, stream: u64) -> Durable {
+        self.durable(|| self.stores.events.end(session, stream))
+    }
+
+    fn replay(
+        &self,
+        session: SessionId,
+        after: EventId,
+        limit: usize,
+    ) -> BoxFuture<'static, Result<Replay, StoreError>> {
+        self.later(|| self.stores.events.replay(session, after, limit))
+    }
+
+    fn take_over(
+        &self,
+        session: SessionId,
+        stream: u64,
+        last: Option<Bytes>,
+    ) -> BoxFuture<'static, Result<bool, StoreError>> {
+        self.later(|| self.stores.events.take_over(session, stream, last))
+    }
+
+    fn forget(&self, session: SessionId) {
+        self.stores.events.forget(session);
+    }
+}
+
+impl SessionRecords for Faults {
+    fn create(
+        &self,
+        session: SessionId,
+        record: SessionRecord,
+        time_to_live: Duration,
+    ) -> BoxFuture<'static, Result<(), StoreError>> {
+        self.later(|| self.stores.records.create(session, record, time_to_live))
+    }
+
+    fn load(&self, session: SessionId) -> BoxFuture<'static, Result<Option<SessionRecord>, StoreError>> {
+        self.later(|| self.stores.records.load(session))
+    }
+
+    fn touch(&self, session: SessionId) -> BoxFuture<'static, Result<bool, StoreError>> {
+        self.later(|| self.stores.records.touch(session))
+    }
+
+    fn update(
+        &self,
+        session: SessionId,
+        record: SessionRecord,
+    ) -> BoxFuture<'static, Result<bool, StoreError>> {
+        self.later(|| self.stores.records.update(session, record))
+    }
+
+    fn delete(&self, session: SessionId) -> BoxFuture<'static, Result<bool, StoreError>> {
+        self.later(|| self.stores.records.delete(session))
+    }
+
+    fn take_streams(
+        &self,
+        session: SessionId,
+        count: u64,
+    ) -> BoxFuture<'static, Result<Option<StreamBlock>, StoreError>> {
+        self.later(|| self.stores.records.take_streams(session, count))
+    }
+}

@@ -1,0 +1,88 @@
+//! A result is in the store before a client reads it.
+
+use std::time::Duration;
+
+use agentwire_transport_http::server::EndpointConfig;
+use futures::FutureExt;
+use serde_json::json;
+
+use super::super::script::request;
+use super::super::time::piece;
+use super::cluster::{Cluster, last_id, messages, rest};
+
+/// Long enough for everything that does not wait for the store, on a clock that only goes on when all wait.
+const A_WHILE: Duration = Duration::from_secs(1);
+
+#[tokio::test(start_paused = true)]
+async fn a_result_waits_until_it_is_stored_and_notifications_do_not() {
+    let mut cluster = Cluster::start(1, EndpointConfig::new()).await;
+    let session = cluster.open(0).await;
+    cluster.faults.hold();
+    let mut body = cluster.post(0, &session, &request(1, "count", json!({"n": 3}))).await.into_body();
+    let mut text = String::new();
+    while messages(&text).len() < 3 {
+        text += &piece(&mut body).await.unwrap();
+    }
+    assert!(!text.contains("counted"), "{text}");
+    assert!(tokio::time::timeout(A_WHILE, piece(&mut body)).await.is_err());
+    cluster.faults.release();
+    let result = piece(&mut body).await.unwrap();
+    assert_eq!(messages(&result), [json!({"jsonrpc": "2.0", "id": 1, "result": "counted"})]);
+    assert_eq!(last_id(&result), format!("{}-4", last_id(&text).split_once('-').unwrap().0));
+    assert_eq!(piece(&mut body).await, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_response_of_one_result_begins_when_that_is_stored() {
+    let mut cluster = Cluster::start(1, EndpointConfig::new()).await;
+    let session = cluster.open(0).await;
+    for (method, params) in [("echo", json!({"said": 1})), ("large", json!({"n": 100_000}))] {
+        cluster.faults.hold();
+        let asked = request(1, method, params);
+        let mut answering = Box::pin(cluster.post(0, &session, &asked));
+        assert!(tokio::time::timeout(A_WHILE, &mut answering).await.is_err(), "{method}");
+        drop(answering);
+        cluster.faults.release();
+    }
+    cluster.faults.hold();
+    let endpoint = &mut cluster.replicas[0].endpoint;
+    let headers = [("mcp-session-id", session.as_str())];
+    let mut answering = Box::pin(super::super::time::call(
+        endpoint,
+        "POST",
+        &headers,
+        &request(2, "echo", json!({"said": 2})),
+    ));
+    assert!((&mut answering).now_or_never().is_none());
+    cluster.faults.release();
+    let text = rest(answering.await).await;
+    assert_eq!(messages(&text), [json!({"jsonrpc": "2.0", "id": 2, "result": {"said": 2}})]);
+    assert!(text.contains("id: "), "{text}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_result_that_is_not_stored_goes_without_an_id() {
+    let mut cluster = Cluster::start(1, EndpointConfig::new()).await;
+    let session = cluster.open(0).await;
+    cluster.faults.away(true);
+    let text = rest(cluster.post(0, &session, &request(1, "echo", json!({"said": 1}))).await).await;
+    let data = r#"data: {"jsonrpc":"2.0","id":1,"result":{"said":1}}"#;
+    assert!(text.ends_with(&format!("\n\n{data}\n\n")), "{text}");
+    let text = rest(cluster.post(0, &session, &request(2, "large", json!({"n": 100_000}))).await).await;
+    let (_, result) = text.trim_end().rsplit_once("\n\n").unwrap();
+    assert!(result.starts_with(r#"data: {"jsonrpc":"2.0","id":2,"result":"yyy"#), "{}", &result[..100]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_another_node_has_taken_over_is_cut() {
+    let mut cluster = Cluster::start(2, EndpointConfig::new()).await;
+    let session = cluster.open(0).await;
+    let mut body = cluster.post(0, &session, &request(5, "wait", json!({}))).await.into_body();
+    let primed = piece(&mut body).await.unwrap();
+    cluster.leases.expire(cluster.replicas[0].node.lease());
+    let resumed = rest(cluster.get(1, &session, Some(&last_id(&primed))).await).await;
+    assert_eq!(messages(&resumed)[0]["error"]["code"], -32603, "{resumed}");
+    // The first node was only slow. What it has to say comes too late.
+    cluster.post(0, &session, &super::super::script::notification("finish")).await;
+    assert_eq!(piece(&mut body).await, None);
+}

@@ -1,0 +1,211 @@
+//! Sessions that go on at other nodes.
+
+use std::time::Duration;
+
+use agentwire_transport_http::server::EndpointConfig;
+use http::StatusCode;
+use serde_json::json;
+
+use super::super::script::{Heard, initialize, notification, request};
+use super::super::time::{call, piece};
+use super::cluster::{Cluster, id, last_id, rest, with_principals};
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+fn messages_of(heard: Vec<Heard>) -> Vec<String> {
+    let message = |heard| if let Heard::Message(method) = heard { Some(method) } else { None };
+    heard.into_iter().filter_map(message).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_goes_on_at_any_node_until_it_is_deleted_at_one() {
+    let mut cluster = Cluster::start(3, EndpointConfig::new()).await;
+    let session = cluster.open(0).await;
+    let subscribe = |uri| request(3, "resources/subscribe", json!({"uri": uri}));
+    for message in [
+        request(1, "logging/setLevel", json!({"level": "error"})),
+        request(2, "logging/setLevel", json!({"level": "info"})),
+        subscribe("a:1"),
+        subscribe("a:2"),
+        request(4, "resources/unsubscribe", json!({"uri": "a:1"})),
+    ] {
+        rest(cluster.post(0, &session, &message).await).await;
+    }
+    assert_eq!(cluster.echo(1, &session).await, StatusCode::OK);
+    let again =
+        ["initialize", "notifications/initialized", "logging/setLevel", "resources/subscribe", "echo"];
+    assert_eq!(messages_of(cluster.heard(1)), again);
+    // What a client asks for at one node, the others that have the session are given.
+    cluster.heard(0);
+    rest(cluster.post(1, &session, &subscribe("a:3")).await).await;
+    cluster.hears(0, &Heard::Message("resources/subscribe".into())).await;
+    rest(cluster.post(0, &session, &request(5, "resources/unsubscribe", json!({"uri": "a:3"}))).await).await;
+    cluster.hears(1, &Heard::Message("resources/unsubscribe".into())).await;
+
+    assert_eq!(cluster.echo(2, &session).await, StatusCode::OK);
+    assert_eq!(cluster.delete(2, &session).await, StatusCode::NO_CONTENT);
+    for at in 0..3 {
+        cluster.hears(at, &Heard::Ended).await;
+        assert_eq!(cluster.echo(at, &session).await, StatusCode::NOT_FOUND, "node {at}");
+    }
+    assert_eq!(cluster.delete(0, &session).await, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_deletes_a_session_that_it_does_not_have() {
+    let mut cluster = Cluster::start(2, EndpointConfig::new()).await;
+    let session = cluster.open(0).await;
+    assert_eq!(cluster.delete(1, &session).await, StatusCode::NO_CONTENT);
+    cluster.hears(0, &Heard::Ended).await;
+    assert_eq!(cluster.echo(0, &session).await, StatusCode::NOT_FOUND);
+    assert_eq!(cluster.heard(1), []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_is_only_for_the_principal_that_has_opened_it() {
+    let mut cluster = Cluster::start(2, with_principals()).await;
+    let ann = ("authorization", "Bearer ann");
+    let response = cluster.call(0, "POST", &[ann], &initialize("2025-11-25")).await;
+    let session = response.headers()["mcp-session-id"].to_str().unwrap().to_owned();
+    let bob = [("authorization", "Bearer bob"), ("mcp-session-id", &*session)];
+    let echo = request(1, "echo", json!({}));
+    for at in [0, 1] {
+        assert_eq!(cluster.call(at, "POST", &bob, &echo).await.status(), StatusCode::NOT_FOUND);
+        assert_eq!(cluster.call(at, "GET", &bob, "").await.status(), StatusCode::NOT_FOUND);
+        assert_eq!(cluster.call(at, "DELETE", &bob, "").await.status(), StatusCode::NOT_FOUND);
+        let own = [ann, ("mcp-session-id", &*session)];
+        assert_eq!(cluster.call(at, "POST", &own, &echo).await.status(), StatusCode::OK, "node {at}");
+        assert_eq!(cluster.call(at, "POST", &bob, &echo).await.status(), StatusCode::NOT_FOUND);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn many_requests_at_once_load_a_session_once() {
+    let mut cluster = Cluster::start(2, EndpointConfig::new()).await;
+    let session = cluster.open(0).await;
+    let headers = [("mcp-session-id", session.as_str())];
+    let calls: Vec<_> = (0..40)
+        .map(|id| {
+            let echo = request(id, "echo", json!({"said": id}));
+            call(&mut cluster.replicas[1].endpoint, "POST", &headers, &echo)
+        })
+        .collect();
+    for answer in futures::future::join_all(calls).await {
+        assert_eq!(answer.status(), StatusCode::OK);
+    }
+    let opened = cluster.heard(1).into_iter().filter(|heard| matches!(heard, Heard::Opened { .. }));
+    assert_eq!(opened.count(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_so_many_sessions_are_loaded_at_once() {
+    let mut cluster = Cluster::start(2, EndpointConfig::new().load_limit(2)).await;
+    let mut calls = Vec::new();
+    for _ in 0..3 {
+        let session = cluster.open(0).await;
+        let headers = [("mcp-session-id", session.as_str())];
+        calls.push(call(&mut cluster.replicas[1].endpoint, "POST", &headers, &request(1, "echo", json!({}))));
+    }
+    let answers = futures::future::join_all(calls).await;
+    let statuses: Vec<_> = answers.iter().map(|answer| answer.status().as_u16()).collect();
+    assert_eq!(statuses, [200, 200, 503]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn while_the_store_is_away_what_is_known_goes_on_and_nothing_is_said_to_be_gone() {
+    let mut cluster = Cluster::start(2, EndpointConfig::new()).await;
+    let session = cluster.open(0).await;
+    cluster.faults.away(true);
+    // More requests than there are numbers for streams.
+    for _ in 0..200 {
+        assert_eq!(cluster.echo(0, &session).await, StatusCode::OK);
+    }
+    let level = request(1, "logging/setLevel", json!({"level": "info"}));
+    assert_eq!(cluster.post(0, &session, &level).await.status(), StatusCode::OK);
+    for refused in [
+        cluster.post(1, &session, &request(1, "echo", json!({}))).await,
+        cluster.get(1, &session, None).await,
+        cluster.call(1, "DELETE", &[("mcp-session-id", session.as_str())], "").await,
+        cluster.call(1, "POST", &[], &initialize("2025-11-25")).await,
+    ] {
+        assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(refused.headers()["retry-after"], "1");
+        assert!(!refused.headers().contains_key("mcp-session-id"));
+    }
+    cluster.faults.away(false);
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    cluster.heard(1);
+    assert_eq!(cluster.echo(1, &session).await, StatusCode::OK);
+    let expected = ["initialize", "notifications/initialized", "logging/setLevel", "echo"];
+    assert_eq!(messages_of(cluster.heard(1)), expected, "the level was stored later");
+    assert_eq!(cluster.echo(0, &session).await, StatusCode::OK);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_subscribes_to_so_many_resources() {
+    let mut cluster = Cluster::start(1, EndpointConfig::new().subscription_limit(2).record_limit(2000)).await;
+    let session = cluster.open(0).await;
+    let mut statuses = Vec::new();
+    for uri in ["a:1", "a:2", "a:2", "a:3"] {
+        let subscribe = request(3, "resources/subscribe", json!({"uri": uri}));
+        statuses.push(cluster.post(0, &session, &subscribe).await.status().as_u16());
+    }
+    assert_eq!(statuses, [200, 200, 200, 429]);
+    let long = request(3, "logging/setLevel", json!({"level": "x".repeat(2000)}));
+    assert_eq!(cluster.post(0, &session, &long).await.status(), StatusCode::TOO_MANY_REQUESTS);
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {"x": "x".repeat(2000)}});
+    let long = cluster.call(0, "POST", &[], &request(0, "initialize", params)).await;
+    assert_eq!(long.status(), StatusCode::TOO_MANY_REQUESTS);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_missed_the_end_of_a_session_learns_of_it() {
+    let mut cluster = Cluster::start(1, EndpointConfig::new().idle(10 * MINUTE)).await;
+    let session = cluster.open(0).await;
+    assert!(cluster.stores.records.delete(id(&session)).await.unwrap());
+    let mut statuses = Vec::new();
+    for _ in 0..4 {
+        statuses.push(cluster.echo(0, &session).await);
+        tokio::time::sleep(MINUTE).await;
+    }
+    assert_eq!((statuses[0], statuses[3]), (StatusCode::OK, StatusCode::NOT_FOUND));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_idles_at_one_node_goes_on_at_another() {
+    let mut cluster = Cluster::start(2, EndpointConfig::new().idle(10 * MINUTE)).await;
+    let session = cluster.open(0).await;
+    for _ in 0..20 {
+        assert_eq!(cluster.echo(1, &session).await, StatusCode::OK);
+        tokio::time::sleep(MINUTE).await;
+    }
+    assert!(cluster.heard(0).contains(&Heard::Ended));
+    assert_eq!(cluster.echo(0, &session).await, StatusCode::OK);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refused_session_leaves_no_record_and_a_node_that_shuts_down_ends_none() {
+    let mut cluster = Cluster::start(2, EndpointConfig::new()).await;
+    let refused = cluster.call(0, "POST", &[], &initialize("refuse")).await;
+    assert!(!refused.headers().contains_key("mcp-session-id"));
+    let session = cluster.open(0).await;
+    let mut listening = cluster.get(0, &session, None).await.into_body();
+    let primed = last_id(&piece(&mut listening).await.unwrap());
+    let endpoint = cluster.replicas[0].endpoint.clone();
+    let shutdown = tokio::spawn(endpoint.shutdown(MINUTE));
+    assert_eq!(piece(&mut listening).await.as_deref(), Some("retry: 100\n\n"));
+    assert_eq!(piece(&mut listening).await, None);
+    drop(listening);
+    shutdown.await.unwrap();
+    assert_eq!(cluster.echo(0, &session).await, StatusCode::SERVICE_UNAVAILABLE);
+    cluster.replicas[0].node.release().await.unwrap();
+    let mut moved = cluster.get(1, &session, Some(&primed)).await;
+    assert_eq!(moved.status(), StatusCode::OK);
+    rest(cluster.post(1, &session, &request(2, "announce", json!({"at": 2}))).await).await;
+    let mut text = String::new();
+    while !text.contains("changed") {
+        text += &piece(moved.body_mut()).await.unwrap();
+    }
+    let ended = cluster.post(0, &session, &notification("x")).await;
+    assert_eq!(ended.status(), StatusCode::SERVICE_UNAVAILABLE, "never 404");
+}

@@ -1,0 +1,109 @@
+//! Streams that are resumed at other nodes.
+
+use std::time::Duration;
+
+use agentwire_transport_http::server::EndpointConfig;
+use http::StatusCode;
+use serde_json::json;
+
+use super::super::script::{notification, request};
+use super::super::time::piece;
+use super::cluster::{Cluster, last_id, messages, rest};
+
+#[tokio::test(start_paused = true)]
+async fn a_client_resumes_a_stream_at_any_node() {
+    let mut cluster = Cluster::start(3, EndpointConfig::new()).await;
+    let session = cluster.open(0).await;
+    let mut body = cluster.post(0, &session, &request(5, "wait", json!({}))).await.into_body();
+    let primed = last_id(&piece(&mut body).await.unwrap());
+    drop(body);
+    // It still runs: the client comes back soon.
+    let text = rest(cluster.get(1, &session, Some(&primed)).await).await;
+    assert_eq!(text, "retry: 100\n\n");
+    cluster.post(0, &session, &notification("finish")).await;
+    for at in [1, 2, 0] {
+        let text = rest(cluster.get(at, &session, Some(&primed)).await).await;
+        assert_eq!(messages(&text), [json!({"jsonrpc": "2.0", "id": 5, "result": "late"})], "node {at}");
+    }
+    let unknown = cluster.get(1, &session, Some("999-0")).await;
+    assert_eq!(unknown.status(), StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_long_stream_is_resumed_in_pieces_without_a_gap() {
+    let mut cluster = Cluster::start(2, EndpointConfig::new()).await;
+    let session = cluster.open(0).await;
+    let all = rest(cluster.post(0, &session, &request(1, "count", json!({"n": 6000}))).await).await;
+    assert_eq!(messages(&all).len(), 6001);
+    let first = all.lines().find_map(|line| line.strip_prefix("id: ")).unwrap();
+    let again = rest(cluster.get(1, &session, Some(first)).await).await;
+    assert_eq!(messages(&again), messages(&all));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_node_that_takes_a_stream_over_answers_what_is_unanswered() {
+    let mut cluster = Cluster::start(3, EndpointConfig::new()).await;
+    let session = cluster.open(0).await;
+    let mut body = cluster.post(0, &session, &request("five", "wait", json!({}))).await.into_body();
+    let primed = last_id(&piece(&mut body).await.unwrap());
+    cluster.kill(0).await;
+    let why = "interrupted: the node that ran this request has ended; it may have been done";
+    let error = json!({"jsonrpc": "2.0", "id": "five", "error": {"code": -32603, "message": why}});
+    let first = rest(cluster.get(1, &session, Some(&primed)).await).await;
+    assert_eq!(messages(&first), std::slice::from_ref(&error), "{first}");
+    for at in [2, 1] {
+        let again = rest(cluster.get(at, &session, Some(&primed)).await).await;
+        assert_eq!(messages(&again), std::slice::from_ref(&error), "node {at}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_whose_end_was_lost_is_ended_by_its_own_node() {
+    let mut cluster = Cluster::start(2, EndpointConfig::new()).await;
+    let session = cluster.open(0).await;
+    let mut body = cluster.post(0, &session, &request(5, "wait", json!({}))).await.into_body();
+    let primed = last_id(&piece(&mut body).await.unwrap());
+    drop(body);
+    cluster.faults.away(true);
+    cluster.post(0, &session, &notification("finish")).await;
+    cluster.faults.away(false);
+    let text = rest(cluster.get(0, &session, Some(&primed)).await).await;
+    assert_eq!(messages(&text)[0]["error"]["code"], -32603, "{text}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_stream_of_a_get_goes_on_where_the_client_is() {
+    let mut cluster = Cluster::start(2, EndpointConfig::new()).await;
+    let session = cluster.open(0).await;
+    let mut body = cluster.get(0, &session, None).await.into_body();
+    let primed = last_id(&piece(&mut body).await.unwrap());
+    rest(cluster.post(0, &session, &request(1, "announce", json!({"at": 1}))).await).await;
+    drop(body);
+    let mut moved = cluster.get(1, &session, Some(&primed)).await.into_body();
+    assert_eq!(messages(&piece(&mut moved).await.unwrap())[0]["params"]["at"], 1);
+    rest(cluster.post(1, &session, &request(2, "announce", json!({"at": 2}))).await).await;
+    let mut text = String::new();
+    while messages(&text).is_empty() {
+        text += &piece(&mut moved).await.unwrap();
+    }
+    assert_eq!(messages(&text)[0]["params"]["at"], 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_goes_on_at_a_node_that_has_lost_its_lease() {
+    let mut cluster = Cluster::start(2, EndpointConfig::new()).await;
+    let session = cluster.open(0).await;
+    let mut body = cluster.post(0, &session, &request(5, "wait", json!({}))).await.into_body();
+    let primed = last_id(&piece(&mut body).await.unwrap());
+    let lost = cluster.replicas[0].node.lease();
+    cluster.leases.expire(lost);
+    let renewed = async {
+        while cluster.replicas[0].node.lease() == lost {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), renewed).await.unwrap();
+    let mut resumed = cluster.get(0, &session, Some(&primed)).await.into_body();
+    cluster.post(0, &session, &notification("finish")).await;
+    assert_eq!(messages(&piece(&mut resumed).await.unwrap())[0]["result"], "late");
+}
