@@ -1,8 +1,8 @@
 //! What the nodes of one server share, on Redis 7 or Valkey 8.
 //!
 //! [`RedisStore`] implements each trait of [`agentwire_store`]: the events of streams, the records of sessions, messages between
-//! nodes, leases of nodes, and names that are used once. Behind features it is also the store of tasks of `mcp-server`, that of
-//! used proofs of `mcp-auth`, and that of an ACP agent's sessions.
+//! nodes, leases of nodes, and names that are used once. Behind features it is also the store of tasks of `mcp-server`, and that
+//! of an ACP agent's sessions. Proofs of possession for `mcp-auth` are names that are used once, by its `SharedReplayStore`.
 //!
 //! ```no_run
 //! use std::sync::Arc;
@@ -77,8 +77,6 @@ mod link;
 mod message;
 mod nodes;
 mod once;
-#[cfg(feature = "auth")]
-mod proofs;
 mod queue;
 mod records;
 mod running_stream;

@@ -16,7 +16,13 @@ use crate::store::RedisStore;
 struct LongName(usize);
 
 impl OnceStore for RedisStore {
-    fn insert(&self, name: &str, remember: Duration) -> BoxFuture<'static, Result<bool, StoreError>> {
+    /// Names of one owner have no limit: they expire.
+    fn insert(
+        &self,
+        name: &str,
+        _: Option<&str>,
+        remember: Duration,
+    ) -> BoxFuture<'static, Result<bool, StoreError>> {
         if name.len() > MAX_ONCE_NAME {
             return future::ready(Err(StoreError::full(LongName(name.len())))).boxed();
         }
@@ -33,5 +39,10 @@ impl OnceStore for RedisStore {
     fn contains(&self, name: &str) -> BoxFuture<'static, Result<bool, StoreError>> {
         let (link, key) = (self.link.clone(), self.keys.once(name));
         async move { Ok(link.run(redis::cmd("EXISTS").arg(key)).await? == Value::Int(1)) }.boxed()
+    }
+
+    fn remove(&self, name: &str) -> BoxFuture<'static, Result<(), StoreError>> {
+        let (link, key) = (self.link.clone(), self.keys.once(name));
+        async move { link.run(redis::cmd("UNLINK").arg(key)).await.map(drop) }.boxed()
     }
 }

@@ -209,6 +209,7 @@ mod subscription;
 mod tasks;
 mod template;
 mod tool;
+mod tool_call;
 mod tool_error;
 mod tool_result;
 #[cfg(feature = "validate")]

@@ -18,6 +18,16 @@ pub(crate) enum Holder {
     Unknown,
 }
 
+impl Holder {
+    /// The name of a principal or sender. Empty where there is none.
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            Self::Principal(name) | Self::Sender(name) => name,
+            Self::Session(_) | Self::Unknown => "",
+        }
+    }
+}
+
 /// The limits of a quota.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {

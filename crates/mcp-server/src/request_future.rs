@@ -2,13 +2,14 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context as TaskContext, Poll};
+use std::task::{Context as TaskContext, Poll, ready};
 
 use agentwire_jsonrpc::{ErrorObject, RawJson};
 use agentwire_mcp_schema::EmptyResult;
 use futures::future::BoxFuture;
 
 use crate::Context;
+use crate::input::SingleUse;
 use crate::scope::RequestScope;
 
 /// A function at work. It returns the text of the answer.
@@ -42,11 +43,13 @@ pub(crate) struct RequestFuture {
     context: Context,
     /// Whether the function goes on elsewhere.
     is_detached: bool,
+    /// The answer of a round that has ended, once the use of its state is given back.
+    ended: Option<(BoxFuture<'static, ()>, Result<RawJson, ErrorObject>)>,
 }
 
 impl RequestFuture {
     pub(crate) fn new(context: Context, handler: HandlerFuture) -> Self {
-        Self { handler, cancelled: None, context, is_detached: false }
+        Self { handler, cancelled: None, context, is_detached: false, ended: None }
     }
 
     /// Returns the function's future as it stands.
@@ -61,6 +64,12 @@ impl Future for RequestFuture {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
+        if let Some((giving_back, _)) = &mut this.ended {
+            ready!(giving_back.as_mut().poll(cx));
+        }
+        if let Some((_, answer)) = this.ended.take() {
+            return Poll::Ready(answer);
+        }
         // The function first: one that waits for its cancellation may still act on it.
         if let Poll::Ready(answer) = this.handler.as_mut().poll(cx) {
             return Poll::Ready(answer);
@@ -75,7 +84,16 @@ impl Future for RequestFuture {
         match this.context.round() {
             // The function waits for an answer that only the next round brings. It is dropped, as when it is cancelled.
             Some(round) if round.ends(cx) => {
-                Poll::Ready(round.end().and_then(|wanted| this.context.encode(wanted)))
+                let answer = round.end().and_then(|wanted| this.context.encode(wanted));
+                let Some(mut giving_back) = round.single_use().and_then(SingleUse::give_back) else {
+                    return Poll::Ready(answer);
+                };
+                this.handler = Box::pin(std::future::pending());
+                if giving_back.as_mut().poll(cx).is_ready() {
+                    return Poll::Ready(answer);
+                }
+                this.ended = Some((giving_back, answer));
+                Poll::Pending
             }
             _ => Poll::Pending,
         }

@@ -240,6 +240,8 @@ impl Server {
     /// - Changes of tools, prompts and resources are announced to clients of all nodes.
     /// - [Tasks](Self::tasks) are watched, answered and cancelled at any node, if all have one [store](Tasks::store) of tasks. A
     ///   task whose node has died has failed.
+    /// - A `requestState` is used once: a call that changes something is not worked on twice. See
+    ///   [`InputConfig`](crate::InputConfig).
     ///
     /// All nodes need the same [keys](InputConfig::keys). Give the node last: what is registered before is not announced.
     #[must_use]

@@ -18,6 +18,9 @@ use crate::text::{self, KeyTextError};
 #[derive(Clone, Default)]
 pub struct SealingKeys(Arc<Mutex<Keys>>);
 
+/// The characters of the form, the id, the nonce and the tag, which are 45 bytes.
+const NAME: usize = 60;
+
 #[derive(Clone, Default)]
 struct Keys {
     /// None until it is needed.
@@ -85,6 +88,12 @@ impl SealingKeys {
         [sealing, opening].into_iter().flatten().find_map(|key| key.open(about, &sealed))
     }
 
+    /// Names a sealed text: no other has this name, of 60 characters. Only that of a text that was [opened](Self::open) means
+    /// anything.
+    pub fn name(sealed: &str) -> &str {
+        sealed.get(..NAME).unwrap_or(sealed)
+    }
+
     fn sealing(&self) -> Result<Key, SealError> {
         let mut keys = self.0.lock();
         Ok(match &keys.sealing {
@@ -134,6 +143,8 @@ mod tests {
         assert!(opens(&keys, &text) && !opens(&SealingKeys::default(), &text));
         assert_eq!(keys.open(b"other", &text), None);
         assert_ne!(sealed(&keys), text, "each has its own nonce");
+        assert_ne!(SealingKeys::name(&sealed(&keys)), SealingKeys::name(&text));
+        assert_eq!(SealingKeys::name(&text).len(), 60);
         let bytes = URL_SAFE_NO_PAD.decode(&text).unwrap();
         for place in 0..bytes.len() {
             let mut other = bytes.clone();

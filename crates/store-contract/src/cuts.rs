@@ -81,7 +81,7 @@ pub fn a_cut_gives_no_number_and_no_name_twice(fixture: &dyn Fixture) -> BoxFutu
             let name = format!("state/{round}");
             let mut first = 0;
             for _ in 0..3 {
-                let used = cut_during(fixture, node.once.insert(&name, fixture.time_to_live())).await;
+                let used = cut_during(fixture, node.once.insert(&name, None, fixture.time_to_live())).await;
                 first += usize::from(used == Some(true));
                 fixture.pass(fixture.time_to_live() / 100).await;
             }
@@ -145,7 +145,7 @@ pub fn what_is_durable_survives_a_restart(fixture: &dyn Fixture) -> BoxFuture<'_
         append(&*node.events, session, 1, 1..=3).await;
         let last = node.events.append(session, event(2, 1), true).wait().await;
         assert!(last.is_ok(), "{last:?}");
-        let name = node.once.insert("state/1", fixture.time_to_live()).await;
+        let name = node.once.insert("state/1", None, fixture.time_to_live()).await;
         assert_eq!(name.ok(), Some(true));
         let old = lease.node();
         drop((lease, node));
@@ -160,7 +160,7 @@ pub fn what_is_durable_survives_a_restart(fixture: &dyn Fixture) -> BoxFuture<'_
         // A store may leave numbers out, where it cannot know what was taken last.
         let block = node.records.take_streams(session, 1).await.ok().flatten().expect("there are numbers");
         assert!(block.start >= next && block.end == block.start + 1, "{block:?} after {next}");
-        assert_eq!(node.once.insert("state/1", fixture.time_to_live()).await.ok(), Some(false));
+        assert_eq!(node.once.insert("state/1", None, fixture.time_to_live()).await.ok(), Some(false));
         assert_eq!(places(&*node.events, session, 1, 0).await, [1, 2, 3]);
         assert_eq!(places(&*node.events, session, 2, 0).await, [1]);
         assert_eq!(rest(&*node.events, session, 2).await, Rest::Ended);

@@ -94,6 +94,7 @@ macro_rules! contract_tests {
             once::a_name_is_taken_once_until_it_expires
             once::of_several_uses_at_once_one_is_the_first
             once::a_name_has_a_longest_length
+            once::a_name_that_was_removed_is_used_again
             leases::a_node_is_alive_while_it_holds_its_lease
             leases::a_node_that_was_stopped_writes_nothing_any_more
             buses::a_message_reaches_every_other_node

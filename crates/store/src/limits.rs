@@ -49,7 +49,7 @@ impl StoreLimits {
         self
     }
 
-    /// The names that are used once. Where there is no room, no more are added.
+    /// The names that are used once, of which one owner has up to a quarter. Where there is no room, no more are added.
     pub const fn names(mut self, bytes: usize) -> Self {
         self.names = bytes;
         self

@@ -19,11 +19,23 @@ pub trait OnceStore: fmt::Debug + Send + Sync + 'static {
     /// Remembers a name for so long, by the clock of the store. Returns false where it is remembered already. Of several calls at
     /// once with one name, one returns true.
     ///
+    /// `owner` names the caller that the room for the name counts for, as in [`EventStore::open`](crate::EventStore::open): a store
+    /// with a limit leaves room for others. One that expires names soon and has the memory of an engine may need none.
+    ///
     /// # Errors
     ///
-    /// [`StoreError::Full`] where there is no room, and for a name that is too long: the caller then refuses the use.
-    fn insert(&self, name: &str, remember: Duration) -> BoxFuture<'static, Result<bool, StoreError>>;
+    /// [`StoreError::Full`] where there is no room, or the owner has its share of it, and for a name that is too long: the caller
+    /// then refuses the use.
+    fn insert(
+        &self,
+        name: &str,
+        owner: Option<&str>,
+        remember: Duration,
+    ) -> BoxFuture<'static, Result<bool, StoreError>>;
 
     /// Returns whether a name is remembered.
     fn contains(&self, name: &str) -> BoxFuture<'static, Result<bool, StoreError>>;
+
+    /// Forgets a name whose use has come to nothing, so that it can be used.
+    fn remove(&self, name: &str) -> BoxFuture<'static, Result<(), StoreError>>;
 }

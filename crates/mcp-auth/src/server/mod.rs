@@ -96,6 +96,7 @@ mod rejection;
 mod replay;
 mod resource_server;
 mod scopes;
+mod shared_replay;
 
 pub use access_token::{AccessToken, InsufficientScope};
 pub use dpop::DpopPolicy;
@@ -106,3 +107,4 @@ pub use public_url::InvalidPublicUrl;
 pub use rejection::Rejection;
 pub use replay::{MemoryReplayStore, ReplayStore};
 pub use resource_server::ResourceServer;
+pub use shared_replay::SharedReplayStore;

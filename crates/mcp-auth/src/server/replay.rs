@@ -19,7 +19,8 @@ const CAPACITY: usize = 1_000_000;
 /// How many of them one caller may have in any case.
 const MIN_OF_CALLER: usize = 1000;
 
-/// The proofs that were used, by their names, until they expire. Servers that share a resource share one.
+/// The proofs that were used, by their names, until they expire. Servers that share a resource share one, such as a
+/// [`SharedReplayStore`](crate::server::SharedReplayStore).
 pub trait ReplayStore: fmt::Debug + Send + Sync {
     /// Remembers a name of 43 characters of base64url until `expires_at`, in seconds since 1970. False where it is remembered
     /// already. `caller` is who sent the proof: a store in memory bounds how many one has, so that others keep room. Of two calls at once with one name, one gets false: in Redis, `SET name 1 NX EXAT expires_at`.

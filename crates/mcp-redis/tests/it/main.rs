@@ -12,12 +12,12 @@ mod faults;
 mod nodes;
 mod once;
 mod outage;
-#[cfg(feature = "auth")]
-mod proofs;
 mod proxy;
 mod records;
 mod reshard;
 mod sentinel;
+#[cfg(feature = "tasks")]
+mod servers;
 #[cfg(feature = "tasks")]
 mod tasks;
 #[cfg(feature = "tls")]

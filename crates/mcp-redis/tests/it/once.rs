@@ -10,16 +10,16 @@ use crate::engine::{Engine, until};
 pub(crate) async fn check(store: &RedisStore, other: &RedisStore) {
     let hour = Duration::from_secs(3600);
     assert!(!other.contains("a").await.unwrap());
-    let calls = (0..20).map(|call| if call % 2 == 0 { store } else { other }.insert("a", hour));
+    let calls = (0..20).map(|call| if call % 2 == 0 { store } else { other }.insert("a", None, hour));
     let taken = futures::future::join_all(calls).await.into_iter().filter(|taken| *taken.as_ref().unwrap());
     assert_eq!(taken.count(), 1);
     assert!(other.contains("a").await.unwrap());
-    assert!(store.insert(&"x".repeat(MAX_ONCE_NAME), hour).await.unwrap());
-    let long = store.insert(&"x".repeat(MAX_ONCE_NAME + 1), hour).await;
+    assert!(store.insert(&"x".repeat(MAX_ONCE_NAME), None, hour).await.unwrap());
+    let long = store.insert(&"x".repeat(MAX_ONCE_NAME + 1), None, hour).await;
     assert!(matches!(long, Err(StoreError::Full(_))), "{long:?}");
-    assert!(store.insert("short", Duration::from_millis(200)).await.unwrap());
+    assert!(store.insert("short", None, Duration::from_millis(200)).await.unwrap());
     until(async || !other.contains("short").await.unwrap()).await;
-    assert!(store.insert("short", hour).await.unwrap());
+    assert!(store.insert("short", None, hour).await.unwrap());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -49,7 +49,7 @@ async fn nodes_follow_the_master() {
     until(async || {
         use agentwire_store::OnceStore;
         let [one, two] = [&store, &other]
-            .map(|store| store.insert("after the failover", std::time::Duration::from_secs(9)));
+            .map(|store| store.insert("after the failover", None, std::time::Duration::from_secs(9)));
         one.await.is_ok() & two.await.is_ok()
     })
     .await;

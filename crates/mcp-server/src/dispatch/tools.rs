@@ -6,8 +6,8 @@ use agentwire_mcp_schema::{CallToolRequest, ListToolsRequest};
 use super::pending::PendingRequest;
 use crate::capability::Capability;
 use crate::request_future::Reply;
-use crate::tasks;
 use crate::tool::wrong_arguments;
+use crate::{tasks, tool_call};
 
 pub(super) fn answer(pending: PendingRequest<'_>) -> Result<Reply, ErrorObject> {
     let server = pending.server;
@@ -36,7 +36,7 @@ fn call(pending: PendingRequest<'_>) -> Result<Reply, ErrorObject> {
     if let Some(plan) = plan {
         return plan.start(server, &tool, &arguments, context);
     }
-    match tool.run(server.first_layer(), &arguments, context.clone()) {
+    match tool_call::start(&tool, server.first_layer(), &arguments, context.clone()) {
         Ok(handler) => Ok(Reply::Handler(context, handler)),
         Err(why) => wrong_arguments(&name, &why, &context).map(Reply::done),
     }

@@ -9,7 +9,17 @@ use agentwire_transport::MessageSource;
 ///
 /// What a client of 2026-07-28 is answered before its request is worked on holds a `requestState`: the answers so far,
 /// encrypted and sealed, so that the server need remember nothing. It opens only for the same request, by the same
-/// caller, for some time. A second use of the same state is not detected.
+/// caller, for some time.
+///
+/// # Single use
+///
+/// A server that is a [node](crate::Server::node) remembers which states were used, at all nodes. A call of a tool with a state that
+/// was used, or is in use, is refused as invalid params: the client whose response was lost begins anew without the state, if the
+/// call may be made twice. This holds for tools without the hint that they only read or may be repeated
+/// ([`ToolAnnotations`](crate::schema::ToolAnnotations)). A state that has led to another question is not used: a client can
+/// repeat that round. While the store cannot be reached, such calls fail, and nothing runs.
+///
+/// A server that is no node does not detect a second use.
 #[derive(Clone)]
 pub struct InputConfig {
     pub(crate) timeout: Option<Duration>,

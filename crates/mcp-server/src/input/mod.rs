@@ -13,6 +13,7 @@ mod format;
 mod keys;
 mod page;
 mod round;
+mod single_use;
 mod state;
 
 use agentwire_jsonrpc::RequestMethod;
@@ -30,6 +31,7 @@ pub use form::Form;
 pub(crate) use keys::Keys;
 pub use page::Page;
 pub(crate) use round::InputRound;
+pub(crate) use single_use::SingleUse;
 
 /// Something that brings a question to the client and the answer back.
 pub(crate) trait Questioner {

@@ -7,6 +7,7 @@ use agentwire_sync::{Monitor, Wakers};
 use agentwire_transport::MessageSource;
 use bytestring::ByteString;
 
+use crate::input::single_use::SingleUse;
 use crate::input::state::{Answers, RoundState, request_binding};
 use crate::input::{AskError, AskErrorKind, Question, Questioner};
 use crate::settings::Settings;
@@ -26,6 +27,8 @@ pub(crate) struct InputRound {
     questions: Monitor<Questions>,
     /// The task that polls the request, which ends the round when there is a question.
     ending: Wakers<1>,
+    /// The state that the request brings, where it is used once.
+    single_use: Option<SingleUse>,
 }
 
 #[derive(Default)]
@@ -51,16 +54,19 @@ impl InputRound {
         let principal = config.principal_of(source);
         let wrong =
             |name: &'static str| move |why| ErrorObject::invalid_params(format_args!("`{name}`: {why}"));
+        let mut single_use = None;
         let state = match sealed {
             None => RoundState::default(),
             Some(text) => {
                 let sealed: String = read(text).map_err(wrong("requestState"))?;
                 let limit = settings.value_limit;
-                RoundState::open(
-                    config,
-                    &request_binding(method, params, principal.as_deref(), limit)?,
-                    &sealed,
-                )?
+                let binding = request_binding(method, params, principal.as_deref(), limit)?;
+                let state = RoundState::open(config, &binding, &sealed)?;
+                single_use = settings.node.as_ref().map(|node| {
+                    let owner = settings.sender(source).map(|sender| sender.name().to_owned());
+                    SingleUse::new(node, &sealed, owner, state.left())
+                });
+                state
             }
         };
         let fresh: Answers = match responses {
@@ -69,7 +75,12 @@ impl InputRound {
         };
         let (settings, method, params) = (settings.clone(), method.clone(), params.clone());
         let (questions, ending) = (Monitor::default(), Wakers::default());
-        Ok(Some(Self { settings, method, params, principal, state, fresh, questions, ending }))
+        Ok(Some(Self { settings, method, params, principal, state, fresh, questions, ending, single_use }))
+    }
+
+    /// The state that the request brings, where the server remembers which were used.
+    pub(crate) fn single_use(&self) -> Option<&SingleUse> {
+        self.single_use.as_ref()
     }
 
     /// Whether there are questions, so that the round ends. If not, the next question wakes the task of `cx`.

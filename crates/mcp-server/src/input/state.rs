@@ -1,7 +1,7 @@
 //! What a `requestState` holds, and what it belongs to.
 
 use std::collections::BTreeMap;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use agentwire_jsonrpc::runtime::Members;
 use agentwire_jsonrpc::{ErrorObject, RawJson, read_bytes};
@@ -30,6 +30,11 @@ impl RoundState {
     /// What is known when the next round begins, if nothing is added.
     pub(crate) fn next(&self) -> Self {
         Self { expires: 0, round: self.round.saturating_add(1), answers: self.answers.clone() }
+    }
+
+    /// For how long the state can be used.
+    pub(crate) fn left(&self) -> Duration {
+        Duration::from_millis(self.expires.saturating_sub(now()))
     }
 
     /// Encrypts and seals the state for the request that `binding` stands for.

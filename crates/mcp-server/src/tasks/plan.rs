@@ -21,7 +21,7 @@ use crate::quota::QuotaExceeded;
 use crate::request_future::{HandlerFuture, Reply, RequestFuture};
 use crate::server::ServerParts;
 use crate::tool::wrong_arguments;
-use crate::{Context, ServerTool, TaskOwner, TaskRecord};
+use crate::{Context, ServerTool, TaskOwner, TaskRecord, tool_call};
 
 /// How a call becomes a task.
 pub(crate) struct Plan {
@@ -89,7 +89,7 @@ impl Plan {
         let ttl = self.tasks.effective_ttl(self.ttl);
         let handle = TaskHandle::new(TaskRecord::new(new_name()?, owner, context.revision(), ttl));
         context.set_task_handle(handle.clone());
-        let running = match tool.run(server.first_layer(), arguments, context.clone()) {
+        let running = match tool_call::start(tool, server.first_layer(), arguments, context.clone()) {
             Ok(running) => running,
             // Who asks for a task can read nothing in the place of one.
             Err(why) if context.revision().has_core_tasks() => {

@@ -60,6 +60,8 @@ enum Fault {
     NamesAgain,
     /// A long name is taken for its beginning.
     CutsNames,
+    /// A name that was removed stays.
+    KeepsNames,
     /// A node is alive for ever.
     Immortal,
     /// A lost lease is not noticed.
@@ -307,14 +309,23 @@ impl SessionRecords for Mutant {
 }
 
 impl OnceStore for Mutant {
-    fn insert(&self, name: &str, remember: Duration) -> BoxFuture<'static, Result<bool, StoreError>> {
+    fn insert(
+        &self,
+        name: &str,
+        owner: Option<&str>,
+        remember: Duration,
+    ) -> BoxFuture<'static, Result<bool, StoreError>> {
         let name = if self.is(Fault::CutsNames) { &name[..name.len().min(100)] } else { name };
-        let inserted = self.inner.once.insert(name, remember);
+        let inserted = self.inner.once.insert(name, owner, remember);
         if self.is(Fault::NamesAgain) { ready(Ok(true)).boxed() } else { inserted }
     }
 
     fn contains(&self, name: &str) -> BoxFuture<'static, Result<bool, StoreError>> {
         self.inner.once.contains(name)
+    }
+
+    fn remove(&self, name: &str) -> BoxFuture<'static, Result<(), StoreError>> {
+        if self.is(Fault::KeepsNames) { ready(Ok(())).boxed() } else { self.inner.once.remove(name) }
     }
 }
 
@@ -402,6 +413,7 @@ const CAUGHT: &[(Test, &[Fault])] = &[
     (once::a_name_is_taken_once_until_it_expires, &[Fault::NamesAgain, Fault::NoExpiry]),
     (once::of_several_uses_at_once_one_is_the_first, &[Fault::NamesAgain]),
     (once::a_name_has_a_longest_length, &[Fault::CutsNames]),
+    (once::a_name_that_was_removed_is_used_again, &[Fault::KeepsNames, Fault::NamesAgain]),
     (leases::a_node_is_alive_while_it_holds_its_lease, &[Fault::Immortal]),
     (leases::a_node_that_was_stopped_writes_nothing_any_more, &[Fault::LeaseNotLost, Fault::HidesRefusal]),
     (buses::a_message_reaches_every_other_node, &[Fault::Echo]),

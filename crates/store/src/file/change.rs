@@ -37,7 +37,14 @@ pub(super) enum Change {
     /// The next number of a stream.
     Streams { session: SessionId, next: u64 },
     /// A name that is used.
-    Name { name: String, expires: u64 },
+    Name {
+        name: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        owner: Option<String>,
+        expires: u64,
+    },
+    /// A name that may be used again.
+    NameRemoved { name: String },
     /// Nothing: a write that tells whether the disk works.
     Check,
 }
@@ -54,7 +61,8 @@ impl Change {
             Self::Event { event, .. } => event.data.len(),
             Self::Record { record, .. } => record.messages.iter().map(|message| message.len()).sum(),
             Self::Begin { requests, .. } => requests.len() * 64,
-            Self::Name { name, .. } => name.len(),
+            Self::Name { name, owner, .. } => name.len() + owner.as_ref().map_or(0, String::len),
+            Self::NameRemoved { name } => name.len(),
             _ => 0,
         };
         size_of::<Self>() + more
@@ -122,7 +130,9 @@ mod tests {
             Change::Touch { session, expires: 5 },
             Change::Delete { session },
             Change::Streams { session, next: 65 },
-            Change::Name { name: "state/1".into(), expires: 7 },
+            Change::Name { name: "state/1".into(), owner: None, expires: 7 },
+            Change::Name { name: "state/1".into(), owner: Some("ada".into()), expires: 7 },
+            Change::NameRemoved { name: "state/1".into() },
             Change::Check,
         ];
         let mut text = Vec::new();

@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     fn name(number: usize) -> Change {
-        Change::Name { name: number.to_string(), expires: 1 }
+        Change::Name { name: number.to_string(), owner: None, expires: 1 }
     }
 
     fn names(path: &std::path::Path) -> (Loaded, Vec<Change>) {

@@ -315,11 +315,25 @@ impl SessionRecords for FileStore {
 }
 
 impl OnceStore for FileStore {
-    fn insert(&self, name: &str, remember: Duration) -> BoxFuture<'static, Result<bool, StoreError>> {
+    fn insert(
+        &self,
+        name: &str,
+        owner: Option<&str>,
+        remember: Duration,
+    ) -> BoxFuture<'static, Result<bool, StoreError>> {
         self.durably(|tables, now, changes| {
-            let expires = tables.once.insert(now, name, remember)?;
-            changes.extend(expires.map(|expires| Change::Name { name: name.to_owned(), expires }));
+            let expires = tables.once.insert(now, name, owner, remember)?;
+            let (name, owner) = (name.to_owned(), owner.map(str::to_owned));
+            changes.extend(expires.map(|expires| Change::Name { name, owner, expires }));
             Ok(expires.is_some())
+        })
+    }
+
+    fn remove(&self, name: &str) -> BoxFuture<'static, Result<(), StoreError>> {
+        self.durably(|tables, _, changes| {
+            tables.once.remove(name);
+            changes.push(Change::NameRemoved { name: name.to_owned() });
+            Ok(())
         })
     }
 

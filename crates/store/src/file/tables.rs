@@ -48,7 +48,8 @@ impl Tables {
                 self.events.forget(session);
             }
             Change::Streams { session, next } => self.records.set_next_stream(session, next),
-            Change::Name { name, expires } => self.once.put(&name, expires),
+            Change::Name { name, owner, expires } => self.once.put(&name, owner.as_deref(), expires),
+            Change::NameRemoved { name } => self.once.remove(&name),
             Change::Check => {}
         }
     }
@@ -97,8 +98,9 @@ impl Tables {
                 }
             }
         }
-        for (name, expires) in self.once.iter() {
-            changes.push(Change::Name { name: name.to_owned(), expires });
+        for (name, owner, expires) in self.once.iter() {
+            let (name, owner) = (name.to_owned(), owner.map(str::to_owned));
+            changes.push(Change::Name { name, owner, expires });
         }
         changes
     }

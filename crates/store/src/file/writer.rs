@@ -147,7 +147,7 @@ mod tests {
         let loaded = journal::load(opened, |_| {}).unwrap();
         let journal = Journal::create(loaded, &[], false).unwrap();
         let shared = Shared::new(Tables::new(&StoreLimits::new()), Clock::manual());
-        let name = Change::Name { name: "a name".to_owned(), expires: 1 };
+        let name = Change::Name { name: "a name".to_owned(), owner: None, expires: 1 };
         let fit = QUEUE / name.size();
         let add = |count| shared.change(|_, _, changes| changes.extend(vec![name.clone(); count])).1;
         assert!(add(fit - 1).is_some());

@@ -29,13 +29,23 @@ impl Default for MemoryOnceStore {
 }
 
 impl OnceStore for MemoryOnceStore {
-    fn insert(&self, name: &str, remember: Duration) -> BoxFuture<'static, Result<bool, StoreError>> {
-        let inserted = self.table.lock().insert(self.clock.now(), name, remember);
+    fn insert(
+        &self,
+        name: &str,
+        owner: Option<&str>,
+        remember: Duration,
+    ) -> BoxFuture<'static, Result<bool, StoreError>> {
+        let inserted = self.table.lock().insert(self.clock.now(), name, owner, remember);
         Box::pin(future::ready(inserted.map(|expires| expires.is_some())))
     }
 
     fn contains(&self, name: &str) -> BoxFuture<'static, Result<bool, StoreError>> {
         let contains = self.table.lock().contains(self.clock.now(), name);
         Box::pin(future::ready(Ok(contains)))
+    }
+
+    fn remove(&self, name: &str) -> BoxFuture<'static, Result<(), StoreError>> {
+        self.table.lock().remove(name);
+        Box::pin(future::ready(Ok(())))
     }
 }

@@ -7,6 +7,8 @@ use std::sync::{Arc, OnceLock};
 
 use agentwire_jsonrpc::{Frame, Message};
 use agentwire_mcp_wire::ParamsIndex;
+use agentwire_mcp_wire::header::SESSION_ID;
+use agentwire_store::SessionId;
 use agentwire_transport::{MessageSource, Packet};
 use bytes::BytesMut;
 use http::request::Parts;
@@ -43,6 +45,8 @@ pub struct Head {
     reservation: Option<Arc<Reservation>>,
     /// Where the members of the message's params stand, once they were compared with the headers.
     params: OnceLock<ParamsIndex>,
+    /// The session that the message names, once that was asked for. In a box, because a head is kept with each session.
+    session: OnceLock<Option<Box<SessionId>>>,
 }
 
 impl Head {
@@ -54,7 +58,8 @@ impl Head {
             // A head may be kept for as long as a session, and an empty table takes memory.
             parts.extensions = Extensions::new();
         }
-        Self { parts, remote: remote.or(told), len, reservation: None, params: OnceLock::new() }
+        let (params, session) = (OnceLock::new(), OnceLock::new());
+        Self { parts, remote: remote.or(told), len, reservation: None, params, session }
     }
 
     /// The headers.
@@ -82,7 +87,8 @@ impl Head {
         if let Ok(copy) = Uri::try_from(parts.uri.to_string()) {
             parts.uri = copy;
         }
-        Self { parts, remote: self.remote, len: self.len, reservation: None, params: OnceLock::new() }
+        let (params, session) = (OnceLock::new(), OnceLock::new());
+        Self { parts, remote: self.remote, len: self.len, reservation: None, params, session }
     }
 
     /// The same, which keeps memory reserved until it is dropped: the handler of the message holds it as its source.
@@ -157,8 +163,13 @@ impl MessageSource for Head {
         self.principal().or_else(|| self.caller().name().map(|name| name.into_owned().into()))
     }
 
-    /// The [`ParamsIndex`] of a request without a session.
+    /// The [`ParamsIndex`] of a request without a session, and the [`SessionId`] of one in a session, by which all nodes know it.
     fn extension_of(&self, kind: TypeId) -> Option<&dyn Any> {
+        if kind == TypeId::of::<SessionId>() {
+            let read = || SessionId::parse(self.parts.headers.get(SESSION_ID)?.as_bytes()).map(Box::new);
+            let session: &SessionId = self.session.get_or_init(read).as_deref()?;
+            return Some(session);
+        }
         let index = self.params.get().filter(|_| kind == TypeId::of::<ParamsIndex>())?;
         Some(index)
     }
@@ -178,6 +189,17 @@ mod tests {
         assert_eq!(head.header("X-Two").as_deref(), Some(&b"1, 2"[..]));
         assert_eq!(head.header("X-Three"), None);
         assert_eq!(head.header("no name"), None);
+    }
+
+    #[test]
+    fn it_has_the_session_of_its_message() {
+        let session = |text: &str| {
+            let request = Request::get("/").header("Mcp-Session-Id", text).body(()).unwrap();
+            let head: &dyn MessageSource = &Head::from(request.into_parts().0);
+            head.extension::<SessionId>().copied()
+        };
+        let id = SessionId::random().unwrap();
+        assert_eq!((session(&String::from(id)), session("none of ours")), (Some(id), None));
     }
 
     #[test]

@@ -97,6 +97,15 @@ impl<I: Ord + Copy, S> SessionTable<I, S> {
         self.lock().remove(id).map(|entry| entry.session)
     }
 
+    /// Takes a session out, unless another has its id by now. Returns whether it was there.
+    pub fn remove_same(&self, id: I, session: &S) -> bool {
+        let mut sessions = self.lock();
+        let is_same = sessions.open.get(&id).is_some_and(|entry| std::ptr::eq(&*entry.session, session));
+        let removed = is_same.then(|| sessions.remove(id));
+        drop(sessions);
+        removed.is_some()
+    }
+
     /// Takes no more sessions. Those that are there stay.
     pub fn refuse_more(&self) {
         self.lock().closed = true;
@@ -177,7 +186,8 @@ mod tests {
         );
         [3, 4].iter().for_each(|id| table.mark_used(*id));
         assert!(matches!(insert(&table, 7, &hostile), Err(NoSession::TooMany(full)) if full.is_callers));
-        assert_eq!((table.remove(1).as_deref(), table.remove(1)), (Some(&1), None));
+        let first = table.get(1).unwrap();
+        assert!(!table.remove_same(1, &1) && table.remove_same(1, &first) && !table.remove_same(1, &first));
         assert_eq!(insert(&table, 8, &hostile), Ok(None));
         assert_eq!((table.close().len(), table.len()), (4, 0));
         assert_eq!(insert(&table, 9, &hostile), Err(NoSession::Closed));

@@ -64,7 +64,8 @@ impl Sessions {
     /// Ends a session here: it leaves the table, and its connection ends.
     pub(crate) fn end(&self, session: &Session) {
         session.close(&self.resources.config);
-        if self.table.remove(session.id()).is_some() {
+        // The session may have been loaded again while what had served it ended.
+        if self.table.remove_same(session.id(), session) {
             self.leave(session);
             self.resources.drain.note_end();
         }

@@ -1,6 +1,7 @@
 //! What is remembered of streams: the limit is one of memory, not of text.
 
 use agentwire_cost_tests::Meter;
+use agentwire_store::StoreLimits;
 use agentwire_transport::Packet;
 use agentwire_transport_http::server::{EndpointConfig, MemoryEventStore};
 use futures::{FutureExt, SinkExt, StreamExt};
@@ -17,7 +18,8 @@ const LIMIT: usize = 4 << 20;
 async fn the_event_store_takes_no_more_than_its_limit() {
     let meter = Meter::lock();
     for length in [0, 50, 1000, 40_000] {
-        let store = Arc::new(MemoryEventStore::new(LIMIT / 16, LIMIT));
+        let store =
+            Arc::new(MemoryEventStore::new(&StoreLimits::new().session_events(LIMIT / 16).events(LIMIT)));
         let (mut endpoint, mut connections) = endpoint(EndpointConfig::new().event_store(Some(store)));
         let mut cx = Context::from_waker(Waker::noop());
         let text = "x".repeat(length);

@@ -2,5 +2,6 @@
 
 mod rounds;
 mod session;
+mod single_use;
 mod state;
 mod subject;

@@ -93,6 +93,10 @@ async fn load(
     head: &Arc<Head>,
 ) -> Result<(), NotLoaded> {
     let resources = &core.resources;
+    if core.sessions.get(id).is_some() {
+        // An earlier load has ended since the caller looked.
+        return Ok(());
+    }
     let Some(node) = resources.config.shared_node() else { return Err(NotLoaded::Unknown) };
     let records = &node.stores().records;
     let record = records.load(id).await.map_err(|_| NotLoaded::Store)?.ok_or(NotLoaded::Unknown)?;

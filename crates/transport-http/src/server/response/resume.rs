@@ -104,7 +104,12 @@ impl Missed {
             // An event that the store has not taken is one that is lost.
             let _result = stored.await;
         }
-        let Replay { events, rest, .. } = self.store.replay(self.session.id(), self.after, PIECE).await?;
+        let has_missed_none = self.live.as_ref().is_some_and(|live| live.place == self.after.place);
+        let replay = match self.store.replay(self.session.id(), self.after, PIECE).await {
+            Err(_) if has_missed_none => return Ok(Replayed { text: Bytes::new(), then: self.into_live() }),
+            replay => replay?,
+        };
+        let Replay { events, rest, .. } = replay;
         if rest == Rest::Ended
             && let Some(live) = self.live.take_if(|live| live.reader.is_running())
         {

@@ -209,3 +209,19 @@ async fn a_refused_session_leaves_no_record_and_a_node_that_shuts_down_ends_none
     let ended = cluster.post(0, &session, &notification("x")).await;
     assert_eq!(ended.status(), StatusCode::SERVICE_UNAVAILABLE, "never 404");
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_ends_late_does_not_end_the_session_that_was_loaded_meanwhile() {
+    let mut cluster = Cluster::start(2, EndpointConfig::new()).await;
+    let session = cluster.open(0).await;
+    assert_eq!(cluster.echo(1, &session).await, StatusCode::OK);
+    // Its service fails at one node, and the session is loaded there again, more than once.
+    for _ in 0..3 {
+        let failed = cluster.post(1, &session, &request(1, "panic", json!({}))).await;
+        rest(failed).await;
+        assert_eq!(cluster.echo(1, &session).await, StatusCode::OK);
+        assert_eq!(cluster.echo(1, &session).await, StatusCode::OK);
+    }
+    let opened = cluster.heard(1).into_iter().filter(|heard| matches!(heard, Heard::Opened { .. }));
+    assert_eq!(opened.count(), 4);
+}

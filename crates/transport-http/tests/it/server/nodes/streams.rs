@@ -107,3 +107,17 @@ async fn a_stream_goes_on_at_a_node_that_has_lost_its_lease() {
     cluster.post(0, &session, &notification("finish")).await;
     assert_eq!(messages(&piece(&mut resumed).await.unwrap())[0]["result"], "late");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_runs_here_is_resumed_while_the_store_is_away() {
+    let mut cluster = Cluster::start(2, EndpointConfig::new()).await;
+    let session = cluster.open(0).await;
+    let mut body = cluster.post(0, &session, &request(5, "wait", json!({}))).await.into_body();
+    let primed = last_id(&piece(&mut body).await.unwrap());
+    cluster.faults.away(true);
+    let mut resumed = cluster.get(0, &session, Some(&primed)).await;
+    assert_eq!(resumed.status(), StatusCode::OK);
+    assert_eq!(cluster.get(0, &session, Some("999-0")).await.status(), StatusCode::SERVICE_UNAVAILABLE);
+    cluster.post(0, &session, &notification("finish")).await;
+    assert_eq!(messages(&piece(resumed.body_mut()).await.unwrap())[0]["result"], "late");
+}
