@@ -1,5 +1,6 @@
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use agentwire_mcp_client::{Tasks, Warning};
@@ -92,6 +93,8 @@ pub struct HubConfig {
     pub(crate) on_log: Option<Hook<LoggingMessageNotification>>,
     pub(crate) on_warning: Option<Hook<Warning>>,
     pub(crate) observer: Option<Observers>,
+    /// How many processes were started again. Clones share it.
+    pub(crate) restarted: Arc<AtomicU64>,
     pub(crate) questions: Questions,
 }
 
@@ -119,6 +122,7 @@ impl HubConfig {
             on_log: None,
             on_warning: None,
             observer: None,
+            restarted: Arc::default(),
             questions: Questions::default(),
         }
     }
@@ -225,6 +229,12 @@ impl HubConfig {
     ) -> Self {
         self.observer = Some(Arc::new(observer));
         self
+    }
+
+    /// Returns how many processes were started again after a crash, for metrics: those of all hubs of this configuration and of its
+    /// clones.
+    pub fn restart_count(&self) -> u64 {
+        self.restarted.load(Ordering::Relaxed)
     }
 }
 

@@ -153,6 +153,7 @@ impl Entry {
         let (ever, in_a_row) = &mut self.restarts;
         let pause = backoff.after_failure(in_a_row, ran)?;
         *ever += 1;
+        config.restarted.fetch_add(1, Ordering::Relaxed);
         (self.server, self.is_established) = (None, false);
         self.state = ServerState::Restarting(reason.clone());
         Some(pause)

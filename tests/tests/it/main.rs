@@ -63,6 +63,7 @@ mod repair;
 mod rows;
 mod server_at_terminal;
 mod servers_that_fail;
+mod shared_sessions;
 mod strict_terminal;
 mod telemetry;
 mod terminal;

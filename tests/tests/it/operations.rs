@@ -9,7 +9,7 @@ use crate::network::Server;
 use crate::program::{Program, SOON};
 
 /// The status and the body of a page. `head` has more lines of the request's head.
-fn page(origin: &str, request: &str, head: &str) -> (u16, String) {
+pub(crate) fn page(origin: &str, request: &str, head: &str) -> (u16, String) {
     let address = origin.strip_prefix("http://").expect("servers of tests have no TLS");
     let mut stream = TcpStream::connect(address).expect("the server takes connections");
     let head = if head.is_empty() { format!("Host: {address}") } else { head.to_owned() };

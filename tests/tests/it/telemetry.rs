@@ -93,6 +93,10 @@ fn a_chat_is_one_trace_over_three_processes() {
     }
     let sessions = received.metric("agentwire-agent", "mcp.client.session.duration");
     assert_eq!((sessions.points.len(), sessions.points[0].1), (1, 1), "{sessions:#?}");
+    let restarts = received.metric("agentwire-agent", "agentwire.child.restarts");
+    assert_eq!(restarts.points, [(table(&[("agentwire.component", "mcp_hub")]), 0, Vec::new())]);
+    let open = received.metric("agentwire-server", "agentwire.sessions.active");
+    assert_eq!(open.points, [(table(&[("agentwire.component", "http")]), 0, Vec::new())]);
 
     assert_eq!(received.types.into_iter().collect::<Vec<_>>(), ["application/x-protobuf"]);
     let mut instances: Vec<_> =

@@ -1,9 +1,11 @@
 //! The command line of `server`.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
 
+use crate::headers::Secret;
 use crate::values::{address, pause};
 
 #[derive(Debug, Args)]
@@ -24,7 +26,28 @@ pub(crate) struct Server {
     #[arg(long = "scope", value_name = "SCOPE", requires = "issuers")]
     pub(crate) scopes: Vec<String>,
     #[command(flatten)]
+    pub(crate) sharing: Sharing,
+    #[command(flatten)]
     pub(crate) operations: Operations,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Sharing {
+    /// Share sessions, streams, tasks and changes with other servers by the Redis or Valkey at this URL (redis:, rediss: or unix:),
+    /// so that a client is served by any of them; HTTP+SSE is not shared. Other users of this machine can read the URL, but not $AGENTWIRE_REDIS, which is used where
+    /// this is not given
+    #[arg(long, value_name = "URL", requires = "network")]
+    pub(crate) redis: Option<Secret>,
+    /// What the keys in Redis begin with; servers that share nothing have different ones
+    #[arg(long, value_name = "TEXT", default_value = "agentwire", requires = "network")]
+    pub(crate) redis_prefix: String,
+    /// Keep sessions and their streams in a folder, so that they outlive this server; one server at a time has a folder
+    #[arg(long, value_name = "DIR", requires = "network", conflicts_with = "redis")]
+    pub(crate) store: Option<PathBuf>,
+    /// A file with the key that seals what clients carry, the same for all servers that share; a second line has the key before it, which
+    /// still opens. Each is 64 hexadecimal digits, or base64 of 32 bytes
+    #[arg(long, value_name = "FILE", requires = "network")]
+    pub(crate) keys: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

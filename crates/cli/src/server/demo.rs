@@ -22,7 +22,7 @@ pub(super) fn server() -> Server {
         .title("About this server")
         .mime_type("text/plain");
     Server::new("agentwire", env!("CARGO_PKG_VERSION"))
-        .tasks(Tasks::new(|work| drop(tokio::spawn(work))))
+        .tasks(tasks())
         .instructions("Tools to try a client with. None of them touches anything.")
         .tool("echo", "Give the message back", echo)
         .tool("add", "Add two numbers", add)
@@ -44,6 +44,11 @@ pub(super) fn server() -> Server {
         .tool("visit", "Ask the user to visit a page", visit)
         .with_resource(about)
         .prompt("greet", "Greet somebody", greet)
+}
+
+/// How calls run as tasks.
+pub(super) fn tasks() -> Tasks {
+    Tasks::new(|work| drop(tokio::spawn(work)))
 }
 
 async fn about(_uri: String, _: Context) -> String {

@@ -10,6 +10,7 @@ mod observer;
 mod open_calls;
 mod operations;
 mod service;
+mod shared;
 mod slow;
 
 use std::cell::Cell;
@@ -37,6 +38,7 @@ use self::observer::RequestObserver;
 use self::open_calls::OpenCalls;
 use self::operations::Draining;
 use self::service::LoggedService;
+use self::shared::Shared;
 use crate::failure::{Interrupted, Usage};
 use crate::recording::{RecordingService, recorded_stdio};
 use crate::signals::Signals;
@@ -86,11 +88,17 @@ async fn listen(
     let listener = TcpListener::bind(address).await.with_context(|| address.to_owned())?;
     let local = listener.local_addr()?;
     let (log, calls) = (RequestLog::new(arguments.log, notes), OpenCalls::default());
+    let shared = Shared::open(&arguments.sharing, notes).await?;
     let server = observed(log.clone(), calls.clone(), telemetry.of_mcp_server(true));
+    let server = match &shared {
+        Some(shared) => shared.of_server(server),
+        None => server,
+    };
     let is_loopback = local.ip().to_canonical().is_loopback();
+    let config = configs(is_loopback, shared.as_ref());
     let (routes, endpoint) = match recorder {
-        Some(recorder) => routes(RecordingService::new(server, recorder), log.clone(), is_loopback),
-        None => routes(server, log.clone(), is_loopback),
+        Some(recorder) => routes(RecordingService::new(server, recorder), log.clone(), config),
+        None => routes(server, log.clone(), config),
     };
     let routes = match authorization::of(arguments, local, notes)? {
         Some(authorization) => authorization.mount(routes),
@@ -100,8 +108,7 @@ async fn listen(
         true => routes.wrap(|service| LoggedHttp::new(service, log.clone())),
         false => routes,
     };
-    let counts = Arc::new(counts_of(endpoint.clone()));
-    telemetry.watch("http", &counts);
+    telemetry.watch("http", counts_of(endpoint.clone()));
     let draining = Draining::default();
     let pages = pages(arguments, telemetry, &endpoint, &draining, notes).await?;
     let warnings = notes.clone();
@@ -118,13 +125,17 @@ async fn listen(
         ended_by.set(Some(second.interrupted().await));
         second.interrupted().await
     };
-    tokio::select! {
+    let ended = tokio::select! {
         // First, so that it has seen the signal that ends `served`.
         biased;
         interrupted = abort => Err(interrupted.into()),
         never = pages => match never {},
         () = served.into_future() => ended_by.get().map_or(Ok(()), |interrupted| Err(interrupted.into())),
+    };
+    if let Some(shared) = shared {
+        shared.release().await;
     }
+    ended
 }
 
 /// Completes when the server is to refuse requests. From the signal to end on it is not ready.
@@ -205,16 +216,28 @@ fn reach_warning(local: SocketAddr, takes_tokens: bool) -> String {
     }
 }
 
-/// One server over both transports. A server that other machines reach does not know the names that they use for it, so it
-/// admits any `Host`. It still refuses foreign web pages by their `Origin`.
-fn routes<S>(service: S, log: RequestLog, is_loopback: bool) -> (Routes, Endpoint)
-where
-    S: Service<Connection> + Service<sse::Connection> + Clone + Send + Sync + 'static,
-{
+/// The configurations of Streamable HTTP and of HTTP+SSE, which shares nothing. A server that other machines reach does not know the
+/// names that they use for it, so it admits any `Host`. It still refuses foreign web pages by their `Origin`.
+fn configs(is_loopback: bool, shared: Option<&Shared>) -> (EndpointConfig, sse::EndpointConfig) {
     let (mut streamable, mut old) = (EndpointConfig::new(), sse::EndpointConfig::new());
     if !is_loopback {
         (streamable, old) = (streamable.any_host(), old.with_http(EndpointConfig::any_host));
     }
+    match shared {
+        Some(shared) => (streamable.node(shared.node().clone()), old),
+        None => (streamable, old),
+    }
+}
+
+/// One server over both transports.
+fn routes<S>(
+    service: S,
+    log: RequestLog,
+    (streamable, old): (EndpointConfig, sse::EndpointConfig),
+) -> (Routes, Endpoint)
+where
+    S: Service<Connection> + Service<sse::Connection> + Clone + Send + Sync + 'static,
+{
     let streamable = Endpoint::serving(streamable, LoggedService::new(service.clone(), log.clone()));
     let old = sse::Endpoint::serving(old, LoggedService::new(service, log));
     (old.mount(streamable.clone().into()), streamable)

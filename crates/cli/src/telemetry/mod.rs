@@ -9,8 +9,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agentwire_mcp_hub::{HttpTarget, Target};
-use agentwire_otel::{Config, Network, ProtocolObserver, Stats};
+use agentwire_otel::{Config, Counts, Network, ProtocolObserver, Stats};
 use agentwire_peer::observe::Observer;
+use agentwire_sync::Mutex;
 use agentwire_transport_stdio::Command;
 use anyhow::Result;
 use opentelemetry::trace::noop::NoopTracerProvider;
@@ -45,6 +46,8 @@ struct Providers {
     collector: Option<Collector>,
     /// The URL of `--otlp`, for the programs that this one starts.
     passed_on: Option<CollectorUrl>,
+    /// The parts whose counts are reported.
+    watched: Mutex<Vec<Arc<dyn Stats>>>,
 }
 
 impl Telemetry {
@@ -81,7 +84,9 @@ impl Telemetry {
             None => agentwire_otel::Telemetry::new(&NoopTracerProvider::new(), &meters, Config::new()),
         };
         let passed_on = arguments.telemetry.otlp.clone().filter(|_| collector.is_some());
-        Ok(Self(Some(Arc::new(Providers { instruments, tracers, meters, registry, collector, passed_on }))))
+        let watched = Mutex::default();
+        let providers = Providers { instruments, tracers, meters, registry, collector, passed_on, watched };
+        Ok(Self(Some(Arc::new(providers))))
     }
 
     /// An observer of the connection to an MCP server.
@@ -118,10 +123,12 @@ impl Telemetry {
         Some(Arc::new(of(&providers.instruments).network(network)))
     }
 
-    /// Reports the counts of a part of the program, until that is dropped.
-    pub(crate) fn watch(&self, component: &'static str, part: &Arc<impl Stats + 'static>) {
+    /// Reports the counts of a part of the program, up to the last metrics.
+    pub(crate) fn watch(&self, component: &'static str, counts: impl Fn() -> Counts + Send + Sync + 'static) {
         if let Some(providers) = &self.0 {
-            providers.instruments.watch(component, part);
+            let part = Arc::new(counts);
+            providers.instruments.watch(component, &part);
+            providers.watched.lock().push(part);
         }
     }
 

@@ -113,7 +113,7 @@ async fn a_process_that_crashes_is_started_again_so_often_and_listened_to_anew()
         *'"tools/list"'*) answer '{"resultType":"complete","tools":[{"name":"die","inputSchema":{"type":"object"}}],"ttlMs":0,"cacheScope":"private"}' ;;
         *'"tools/call"'*) echo last words >&2; exit 7 ;;"#;
     let config = HubConfig::new().restarts(2).restart_pause(Duration::from_millis(1));
-    let (hub, driver) = Hub::with_config(config, [server("s", "", cases)]);
+    let (hub, driver) = Hub::with_config(config.clone(), [server("s", "", cases)]);
     let main = async {
         let mut seen = 0;
         for restarts in 0..=2 {
@@ -131,6 +131,7 @@ async fn a_process_that_crashes_is_started_again_so_often_and_listened_to_anew()
     within(async { tokio::join!(driver, main) }).await;
     let listens = heard().into_iter().filter(|method| method == "subscriptions/listen").count();
     assert_eq!(listens, 3, "{:?}", heard());
+    assert_eq!(config.restart_count(), 2);
 }
 
 #[tokio::test]

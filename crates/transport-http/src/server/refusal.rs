@@ -237,6 +237,7 @@ impl From<DeliverError> for Refusal {
             DeliverError::Gone => Self::unknown_session(),
             DeliverError::InFlight(id) => Self::in_flight(id),
             DeliverError::NoNumber => Self::elsewhere(),
+            DeliverError::NoEvent => Self::unknown_event(),
             DeliverError::TooMany(limit) => {
                 Self::busy(StatusCode::TOO_MANY_REQUESTS, "unanswered requests or open streams", limit)
             }

@@ -2,6 +2,7 @@
 
 mod ending;
 mod full_streams;
+mod listen;
 mod pending;
 mod remote;
 mod shared;
@@ -14,21 +15,18 @@ use std::task::{Context, Poll, Waker};
 
 use agentwire_jsonrpc::{Frame, Malformed, Message, Request, RequestId};
 use agentwire_mcp_wire::{Revision, cancelled_request, method};
-use agentwire_store::{EventId, SessionId};
+use agentwire_store::SessionId;
 use agentwire_sync::{Mutex, MutexGuard};
 use agentwire_transport::Packet;
 
 use crate::server::inline_task::InlineTask;
 use crate::server::quota::Reservation;
 use crate::server::resources::Resources;
-use crate::server::response_stream::{ResponseStream, ResumedStream, StreamReader};
+use crate::server::response_stream::{ResponseStream, StreamReader};
 use crate::server::session::state::{SessionState, answers_to};
 use crate::server::{AnswerForm, Caller, EndpointConfig, Head, Principal};
 
 pub(crate) use shared::{Change, NUMBERS, SharedSession};
-
-/// How many GET streams whose client has left are kept, so that it can resume them.
-const LEFT_STREAMS: usize = 4;
 
 #[derive(Debug)]
 pub(crate) struct Session {
@@ -53,6 +51,8 @@ pub(crate) enum DeliverError {
     InFlight(RequestId),
     /// As many requests as there may be are unanswered.
     TooMany(usize),
+    /// A stream that runs here has sent no such event.
+    NoEvent,
     /// Numbers for further streams have not come from the store yet.
     NoNumber,
 }
@@ -271,52 +271,6 @@ impl Session {
             self.retire(&resources.config);
         }
         refused
-    }
-
-    /// Opens a stream for what belongs to no request. None if there are too many.
-    pub(crate) fn listen(&self, resources: &Arc<Resources>) -> Result<StreamReader, DeliverError> {
-        let mut state = self.lock();
-        if state.closed {
-            return Err(DeliverError::Gone);
-        }
-        state.heard = resources.now();
-        let attached = state.listeners.iter().filter(|listener| listener.is_attached()).count();
-        if attached >= resources.config.stream_limit {
-            return Err(DeliverError::TooMany(resources.config.stream_limit));
-        }
-        if state.listeners.len() - attached >= LEFT_STREAMS
-            && let Some(oldest) = state.listeners.iter().position(|listener| !listener.is_attached())
-        {
-            state.listeners.remove(oldest);
-        }
-        let number = self.next_number(&mut state).ok_or(DeliverError::NoNumber)?;
-        let primes = state.revision.is_some_and(Revision::has_priming_events);
-        let stream = Arc::new(ResponseStream::for_get(number, self.id, self.caller.clone(), primes));
-        let reader = StreamReader::attach(&stream, resources);
-        state.listeners.push(stream.clone());
-        state.flush(&stream, resources);
-        Ok(reader)
-    }
-
-    /// Goes on with a stream after an event. None where the stream does not run here.
-    pub(crate) fn resume(
-        &self,
-        after: EventId,
-        resources: &Arc<Resources>,
-    ) -> Result<Option<ResumedStream>, DeliverError> {
-        let mut state = self.lock();
-        if state.closed {
-            return Err(DeliverError::Gone);
-        }
-        state.heard = resources.now();
-        let of_number = |stream: &&Arc<ResponseStream>| stream.number() == after.stream;
-        let listener = state.listeners.iter().find(of_number).cloned();
-        let found = listener.clone().or_else(|| state.routes.streams().find(of_number).cloned());
-        let resumed = found.and_then(|stream| StreamReader::resume(&stream, after.place, resources));
-        if let Some(listener) = listener.filter(|_| resumed.is_some()) {
-            state.flush(&listener, resources);
-        }
-        Ok(resumed)
     }
 
     /// Lets time pass. True if the client has been silent for too long, and neither waits for an answer nor

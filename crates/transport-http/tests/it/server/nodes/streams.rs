@@ -16,6 +16,8 @@ async fn a_client_resumes_a_stream_at_any_node() {
     let session = cluster.open(0).await;
     let mut body = cluster.post(0, &session, &request(5, "wait", json!({}))).await.into_body();
     let primed = last_id(&piece(&mut body).await.unwrap());
+    let never_sent = cluster.get(0, &session, Some(&primed.replace("-0", "-9"))).await;
+    assert_eq!(never_sent.status(), StatusCode::BAD_REQUEST, "it ends no stream");
     drop(body);
     // It still runs: the client comes back soon.
     let text = rest(cluster.get(1, &session, Some(&primed)).await).await;

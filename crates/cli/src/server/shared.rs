@@ -1,0 +1,96 @@
+//! `server --redis` and `--store`: what the server keeps outside of its process, and shares with its other nodes.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use agentwire_mcp_redis::{RedisConfig, RedisStore};
+use agentwire_mcp_server::Server;
+use agentwire_seal::SealingKeys;
+use agentwire_store::{FileStore, FileStoreConfig, Node, Stores};
+use anyhow::{Context as _, Result};
+
+use super::arguments::Sharing;
+use crate::failure::Usage;
+use crate::files::read_text;
+use crate::headers::Secret;
+use crate::text::Notes;
+
+/// The variable with the URL of the engine, which other users of the machine cannot read.
+const REDIS: &str = "AGENTWIRE_REDIS";
+
+/// How long the engine may take to take the lease back: 1 s. After that it expires by itself.
+const RELEASE_LIMIT: Duration = Duration::from_secs(1);
+
+/// The most bytes of a file of keys: 64 KiB. Two keys and some comments are far shorter.
+const KEYS_LIMIT: u64 = 64 << 10;
+
+/// What a server keeps outside of its process.
+pub(super) struct Shared {
+    node: Node,
+    redis: Option<Arc<RedisStore>>,
+    keys: Option<SealingKeys>,
+}
+
+impl Shared {
+    /// Opens the store that the command line names, if it names one.
+    pub(super) async fn open(sharing: &Sharing, notes: &Notes) -> Result<Option<Self>> {
+        let keys = sharing.keys.as_deref().map(read_keys).transpose()?;
+        if let Some(folder) = &sharing.store {
+            let stores = file_stores(folder, notes)?;
+            let node = Node::join(stores).await.context("--store")?;
+            return Ok(Some(Self { node, redis: None, keys }));
+        }
+        let variable = std::env::var(REDIS).ok().filter(|url| !url.is_empty()).map(Secret);
+        let Some(Secret(url)) = sharing.redis.clone().or(variable) else { return Ok(None) };
+        // Without them a node could not read what its clients carry from another.
+        let keys =
+            keys.ok_or_else(|| Usage("--redis: --keys FILE is needed, the same on all nodes".into()))?;
+        let config = RedisConfig::new(url).prefix(&sharing.redis_prefix);
+        let redis = Arc::new(RedisStore::connect(config).await.context("--redis")?);
+        let node = Node::join(Stores::of(&redis)).await.context("--redis")?;
+        Ok(Some(Self { node, redis: Some(redis), keys: Some(keys) }))
+    }
+
+    pub(super) fn node(&self) -> &Node {
+        &self.node
+    }
+
+    /// The server as one of several nodes.
+    pub(super) fn of_server(&self, server: Server) -> Server {
+        let server = match &self.redis {
+            Some(redis) => server.tasks(super::demo::tasks().store(redis.clone())),
+            None => server,
+        };
+        let server = match &self.keys {
+            Some(keys) => server.input(|input| input.keys(keys.clone())),
+            None => server,
+        };
+        server.node(self.node.clone())
+    }
+
+    /// Tells the other nodes that this one has ended.
+    pub(super) async fn release(&self) {
+        // It expires where the engine is away.
+        let _released = tokio::time::timeout(RELEASE_LIMIT, self.node.release()).await;
+    }
+}
+
+/// The store in a folder, for one process at a time.
+fn file_stores(folder: &Path, notes: &Notes) -> Result<Stores> {
+    let name = || format!("--store {}", folder.display());
+    let store = FileStore::open(folder, &FileStoreConfig::new()).with_context(name)?;
+    if let Some(place) = store.damage() {
+        notes.add(&format!(
+            "warning: {}: the journal is damaged at byte {place}; what comes after it is lost, and kept as journal.damaged",
+            name()
+        ));
+    }
+    Ok(Arc::new(store).stores())
+}
+
+fn read_keys(path: &Path) -> Result<SealingKeys> {
+    let refused = |why: &dyn std::fmt::Display| Usage(format!("--keys {}: {why}", path.display()));
+    let text = read_text(path, KEYS_LIMIT).map_err(|why| refused(&why))?;
+    Ok(SealingKeys::parse(&text).map_err(|why| refused(&why))?)
+}
