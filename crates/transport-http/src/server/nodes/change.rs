@@ -104,16 +104,28 @@ async fn refresh_record(core: &Arc<EndpointCore>, session: &Arc<Session>) -> Res
         core.sessions.forget(session.id());
         return Err(Refusal::unknown_session());
     };
-    let messages = {
+    let (messages, lost) = {
         let mut record = shared.record.lock();
-        if new.version <= record.version {
+        if new == *record {
             return Ok(());
         }
-        let messages = differences(&record.messages, &new.messages);
-        *record = new;
-        messages
+        if new.version < record.version {
+            // The engine has failed, and has lost changes that it had acknowledged. They are known here.
+            record.version = new.version;
+            (Vec::new(), Some(record.clone()))
+        } else {
+            let messages = differences(&record.messages, &new.messages);
+            *record = new;
+            (messages, None)
+        }
     };
     messages.iter().for_each(|message| feed(session, message, None));
+    if let Some(lost) = lost
+        && let Ok(true) = node.stores().records.update(session.id(), lost).await
+    {
+        shared.record.lock().version += 1;
+        node.announce(BusMessage::SessionChanged(session.id()));
+    }
     Ok(())
 }
 

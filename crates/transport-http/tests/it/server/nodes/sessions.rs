@@ -225,3 +225,26 @@ async fn what_ends_late_does_not_end_the_session_that_was_loaded_meanwhile() {
     let opened = cluster.heard(1).into_iter().filter(|heard| matches!(heard, Heard::Opened { .. }));
     assert_eq!(opened.count(), 4);
 }
+
+#[tokio::test(start_paused = true)]
+async fn changes_that_the_engine_has_lost_are_stored_again() {
+    let mut cluster = Cluster::start(2, EndpointConfig::new()).await;
+    let session = cluster.open(0).await;
+    let records = cluster.stores.records.clone();
+    let before = records.load(id(&session)).await.unwrap().unwrap();
+    let subscribe = |uri| request(3, "resources/subscribe", json!({"uri": uri}));
+    for uri in ["a:1", "a:2"] {
+        rest(cluster.post(0, &session, &subscribe(uri)).await).await;
+    }
+    records.delete(id(&session)).await.unwrap();
+    records.create(id(&session), before.clone(), 60 * MINUTE).await.unwrap();
+    // An engine that has failed leaves numbers of streams out.
+    records.take_streams(id(&session), 1000).await.unwrap();
+    let later = cluster.post(0, &session, &subscribe("a:3")).await;
+    assert_eq!(later.status(), StatusCode::OK);
+    let after = records.load(id(&session)).await.unwrap().unwrap();
+    assert_eq!(after.messages.len(), before.messages.len() + 3);
+    assert_eq!(cluster.echo(1, &session).await, StatusCode::OK);
+    let subscribed = messages_of(cluster.heard(1)).into_iter().filter(|m| m == "resources/subscribe");
+    assert_eq!(subscribed.count(), 3);
+}
