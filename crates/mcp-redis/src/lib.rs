@@ -41,6 +41,7 @@
 //!   deleted, and never replayed with a gap.
 //! - A command takes at most [`RedisConfig::timeout`]. After five failures in a row of one engine, commands fail at
 //!   once, except for one each second.
+//! - A connection that leads nowhere is replaced once a command has had no answer.
 //! - Leases, records, streams and names expire by the clock of the engine.
 //! - A number of a stream is given once, also by an engine that has lost its last writes.
 //! - A process that has lost its claim on an ACP session writes nothing more to it.

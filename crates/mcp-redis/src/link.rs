@@ -1,7 +1,8 @@
 //! Sends commands over one connection, which it opens again when it is lost.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use agentwire_store::StoreError;
@@ -22,7 +23,13 @@ pub(crate) struct Link {
     current: Mutex<Current>,
     /// Held while a connection is opened, so that one is opened at a time.
     connecting: tokio::sync::Mutex<()>,
+    /// Whether a connection to a cluster is being replaced.
+    is_replacing: AtomicBool,
+    this: Weak<Self>,
 }
+
+/// How many time-outs of a command another connection to a cluster may take: one of its masters may not answer.
+const REPLACEMENT: u32 = 5;
 
 /// The connection, and how many there were before.
 #[derive(Default)]
@@ -38,12 +45,14 @@ enum Request<'a> {
 
 impl Link {
     pub(crate) fn new(engine: Engine, timeout: Duration) -> Arc<Self> {
-        Arc::new(Self {
+        Arc::new_cyclic(|this| Self {
             engine,
             timeout,
             circuit: Mutex::default(),
             current: Mutex::default(),
             connecting: Default::default(),
+            is_replacing: AtomicBool::new(false),
+            this: this.clone(),
         })
     }
 
@@ -105,7 +114,7 @@ impl Link {
         }
         let mut number = None;
         let exchange = tokio::time::timeout(self.timeout, self.exchange(request, &mut number));
-        let error = match exchange.await {
+        let (error, is_silent) = match exchange.await {
             Ok(Ok(replies)) => {
                 self.circuit.lock().close();
                 return Ok(replies);
@@ -114,15 +123,22 @@ impl Link {
                 self.circuit.lock().close();
                 return Err(store_error(error));
             }
-            Ok(Err(error)) => StoreError::away(error),
-            Err(_) => StoreError::away(TimedOut(self.timeout.as_millis())),
+            Ok(Err(error)) => {
+                let is_silent = error.is_timeout();
+                (StoreError::away(error), is_silent)
+            }
+            Err(_) => (StoreError::away(TimedOut(self.timeout.as_millis())), true),
         };
-        // Of a cluster one master may be away, and the others not.
-        if !self.is_cluster() {
+        if self.is_cluster() {
+            // One master may be away, and the others not.
+            if let Some(number) = number.filter(|_| is_silent) {
+                self.replace(number);
+            }
+        } else {
             self.circuit.lock().count_failure(Instant::now());
-        }
-        if let Some(number) = number {
-            self.discard(number);
+            if let Some(number) = number {
+                self.discard(number);
+            }
         }
         Err(error)
     }
@@ -157,13 +173,31 @@ impl Link {
         Ok((current.number, connection))
     }
 
-    /// Drops a connection after a failure, so that the next command opens another. That of a cluster stays, because it replaces the
-    /// connection to one master by itself.
+    /// Drops a connection after a failure, so that the next command opens another.
     fn discard(&self, number: u64) {
         let mut current = self.current.lock();
-        if !self.is_cluster() && current.number == number {
+        if current.number == number {
             current.connection = None;
         }
+    }
+
+    /// Opens another connection to a cluster, and uses that once it is open. A connection to a cluster replaces those to its masters
+    /// that are closed, but not one that leads nowhere without a word. The other masters go on with the old connection meanwhile.
+    fn replace(&self, number: u64) {
+        let Some(link) = self.this.upgrade().filter(|link| !link.is_replacing.swap(true, Ordering::SeqCst))
+        else {
+            return;
+        };
+        tokio::spawn(async move {
+            let timeout = link.timeout * REPLACEMENT;
+            if let Ok(Ok(connection)) = tokio::time::timeout(timeout, link.engine.connect(None)).await {
+                let mut current = link.current.lock();
+                if current.number == number {
+                    *current = Current { number: number + 1, connection: Some(connection) };
+                }
+            }
+            link.is_replacing.store(false, Ordering::SeqCst);
+        });
     }
 }
 

@@ -9,7 +9,7 @@ use agentwire_store_contract::{self as contract, Fixture, Test};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
-use crate::contract::SESSION_LIMIT;
+use crate::contract::{SESSION_LIMIT, TIMEOUT};
 use crate::engine::{Engine, until};
 use crate::{bus, events, nodes, once, records};
 
@@ -119,7 +119,8 @@ async fn a_master_that_is_away_holds_up_its_own_sessions_alone() {
 async fn the_contract_holds_on_a_cluster() {
     let cluster = Cluster::start().await;
     for (number, test) in CONTRACT.iter().enumerate() {
-        test(&Nodes(cluster.config().prefix(format!("test{number}")).stream_bytes(SESSION_LIMIT))).await;
+        let config = cluster.config().prefix(format!("test{number}"));
+        test(&Nodes(config.stream_bytes(SESSION_LIMIT).timeout(TIMEOUT))).await;
     }
 }
 

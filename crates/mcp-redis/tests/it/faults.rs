@@ -9,12 +9,10 @@ use agentwire_store::{
     SessionRecords, StoreError,
 };
 use futures::StreamExt;
-use tokio::io::copy_bidirectional;
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
 
 use crate::engine::{Engine, free_port, soon, until};
 use crate::events::{event, replay};
+use crate::proxy::Proxy;
 
 fn is_away<T>(result: &Result<T, StoreError>) -> bool {
     matches!(result, Err(StoreError::Away(_)))
@@ -173,46 +171,11 @@ async fn an_engine_that_has_lost_its_last_writes_gives_no_number_twice() {
     assert_eq!(places, [event(1, 1, "one"), event(1, 3, "three")]);
 }
 
-/// Passes connections on to an engine.
-struct Proxy {
-    port: u16,
-    /// Connections that were opened under an earlier number carry nothing more, and stay open.
-    number: watch::Sender<u64>,
-}
-
-impl Proxy {
-    async fn to(target: u16) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let port = listener.local_addr().unwrap().port();
-        let (number, _) = watch::channel(0);
-        let numbers = number.clone();
-        tokio::spawn(async move {
-            while let Ok((mut client, _)) = listener.accept().await {
-                let mut changed = numbers.subscribe();
-                tokio::spawn(async move {
-                    let mut engine = TcpStream::connect(("127.0.0.1", target)).await.unwrap();
-                    tokio::select! {
-                        _ = copy_bidirectional(&mut client, &mut engine) => return,
-                        _ = changed.changed() => (),
-                    }
-                    // As if every packet were lost, without a word to either side.
-                    _ = changed.wait_for(|number| *number == u64::MAX).await;
-                });
-            }
-        });
-        Self { port, number }
-    }
-
-    fn lose_connections(&self) {
-        self.number.send_modify(|number| *number += 1);
-    }
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn a_connection_that_leads_nowhere_is_replaced() {
     let engine = Engine::start().await;
     let proxy = Proxy::to(engine.port()).await;
-    let config = RedisConfig::new(format!("redis://127.0.0.1:{}", proxy.port)).prefix("test");
+    let config = RedisConfig::new(proxy.url()).prefix("test");
     let (store, direct) = (RedisStore::connect(config).await.unwrap(), engine.store().await);
     let session = create(&store).await.unwrap();
     let [node, other] = [1, 2].map(NodeId::new);

@@ -12,6 +12,7 @@ mod faults;
 mod nodes;
 mod once;
 mod outage;
+mod proxy;
 mod records;
 mod reshard;
 mod sentinel;

@@ -1,16 +1,17 @@
 //! A cluster whose slots move from one master to another, and whose masters end.
 
 use agentwire_jsonrpc::RawJson;
-use agentwire_mcp_redis::RedisStore;
+use agentwire_mcp_redis::{RedisConfig, RedisStore};
 use agentwire_store::{
-    Bus, BusEvent, BusMessage, EventStore, NodeId, Rest, SessionId, SessionRecord, SessionRecords,
-    StoreError, Subscription,
+    Bus, BusEvent, BusMessage, Durable, EventId, EventStore, NodeId, Rest, SessionId, SessionRecord,
+    SessionRecords, StoreError, Subscription,
 };
 use futures::StreamExt;
 
 use crate::cluster::Cluster;
 use crate::engine::{Engine, soon, until};
 use crate::events::{event, replay};
+use crate::proxy::Proxy;
 
 /// The channel to all nodes, whose slot those to each share.
 const BUS: &str = "test:{bus}";
@@ -128,5 +129,47 @@ async fn a_bus_whose_master_ends_goes_on_when_it_is_back() {
     let master = cluster.0.iter_mut().find(|engine| engine.port() == port).unwrap();
     master.kill();
     master.restart().await;
+    check_goes_on(&other, &mut subscription).await;
+}
+
+/// A connection to one master leads nowhere, without a word of it to either side, as where a machine in between forgets it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_connection_to_a_master_that_leads_nowhere_is_replaced() {
+    let cluster = Cluster::start().await;
+    let mut proxies = Vec::new();
+    for engine in &cluster.0 {
+        let proxy = Proxy::to(engine.port()).await;
+        engine.run(&format!("CONFIG SET cluster-announce-port {}", proxy.port)).await;
+        proxies.push(proxy);
+    }
+    for engine in &cluster.0 {
+        until(async || {
+            let slots = format!("{:?}", engine.run("CLUSTER SLOTS").await);
+            proxies.iter().all(|proxy| slots.contains(&proxy.port.to_string()))
+        })
+        .await;
+    }
+    let config = RedisConfig::cluster(proxies.iter().map(Proxy::url)).prefix("test");
+    let (store, other) = (RedisStore::connect(config).await.unwrap(), cluster.store().await);
+    let mut subscription = store.subscribe(NodeId::new(1)).await.unwrap();
+    let sessions: Vec<_> = (0..24).map(|_| SessionId::random().unwrap()).collect();
+    for (round, proxy) in (1..).zip(&proxies) {
+        for session in &sessions {
+            store.append(*session, event(round, 1, "before"), false).wait().await.unwrap();
+        }
+        proxy.lose_connections();
+        let during = sessions.iter().map(|session| store.append(*session, event(round, 2, "during"), false));
+        let results = futures::future::join_all(during.map(Durable::wait)).await;
+        assert!(results.iter().any(Result::is_err) && results.iter().any(Result::is_ok), "{results:?}");
+        for session in &sessions {
+            // Its connection has led nowhere too.
+            until(async || {
+                let replay = other.replay(*session, EventId::new(round, 0), usize::MAX).await;
+                replay.is_ok_and(|replay| replay.events.len() == 2)
+            })
+            .await;
+            store.append(*session, event(round, 3, "after"), true).wait().await.unwrap();
+        }
+    }
     check_goes_on(&other, &mut subscription).await;
 }
