@@ -6,6 +6,7 @@ use crate::connection::ConnectionKind;
 use crate::params::Params;
 use crate::protocol::Protocol;
 use crate::text::{CONTENT_LIMIT, TEXT_LIMIT, bounded, string};
+use crate::uri::public_part;
 
 pub(crate) const TOOLS_CALL: &str = "tools/call";
 const PROMPTS_GET: &str = "prompts/get";
@@ -20,6 +21,8 @@ pub(crate) struct CallAttributes {
     pub(crate) target: Option<(&'static str, String)>,
     /// Attributes of spans alone.
     pub(crate) span: Vec<KeyValue>,
+    /// Whether a part of the request's URI is left out. The message of an error may have it, so that is left out too.
+    pub(crate) hides_uri: bool,
 }
 
 impl CallAttributes {
@@ -28,7 +31,7 @@ impl CallAttributes {
         let method = protocol.method(method);
         let mut common = vec![KeyValue::new(protocol.method_attribute(), method)];
         common.extend_from_slice(kind.network.attributes());
-        let mut attributes = Self { method, common, target: None, span: Vec::new() };
+        let mut attributes = Self { method, common, target: None, span: Vec::new(), hides_uri: false };
         match protocol {
             Protocol::Acp => attributes.add_span("acp.session.id", params.session_id),
             Protocol::Mcp => attributes.add_mcp(kind, params),
@@ -41,7 +44,7 @@ impl CallAttributes {
             TOOLS_CALL => "gen_ai.tool.name",
             PROMPTS_GET => "gen_ai.prompt.name",
             method if method.starts_with("resources/") => {
-                return self.add_span("mcp.resource.uri", params.uri);
+                return self.add_uri(params.uri);
             }
             _ => return,
         };
@@ -54,6 +57,13 @@ impl CallAttributes {
                     .push(KeyValue::new("gen_ai.tool.call.arguments", bounded(arguments, CONTENT_LIMIT)));
             }
         }
+    }
+
+    fn add_uri(&mut self, uri: Option<&str>) {
+        let Some(uri) = uri.and_then(string) else { return };
+        let shown = public_part(&uri);
+        self.hides_uri = shown != uri;
+        self.span.push(KeyValue::new("mcp.resource.uri", bounded(&shown, TEXT_LIMIT)));
     }
 
     /// Adds the string that a JSON text is to the attributes of the span.

@@ -91,7 +91,11 @@ impl ObservedCall {
             span.update_name(self.attributes.method);
         }
         if failed {
-            span.set_status(Status::error(description(&end.outcome)));
+            let description = match self.attributes.hides_uri {
+                true => String::new(),
+                false => description(&end.outcome),
+            };
+            span.set_status(Status::error(description));
         }
         span.end();
     }

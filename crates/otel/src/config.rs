@@ -6,7 +6,7 @@
 pub struct Config {
     /// Whether spans have the arguments and results of tools (default: no). They may hold secrets and personal data.
     pub content: bool,
-    /// Whether a server's spans have the id of their MCP session over HTTP (default: yes). An id is a credential where a server
+    /// Whether a server's spans have the id of their MCP session over HTTP (default: no). An id is a credential where a server
     /// does not authenticate its clients.
     pub session_ids: bool,
 }
@@ -14,7 +14,7 @@ pub struct Config {
 impl Config {
     /// Returns the defaults.
     pub fn new() -> Self {
-        Self { content: false, session_ids: true }
+        Self { content: false, session_ids: false }
     }
 
     /// Sets whether spans have the arguments and results of tools (default: no).
@@ -24,7 +24,7 @@ impl Config {
         self
     }
 
-    /// Sets whether a server's spans have the id of their MCP session over HTTP (default: yes).
+    /// Sets whether a server's spans have the id of their MCP session over HTTP (default: no).
     #[must_use]
     pub fn session_ids(mut self, session_ids: bool) -> Self {
         self.session_ids = session_ids;

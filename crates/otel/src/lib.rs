@@ -41,7 +41,7 @@
 //! | `gen_ai.tool.name` or `gen_ai.prompt.name` | spans, metrics |
 //! | `gen_ai.operation.name`: `execute_tool` | spans, metrics of `tools/call` |
 //! | `gen_ai.tool.call.arguments`, `gen_ai.tool.call.result` | spans, after [`Config::content`] |
-//! | `mcp.resource.uri` | spans |
+//! | `mcp.resource.uri` | spans; without user info, query, fragment, and the content of `data:` |
 //! | `mcp.protocol.version`, for ACP `acp.protocol.version` | spans, metrics |
 //! | `mcp.session.id` | spans of a server behind HTTP, see [`Config::session_ids`] |
 //! | `acp.session.id` | spans |
@@ -53,8 +53,8 @@
 //!
 //! `error.type` is the code of a JSON-RPC error, `tool_error` for a tool's result with `isError`, or one of `malformed`,
 //! `cancelled`, `timeout`, `transport`, `closed` and `not_sent`. A span with an `error.type` has the status *error*, and the error's
-//! message as description. On a `SERVER` span the codes for mistakes of the caller (-32700, -32600, -32601, -32602 and -32002) are
-//! no errors.
+//! message as description. A request whose URI is not shown whole has no description, because the message may have the URI. On a
+//! `SERVER` span the codes for mistakes of the caller (-32700, -32600, -32601, -32602 and -32002) are no errors.
 //!
 //! # Metrics
 //!
@@ -106,6 +106,7 @@ mod protocol;
 mod telemetry;
 mod text;
 mod trace_context;
+mod uri;
 mod watch;
 
 pub use config::Config;

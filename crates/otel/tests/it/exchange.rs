@@ -34,7 +34,7 @@ const HEADERS: &[(&str, &str)] = &[("traceparent", HTTP), ("mcp-session-id", "se
 
 #[test]
 fn the_context_of_the_http_request_is_the_link_or_the_parent() {
-    let kept = kept(Config::new());
+    let kept = kept(Config::new().session_ids(true));
     let meta = r#"{"_meta":{"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}}"#;
     for params in [meta, "{}"] {
         let request = Request::new(RequestId::from("a\nb"), "tools/list", Some(json(params)));
@@ -60,8 +60,8 @@ fn the_context_of_the_http_request_is_the_link_or_the_parent() {
 }
 
 #[test]
-fn session_ids_can_be_left_out() {
-    let kept = kept(Config::new().session_ids(false));
+fn session_ids_are_left_out_by_default() {
+    let kept = kept(Config::new());
     let request = Request::new(RequestId::from(1_i64), "ping", None);
     let source: Arc<dyn MessageSource> = Arc::new(Head(HEADERS));
     let observer = Arc::new(kept.telemetry.mcp_server());

@@ -61,6 +61,26 @@ async fn names_are_the_method_and_its_target() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_uri_is_shown_without_its_credentials() {
+    let kept = kept(Config::new());
+    let handler = Answers(async |_, _| Err(ErrorObject::new(-32002, "no https://user:pass@host/a?token=1")));
+    observed(&kept, handler, async |peer| {
+        let params = r#"{"uri":"https://user:pass@host/a?token=1"}"#;
+        call(&peer, "resources/read", params).await.unwrap_err();
+        call(&peer, "resources/read", r#"{"uri":"https://host/a"}"#).await.unwrap_err();
+    })
+    .await;
+    let spans = kept.spans();
+    assert!(
+        spans.iter().all(|span| shown(&span.attributes).contains(" mcp.resource.uri=https://host/a ")),
+        "{spans:?}"
+    );
+    let client = spans.iter().filter(|span| span.span_kind == SpanKind::Client);
+    let status: Vec<_> = client.map(|span| span.status.clone()).collect();
+    assert_eq!(status, [Status::error(""), Status::error("no https://user:pass@host/a?token=1")]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_servers_request_swaps_the_roles() {
     let kept = kept(Config::new());
     let (client, server) = (kept.telemetry.mcp_client(), kept.telemetry.mcp_server());
