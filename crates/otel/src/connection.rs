@@ -16,6 +16,8 @@ pub(crate) struct ConnectionKind {
     pub(crate) protocol: Protocol,
     pub(crate) role: Role,
     pub(crate) network: Network,
+    /// Whether the trace that a request names is continued.
+    pub(crate) trusts_callers: bool,
 }
 
 impl ConnectionKind {

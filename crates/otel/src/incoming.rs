@@ -32,7 +32,10 @@ pub(crate) fn begin(kind: &ConnectionKind, call: &CallBegin<'_>) -> ObservedCall
     let trace = params.trace();
     let revision = call.revision.or(trace.revision.as_deref());
     let revision = revision.and_then(|revision| kind.protocol.revision(revision));
-    let (parent, link) = parent(trace, call.source);
+    let (parent, link) = match kind.trusts_callers {
+        true => parent(trace, call.source),
+        false => (Context::current(), named(trace.parent, call.source)),
+    };
     let span = SpanBuilder::from_name(attributes.span_name())
         .with_kind(SpanKind::Server)
         .with_attributes(attributes.of_span())
@@ -55,11 +58,7 @@ fn parent(trace: Trace, source: Option<&Arc<dyn MessageSource>>) -> (Context, Op
         }));
     }
     let ambient = Some(current.span().span_context().clone()).filter(SpanContext::is_valid);
-    let header = || {
-        let source = source?;
-        let state = header_text(source, TRACESTATE);
-        trace_context::parse(&header_text(source, TRACEPARENT)?, state.as_deref())
-    };
+    let header = || source.and_then(of_headers);
     match trace.parent {
         Some(parent) => {
             let link = ambient.or_else(header).filter(|link| link.span_id() != parent.span_id());
@@ -71,6 +70,16 @@ fn parent(trace: Trace, source: Option<&Arc<dyn MessageSource>>) -> (Context, Op
             None => (current, None),
         },
     }
+}
+
+/// The span that the caller names: in `_meta`, else in the headers of the HTTP request.
+fn named(parent: Option<SpanContext>, source: Option<&Arc<dyn MessageSource>>) -> Option<SpanContext> {
+    parent.or_else(|| source.and_then(of_headers))
+}
+
+fn of_headers(source: &Arc<dyn MessageSource>) -> Option<SpanContext> {
+    let state = header_text(source, TRACESTATE);
+    trace_context::parse(&header_text(source, TRACEPARENT)?, state.as_deref())
 }
 
 fn header_text(source: &Arc<dyn MessageSource>, name: &str) -> Option<String> {

@@ -32,6 +32,9 @@
 //! that the params' `_meta` names already. The parent of a `SERVER` span is the one that `_meta` names. The span that is current
 //! where the request arrives, such as that of the HTTP request, becomes a link. Without a parent in `_meta` it is the parent.
 //!
+//! A caller that names a parent also decides whether its requests are sampled, by the flag of `traceparent`. A server for callers
+//! that are not known sets [`ProtocolObserver::trust_callers`] to `false`. Then what the caller names is a link.
+//!
 //! | attribute | where |
 //! |---|---|
 //! | `mcp.method.name`, for ACP `acp.method.name` | spans, metrics |

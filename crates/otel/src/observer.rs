@@ -34,15 +34,27 @@ impl ProtocolObserver {
         self.kind.network = network;
         self
     }
+
+    /// Sets whether a request continues the trace that it names (default: yes).
+    ///
+    /// With `false`, for callers that are not known, the span of a request has a link to the span that `_meta` or the HTTP headers
+    /// name, and is not its child. So a caller cannot decide what is sampled, nor add spans to a trace of the program's. The
+    /// baggage of the request is dropped. A span that is current where the request arrives stays the parent.
+    #[must_use]
+    pub fn trust_callers(mut self, trusts: bool) -> Self {
+        self.kind.trusts_callers = trusts;
+        self
+    }
 }
 
 impl fmt::Debug for ProtocolObserver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ConnectionKind { protocol, role, network, .. } = &self.kind;
+        let ConnectionKind { protocol, role, network, trusts_callers, .. } = &self.kind;
         f.debug_struct("ProtocolObserver")
             .field("protocol", protocol)
             .field("role", role)
             .field("network", network)
+            .field("trusts_callers", trusts_callers)
             .finish_non_exhaustive()
     }
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use agentwire_jsonrpc::RawObject;
 use agentwire_peer::observe::{CallBegin, CallContext, NewCall};
 use opentelemetry::baggage::BaggageExt;
-use opentelemetry::trace::{SpanBuilder, SpanId, SpanKind, Status, TraceContextExt, Tracer};
+use opentelemetry::trace::{Link, SpanBuilder, SpanId, SpanKind, Status, TraceContextExt, Tracer};
 use opentelemetry::{Context, KeyValue};
 
 use crate::active::ActiveCall;
@@ -108,13 +108,16 @@ fn begin_span(kind: &ConnectionKind, attributes: &CallAttributes, params: &Param
         current.span().set_attributes(attributes.of_span());
         return NewSpan { context: current, owns_span: false, begun };
     }
-    let parent = match params.trace().parent {
-        Some(parent) if !current.has_active_span() => current.with_remote_span_context(parent),
-        _ => current,
+    let named = params.trace().parent.filter(|_| !current.has_active_span());
+    let (parent, link) = match named {
+        Some(named) if kind.trusts_callers => (current.with_remote_span_context(named), None),
+        // A relay passes on what its caller named.
+        link => (current, link),
     };
     let span = SpanBuilder::from_name(attributes.span_name())
         .with_kind(SpanKind::Client)
-        .with_attributes(attributes.of_span());
+        .with_attributes(attributes.of_span())
+        .with_links(link.into_iter().map(Link::with_context).collect());
     let span = kind.inner.tracer.build_with_context(span, &parent);
     NewSpan { context: parent.with_span(span), owns_span: true, begun }
 }

@@ -80,7 +80,8 @@ impl Telemetry {
 
     fn observer(&self, protocol: Protocol, role: Role) -> ProtocolObserver {
         let inner = self.inner.clone();
-        ProtocolObserver::new(ConnectionKind { inner, protocol, role, network: Network::default() })
+        let network = Network::default();
+        ProtocolObserver::new(ConnectionKind { inner, protocol, role, network, trusts_callers: true })
     }
 }
 

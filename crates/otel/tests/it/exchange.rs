@@ -10,6 +10,7 @@ use agentwire_otel::Config;
 use agentwire_peer::runtime::{ExchangeObservation, in_scope};
 use agentwire_transport::MessageSource;
 use opentelemetry::Context;
+use opentelemetry::baggage::BaggageExt;
 use opentelemetry::trace::TraceContextExt;
 
 use crate::support::{json, kept, shown};
@@ -30,6 +31,8 @@ impl MessageSource for Head {
 }
 
 const HTTP: &str = "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01";
+const UNSAMPLED: &[(&str, &str)] =
+    &[("traceparent", "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-00")];
 const HEADERS: &[(&str, &str)] = &[("traceparent", HTTP), ("mcp-session-id", "session")];
 
 #[test]
@@ -70,4 +73,32 @@ fn session_ids_are_left_out_by_default() {
         shown(&kept.spans()[0].attributes),
         "error.type=cancelled jsonrpc.request.id=1 mcp.method.name=ping"
     );
+}
+
+#[test]
+fn a_caller_that_is_not_trusted_decides_nothing() {
+    let kept = kept(Config::new());
+    let meta = r#"{"_meta":{"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00","baggage":"user=a"}}"#;
+    for (trusts, params) in [(true, meta), (true, "{}"), (false, meta), (false, "{}")] {
+        let request = Request::new(RequestId::from(1_i64), "tools/list", Some(json(params)));
+        let source: Arc<dyn MessageSource> = Arc::new(Head(UNSAMPLED));
+        let observer = Arc::new(kept.telemetry.mcp_server().trust_callers(trusts));
+        let observation = ExchangeObservation::begin(observer, &request, Some(&source), None, Instant::now);
+        let baggage = in_scope(observation.call_observer(), || Context::current().baggage().len());
+        assert_eq!(baggage, usize::from(trusts && params == meta));
+        observation.end(&Response::new(request.id, Ok(json("{}"))));
+    }
+    let spans = kept.spans();
+    let shown: Vec<_> = spans
+        .iter()
+        .map(|span| {
+            let links = span.links.iter().map(|link| link.span_context.span_id().to_string());
+            (span.parent_span_id.to_string(), links.collect::<Vec<_>>())
+        })
+        .collect();
+    // Both trusted requests are hidden by the flag of their caller.
+    let root = "0".repeat(16);
+    let links = |id: &str| (root.clone(), vec![id.to_owned()]);
+    assert_eq!(shown, [links("b7ad6b7169203331"), links("00f067aa0ba902b7")]);
+    assert!(spans.iter().all(|span| span.span_context.trace_id().to_string() != HTTP[3..35]));
 }

@@ -10,7 +10,7 @@ use agentwire_peer::observe::{Observer, Observers};
 use agentwire_peer::runtime::{call_raw, start_call};
 use agentwire_peer::{Dialect, Handler};
 use opentelemetry::baggage::BaggageExt;
-use opentelemetry::trace::{SpanKind, TraceContextExt, Tracer, TracerProvider};
+use opentelemetry::trace::{SpanId, SpanKind, TraceContextExt, Tracer, TracerProvider};
 use opentelemetry::{Context, KeyValue};
 
 use crate::support::{
@@ -164,4 +164,24 @@ async fn a_request_that_a_relay_passes_on_keeps_its_context() {
     let shown: Vec<_> =
         spans.iter().map(|span| format!("{:?} {}", span.span_kind, span.parent_span_id)).collect();
     assert_eq!(shown, ["Server b7ad6b7169203331", "Client b7ad6b7169203331"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_relay_that_does_not_trust_its_callers_links_to_them() {
+    let kept = kept(Config::new());
+    let [client, server] = [kept.telemetry.mcp_client(), kept.telemetry.mcp_server()]
+        .map(|observer| Some(Arc::new(observer.trust_callers(false)) as Arc<dyn Observer>));
+    let refuse = Answers(async |request, _| method_not_found(&request));
+    let params = format!(r#"{{"_meta":{{"traceparent":"{PARENT}"}}}}"#);
+    connected_by(Dialect::MCP, client, server, refuse, meta(), async |peer| {
+        let mut call = call_raw(&peer, "ping", Some(json(&params)));
+        let (_, waker) = poll_fn(|cx| Poll::Ready(start_call(&mut call, cx))).await.unwrap();
+        waker.into_iter().for_each(Waker::wake);
+        call.await.unwrap()
+    })
+    .await;
+    for span in kept.spans() {
+        assert_eq!(span.parent_span_id, SpanId::INVALID);
+        assert_eq!(span.links[0].span_context.span_id().to_string(), "b7ad6b7169203331");
+    }
 }
