@@ -73,6 +73,7 @@
 //! | `agentwire.io` | counter, By | bytes of frames, by `agentwire.protocol` and `agentwire.direction` |
 //! | `agentwire.malformed_messages` | counter, `{message}` | messages that could not be read |
 //! | `agentwire.sessions.active`, `agentwire.streams.active`, `agentwire.exchanges.active` | gauge | from [`Telemetry::watch`], by `agentwire.component` |
+//! | `agentwire.ready` | gauge | from [`Telemetry::watch`], by `agentwire.component`: 1 where all its parts take requests, else 0 |
 //! | `agentwire.child.restarts` | counter, `{restart}` | from [`Telemetry::watch`] |
 //!
 //! The boundaries of the histograms are [`DURATION_BOUNDARIES`].

@@ -30,6 +30,8 @@ pub struct Counts {
     pub streams: Option<u64>,
     /// Requests without a session that are being answered.
     pub exchanges: Option<u64>,
+    /// Whether the part takes requests.
+    pub ready: Option<bool>,
     /// How often child processes were started again, since the part began.
     pub child_restarts: Option<u64>,
 }
@@ -61,6 +63,13 @@ impl Counts {
         self
     }
 
+    /// Sets whether the part takes requests: what its last check of readiness found, and `false` once it is about to end.
+    #[must_use]
+    pub fn ready(mut self, is_ready: bool) -> Self {
+        self.ready = Some(is_ready);
+        self
+    }
+
     /// Sets how often child processes were started again.
     #[must_use]
     pub fn child_restarts(mut self, restarts: u64) -> Self {
@@ -68,6 +77,11 @@ impl Counts {
         self
     }
 }
+
+/// Reads one count of a part.
+type Count = fn(&Counts) -> Option<u64>;
+/// Makes one count of those of two parts.
+type Join = fn(u64, u64) -> u64;
 
 /// The parts whose counts are reported.
 #[derive(Default)]
@@ -88,21 +102,26 @@ impl Watched {
     /// Makes the instruments. They hold the parts weakly, because a meter keeps its instruments for good.
     pub(crate) fn new(meter: &Meter) -> Arc<Self> {
         let watched = Arc::new(Self::default());
-        let gauge = |name, unit, what, count: fn(&Counts) -> Option<u64>| {
+        let gauge = |name, unit, what, count: Count, join: Join| {
             let watched = Arc::downgrade(&watched);
             let gauge = meter.u64_observable_gauge(name).with_unit(unit).with_description(what);
             gauge
                 .with_callback(move |gauge| {
-                    let sums = watched.upgrade().map(|watched| watched.sums(count)).unwrap_or_default();
-                    sums.iter().for_each(|(component, sum)| gauge.observe(*sum, &[attribute(component)]));
+                    let joined =
+                        watched.upgrade().map(|watched| watched.joined(count, join)).unwrap_or_default();
+                    joined
+                        .iter()
+                        .for_each(|(component, count)| gauge.observe(*count, &[attribute(component)]));
                 })
                 .build()
         };
-        gauge("agentwire.sessions.active", "{session}", "Open sessions.", |counts| counts.sessions);
-        gauge("agentwire.streams.active", "{stream}", "Open streams.", |counts| counts.streams);
-        gauge("agentwire.exchanges.active", "{request}", "Open requests without a session.", |counts| {
-            counts.exchanges
-        });
+        let sum = u64::saturating_add;
+        gauge("agentwire.sessions.active", "{session}", "Open sessions.", |counts| counts.sessions, sum);
+        gauge("agentwire.streams.active", "{stream}", "Open streams.", |counts| counts.streams, sum);
+        let exchanges = "Open requests without a session.";
+        gauge("agentwire.exchanges.active", "{request}", exchanges, |counts| counts.exchanges, sum);
+        let ready = "1 where all parts of the component take requests, else 0.";
+        gauge("agentwire.ready", "", ready, |counts| counts.ready.map(u64::from), u64::min);
         let weak = Arc::downgrade(&watched);
         meter
             .u64_observable_counter("agentwire.child.restarts")
@@ -121,17 +140,17 @@ impl Watched {
         self.parts.lock().push(Arc::new(Part { component, stats, restarts: AtomicU64::new(0) }));
     }
 
-    /// The sums of a count over the parts that have it, by component.
-    fn sums(&self, count: fn(&Counts) -> Option<u64>) -> BTreeMap<&'static str, u64> {
-        let mut sums = BTreeMap::new();
+    /// The joined counts of the parts that have it, by component.
+    fn joined(&self, count: Count, join: Join) -> BTreeMap<&'static str, u64> {
+        let mut joined = BTreeMap::new();
         // No code of a part's runs while the lock is held.
         let parts = self.parts.lock().clone();
         for part in parts {
             if let Some(amount) = part.stats.upgrade().and_then(|stats| count(&stats.counts())) {
-                *sums.entry(part.component).or_default() += amount;
+                joined.entry(part.component).and_modify(|sum| *sum = join(*sum, amount)).or_insert(amount);
             }
         }
-        sums
+        joined
     }
 
     fn restarts(&self) -> BTreeMap<&'static str, u64> {

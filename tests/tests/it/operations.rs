@@ -21,6 +21,11 @@ pub(crate) fn page(origin: &str, request: &str, head: &str) -> (u16, String) {
     (status.unwrap_or_else(|| panic!("{head}")), body.to_owned())
 }
 
+/// The line of the metric of readiness.
+pub(crate) fn ready(value: u8) -> String {
+    format!("agentwire_ready{{agentwire_component=\"http\"}} {value}\n")
+}
+
 #[test]
 fn pages_show_metrics_and_readiness_to_this_machine_alone() {
     let server = Server::start_with(&["--metrics", "127.0.0.1:0"]);
@@ -35,6 +40,7 @@ fn pages_show_metrics_and_readiness_to_this_machine_alone() {
          network_protocol_name=\"http\",network_transport=\"tcp\"} 1\n";
     assert!(status == 200 && metrics.contains(called), "{called} is not in {metrics}");
     assert!(metrics.contains("agentwire_sessions_active{agentwire_component=\"http\"} "), "{metrics}");
+    assert!(metrics.contains(&ready(1)), "{metrics}");
 
     assert_eq!(page(&pages, "GET /metrics", "Host: evil.example").0, 403);
     assert_eq!(page(&pages, "GET /readyz", "Host: localhost\r\nOrigin: http://evil.example").0, 403);
@@ -55,7 +61,9 @@ fn a_server_says_that_it_ends_before_it_refuses_requests() {
         assert!(begin.elapsed() < Duration::from_secs(3), "it is still ready");
         thread::sleep(Duration::from_millis(10));
     }
-    // Both are seen within the time of the delay, on a machine that is not overloaded.
+    // All of it is seen within the time of the delay, on a machine that is not overloaded.
+    let (_, metrics) = page(&pages, "GET /metrics", "");
+    assert!(metrics.contains(&ready(0)), "{metrics}");
     assert_eq!(page(&pages, "GET /livez", ""), (200, "alive\n".into()));
     call().exits(0);
     server.wait();

@@ -171,13 +171,16 @@ fn a_node_is_not_ready_while_its_engine_is_away() {
     let server = Server::start_with(&["--redis", &url, "--keys", &keys, "--metrics", "127.0.0.1:0"]);
     let pages = server.metrics();
     let ready = || crate::operations::page(&pages, "GET /readyz", "");
+    let metrics = || crate::operations::page(&pages, "GET /metrics", "").1;
     assert_eq!(ready(), (200, "ready\n".into()));
+    assert!(metrics().contains(&crate::operations::ready(1)), "{}", metrics());
     drop(engine);
     let begin = Instant::now();
     loop {
         let (status, why) = ready();
         if status == 503 {
             assert!(why.starts_with("the store ") && !why.contains(PASSWORD), "{why}");
+            assert!(metrics().contains(&crate::operations::ready(0)), "{}", metrics());
             break;
         }
         assert!(begin.elapsed() < SOON, "it is still ready");

@@ -97,6 +97,9 @@ fn a_chat_is_one_trace_over_three_processes() {
     assert_eq!(restarts.points, [(table(&[("agentwire.component", "mcp_hub")]), 0, Vec::new())]);
     let open = received.metric("agentwire-server", "agentwire.sessions.active");
     assert_eq!(open.points, [(table(&[("agentwire.component", "http")]), 0, Vec::new())]);
+    // The last report is that of a server that ends.
+    let ready = received.metric("agentwire-server", "agentwire.ready");
+    assert_eq!(ready.points, [(table(&[("agentwire.component", "http")]), 0, Vec::new())]);
 
     assert_eq!(received.types.into_iter().collect::<Vec<_>>(), ["application/x-protobuf"]);
     let mut instances: Vec<_> =

@@ -9,6 +9,7 @@ mod log;
 mod observer;
 mod open_calls;
 mod operations;
+mod readiness;
 mod service;
 mod shared;
 mod slow;
@@ -21,7 +22,6 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agentwire_otel::Counts;
 use agentwire_peer::observe::{Observer, Observers};
 use agentwire_recording::Recorder;
 use agentwire_transport::Service;
@@ -36,7 +36,7 @@ use self::http_log::LoggedHttp;
 use self::log::RequestLog;
 use self::observer::RequestObserver;
 use self::open_calls::OpenCalls;
-use self::operations::Draining;
+use self::readiness::Readiness;
 use self::service::LoggedService;
 use self::shared::Shared;
 use crate::failure::{Interrupted, Usage};
@@ -108,12 +108,13 @@ async fn listen(
         true => routes.wrap(|service| LoggedHttp::new(service, log.clone())),
         false => routes,
     };
-    telemetry.watch("http", counts_of(endpoint.clone()));
-    let draining = Draining::default();
-    let pages = pages(arguments, telemetry, &endpoint, &draining, notes).await?;
+    let readiness = Readiness::new(endpoint);
+    let watched = readiness.clone();
+    telemetry.watch("http", move || watched.counts());
+    let pages = pages(arguments, telemetry, &readiness, notes).await?;
     let warnings = notes.clone();
     let served = serve(listener, routes)
-        .shutdown(end_of(first, draining, calls, arguments.operations.drain, notes.clone()))
+        .shutdown(end_of(first, readiness, calls, arguments.operations.drain, notes.clone()))
         .grace(arguments.operations.grace)
         .on_warning(move |warning| warnings.add(&warning.to_string()));
     notes.add(&format!("listening on http://{local}{path}"));
@@ -139,9 +140,9 @@ async fn listen(
 }
 
 /// Completes when the server is to refuse requests. From the signal to end on it is not ready.
-async fn end_of(mut signals: Signals, draining: Draining, calls: OpenCalls, drain: Duration, notes: Notes) {
+async fn end_of(mut signals: Signals, readiness: Readiness, calls: OpenCalls, drain: Duration, notes: Notes) {
     let is_interrupt = signals.interrupted().await == Interrupted::BY_KEY;
-    draining.begin();
+    readiness.end();
     if !is_interrupt {
         tokio::time::sleep(drain).await;
         return;
@@ -154,12 +155,11 @@ async fn end_of(mut signals: Signals, draining: Draining, calls: OpenCalls, drai
     }
 }
 
-/// Serves the pages of `--metrics` while it is polled, and prints their URL on stderr.
+/// Serves the pages of `--metrics` while it is polled, and prints their URL on stderr. Keeps the metric of readiness up to date.
 async fn pages(
     arguments: &Server,
     telemetry: &Telemetry,
-    endpoint: &Endpoint,
-    draining: &Draining,
+    readiness: &Readiness,
     notes: &Notes,
 ) -> Result<impl Future<Output = Infallible> + use<>> {
     let (mut served, notes) = (None, notes.clone());
@@ -167,27 +167,25 @@ async fn pages(
         let listener = TcpListener::bind(address).await.with_context(|| address.clone())?;
         let local = listener.local_addr()?;
         let warnings = notes.clone();
-        let pages = serve(listener, operations::pages(registry, endpoint, draining, local));
+        let pages = serve(listener, operations::pages(registry, readiness, local));
         served = Some((local, pages.on_warning(move |warning| warnings.add(&warning.to_string()))));
     }
+    let (readiness, is_reporting) = (readiness.clone(), telemetry.is_reporting());
     Ok(async move {
-        if let Some((local, served)) = served {
-            notes.add(&format!("metrics on http://{local}/metrics"));
-            served.await;
-        }
-        std::future::pending().await
+        let serving = async {
+            if let Some((local, served)) = served {
+                notes.add(&format!("metrics on http://{local}/metrics"));
+                served.await;
+            }
+        };
+        let checking = async {
+            match is_reporting {
+                true => readiness.keep_checking().await,
+                false => std::future::pending().await,
+            }
+        };
+        tokio::join!(serving, checking).1
     })
-}
-
-/// What the endpoint has open, for metrics.
-fn counts_of(endpoint: Endpoint) -> impl Fn() -> Counts + Send + Sync + 'static {
-    move || {
-        let counts = endpoint.counts();
-        Counts::new()
-            .sessions(counts.sessions as u64)
-            .streams(counts.streams as u64)
-            .exchanges(counts.exchanges as u64)
-    }
 }
 
 /// The demonstration server, observed.

@@ -2,13 +2,10 @@
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use agentwire_transport_http::runtime::server::Guard;
-use agentwire_transport_http::server::{Body, Endpoint, Routes};
+use agentwire_transport_http::server::{Body, Routes};
 use bytes::Bytes;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -18,42 +15,20 @@ use hyper::body::Incoming;
 use prometheus::{Registry, TextEncoder};
 use tower_service::Service;
 
-/// How long a check of readiness may take: 2 s.
-const CHECK_LIMIT: Duration = Duration::from_secs(2);
-
-/// Whether the server is about to end. Clones share it.
-#[derive(Clone, Default)]
-pub(super) struct Draining(Arc<AtomicBool>);
-
-impl Draining {
-    /// From now on the server is not ready.
-    pub(super) fn begin(&self) {
-        self.0.store(true, Ordering::SeqCst);
-    }
-
-    fn has_begun(&self) -> bool {
-        self.0.load(Ordering::SeqCst)
-    }
-}
+use super::readiness::Readiness;
 
 /// The pages, for a listener at that address.
-pub(super) fn pages(
-    registry: &Registry,
-    endpoint: &Endpoint,
-    draining: &Draining,
-    local: SocketAddr,
-) -> Routes {
+pub(super) fn pages(registry: &Registry, readiness: &Readiness, local: SocketAddr) -> Routes {
     // As for the server itself: one that other machines reach does not know its names.
     let guard = match local.ip().to_canonical().is_loopback() {
         true => Guard::new(),
         false => Guard::new().any_host(),
     };
     let page = |content| Page { guard: guard.clone(), content };
-    let ready = Content::Ready(endpoint.clone(), draining.clone());
     Routes::new()
         .service("/metrics", page(Content::Metrics(registry.clone())))
         .service("/livez", page(Content::Live))
-        .service("/readyz", page(ready))
+        .service("/readyz", page(Content::Ready(readiness.clone())))
 }
 
 #[derive(Clone)]
@@ -66,7 +41,7 @@ struct Page {
 enum Content {
     Metrics(Registry),
     Live,
-    Ready(Endpoint, Draining),
+    Ready(Readiness),
 }
 
 impl Content {
@@ -74,12 +49,9 @@ impl Content {
         match self {
             Self::Metrics(registry) => metrics(&registry),
             Self::Live => text(StatusCode::OK, "alive"),
-            Self::Ready(_, draining) if draining.has_begun() => {
-                text(StatusCode::SERVICE_UNAVAILABLE, "the server is about to end")
-            }
-            Self::Ready(endpoint, _) => match endpoint.check(CHECK_LIMIT).await {
+            Self::Ready(readiness) => match readiness.check().await {
                 Ok(()) => text(StatusCode::OK, "ready"),
-                Err(why) => text(StatusCode::SERVICE_UNAVAILABLE, &why.to_string()),
+                Err(why) => text(StatusCode::SERVICE_UNAVAILABLE, &why),
             },
         }
     }

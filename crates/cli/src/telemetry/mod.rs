@@ -132,6 +132,11 @@ impl Telemetry {
         }
     }
 
+    /// Whether the command line or the environment asks for telemetry.
+    pub(crate) fn is_reporting(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// The metrics for `--metrics`.
     pub(crate) fn registry(&self) -> Option<&Registry> {
         self.0.as_ref()?.registry.as_ref()

@@ -1,0 +1,77 @@
+//! Whether the server is ready for requests, for its page and its metric.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use agentwire_otel::Counts;
+use agentwire_transport_http::server::Endpoint;
+use tokio::time::{MissedTickBehavior, interval};
+
+/// How long a check of readiness may take: 2 s.
+const CHECK_LIMIT: Duration = Duration::from_secs(2);
+
+/// How often the metric is brought up to date: every 5 s. Prometheus and collectors ask less often.
+const CHECK_INTERVAL: Duration = Duration::from_secs(5);
+
+/// Whether a server is ready: its endpoint answers, and it is not about to end. Clones share it.
+#[derive(Clone)]
+pub(super) struct Readiness(Arc<ReadinessInner>);
+
+struct ReadinessInner {
+    endpoint: Endpoint,
+    is_ending: AtomicBool,
+    /// What the last check found.
+    answers: AtomicBool,
+}
+
+impl Readiness {
+    pub(super) fn new(endpoint: Endpoint) -> Self {
+        Self(Arc::new(ReadinessInner {
+            endpoint,
+            is_ending: AtomicBool::new(false),
+            answers: AtomicBool::new(false),
+        }))
+    }
+
+    /// From now on the server is not ready, because it is about to end.
+    pub(super) fn end(&self) {
+        self.0.is_ending.store(true, Ordering::SeqCst);
+    }
+
+    fn is_ending(&self) -> bool {
+        self.0.is_ending.load(Ordering::SeqCst)
+    }
+
+    /// Checks the endpoint. The error says why the server is not ready.
+    pub(super) async fn check(&self) -> Result<(), String> {
+        if self.is_ending() {
+            return Err("the server is about to end".into());
+        }
+        let checked = self.0.endpoint.check(CHECK_LIMIT).await;
+        self.0.answers.store(checked.is_ok(), Ordering::Relaxed);
+        checked.map_err(|why| why.to_string())
+    }
+
+    /// Checks the endpoint again and again, for the metric: that is read where nothing can be awaited.
+    pub(super) async fn keep_checking(&self) -> Infallible {
+        let mut ticks = interval(CHECK_INTERVAL);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            ticks.tick().await;
+            // The metric says it.
+            let _checked = self.check().await;
+        }
+    }
+
+    /// What the endpoint has open and whether it is ready, for metrics.
+    pub(super) fn counts(&self) -> Counts {
+        let counts = self.0.endpoint.counts();
+        Counts::new()
+            .sessions(counts.sessions as u64)
+            .streams(counts.streams as u64)
+            .exchanges(counts.exchanges as u64)
+            .ready(self.0.answers.load(Ordering::Relaxed) && !self.is_ending())
+    }
+}
