@@ -71,6 +71,12 @@ pub(crate) fn is_away(error: &RedisError) -> bool {
     }
 }
 
+/// Returns whether a command had no answer in its time.
+pub(crate) fn is_silent(error: &StoreError) -> bool {
+    let StoreError::Away(error) = error else { return false };
+    error.is::<TimedOut>() || error.downcast_ref::<RedisError>().is_some_and(RedisError::is_timeout)
+}
+
 /// The error of a store for one of the engine.
 pub(crate) fn store_error(error: RedisError) -> StoreError {
     if is_away(&error) {

@@ -12,7 +12,9 @@ use crate::error::ConnectError;
 use crate::keys::Keys;
 use crate::link::Link;
 use crate::message::StreamLimits;
+use crate::pace::Pace;
 use crate::queue::EventQueue;
+use crate::shares::Shares;
 use crate::subscriptions::Subscriber;
 
 /// What the nodes of one server share, on Redis or Valkey.
@@ -25,8 +27,10 @@ pub struct RedisStore {
     pub(crate) link: Arc<Link>,
     pub(crate) keys: Keys,
     pub(crate) events: EventQueue,
+    pub(crate) shares: Arc<Shares>,
     pub(crate) subscriber: Subscriber,
     pub(crate) stream_time: Duration,
+    pub(crate) owner_sessions: usize,
     pub(crate) lease: Duration,
     #[cfg(feature = "acp")]
     pub(crate) claims: crate::claims::Claims,
@@ -41,20 +45,25 @@ impl RedisStore {
     ///
     /// When an address is invalid, the engine does not answer, or its `maxmemory-policy` is not `noeviction`.
     pub async fn connect(config: RedisConfig) -> Result<Self, ConnectError> {
-        let engine = Engine::new(&config).map_err(ConnectError::Address)?;
-        let link = Link::new(engine, config.timeout);
+        let engine = |timeout| Engine::new(&config, timeout).map_err(ConnectError::Address);
+        let link = Link::new(engine(config.timeout)?, config.timeout);
+        let of_events = link.slow(engine(Pace::longest(config.timeout))?);
         check_policy(&link).await?;
         let keys = Keys::new(&config.prefix);
+        let shares = Shares::new(config.queue_bytes, config.stream_time);
         let limits = StreamLimits {
             time: config.stream_time,
             events: config.stream_events,
             bytes: config.stream_bytes,
             session_bytes: config.session_bytes,
+            session_streams: config.session_streams,
         };
         Ok(Self {
-            events: EventQueue::new(&link, &keys, limits, config.queue_bytes),
+            events: EventQueue::new(&link, &of_events, &keys, limits, shares.clone()),
+            shares,
             subscriber: Subscriber::new(&link, &keys),
             stream_time: config.stream_time,
+            owner_sessions: config.owner_sessions,
             lease: config.lease,
             #[cfg(feature = "acp")]
             claims: Default::default(),
