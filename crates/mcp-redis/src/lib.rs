@@ -82,6 +82,7 @@ mod message;
 mod nodes;
 mod once;
 mod pace;
+mod permissions;
 mod queue;
 mod records;
 mod running_stream;

@@ -13,7 +13,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use crate::circuit::{Circuit, FAILURES};
 use crate::connection::{Connection, Engine};
-use crate::error::{CircuitOpen, TimedOut, checked, is_away, store_error};
+use crate::error::{CircuitOpen, TimedOut, checked, is_away, is_forbidden, store_error};
 
 /// A connection for commands. Those of a node share one, but for events.
 pub(crate) struct Link {
@@ -165,7 +165,8 @@ impl Link {
                 self.circuit.lock().close();
                 return Ok(replies);
             }
-            Ok(Err(error)) if !is_away(&error) => {
+            // A command that the user may not run says nothing of the others.
+            Ok(Err(error)) if !is_away(&error) || is_forbidden(&error) => {
                 self.circuit.lock().close();
                 return Err(store_error(error));
             }

@@ -218,6 +218,58 @@ async fn an_event_that_never_passes_is_given_up() {
     assert_eq!(replay(&store, session, 1, 0).await.rest, Rest::Unknown);
 }
 
+/// The user of the guide for production can do everything. One who may not do something is refused at the start.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_user_of_the_guide_may_do_what_the_store_needs() {
+    const GUIDE: &str = include_str!("../../../../docs/guide/production.md");
+    let engine = Engine::start().await;
+    let line = GUIDE.lines().find(|line| line.starts_with("ACL SETUSER greeter")).unwrap();
+    assert!(line.contains(" >PASSWORD "), "{line}");
+    engine.run(line).await;
+    let url = format!("redis://greeter:PASSWORD@127.0.0.1:{}", engine.port());
+    let config = || RedisConfig::new(&url).prefix("greeter");
+    let (store, other) =
+        (RedisStore::connect(config()).await.unwrap(), RedisStore::connect(config()).await.unwrap());
+    crate::events::check(&store, &other).await;
+    crate::events::check_take_over(&store, &other).await;
+    crate::records::check(&store, &other).await;
+    crate::bus::check(&store, &other).await;
+    crate::once::check(&store, &other).await;
+    crate::nodes::check(&store, &other).await;
+    #[cfg(feature = "tasks")]
+    crate::tasks::check(&store, &other).await;
+    #[cfg(feature = "acp")]
+    crate::conversations::check(&store, &other).await;
+    let refused = RedisStore::connect(config().prefix("another")).await.unwrap_err();
+    assert!(matches!(refused, ConnectError::Permission(_)), "{refused}");
+    let words: Vec<_> = line.split(' ').filter(|word| word.starts_with('+')).collect();
+    for word in words {
+        let others: Vec<_> = line.split(' ').filter(|other| *other != word).collect();
+        engine.run(&others.join(" ")).await;
+        let result = RedisStore::connect(config()).await;
+        let is_refused = matches!(result, Err(ConnectError::Permission(_)));
+        assert!(is_refused, "{word}: {:?}", result.map(drop));
+    }
+}
+
+/// A command that the user may not run says nothing of the engine.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_right_that_is_taken_away_does_not_stop_what_is_allowed() {
+    let engine = Engine::start().await;
+    engine.run("ACL SETUSER node on >first allkeys allchannels allcommands").await;
+    let url = format!("redis://node:first@127.0.0.1:{}", engine.port());
+    let store = RedisStore::connect(RedisConfig::new(url).prefix("test")).await.unwrap();
+    engine.run("ACL SETUSER node -xadd").await;
+    let session = create(&store).await.unwrap();
+    drop(store.append(session, event(1, 1, "kept"), false));
+    for _ in 0..20 {
+        assert!(is_away(&store.take_over(session, 9, None).await));
+        create(&store).await.unwrap();
+    }
+    engine.run("ACL SETUSER node +xadd").await;
+    until(async || replay(&store, session, 1, 0).await.events.len() == 1).await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_connection_that_leads_nowhere_is_replaced() {
     let engine = Engine::start().await;
