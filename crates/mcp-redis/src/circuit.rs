@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 /// The consecutive failures that open the circuit.
-const FAILURES: u32 = 5;
+pub(crate) const FAILURES: u32 = 5;
 
 /// The time between two trials while the circuit is open.
 const TRIAL: Duration = Duration::from_secs(1);

@@ -13,6 +13,10 @@ const STREAM_EVENTS: usize = 1000;
 const STREAM_BYTES: usize = 8 << 20;
 /// The default of [`RedisConfig::session_bytes`]: 16 MiB.
 const SESSION_BYTES: usize = 16 << 20;
+/// The default of [`RedisConfig::session_streams`].
+const SESSION_STREAMS: usize = 10_000;
+/// The default of [`RedisConfig::owner_sessions`].
+const OWNER_SESSIONS: usize = 10_000;
 /// The default of [`RedisConfig::queue_bytes`]: 32 MiB.
 const QUEUE_BYTES: usize = 32 << 20;
 /// The default of [`RedisConfig::lease`]: 15 s.
@@ -37,6 +41,8 @@ pub struct RedisConfig {
     pub(crate) stream_events: usize,
     pub(crate) stream_bytes: usize,
     pub(crate) session_bytes: usize,
+    pub(crate) session_streams: usize,
+    pub(crate) owner_sessions: usize,
     pub(crate) queue_bytes: usize,
     pub(crate) lease: Duration,
     #[cfg(feature = "tls")]
@@ -70,6 +76,8 @@ impl RedisConfig {
             stream_events: STREAM_EVENTS,
             stream_bytes: STREAM_BYTES,
             session_bytes: SESSION_BYTES,
+            session_streams: SESSION_STREAMS,
+            owner_sessions: OWNER_SESSIONS,
             queue_bytes: QUEUE_BYTES,
             lease: LEASE,
             #[cfg(feature = "tls")]
@@ -109,14 +117,30 @@ impl RedisConfig {
         self
     }
 
-    /// Sets how many bytes of events of a session each node keeps (default 16 MiB). Beyond that the streams that it has written to
-    /// longest ago are deleted.
+    /// Sets how many bytes of events of a session each node keeps (default 16 MiB). What the engine needs beside the events counts
+    /// too: about 0.5 KiB for a stream with a result alone, and 4.5 KiB for any other. Beyond that the streams that the node has written
+    /// to longest ago are deleted.
     pub fn session_bytes(mut self, bytes: usize) -> Self {
         self.session_bytes = bytes;
         self
     }
 
-    /// Sets how many bytes of events wait while the engine is away (default 32 MiB). Streams with further events are not stored.
+    /// Sets of how many streams of a session each node keeps events (default 10,000). Beyond that those that it has written to longest
+    /// ago are deleted.
+    pub fn session_streams(mut self, streams: usize) -> Self {
+        self.session_streams = streams.max(1);
+        self
+    }
+
+    /// Sets how many sessions of one caller the engine has records of (default 10,000). Further ones are refused. Where all clients come
+    /// from one proxy and have no principals, they are one caller.
+    pub fn owner_sessions(mut self, sessions: usize) -> Self {
+        self.owner_sessions = sessions;
+        self
+    }
+
+    /// Sets how many bytes of events wait while the engine is away or slow (default 32 MiB). Each caller may have as many there as are
+    /// free, so half of them at most. Streams with further events are not stored.
     pub fn queue_bytes(mut self, bytes: usize) -> Self {
         self.queue_bytes = bytes;
         self

@@ -59,6 +59,8 @@ impl ConnectionLike for Connection {
 pub(crate) struct Engine {
     target: Target,
     timeout: Duration,
+    /// The longest time-out of a command.
+    response_timeout: Duration,
     #[cfg(feature = "tls")]
     certificates: crate::tls::Certificates,
 }
@@ -71,7 +73,7 @@ enum Target {
 
 impl Engine {
     /// Reads the addresses.
-    pub(crate) fn new(config: &RedisConfig) -> RedisResult<Self> {
+    pub(crate) fn new(config: &RedisConfig, response_timeout: Duration) -> RedisResult<Self> {
         let all = |urls: &[String]| urls.iter().map(|url| resp3(url)).collect::<RedisResult<Vec<_>>>();
         let target = match &config.address {
             Address::One(url) => Target::One(client(config, resp3(url)?)?),
@@ -86,6 +88,7 @@ impl Engine {
         let engine = Self {
             target,
             timeout: config.timeout,
+            response_timeout,
             #[cfg(feature = "tls")]
             certificates: config.certificates.clone(),
         };
@@ -118,7 +121,7 @@ impl Engine {
         };
         let mut config = AsyncConnectionConfig::new()
             .set_connection_timeout(Some(self.timeout))
-            .set_response_timeout(Some(self.timeout));
+            .set_response_timeout(Some(self.response_timeout));
         if let Some(pushes) = pushes {
             config = config.set_push_sender(pushes);
         }
@@ -133,7 +136,7 @@ impl Engine {
         let mut builder = ClusterClientBuilder::new(nodes.to_vec())
             .use_protocol(ProtocolVersion::RESP3)
             .connection_timeout(self.timeout)
-            .response_timeout(self.timeout)
+            .response_timeout(self.response_timeout)
             .retries(3);
         if let Some(pushes) = pushes {
             builder = builder.push_sender(pushes);

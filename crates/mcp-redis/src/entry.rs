@@ -2,7 +2,7 @@
 
 use agentwire_store::StoreError;
 use bytes::Bytes;
-use redis::Value;
+use redis::{RedisError, Value};
 
 use crate::error::unexpected;
 
@@ -56,6 +56,23 @@ fn entry(reply: Value) -> Option<StreamEntry> {
         }
     }
     Some(entry)
+}
+
+/// Reads a stream that is one event, which ended it: the place, a space, the data.
+pub(crate) fn only_event(value: Value) -> Result<Option<(u64, Bytes)>, StoreError> {
+    let text = match value {
+        Value::Nil => return Ok(None),
+        Value::BulkString(text) => Bytes::from(text),
+        _ => return Err(unexpected("GET")),
+    };
+    let space = text.iter().position(|byte| *byte == b' ').ok_or_else(|| unexpected("GET"))?;
+    let place = number(&text[..space]).ok_or_else(|| unexpected("GET"))?;
+    Ok(Some((place, text.slice(space + 1..))))
+}
+
+/// Returns whether the key of a stream holds one event, which ended it.
+pub(crate) fn is_only_event(error: &RedisError) -> bool {
+    error.code() == Some("WRONGTYPE")
 }
 
 fn number(text: &[u8]) -> Option<u64> {

@@ -23,6 +23,9 @@ pub enum ConnectError {
         "the engine does not say its `maxmemory_policy` in INFO, so it cannot be checked for `noeviction`"
     )]
     NoPolicy,
+    /// The user may not run a command that the store needs.
+    #[error("the engine's user may not do what the store needs, which the guide for production lists: {0}")]
+    Permission(#[source] RedisError),
 }
 
 /// The circuit is open.
@@ -69,6 +72,17 @@ pub(crate) fn is_away(error: &RedisError) -> bool {
         ErrorKind::UnexpectedReturnType => false,
         _ => true,
     }
+}
+
+/// Returns whether the engine's user may not run a command.
+pub(crate) fn is_forbidden(error: &RedisError) -> bool {
+    error.kind() == ErrorKind::Server(ServerErrorKind::NoPerm)
+}
+
+/// Returns whether a command had no answer in its time.
+pub(crate) fn is_silent(error: &StoreError) -> bool {
+    let StoreError::Away(error) = error else { return false };
+    error.is::<TimedOut>() || error.downcast_ref::<RedisError>().is_some_and(RedisError::is_timeout)
 }
 
 /// The error of a store for one of the engine.

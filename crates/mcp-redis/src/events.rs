@@ -10,7 +10,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use redis::{Pipeline, Value};
 
-use crate::entry::{END, StreamEntry, entries};
+use crate::entry::{END, StreamEntry, entries, is_only_event, only_event};
 use crate::error::{store_error, unexpected};
 use crate::json;
 use crate::link::Link;
@@ -19,7 +19,12 @@ use crate::store::RedisStore;
 
 /// The entries that one command reads.
 const PAGE: usize = 128;
+
 impl EventStore for RedisStore {
+    fn open(&self, session: SessionId, owner: Option<&str>) {
+        self.shares.open(session, owner);
+    }
+
     fn begin(&self, session: SessionId, stream: u64, runs: Runs) -> Durable {
         match serde_json::to_vec(&runs) {
             Ok(runs) => self.events.write(session, stream, Change::Begin(runs.into())),
@@ -68,7 +73,7 @@ impl EventStore for RedisStore {
                 Some(Ok(Value::Nil)) => Ok(false),
                 Some(Ok(_)) => Ok(true),
                 // The end is there already: no higher id can be.
-                Some(Err(error)) if error.code() == Some("ERR") => Ok(false),
+                Some(Err(error)) if error.code() == Some("ERR") || is_only_event(&error) => Ok(false),
                 Some(Err(error)) => Err(store_error(error)),
                 None => Err(unexpected("XADD")),
             }
@@ -85,7 +90,9 @@ async fn replay(link: Arc<Link>, key: String, after: EventId, limit: usize) -> R
     let EventId { stream, mut place, .. } = after;
     let (mut events, mut bytes) = (Vec::new(), 0);
     loop {
-        let Page { entries, newest, runs } = page(&link, &key, place).await?;
+        let Some(Page { entries, newest, runs }) = page(&link, &key, place).await? else {
+            return replay_only_event(&link, &key, after).await;
+        };
         let is_final = entries.len() < PAGE;
         for entry in entries {
             let is_end = entry.is_end();
@@ -120,6 +127,15 @@ async fn replay(link: Arc<Link>, key: String, after: EventId, limit: usize) -> R
     }
 }
 
+/// A stream that is one event. By now it may have expired.
+async fn replay_only_event(link: &Link, key: &str, after: EventId) -> Result<Replay, StoreError> {
+    let only = only_event(link.run(redis::cmd("GET").arg(key)).await?)?;
+    let rest = if only.is_some() { Rest::Ended } else { Rest::Unknown };
+    let event = only.filter(|(place, _)| *place > after.place);
+    let event = event.map(|(place, data)| Event::new(EventId::new(after.stream, place), data));
+    Ok(Replay::new(event.into_iter().collect(), rest))
+}
+
 /// Entries of a stream, and what else is known of it.
 struct Page {
     entries: Vec<StreamEntry>,
@@ -128,12 +144,17 @@ struct Page {
     runs: Option<Runs>,
 }
 
-async fn page(link: &Link, key: &str, after: u64) -> Result<Page, StoreError> {
+/// Returns none for a stream that is one event.
+async fn page(link: &Link, key: &str, after: u64) -> Result<Option<Page>, StoreError> {
     let mut pipeline = Pipeline::new();
     pipeline.cmd("XRANGE").arg(key).arg(after.saturating_add(1)).arg("+").arg("COUNT").arg(PAGE);
     pipeline.cmd("XREVRANGE").arg(key).arg("+").arg("-").arg("COUNT").arg(2);
     pipeline.cmd("XRANGE").arg(key).arg("-").arg("+").arg("COUNT").arg(1);
-    let mut replies = link.run_all(&pipeline).await?.into_iter();
+    let replies = link.run_all(&pipeline).await?;
+    if replies.iter().any(|reply| reply.as_ref().is_err_and(is_only_event)) {
+        return Ok(None);
+    }
+    let mut replies = replies.into_iter();
     let mut next = || {
         let reply = replies.next().ok_or_else(|| unexpected("XRANGE"))?;
         entries(reply.map_err(store_error)?)
@@ -142,5 +163,5 @@ async fn page(link: &Link, key: &str, after: u64) -> Result<Page, StoreError> {
     let runs = newest.first().and_then(|entry| entry.runs.as_ref());
     let runs = runs.or_else(|| oldest.first().and_then(|entry| entry.runs.as_ref()));
     let runs = runs.map(|runs| json::decode(runs)).transpose()?;
-    Ok(Page { entries, newest, runs })
+    Ok(Some(Page { entries, newest, runs }))
 }

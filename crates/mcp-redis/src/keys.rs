@@ -54,7 +54,6 @@ impl Keys {
     }
 
     /// Any other key.
-    #[cfg(any(feature = "acp", feature = "tasks"))]
     pub(crate) fn other(&self, rest: impl std::fmt::Display) -> String {
         format!("{}:{rest}", self.0)
     }

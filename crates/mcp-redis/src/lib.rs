@@ -23,8 +23,9 @@
 //! |---|---|---|
 //! | `{SESSION}:s` | string | the record of a session |
 //! | `{SESSION}:n` | string | the last number of a stream that is taken |
-//! | `{SESSION}:e:STREAM` | stream | the events of a stream; the id of each is its place |
+//! | `{SESSION}:e:STREAM` | stream, string | the events of a stream; the id of each is its place. A stream that is one event alone is a string: its place and that |
 //! | `{SESSION}:x` | sorted set | the numbers of the streams with events |
+//! | `o:OWNER` | sorted set | the sessions of a caller, by the time at which each expires |
 //! | `node:NODE` | string | the lease of a node |
 //! | `once:NAME` | string | a name that is used once |
 //! | `t:ID`, `to:OWNER`, `{t}:all`, `{t}:expiries` | string, sorted sets | tasks, and their lists |
@@ -39,7 +40,9 @@
 //!   with the highest id, so the engine refuses every later one, also of a node that was only paused.
 //! - Events of a stream are written in their order, again where the engine did not answer. A stream that has lost an event is
 //!   deleted, and never replayed with a gap.
-//! - A command takes at most [`RedisConfig::timeout`]. After five failures in a row of one engine, commands fail at
+//! - Events have a connection of their own, and no pipeline of them has more than 1 MiB or one event. After one that had no answer
+//!   in time the next is smaller, so events pass on a slow connection too. One that is alone has up to 8 times the time-out.
+//! - Any other command takes at most [`RedisConfig::timeout`]. After five failures in a row of one engine, commands fail at
 //!   once, except for one each second.
 //! - A connection that leads nowhere is replaced once a command has had no answer.
 //! - Leases, records, streams and names expire by the clock of the engine.
@@ -73,14 +76,18 @@ mod events;
 mod incomplete;
 mod json;
 mod keys;
+mod last_event;
 mod link;
 mod message;
 mod nodes;
 mod once;
+mod pace;
+mod permissions;
 mod queue;
 mod records;
 mod running_stream;
 mod session_events;
+mod shares;
 mod slot;
 mod store;
 mod subscriptions;

@@ -11,18 +11,22 @@ use redis::aio::ConnectionLike;
 use redis::{Cmd, Pipeline, PushInfo, RedisError, RedisResult, Value};
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::circuit::Circuit;
+use crate::circuit::{Circuit, FAILURES};
 use crate::connection::{Connection, Engine};
-use crate::error::{CircuitOpen, TimedOut, checked, is_away, store_error};
+use crate::error::{CircuitOpen, TimedOut, checked, is_away, is_forbidden, store_error};
 
-/// The connection for commands. All commands of a node share it.
+/// A connection for commands. Those of a node share one, but for events.
 pub(crate) struct Link {
     engine: Engine,
     timeout: Duration,
-    circuit: Mutex<Circuit>,
+    circuit: Arc<Mutex<Circuit>>,
     current: Mutex<Current>,
     /// Held while a connection is opened, so that one is opened at a time.
     connecting: tokio::sync::Mutex<()>,
+    /// Whether the engine is asked whether it answers.
+    is_probing: AtomicBool,
+    /// Whether silence counts for the circuit: what is sent is small.
+    counts_silence: bool,
     /// Whether a connection to a cluster is being replaced.
     is_replacing: AtomicBool,
     this: Weak<Self>,
@@ -45,12 +49,29 @@ enum Request<'a> {
 
 impl Link {
     pub(crate) fn new(engine: Engine, timeout: Duration) -> Arc<Self> {
+        Self::of(engine, timeout, Arc::default(), true)
+    }
+
+    /// A connection of its own for what takes long. What either learns of the engine holds for both, except that here no answer in time
+    /// may mean that much was sent.
+    pub(crate) fn slow(&self, engine: Engine) -> Arc<Self> {
+        Self::of(engine, self.timeout, self.circuit.clone(), false)
+    }
+
+    fn of(
+        engine: Engine,
+        timeout: Duration,
+        circuit: Arc<Mutex<Circuit>>,
+        counts_silence: bool,
+    ) -> Arc<Self> {
         Arc::new_cyclic(|this| Self {
             engine,
             timeout,
-            circuit: Mutex::default(),
+            circuit,
             current: Mutex::default(),
             connecting: Default::default(),
+            is_probing: AtomicBool::new(false),
+            counts_silence,
             is_replacing: AtomicBool::new(false),
             this: this.clone(),
         })
@@ -81,13 +102,38 @@ impl Link {
 
     /// Sends a command.
     pub(crate) async fn run(&self, command: &Cmd) -> Result<Value, StoreError> {
-        let reply = self.send(Request::One(command)).await?.pop().unwrap_or(Value::Nil);
+        let reply = self.send(Request::One(command), self.timeout).await?.pop().unwrap_or(Value::Nil);
         checked(reply).map_err(store_error)
     }
 
     /// Sends commands whose keys are in one slot. Returns a reply for each, which may be an error.
     pub(crate) async fn run_all(&self, pipeline: &Pipeline) -> Result<Vec<RedisResult<Value>>, StoreError> {
-        Ok(self.send(Request::All(pipeline)).await?.into_iter().map(checked).collect())
+        self.run_all_within(pipeline, self.timeout).await
+    }
+
+    /// The same with another time-out.
+    pub(crate) async fn run_all_within(
+        &self,
+        pipeline: &Pipeline,
+        timeout: Duration,
+    ) -> Result<Vec<RedisResult<Value>>, StoreError> {
+        Ok(self.send(Request::All(pipeline), timeout).await?.into_iter().map(checked).collect())
+    }
+
+    /// Asks whether the engine answers, until it does or may count as away.
+    pub(crate) fn probe(&self) {
+        let Some(link) = self.this.upgrade().filter(|link| !link.is_probing.swap(true, Ordering::SeqCst))
+        else {
+            return;
+        };
+        tokio::spawn(async move {
+            for _ in 0..FAILURES {
+                if link.is_open() || link.run(&redis::cmd("PING")).await.is_ok() {
+                    break;
+                }
+            }
+            link.is_probing.store(false, Ordering::SeqCst);
+        });
     }
 
     /// Sends commands whose keys are in any slots.
@@ -108,18 +154,19 @@ impl Link {
         replies.into_iter().map(|reply| reply.map_err(store_error)).collect()
     }
 
-    async fn send(&self, request: Request<'_>) -> Result<Vec<Value>, StoreError> {
+    async fn send(&self, request: Request<'_>, timeout: Duration) -> Result<Vec<Value>, StoreError> {
         if !self.circuit.lock().admits(Instant::now()) {
             return Err(StoreError::away(CircuitOpen));
         }
         let mut number = None;
-        let exchange = tokio::time::timeout(self.timeout, self.exchange(request, &mut number));
+        let exchange = tokio::time::timeout(timeout, self.exchange(request, &mut number));
         let (error, is_silent) = match exchange.await {
             Ok(Ok(replies)) => {
                 self.circuit.lock().close();
                 return Ok(replies);
             }
-            Ok(Err(error)) if !is_away(&error) => {
+            // A command that the user may not run says nothing of the others.
+            Ok(Err(error)) if !is_away(&error) || is_forbidden(&error) => {
                 self.circuit.lock().close();
                 return Err(store_error(error));
             }
@@ -127,7 +174,7 @@ impl Link {
                 let is_silent = error.is_timeout();
                 (StoreError::away(error), is_silent)
             }
-            Err(_) => (StoreError::away(TimedOut(self.timeout.as_millis())), true),
+            Err(_) => (StoreError::away(TimedOut(timeout.as_millis())), true),
         };
         if self.is_cluster() {
             // One master may be away, and the others not.
@@ -135,7 +182,9 @@ impl Link {
                 self.replace(number);
             }
         } else {
-            self.circuit.lock().count_failure(Instant::now());
+            if self.counts_silence || !is_silent {
+                self.circuit.lock().count_failure(Instant::now());
+            }
             if let Some(number) = number {
                 self.discard(number);
             }

@@ -6,6 +6,8 @@ use agentwire_store::{SessionId, StoreError};
 use bytes::Bytes;
 use tokio::sync::oneshot;
 
+use crate::shares::Room;
+
 /// What the writer does.
 #[derive(Debug)]
 pub(crate) enum Message {
@@ -24,6 +26,8 @@ pub(crate) struct Write {
     pub(crate) change: Change,
     /// What it counts in the queue, in bytes.
     pub(crate) size: usize,
+    /// Its room there.
+    pub(crate) room: Room,
     pub(crate) done: oneshot::Sender<Result<(), StoreError>>,
 }
 
@@ -71,6 +75,18 @@ pub(crate) struct StreamLimits {
     pub(crate) events: usize,
     pub(crate) bytes: usize,
     pub(crate) session_bytes: usize,
+    pub(crate) session_streams: usize,
+}
+
+/// In how many streams those of a session that are listed are counted once.
+const COUNTED: u64 = 64;
+
+impl StreamLimits {
+    /// How many streams of a session stay in the list of them, where they are counted when this one is listed.
+    pub(crate) fn listed(&self, stream: u64) -> Option<i64> {
+        let listed = || i64::try_from(self.session_streams).unwrap_or(i64::MAX);
+        stream.is_multiple_of(COUNTED).then(listed)
+    }
 }
 
 /// Milliseconds as the engine takes them: at least one, and at most 100 years.

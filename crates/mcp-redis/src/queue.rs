@@ -1,7 +1,6 @@
 //! The queue to the task that writes events.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use agentwire_store::{Durable, SessionId, StoreError};
 use tokio::sync::{mpsc, oneshot};
@@ -12,6 +11,7 @@ use crate::incomplete::Incomplete;
 use crate::keys::Keys;
 use crate::link::Link;
 use crate::message::{Change, Message, StreamLimits, Write};
+use crate::shares::Shares;
 use crate::slot::{SLOTS, slot};
 use crate::writer::Writer;
 
@@ -24,13 +24,11 @@ const CLUSTER_WRITERS: usize = 16;
 /// The queues to the [`Writer`]s.
 #[derive(Debug)]
 pub(crate) struct EventQueue {
+    /// The connection for commands other than those of the writers. What it learns of the engine holds for both.
     link: Arc<Link>,
     /// One for each part of a cluster's slots, so that a master that does not answer holds up its own events alone.
     senders: Vec<mpsc::UnboundedSender<Message>>,
-    /// The bytes in the queue.
-    queued: Arc<AtomicUsize>,
-    /// The most bytes in the queue.
-    queue_bytes: usize,
+    shares: Arc<Shares>,
     /// The most bytes of a stream.
     stream_bytes: usize,
     incomplete: Incomplete,
@@ -39,7 +37,7 @@ pub(crate) struct EventQueue {
 /// An event finds no room.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "an event of the stream finds no room in {queue_bytes} bytes that wait, or {stream_bytes} of a stream"
+    "an event of the stream finds no room in its caller's share of {queue_bytes} bytes that wait, or in {stream_bytes} of a stream"
 )]
 struct NoRoom {
     queue_bytes: usize,
@@ -48,31 +46,38 @@ struct NoRoom {
 
 impl EventQueue {
     /// Starts writers, which end with the queue.
-    pub(crate) fn new(link: &Arc<Link>, keys: &Keys, limits: StreamLimits, queue_bytes: usize) -> Self {
-        let queued = Arc::new(AtomicUsize::new(0));
+    pub(crate) fn new(
+        link: &Arc<Link>,
+        of_events: &Arc<Link>,
+        keys: &Keys,
+        limits: StreamLimits,
+        shares: Arc<Shares>,
+    ) -> Self {
         let incomplete = Incomplete::default();
         let writers = if link.is_cluster() { CLUSTER_WRITERS } else { 1 };
         let start = |_| {
             let (sender, receiver) = mpsc::unbounded_channel();
-            let writer = Writer::new(link.clone(), keys.clone(), limits, queued.clone(), incomplete.clone());
+            let links = (of_events.clone(), link.clone());
+            let writer = Writer::new(links, keys.clone(), limits, incomplete.clone());
             tokio::spawn(writer.run(receiver));
             sender
         };
         let senders = (0..writers).map(start).collect();
-        Self { link: link.clone(), senders, queued, queue_bytes, stream_bytes: limits.bytes, incomplete }
+        Self { link: link.clone(), senders, shares, stream_bytes: limits.bytes, incomplete }
     }
 
     pub(crate) fn write(&self, session: SessionId, stream: u64, change: Change) -> Durable {
         let size = change.bytes() + OVERHEAD;
-        if self.refuses(session, stream, size, &change) {
+        let room = self.shares.take(session, size).filter(|_| size <= self.stream_bytes);
+        let is_refused = self.refuses(session, stream, room.is_some(), &change);
+        let Some(room) = room.filter(|_| !is_refused) else {
             return Durable::failed(StoreError::full(NoRoom {
-                queue_bytes: self.queue_bytes,
+                queue_bytes: self.shares.limit(),
                 stream_bytes: self.stream_bytes,
             }));
-        }
-        self.queued.fetch_add(size, Ordering::Relaxed);
+        };
         let (done, result) = oneshot::channel();
-        self.send(session, Message::Write(Write { session, stream, change, size, done }));
+        self.send(session, Message::Write(Write { session, stream, change, size, room, done }));
         if self.link.is_open() {
             // It is stored when the engine is back. Its sender need not wait for the time-out.
             return Durable::failed(StoreError::away(CircuitOpen));
@@ -92,16 +97,14 @@ impl EventQueue {
     }
 
     /// Returns whether a change of a stream finds no room, or one before it has found none.
-    fn refuses(&self, session: SessionId, stream: u64, size: usize, change: &Change) -> bool {
-        let fits =
-            || size <= self.stream_bytes && self.queued.load(Ordering::Relaxed) + size <= self.queue_bytes;
+    fn refuses(&self, session: SessionId, stream: u64, fits: bool, change: &Change) -> bool {
         if change.is_last() {
             let is_incomplete = self.incomplete.remove(session, stream);
-            if is_incomplete || fits() {
+            if is_incomplete || fits {
                 return is_incomplete;
             }
         } else if !self.incomplete.contains(session, stream) {
-            if fits() {
+            if fits {
                 return false;
             }
             self.incomplete.add(session, stream);
@@ -117,6 +120,7 @@ impl EventQueue {
 
     /// Deletes the streams of a session.
     pub(crate) fn forget(&self, session: SessionId) {
+        self.shares.forget(session);
         self.incomplete.forget(session);
         self.send(session, Message::Forget(session));
     }

@@ -9,6 +9,7 @@ use redis::{Cmd, Pipeline, Value};
 
 use crate::error::{store_error, unexpected};
 use crate::json;
+use crate::link::Link;
 use crate::message::millis;
 use crate::store::RedisStore;
 
@@ -34,12 +35,13 @@ redis.call('PEXPIRE', KEYS[2], time * 2)
 redis.call('PEXPIRE', KEYS[1], time)
 return record";
 
-/// KEYS: record, numbers. Returns 1 where there is a record.
+/// KEYS: record, numbers. Returns the time to live in milliseconds; 0 where there is no record.
 const TOUCH: &str = "\
 local time = string.match(redis.call('GETRANGE', KEYS[1], 0, 63), '^%d+ (%d+) ')
 if not time then return 0 end
 redis.call('PEXPIRE', KEYS[2], time * 2)
-return redis.call('PEXPIRE', KEYS[1], time)";
+redis.call('PEXPIRE', KEYS[1], time)
+return tonumber(time)";
 
 /// KEYS: record. ARGV: the version that it has, the next, JSON. Returns 1 where it had that version.
 const UPDATE: &str = "\
@@ -60,6 +62,26 @@ last = last + ARGV[1]
 redis.call('SET', KEYS[2], string.format('%.0f %s', last, epoch), 'PX', time * 2)
 return last";
 
+// The sessions of a caller are counted by a list with the time at which each expires, by the clock of the engine. It is in another slot
+// than they are, so it may be behind: a session that could not be listed again leaves it too early, and one whose end was missed
+// when its record would expire.
+
+/// KEYS: sessions of a caller. ARGV: session, time to live in milliseconds, how many at most. Returns 0 where there are as many.
+const LIST: &str = "\
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now))
+if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[3]) then return 0 end
+redis.call('ZADD', KEYS[1], string.format('%.0f', now + ARGV[2]), ARGV[1])
+redis.call('PEXPIRE', KEYS[1], ARGV[2], 'NX')
+redis.call('PEXPIRE', KEYS[1], ARGV[2], 'GT')
+return 1";
+
+/// The caller has as many sessions as one may have.
+#[derive(Debug, thiserror::Error)]
+#[error("the caller has {0} sessions, as many as one may have")]
+struct TooMany(usize);
+
 /// How many numbers of streams are left out in another epoch: more than a session takes in the time whose writes may be lost.
 const SKIPPED: u64 = 1 << 20;
 
@@ -69,6 +91,30 @@ impl RedisStore {
         command.arg(script).arg(2).arg(self.keys.record(session)).arg(self.keys.numbers(session));
         command
     }
+
+    /// The list of the sessions of a caller, where that is known.
+    fn list_of(&self, owner: Option<&str>) -> Option<String> {
+        owner.map(|owner| self.keys.other(format_args!("o:{owner}")))
+    }
+}
+
+/// Lists a session with those of its caller, for so many milliseconds. Returns false where that has as many as it may have.
+async fn list(
+    link: &Link,
+    list: Option<&str>,
+    session: SessionId,
+    time: u64,
+    limit: usize,
+) -> Result<bool, StoreError> {
+    let Some(list) = list else { return Ok(true) };
+    let mut command = redis::cmd("EVAL");
+    command.arg(LIST).arg(1).arg(list).arg(session.to_string()).arg(time).arg(limit);
+    Ok(link.run(&command).await? == Value::Int(1))
+}
+
+async fn remove_from(link: &Link, list: Option<&str>, session: SessionId) -> Result<(), StoreError> {
+    let Some(list) = list else { return Ok(()) };
+    link.run(redis::cmd("ZREM").arg(list).arg(session.to_string())).await.map(drop)
 }
 
 impl SessionRecords for RedisStore {
@@ -78,19 +124,28 @@ impl SessionRecords for RedisStore {
         record: SessionRecord,
         time_to_live: Duration,
     ) -> BoxFuture<'static, Result<(), StoreError>> {
-        let link = self.link.clone();
+        let (link, limit, time) = (self.link.clone(), self.owner_sessions, millis(time_to_live));
+        let of_owner = self.list_of(record.owner.as_deref());
         let mut command = redis::cmd("EVAL");
         command.arg(CREATE).arg(1).arg(self.keys.record(session));
         async move {
             let text = serde_json::to_vec(&record).map_err(StoreError::damaged)?;
-            command.arg(record.version).arg(millis(time_to_live)).arg(text);
-            link.run(&command).await.map(drop)
+            if !list(&link, of_owner.as_deref(), session, time, limit).await? {
+                return Err(StoreError::full(TooMany(limit)));
+            }
+            command.arg(record.version).arg(time).arg(text);
+            let created = link.run(&command).await.map(drop);
+            if let Err(StoreError::Full(_)) = created {
+                remove_from(&link, of_owner.as_deref(), session).await?;
+            }
+            created
         }
         .boxed()
     }
 
     fn load(&self, session: SessionId) -> BoxFuture<'static, Result<Option<SessionRecord>, StoreError>> {
         let (link, command) = (self.link.clone(), self.record_script(LOAD, session));
+        let shares = self.shares.clone();
         async move {
             match link.run(&command).await? {
                 Value::Nil => Ok(None),
@@ -101,6 +156,7 @@ impl SessionRecords for RedisStore {
                     let text = parts.nth(2).ok_or_else(|| unexpected("GET"))?;
                     let mut record: SessionRecord = json::decode(text)?;
                     record.version = version.ok_or_else(|| unexpected("GET"))?;
+                    shares.open(session, record.owner.as_deref());
                     Ok(Some(record))
                 }
                 _ => Err(unexpected("EVAL")),
@@ -111,7 +167,19 @@ impl SessionRecords for RedisStore {
 
     fn touch(&self, session: SessionId) -> BoxFuture<'static, Result<bool, StoreError>> {
         let (link, command) = (self.link.clone(), self.record_script(TOUCH, session));
-        async move { Ok(link.run(&command).await? == Value::Int(1)) }.boxed()
+        let of_owner = self.list_of(self.shares.owner(session).as_deref());
+        async move {
+            let time = match link.run(&command).await? {
+                Value::Int(time) => u64::try_from(time).map_err(StoreError::damaged)?,
+                _ => return Err(unexpected("EVAL")),
+            };
+            if time > 0 {
+                // The session goes on even where its caller has too many by now.
+                list(&link, of_owner.as_deref(), session, time, usize::MAX).await?;
+            }
+            Ok(time > 0)
+        }
+        .boxed()
     }
 
     fn update(
@@ -134,10 +202,14 @@ impl SessionRecords for RedisStore {
         let mut pipeline = Pipeline::new();
         pipeline.cmd("UNLINK").arg(self.keys.record(session));
         pipeline.cmd("UNLINK").arg(self.keys.numbers(session));
+        let of_owner = self.list_of(self.shares.owner(session).as_deref());
         async move {
             let reply =
                 link.run_all(&pipeline).await?.into_iter().next().ok_or_else(|| unexpected("UNLINK"))?;
-            Ok(reply.map_err(store_error)? == Value::Int(1))
+            let is_deleted = reply.map_err(store_error)? == Value::Int(1);
+            // What remains there expires.
+            _ = remove_from(&link, of_owner.as_deref(), session).await;
+            Ok(is_deleted)
         }
         .boxed()
     }

@@ -12,7 +12,10 @@ use crate::error::ConnectError;
 use crate::keys::Keys;
 use crate::link::Link;
 use crate::message::StreamLimits;
+use crate::pace::Pace;
+use crate::permissions;
 use crate::queue::EventQueue;
+use crate::shares::Shares;
 use crate::subscriptions::Subscriber;
 
 /// What the nodes of one server share, on Redis or Valkey.
@@ -25,36 +28,45 @@ pub struct RedisStore {
     pub(crate) link: Arc<Link>,
     pub(crate) keys: Keys,
     pub(crate) events: EventQueue,
+    pub(crate) shares: Arc<Shares>,
     pub(crate) subscriber: Subscriber,
     pub(crate) stream_time: Duration,
+    pub(crate) owner_sessions: usize,
     pub(crate) lease: Duration,
     #[cfg(feature = "acp")]
     pub(crate) claims: crate::claims::Claims,
 }
 
 impl RedisStore {
-    /// Connects, and checks that the engine deletes no key before its time.
+    /// Connects, and checks that the engine deletes no key before its time and lets the user do what the store needs.
     ///
     /// Call it on a runtime of tokio with I/O and time. The store's tasks run there.
     ///
     /// # Errors
     ///
-    /// When an address is invalid, the engine does not answer, or its `maxmemory-policy` is not `noeviction`.
+    /// When an address is invalid, the engine does not answer, its `maxmemory-policy` is not `noeviction`, or its user may not run a
+    /// command that the store needs.
     pub async fn connect(config: RedisConfig) -> Result<Self, ConnectError> {
-        let engine = Engine::new(&config).map_err(ConnectError::Address)?;
-        let link = Link::new(engine, config.timeout);
+        let engine = |timeout| Engine::new(&config, timeout).map_err(ConnectError::Address);
+        let link = Link::new(engine(config.timeout)?, config.timeout);
+        let of_events = link.slow(engine(Pace::longest(config.timeout))?);
         check_policy(&link).await?;
         let keys = Keys::new(&config.prefix);
+        permissions::check(&link, &keys).await?;
+        let shares = Shares::new(config.queue_bytes, config.stream_time);
         let limits = StreamLimits {
             time: config.stream_time,
             events: config.stream_events,
             bytes: config.stream_bytes,
             session_bytes: config.session_bytes,
+            session_streams: config.session_streams,
         };
         Ok(Self {
-            events: EventQueue::new(&link, &keys, limits, config.queue_bytes),
+            events: EventQueue::new(&link, &of_events, &keys, limits, shares.clone()),
+            shares,
             subscriber: Subscriber::new(&link, &keys),
             stream_time: config.stream_time,
+            owner_sessions: config.owner_sessions,
             lease: config.lease,
             #[cfg(feature = "acp")]
             claims: Default::default(),
@@ -76,7 +88,8 @@ impl fmt::Debug for RedisStore {
 /// INFO is allowed where CONFIG is not, as on most hosted engines. A cluster answers for each of its masters.
 async fn check_policy(link: &Link) -> Result<(), ConnectError> {
     let mut texts = Vec::new();
-    collect_texts(link.run(redis::cmd("INFO").arg("memory")).await?, &mut texts);
+    let info = link.run(redis::cmd("INFO").arg("memory")).await;
+    collect_texts(info.map_err(permissions::refused)?, &mut texts);
     let lines = texts.iter().flat_map(|text| text.lines());
     let policies: Vec<_> = lines.filter_map(|line| line.strip_prefix("maxmemory_policy:")).collect();
     match policies.iter().find(|policy| **policy != "noeviction") {

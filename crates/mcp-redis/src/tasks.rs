@@ -23,17 +23,19 @@ const UPDATE: &str = "\
 if redis.call('GETRANGE', KEYS[1], 0, 0) ~= 'o' then return 0 end
 redis.call('SET', KEYS[1], ARGV[1], 'KEEPTTL')
 return 1";
-/// How many expired tasks leave the list of all at the creation of one.
+/// How many expired tasks leave the lists at the creation of one.
 const SWEPT: usize = 16;
 
-// Tasks expire by the clock of the engine, and so they leave the list of all by that too: the clock of a node may be another.
+// Tasks expire by the clock of the engine, and so they leave the lists by that too: the clock of a node may be another. The times at
+// which they do name each task with its owner, whose list it leaves as well. Tasks of 2026-07-28 are in no list of an owner: that
+// revision has no `tasks/list`.
 
-/// KEYS: times at which tasks leave the list of all. ARGV: milliseconds from now, task.
+/// KEYS: times at which tasks leave the lists. ARGV: milliseconds from now, task.
 const EXPIRE: &str = "\
 local time = redis.call('TIME')
 return redis.call('ZADD', KEYS[1], time[1] * 1000 + math.floor(time[2] / 1000) + ARGV[1], ARGV[2])";
 
-/// KEYS: times at which tasks leave the list of all. ARGV: how many at most. Returns those whose time has come.
+/// KEYS: times at which tasks leave the lists. ARGV: how many at most. Returns those whose time has come.
 const EXPIRED: &str = "\
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -57,6 +59,11 @@ impl RedisStore {
         })
     }
 
+    /// The list of its owner's tasks that a task is in.
+    fn tasks_of_owner(&self, record: &TaskRecord) -> Result<Option<String>, StoreError> {
+        listing_owner(record).map(|owner| self.tasks(Some(owner))).transpose()
+    }
+
     fn task_expiries(&self) -> String {
         self.keys.other("{t}:expiries")
     }
@@ -66,33 +73,48 @@ impl RedisStore {
         let time = record.ttl.map_or(u64::MAX, |ttl| ttl.max(1)).min(millis(std::time::Duration::MAX));
         // A list never has a task before its record is there: what finds none drops it from the list.
         self.link.run(redis::cmd("SET").arg(self.task(&record.id)).arg(text).arg("PX").arg(time)).await?;
-        let (of_owner, all) = (self.tasks(Some(&record.owner))?, self.tasks(None)?);
-        let mut commands = vec![
-            command("ZADD", &of_owner, |command| command.arg(record.created_at).arg(&record.id)),
-            // Whichever of its tasks lives longest.
-            command("PEXPIRE", &of_owner, |command| command.arg(time.saturating_add(SLACK)).arg("NX")),
-            command("PEXPIRE", &of_owner, |command| command.arg(time.saturating_add(SLACK)).arg("GT")),
-            command("ZADD", &all, |command| command.arg(record.created_at).arg(&record.id)),
-        ];
+        let mut commands = Vec::new();
+        if let Some(of_owner) = self.tasks_of_owner(&record)? {
+            let time = time.saturating_add(SLACK);
+            commands.extend([
+                command("ZADD", &of_owner, |command| command.arg(record.created_at).arg(&record.id)),
+                // Whichever of its tasks lives longest.
+                command("PEXPIRE", &of_owner, |command| command.arg(time).arg("NX")),
+                command("PEXPIRE", &of_owner, |command| command.arg(time).arg("GT")),
+            ]);
+        }
+        let all = self.tasks(None)?;
+        commands.push(command("ZADD", &all, |command| command.arg(record.created_at).arg(&record.id)));
         if let Some(ttl) = record.ttl {
             let mut expire = redis::cmd("EVAL");
-            expire.arg(EXPIRE).arg(1).arg(self.task_expiries()).arg(ttl.min(time)).arg(&record.id);
+            expire.arg(EXPIRE).arg(1).arg(self.task_expiries()).arg(ttl.min(time)).arg(expiry(&record)?);
             commands.push(expire);
         }
         self.link.run_each(&commands).await?;
         self.sweep_tasks().await
     }
 
-    /// Drops some expired tasks from the list of all.
+    /// Drops some expired tasks from the lists.
     async fn sweep_tasks(&self) -> Result<(), StoreError> {
         let expiries = self.task_expiries();
         let mut find = redis::cmd("EVAL");
         find.arg(EXPIRED).arg(1).arg(&expiries).arg(SWEPT);
-        let ids = redis::from_redis_value::<Vec<String>>(self.link.run(&find).await?);
-        let ids = ids.map_err(StoreError::damaged)?;
+        let expired = redis::from_redis_value::<Vec<String>>(self.link.run(&find).await?);
+        let (mut ids, mut commands) = (Vec::new(), Vec::new());
+        let expired = expired.map_err(StoreError::damaged)?;
+        for expired in &expired {
+            let decoded = json::decode::<(String, Option<TaskOwner>)>(expired.as_bytes());
+            let Ok((id, of_owner)) = decoded else { continue };
+            if let Some(owner) = of_owner {
+                commands.push(command("ZREM", &self.tasks(Some(&owner))?, |command| command.arg(&id)));
+            }
+            ids.push(id);
+        }
         if !ids.is_empty() {
-            let commands =
-                [self.tasks(None)?, expiries].map(|key| command("ZREM", &key, |command| command.arg(&ids)));
+            commands.push(command("ZREM", &self.tasks(None)?, |command| command.arg(&ids)));
+        }
+        if !expired.is_empty() {
+            commands.push(command("ZREM", &expiries, |command| command.arg(&expired)));
             self.link.run_each(&commands).await?;
         }
         Ok(())
@@ -110,12 +132,16 @@ impl RedisStore {
 
     async fn remove_task(&self, id: &str) -> Result<(), StoreError> {
         let Some(record) = self.read_task(id).await? else { return Ok(()) };
+        let expiry = expiry(&record)?;
         self.link.run(redis::cmd("UNLINK").arg(self.task(id))).await?;
-        let lists = [self.tasks(Some(&record.owner))?, self.tasks(None)?, self.task_expiries()];
-        self.link
-            .run_each(&lists.map(|list| command("ZREM", &list, |command| command.arg(id))))
-            .await
-            .map(drop)
+        let mut commands = vec![
+            command("ZREM", &self.tasks(None)?, |command| command.arg(id)),
+            command("ZREM", &self.task_expiries(), |command| command.arg(&expiry)),
+        ];
+        if let Some(of_owner) = self.tasks_of_owner(&record)? {
+            commands.push(command("ZREM", &of_owner, |command| command.arg(id)));
+        }
+        self.link.run_each(&commands).await.map(drop)
     }
 
     async fn list_tasks(
@@ -169,6 +195,16 @@ fn command(name: &str, key: &str, arguments: impl FnOnce(&mut Cmd) -> &mut Cmd) 
     let mut command = redis::cmd(name);
     arguments(command.arg(key));
     command
+}
+
+/// The owner of a task whose client can list it.
+fn listing_owner(record: &TaskRecord) -> Option<&TaskOwner> {
+    Some(&record.owner).filter(|_| record.revision.has_core_tasks())
+}
+
+/// A task, as it is named among the times at which tasks leave the lists.
+fn expiry(record: &TaskRecord) -> Result<String, StoreError> {
+    serde_json::to_string(&(&record.id, listing_owner(record))).map_err(StoreError::damaged)
 }
 
 fn encode(record: &TaskRecord) -> Result<Vec<u8>, StoreError> {

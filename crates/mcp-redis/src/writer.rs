@@ -1,43 +1,37 @@
 //! Writes the events of streams in their order, many in one pipeline, again where the engine was away.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use agentwire_store::{SessionId, StoreError};
+use agentwire_sync::Mutex;
+use bytes::Bytes;
 use futures_util::future::join_all;
 use redis::{Cmd, Pipeline, RedisResult, Value};
 use tokio::sync::mpsc;
 
-use crate::entry::{self, END};
-use crate::error::store_error;
+use crate::entry::{self, END, is_only_event};
+use crate::error::{is_silent, store_error};
 use crate::incomplete::Incomplete;
 use crate::keys::Keys;
+use crate::last_event;
 use crate::link::Link;
 use crate::message::{Change, Message, StreamLimits, Write, millis};
+use crate::pace::Pace;
 use crate::running_stream::RunningStream;
-use crate::session_events::SessionEvents;
+use crate::session_events::{RESULT_COST, STREAM_COST, SessionEvents};
 
-/// How many messages are taken from the queue for one pipeline.
+/// How many messages are taken from the queue at once.
 const BATCH: usize = 512;
 /// The time between two attempts while the engine is away.
 const RETRY: Duration = Duration::from_millis(100);
 /// The time after which streams that were not written to are looked for.
 const SWEEP: Duration = Duration::from_secs(60);
-/// How many streams of a session [`Message::Forget`] finds. Older ones expire.
-const STREAMS_OF_SESSION: i64 = 10_000;
-
-/// Stores the last event of a stream and its end. KEYS: stream, streams of the session. ARGV: place, id of the end, data,
-/// milliseconds, number of the stream. Returns 0 where the place is taken or the stream has ended.
-const LAST: &str = "\
-local last = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
-if last and tonumber(string.match(last[1], '^%d+')) >= tonumber(ARGV[1]) then return 0 end
-redis.call('XADD', KEYS[1], ARGV[2], 'p', ARGV[1], 'd', ARGV[3])
-redis.call('PEXPIRE', KEYS[1], ARGV[4])
-redis.call('ZADD', KEYS[2], ARGV[5], ARGV[5])
-redis.call('PEXPIRE', KEYS[2], ARGV[4])
-return 1";
+/// The engine answers, but an event takes it longer than the longest time.
+#[derive(Debug, thiserror::Error)]
+#[error("the connection to the engine is too slow for an event of {0} bytes")]
+struct TooSlow(usize);
 
 /// An earlier event of the stream could not be stored.
 #[derive(Debug, thiserror::Error)]
@@ -46,11 +40,14 @@ struct AnotherIsMissing;
 
 /// Takes messages until their senders are dropped.
 pub(crate) struct Writer {
+    /// The connection for events: nothing else waits behind them.
     link: Arc<Link>,
+    /// The connection for commands, which tells whether the engine answers.
+    commands: Arc<Link>,
     keys: Keys,
     limits: StreamLimits,
-    queued: Arc<AtomicUsize>,
     incomplete: Incomplete,
+    pace: Mutex<Pace>,
     streams: HashMap<(SessionId, u64), RunningStream>,
     sessions: HashMap<SessionId, SessionEvents>,
     swept: Instant,
@@ -66,14 +63,14 @@ struct Pending {
 
 impl Writer {
     pub(crate) fn new(
-        link: Arc<Link>,
+        (link, commands): (Arc<Link>, Arc<Link>),
         keys: Keys,
         limits: StreamLimits,
-        queued: Arc<AtomicUsize>,
         incomplete: Incomplete,
     ) -> Self {
-        let (streams, sessions) = (HashMap::new(), HashMap::new());
-        Self { link, keys, limits, queued, incomplete, streams, sessions, swept: Instant::now() }
+        let (streams, sessions, swept) = (HashMap::new(), HashMap::new(), Instant::now());
+        let pace = Mutex::new(Pace::new());
+        Self { link, commands, keys, limits, incomplete, pace, streams, sessions, swept }
     }
 
     pub(crate) async fn run(mut self, mut queue: mpsc::UnboundedReceiver<Message>) {
@@ -107,25 +104,30 @@ impl Writer {
         let id = (write.session, write.stream);
         let command = match &write.change {
             Change::Begin(runs) => {
-                self.streams.insert(id, RunningStream::new(Some(runs.clone())));
+                let is_new = self.streams.insert(id, RunningStream::new(Some(runs.clone()))).is_none();
+                self.bound_session(id, is_new, STREAM_COST);
                 let mut command = redis::cmd("XADD");
                 command.arg(key).arg("0-1").arg("r").arg(&**runs);
                 command
             }
             Change::Event { place, data } => {
+                let is_new = !self.streams.contains_key(&id);
                 let stream = self.streams.entry(id).or_insert_with(|| RunningStream::new(None));
                 let command = stream.add(key, *place, data, self.limits);
-                let bytes = stream.bytes;
-                self.bound_session(write.session, write.stream, bytes);
+                let bytes = stream.bytes + STREAM_COST;
+                self.bound_session(id, is_new, bytes);
                 command
             }
             Change::Last { place, data } => {
-                let before = self.streams.remove(&id).map_or(0, |stream| stream.bytes);
-                self.bound_session(write.session, write.stream, before + data.len());
-                let mut command = redis::cmd("EVAL");
-                command.arg(LAST).arg(2).arg(key).arg(self.keys.streams(write.session));
-                command.arg(*place).arg(END).arg(&**data).arg(millis(self.limits.time)).arg(write.stream);
-                command
+                let before = self.streams.remove(&id).map(|stream| stream.bytes + STREAM_COST);
+                self.bound_session(id, before.is_none(), before.unwrap_or(RESULT_COST) + data.len());
+                last_event::store(
+                    key,
+                    self.keys.streams(write.session),
+                    write.stream,
+                    (*place, data),
+                    &self.limits,
+                )
             }
             Change::End => {
                 self.streams.remove(&id);
@@ -137,10 +139,10 @@ impl Writer {
         Pending { write, command, is_repeated: false }
     }
 
-    /// Deletes streams of a session that has too many bytes of events.
-    fn bound_session(&mut self, session: SessionId, stream: u64, bytes: usize) {
+    /// A stream takes so many bytes now. Deletes streams of its session where that has too many, or too many bytes.
+    fn bound_session(&mut self, (session, stream): (SessionId, u64), is_new: bool, bytes: usize) {
         let events = self.sessions.entry(session).or_insert_with(SessionEvents::new);
-        for deleted in events.set(stream, bytes, self.limits.session_bytes) {
+        for deleted in events.set(stream, is_new, bytes, &self.limits) {
             // One that runs goes on with what comes.
             if let Some(stream) = self.streams.get_mut(&(session, deleted)) {
                 stream.forget_all();
@@ -176,36 +178,92 @@ impl Writer {
             .collect()
     }
 
-    async fn attempt_group(&self, mut group: Vec<Pending>) -> Vec<Pending> {
+    /// Sends writes in parts, one after the other, so that each part that passes is done. Returns those that are to be repeated.
+    async fn attempt_group(&self, group: Vec<Pending>) -> Vec<Pending> {
+        let (mut left, mut repeated) = (VecDeque::from(group), Vec::new());
+        while !left.is_empty() {
+            let count = self.pace.lock().count(left.iter().map(|pending| pending.write.size));
+            match self.attempt_part(left.drain(..count).collect()).await {
+                Ok(part) => repeated.extend(part),
+                Err(part) => {
+                    repeated.extend(part);
+                    repeated.extend(left);
+                    break;
+                }
+            }
+        }
+        repeated
+    }
+
+    /// Sends writes together. Returns those that are to be repeated, as an error where the engine did not answer.
+    async fn attempt_part(&self, mut group: Vec<Pending>) -> Result<Vec<Pending>, Vec<Pending>> {
         let mut pipeline = Pipeline::new();
         group.iter().for_each(|pending| _ = pipeline.add_command(pending.command.clone()));
         self.add_expiries(&group, &mut pipeline);
-        match self.link.run_all(&pipeline).await {
+        let timeout = self.link.timeout();
+        let (patience, is_longest) = self.pace.lock().next_timeout(timeout);
+        let answered = is_longest && group.len() == 1 && self.answers(&group).await;
+        let sent = Instant::now();
+        match self.link.run_all_within(&pipeline, patience).await {
             Ok(replies) => {
+                self.pace.lock().succeed(sent.elapsed() < timeout);
                 let replies = replies.into_iter();
                 // A cluster's connection repeats commands by itself.
                 let is_repeated = self.link.is_cluster();
-                join_all(group.into_iter().zip(replies).map(|(pending, reply)| async move {
+                let results = join_all(group.into_iter().zip(replies).map(|(pending, reply)| async move {
                     let may_be_done = pending.is_repeated || is_repeated;
                     self.finish(pending, reply, may_be_done).await
                 }))
-                .await
-                .into_iter()
-                .flatten()
-                .collect()
+                .await;
+                Ok(results.into_iter().flatten().collect())
+            }
+            Err(error) if is_silent(&error) && self.is_too_slow(&group, answered).await => {
+                for Pending { write, .. } in group {
+                    let error = StoreError::full(TooSlow(write.size));
+                    self.lose(write, error);
+                }
+                Ok(Vec::new())
             }
             Err(StoreError::Away(_)) => {
                 group.iter_mut().for_each(|pending| pending.is_repeated = true);
                 // The queue stays bounded: these count until they are written.
-                group
+                Err(group)
             }
             Err(error) => {
                 for pending in group {
                     self.answer(pending.write, Err(StoreError::damaged(error.to_string())));
                 }
-                Vec::new()
+                Ok(Vec::new())
             }
         }
+    }
+
+    /// A pipeline had no answer in its time. Returns whether a message that was alone in it never passes: in the longest time it has
+    /// not, and the engine `answered` before that and answers now. Otherwise the engine is asked so often that one that is away counts
+    /// as away.
+    async fn is_too_slow(&self, group: &[Pending], answered: bool) -> bool {
+        self.pace.lock().fail(group.len() == 1);
+        let is_too_slow = answered && self.answers(group).await;
+        if !is_too_slow {
+            self.commands.probe();
+        }
+        is_too_slow
+    }
+
+    /// Asks whether the engine answers for the keys of these writes.
+    async fn answers(&self, group: &[Pending]) -> bool {
+        let Some(Pending { write, .. }) = group.first() else { return false };
+        let key = self.keys.stream(write.session, write.stream);
+        self.commands.run(redis::cmd("EXISTS").arg(key)).await.is_ok()
+    }
+
+    /// A write cannot be done.
+    fn lose(&self, write: Write, error: StoreError) {
+        if !write.change.is_last() {
+            self.incomplete.add(write.session, write.stream);
+        }
+        self.unlink(write.session, write.stream);
+        self.answer(write, Err(error));
     }
 
     /// Each stream of a batch expires from now, and is listed with its session where it is new.
@@ -219,8 +277,8 @@ impl Writer {
             if matches!(change, Change::Begin(_) | Change::Event { place: 1, .. }) {
                 let streams = self.keys.streams(*session);
                 pipeline.cmd("ZADD").arg(&streams).arg(*stream).arg(*stream);
-                if stream % 64 == 0 {
-                    pipeline.cmd("ZREMRANGEBYRANK").arg(&streams).arg(0).arg(-1 - STREAMS_OF_SESSION);
+                if let Some(listed) = self.limits.listed(*stream) {
+                    pipeline.cmd("ZREMRANGEBYRANK").arg(&streams).arg(0).arg(-listed - 1);
                 }
                 pipeline.cmd("PEXPIRE").arg(streams).arg(time);
             }
@@ -241,7 +299,10 @@ impl Writer {
             Ok(reply) => matches!(reply, Value::Int(0)),
             // The engine has no code of its own for an id that is not higher. It has no other fault to find in these commands; a
             // script says it by its reply.
-            Err(error) => error.code() == Some("ERR") && !matches!(pending.write.change, Change::Last { .. }),
+            Err(error) => {
+                let is_refusal = error.code() == Some("ERR") || is_only_event(error);
+                is_refusal && !matches!(pending.write.change, Change::Last { .. })
+            }
         };
         let result = if !is_refused {
             reply.map(drop).map_err(store_error)
@@ -259,33 +320,36 @@ impl Writer {
         } else {
             Err(StoreError::TakenOver)
         };
-        if let Err(StoreError::Full(_) | StoreError::Damaged(_)) = result {
-            let Write { session, stream, change, .. } = &pending.write;
-            if !change.is_last() {
-                self.incomplete.add(*session, *stream);
-            }
-            self.unlink(*session, *stream);
+        match result {
+            Err(error @ (StoreError::Full(_) | StoreError::Damaged(_))) => self.lose(pending.write, error),
+            result => self.answer(pending.write, result),
         }
-        self.answer(pending.write, result);
         None
     }
 
     /// Returns whether a write that was refused is there: an earlier attempt has done it.
     async fn is_stored(&self, write: &Write) -> Result<bool, StoreError> {
+        let key = self.keys.stream(write.session, write.stream);
         let (id, expected) = match &write.change {
             Change::Begin(runs) => ("0-1".to_owned(), runs),
             Change::Event { place, data } => (format!("{place}-0"), data),
             Change::Last { data, .. } => (END.to_owned(), data),
             Change::End => return Ok(true),
         };
-        let mut command = redis::cmd("XRANGE");
-        command.arg(self.keys.stream(write.session, write.stream)).arg(&id).arg(&id);
-        let found = entry::entries(self.link.run(&command).await?)?;
+        let mut pipeline = Pipeline::new();
+        pipeline.cmd("XRANGE").arg(&key).arg(&id).arg(&id);
+        let reply = self.link.run_all(&pipeline).await?.pop().unwrap_or(Ok(Value::Nil));
+        if matches!(&reply, Err(error) if is_only_event(error)) {
+            let only = entry::only_event(self.link.run(redis::cmd("GET").arg(key)).await?)?;
+            let is_last = |(place, data): &(u64, Bytes)| matches!(&write.change, Change::Last { place: of, data: expected } if of == place && expected == data);
+            return Ok(only.as_ref().is_some_and(is_last));
+        }
+        let found = entry::entries(reply.map_err(store_error)?)?;
         Ok(found.iter().any(|entry| entry.data.as_ref().or(entry.runs.as_ref()) == Some(expected)))
     }
 
     fn answer(&self, write: Write, result: Result<(), StoreError>) {
-        self.queued.fetch_sub(write.size, Ordering::Relaxed);
+        drop(write.room);
         _ = write.done.send(result);
     }
 

@@ -140,19 +140,92 @@ async fn the_oldest_events_are_forgotten_and_never_where_the_stream_runs() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_oldest_streams_of_a_session_are_forgotten() {
     let engine = Engine::start().await;
-    let store = RedisStore::connect(engine.config().session_bytes(10_000)).await.unwrap();
+    let store = RedisStore::connect(engine.config().session_bytes(15_000)).await.unwrap();
     let (session, text) = (session(), "x".repeat(3000));
     store.begin(session, 1, runs()).wait().await.unwrap();
     append(&store, session, event(1, 1, &text)).await;
     for stream in 2..=9 {
         store.append(session, event(stream, 1, &text), true).wait().await.unwrap();
     }
-    until(async || engine.keys().await.iter().filter(|key| key.contains(":e:")).count() == 3).await;
+    until(async || engine.keys().await.iter().filter(|key| key.contains(":e:")).count() == 4).await;
     assert_eq!(replay(&store, session, 9, 0).await.rest, Rest::Ended);
     // One that runs goes on, and says where.
     append(&store, session, event(1, 2, &text)).await;
     let left = replay(&store, session, 1, 0).await;
     assert_eq!((left.events.len(), left.rest), (1, Rest::Running(Some(runs()))));
+}
+
+/// A small result takes little of the engine, and a session has a bounded number of them.
+#[tokio::test(flavor = "multi_thread")]
+async fn many_small_results_take_little_room() {
+    let engine = Engine::with(&["--save", ""]).await;
+    let store = RedisStore::connect(engine.config().session_streams(3000)).await.unwrap();
+    let memory = async || {
+        let info: String =
+            redis::cmd("INFO").arg("memory").query_async(&mut engine.connection().await).await.unwrap();
+        let used = info.lines().find_map(|line| line.strip_prefix("used_memory_dataset:")).unwrap();
+        used.parse::<u64>().unwrap()
+    };
+    let before = memory().await;
+    let session = session();
+    let results: Vec<_> =
+        (1..=9000).map(|stream| store.append(session, event(stream, 1, "x"), true)).collect();
+    for result in results {
+        result.wait().await.unwrap();
+    }
+    until(async || engine.keys().await.len() == 3001).await;
+    let each = memory().await.saturating_sub(before) / 3000;
+    assert!(each < 512, "{each} bytes for each result");
+    assert_eq!(replay(&store, session, 9000, 0).await, Replay::new(vec![event(9000, 1, "x")], Rest::Ended));
+    assert_eq!(replay(&store, session, 9000, 1).await, Replay::new(Vec::new(), Rest::Ended));
+    assert_eq!(replay(&store, session, 1, 0).await.rest, Rest::Unknown);
+    // The list of them is trimmed once in 64 streams.
+    let list = format!("test:{{{session}}}:x");
+    let listed: u64 =
+        redis::cmd("ZCARD").arg(list).query_async(&mut engine.connection().await).await.unwrap();
+    assert!(listed < 3064, "{listed}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_caller_that_fills_the_queue_leaves_room_to_others() {
+    let engine = Engine::start().await;
+    let config = engine.config().queue_bytes(100_000).timeout(Duration::from_millis(300));
+    let store = RedisStore::connect(config).await.unwrap();
+    let [evil, good] = [session(), session()];
+    store.open(evil, Some("evil"));
+    store.open(good, Some("good"));
+    engine.pause();
+    let text = "x".repeat(9000);
+    let stream = |session, stream| store.append(session, event(stream, 1, &text), true).wait();
+    for number in 1..=20 {
+        let result = stream(evil, number).await;
+        let is_full = matches!(result, Err(StoreError::Full(_)));
+        assert_eq!(is_full, number > 5, "{number}: {result:?}");
+    }
+    for number in 1..=2 {
+        let result = stream(good, number).await;
+        assert!(matches!(result, Err(StoreError::Away(_))), "{result:?}");
+    }
+    engine.resume();
+    until(async || replay_all(&store, good, 1..=2).await == 2).await;
+    assert_eq!(replay_all(&store, evil, 1..=20).await, 5);
+    // What it had there is free again.
+    let mut number = 20;
+    until(async || {
+        number += 1;
+        stream(evil, number).await.is_ok()
+    })
+    .await;
+}
+
+/// How many of these streams have their result.
+async fn replay_all(store: &RedisStore, session: SessionId, streams: std::ops::RangeInclusive<u64>) -> usize {
+    let mut count = 0;
+    for stream in streams {
+        let replay = store.replay(session, EventId::new(stream, 0), usize::MAX).await;
+        count += replay.map_or(0, |replay| replay.events.len());
+    }
+    count
 }
 
 #[tokio::test(flavor = "multi_thread")]

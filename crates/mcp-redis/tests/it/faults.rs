@@ -171,6 +171,105 @@ async fn an_engine_that_has_lost_its_last_writes_gives_no_number_twice() {
     assert_eq!(places, [event(1, 1, "one"), event(1, 3, "three")]);
 }
 
+/// What waits is more than passes in the time-out of a command, and so is a single event.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_slow_connection_stores_every_event_and_holds_up_nothing_else() {
+    let engine = Engine::start().await;
+    // At most 3.2 MB a second.
+    let proxy = Proxy::slow(engine.port(), 32_000).await;
+    let timeout = Duration::from_millis(300);
+    let config = RedisConfig::new(proxy.url()).prefix("test").timeout(timeout);
+    let store = RedisStore::connect(config).await.unwrap();
+    let session = create(&store).await.unwrap();
+    let (text, large) = ("x".repeat(300_000), "x".repeat(1_500_000));
+    let mut results: Vec<_> =
+        (1..=20).map(|stream| store.append(session, event(stream, 1, &text), true)).collect();
+    results.push(store.append(session, event(21, 1, &large), true));
+    drop(results);
+    // Meanwhile sessions are opened, and the engine does not count as away.
+    for _ in 0..20 {
+        create(&store).await.unwrap();
+        tokio::time::sleep(timeout / 10).await;
+    }
+    let direct = engine.store().await;
+    until(async || replay(&direct, session, 21, 0).await.rest == Rest::Ended).await;
+    for stream in 1..=20 {
+        assert_eq!(replay(&direct, session, stream, 0).await.events, [event(stream, 1, &text)]);
+    }
+    let mut stream = 21;
+    until(async || {
+        stream += 1;
+        store.append(session, event(stream, 1, "small"), true).wait().await.is_ok()
+    })
+    .await;
+}
+
+/// One that does not pass in the longest time holds up the others no longer.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_event_that_never_passes_is_given_up() {
+    let engine = Engine::start().await;
+    let proxy = Proxy::slow(engine.port(), 2000).await;
+    let config = RedisConfig::new(proxy.url()).prefix("test").timeout(Duration::from_millis(200));
+    let store = RedisStore::connect(config).await.unwrap();
+    let session = create(&store).await.unwrap();
+    drop(store.append(session, event(1, 1, &"x".repeat(8_000_000)), true));
+    drop(store.append(session, event(2, 1, "small"), true));
+    until(async || replay(&store, session, 2, 0).await.rest == Rest::Ended).await;
+    assert_eq!(replay(&store, session, 1, 0).await.rest, Rest::Unknown);
+}
+
+/// The user of the guide for production can do everything. One who may not do something is refused at the start.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_user_of_the_guide_may_do_what_the_store_needs() {
+    const GUIDE: &str = include_str!("../../../../docs/guide/production.md");
+    let engine = Engine::start().await;
+    let line = GUIDE.lines().find(|line| line.starts_with("ACL SETUSER greeter")).unwrap();
+    assert!(line.contains(" >PASSWORD "), "{line}");
+    engine.run(line).await;
+    let url = format!("redis://greeter:PASSWORD@127.0.0.1:{}", engine.port());
+    let config = || RedisConfig::new(&url).prefix("greeter");
+    let (store, other) =
+        (RedisStore::connect(config()).await.unwrap(), RedisStore::connect(config()).await.unwrap());
+    crate::events::check(&store, &other).await;
+    crate::events::check_take_over(&store, &other).await;
+    crate::records::check(&store, &other).await;
+    crate::bus::check(&store, &other).await;
+    crate::once::check(&store, &other).await;
+    crate::nodes::check(&store, &other).await;
+    #[cfg(feature = "tasks")]
+    crate::tasks::check(&store, &other).await;
+    #[cfg(feature = "acp")]
+    crate::conversations::check(&store, &other).await;
+    let refused = RedisStore::connect(config().prefix("another")).await.unwrap_err();
+    assert!(matches!(refused, ConnectError::Permission(_)), "{refused}");
+    let words: Vec<_> = line.split(' ').filter(|word| word.starts_with('+')).collect();
+    for word in words {
+        let others: Vec<_> = line.split(' ').filter(|other| *other != word).collect();
+        engine.run(&others.join(" ")).await;
+        let result = RedisStore::connect(config()).await;
+        let is_refused = matches!(result, Err(ConnectError::Permission(_)));
+        assert!(is_refused, "{word}: {:?}", result.map(drop));
+    }
+}
+
+/// A command that the user may not run says nothing of the engine.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_right_that_is_taken_away_does_not_stop_what_is_allowed() {
+    let engine = Engine::start().await;
+    engine.run("ACL SETUSER node on >first allkeys allchannels allcommands").await;
+    let url = format!("redis://node:first@127.0.0.1:{}", engine.port());
+    let store = RedisStore::connect(RedisConfig::new(url).prefix("test")).await.unwrap();
+    engine.run("ACL SETUSER node -xadd").await;
+    let session = create(&store).await.unwrap();
+    drop(store.append(session, event(1, 1, "kept"), false));
+    for _ in 0..20 {
+        assert!(is_away(&store.take_over(session, 9, None).await));
+        create(&store).await.unwrap();
+    }
+    engine.run("ACL SETUSER node +xadd").await;
+    until(async || replay(&store, session, 1, 0).await.events.len() == 1).await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_connection_that_leads_nowhere_is_replaced() {
     let engine = Engine::start().await;
@@ -181,6 +280,7 @@ async fn a_connection_that_leads_nowhere_is_replaced() {
     let [node, other] = [1, 2].map(NodeId::new);
     let mut subscription = store.subscribe(node).await.unwrap();
     let lease = store.join().await.unwrap();
+    store.append(session, event(9, 1, "x"), true).wait().await.unwrap();
     for round in 1..=3 {
         proxy.lose_connections();
         // It is known to be lost once a command has had no answer.

@@ -106,7 +106,7 @@ async fn an_engine_that_stands_still_holds_nobody_up() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stream_that_finds_no_room_is_not_stored_in_part() {
     let mut engine = Engine::start().await;
-    let store = RedisStore::connect(engine.config().timeout(TIMEOUT).queue_bytes(10_000)).await.unwrap();
+    let store = RedisStore::connect(engine.config().timeout(TIMEOUT).queue_bytes(20_000)).await.unwrap();
     let session = SessionId::random().unwrap();
     store.append(session, event(1, 1, "before"), false).wait().await.unwrap();
     engine.kill();

@@ -1,6 +1,8 @@
-//! Connections to an engine that lead nowhere from some moment on.
+//! Connections to an engine that are slow, or lead nowhere from some moment on.
 
-use tokio::io::copy_bidirectional;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt, copy, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
@@ -32,6 +34,35 @@ impl Proxy {
             }
         });
         Self { port, number }
+    }
+
+    /// Passes so many bytes to the engine in each hundredth of a second, on each connection.
+    pub(crate) async fn slow(target: u16, bytes: usize) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        tokio::spawn(async move {
+            while let Ok((mut client, _)) = listener.accept().await {
+                tokio::spawn(async move {
+                    let Ok(mut engine) = TcpStream::connect(("127.0.0.1", target)).await else { return };
+                    let (mut requests, mut replies) = client.split();
+                    let (mut from_engine, mut to_engine) = engine.split();
+                    let pass = async {
+                        let mut buffer = vec![0; bytes];
+                        while let Ok(length @ 1..) = requests.read(&mut buffer).await {
+                            if to_engine.write_all(&buffer[..length]).await.is_err() {
+                                return;
+                            }
+                            tokio::time::sleep(Duration::from_millis(10)).await;
+                        }
+                    };
+                    tokio::select! {
+                        () = pass => (),
+                        _ = copy(&mut from_engine, &mut replies) => (),
+                    }
+                });
+            }
+        });
+        Self { port, number: watch::channel(0).0 }
     }
 
     pub(crate) fn url(&self) -> String {

@@ -1,10 +1,10 @@
 //! The records of sessions.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use agentwire_jsonrpc::RawJson;
 use agentwire_mcp_redis::RedisStore;
-use agentwire_store::{SessionId, SessionRecord, SessionRecords};
+use agentwire_store::{EventStore, SessionId, SessionRecord, SessionRecords, StoreError};
 
 use crate::engine::{Engine, until};
 
@@ -54,6 +54,53 @@ async fn a_record_is_the_same_at_every_node() {
     let engine = Engine::start().await;
     check(&engine.store().await, &engine.store().await).await;
     assert_eq!(engine.keys().await, [""; 0], "nothing is left of it");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_caller_has_a_bounded_number_of_sessions() {
+    let engine = Engine::start().await;
+    let config = || engine.config().owner_sessions(3);
+    let [store, other] =
+        [RedisStore::connect(config()).await.unwrap(), RedisStore::connect(config()).await.unwrap()];
+    let record = |owner: Option<&str>| {
+        let mut record = SessionRecord::new(None, Vec::new());
+        record.owner = owner.map(Into::into);
+        record
+    };
+    let open = async |store: &RedisStore, owner, time| {
+        let session = SessionId::random().unwrap();
+        store.open(session, owner);
+        store.create(session, record(owner), time).await.map(|()| session)
+    };
+    let short = Duration::from_millis(600);
+    let used = open(&store, Some("ada"), short).await.unwrap();
+    for _ in 0..2 {
+        open(&other, Some("ada"), HOUR).await.unwrap();
+    }
+    let full = open(&store, Some("ada"), HOUR).await;
+    assert!(matches!(full, Err(StoreError::Full(_))), "{full:?}");
+    for owner in [Some("bob"), None, None, None, None] {
+        open(&store, owner, HOUR).await.unwrap();
+    }
+    // One that is used stays on the list, also where another node uses it.
+    assert_eq!(other.load(used).await.unwrap(), Some(record(Some("ada"))));
+    let start = Instant::now();
+    while start.elapsed() < 2 * short {
+        assert!(other.touch(used).await.unwrap());
+        tokio::time::sleep(short / 20).await;
+    }
+    assert!(open(&store, Some("ada"), HOUR).await.is_err());
+    // One that is not expires, and one that is deleted leaves it.
+    let mut opened = None;
+    until(async || {
+        opened = open(&store, Some("ada"), HOUR).await.ok();
+        opened.is_some()
+    })
+    .await;
+    assert!(open(&store, Some("ada"), HOUR).await.is_err());
+    assert!(store.delete(opened.unwrap()).await.unwrap());
+    open(&store, Some("ada"), HOUR).await.unwrap();
+    assert_eq!(engine.run("ZCARD test:o:ada").await, redis::Value::Int(3));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -11,7 +11,7 @@ use futures_util::future::join_all;
 use crate::engine::{Engine, until};
 
 fn record(id: &str, owner: &TaskOwner, ttl: Option<u64>) -> TaskRecord {
-    TaskRecord::new(id, owner.clone(), Revision::V2026_07_28, ttl.map(Duration::from_millis))
+    TaskRecord::new(id, owner.clone(), Revision::V2025_11_25, ttl.map(Duration::from_millis))
 }
 
 async fn list(
@@ -116,4 +116,31 @@ async fn a_task_expires_and_leaves_the_lists() {
         all == ["for ever", "next"]
     })
     .await;
+}
+
+/// Only a client of a revision with `tasks/list` makes a node read an owner's list.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_list_of_an_owner_does_not_grow_with_tasks_that_have_expired() {
+    let engine = Engine::start().await;
+    let store = engine.store().await;
+    let ada = TaskOwner::Principal("ada".into());
+    for number in 0..100 {
+        TaskStore::create(&store, record(&number.to_string(), &ada, Some(1))).await.unwrap();
+    }
+    let mut number = 100;
+    let mut length = async |key: &str| -> u64 {
+        number += 1;
+        TaskStore::create(&store, record(&number.to_string(), &TaskOwner::Bearer, Some(60_000)))
+            .await
+            .unwrap();
+        redis::cmd("ZCARD").arg(key).query_async(&mut engine.connection().await).await.unwrap()
+    };
+    until(async || length("test:to:{\"principal\":\"ada\"}").await == 0).await;
+    let mut stateless = record("stateless", &ada, Some(60_000));
+    stateless.revision = Revision::V2026_07_28;
+    TaskStore::create(&store, stateless.clone()).await.unwrap();
+    assert_eq!(list(&store, Some(&ada), None, 9).await, [""; 0]);
+    assert!(list(&store, None, None, 999).await.contains(&stateless.id));
+    TaskStore::remove(&store, "stateless").await.unwrap();
+    assert!(!engine.keys().await.iter().any(|key| key.contains("ada") || key.contains("stateless")));
 }

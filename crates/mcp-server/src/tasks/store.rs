@@ -25,7 +25,7 @@ pub trait TaskStore: Send + Sync + 'static {
     fn remove<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<(), TaskStoreError>>;
 
     /// The records of an owner, or all of them where none is named: in the order of [`TaskCursor`], those behind a place
-    /// where one is given, and no more than `limit`.
+    /// where one is given, and no more than `limit`. Of an owner, those of revisions without `tasks/list` may be left out.
     fn list<'a>(
         &'a self,
         owner: Option<&'a TaskOwner>,
