@@ -31,8 +31,9 @@ impl EndpointConfig {
         self
     }
 
-    /// How many sessions of other nodes may be loaded at once (default 64). Requests of one session wait for one load. A request of
-    /// one more session gets 503. Only with a [`node`](Self::node).
+    /// How many sessions of other nodes may be loaded at once (default 64), of which one [`Caller`](crate::server::Caller) has an
+    /// eighth. Requests of one session wait for one load. A request of one more session waits for up to a second, and then gets 503,
+    /// as it does at once where 16 times as many wait already. Only with a [`node`](Self::node).
     #[must_use]
     pub fn load_limit(mut self, sessions: usize) -> Self {
         self.load_limit = sessions;
@@ -48,10 +49,19 @@ impl EndpointConfig {
     }
 
     /// How many bytes the messages of a client may have from which another node continues its session (default 256 KiB): its
-    /// `initialize`, log level and subscriptions. More get 429. Only with a [`node`](Self::node).
+    /// `initialize`, log level and subscriptions, as far as the service has taken them. More get 429. Only with a [`node`](Self::node).
     #[must_use]
     pub fn record_limit(mut self, bytes: usize) -> Self {
         self.record_limits.bytes = bytes;
+        self
+    }
+
+    /// How many bytes of memory the records of sessions may take here (default 64 MiB, of which one [`Caller`](crate::server::Caller)
+    /// has a quarter). A session or a change beyond that gets 503. Never lower than what one [`record_limit`](Self::record_limit)
+    /// needs. Only with a [`node`](Self::node).
+    #[must_use]
+    pub fn record_budget(mut self, bytes: usize) -> Self {
+        self.record_limits.budget = bytes;
         self
     }
 

@@ -26,8 +26,8 @@ impl NodeListener for BusListener {
             BusEvent::Message(BusMessage::SessionChanged(id)) => {
                 if let Some(session) = core.sessions.get(*id) {
                     session.shared().iter().for_each(|shared| shared.set_stale());
-                    let core_of_job = core.clone();
-                    core.resources.spawn(async move { refresh(&core_of_job, &session).await });
+                    let sessions = core.sessions.clone();
+                    core.resources.spawn(async move { refresh(&sessions, &session).await });
                 }
             }
             BusEvent::Message(BusMessage::Client(id, message)) => receive(&core, *id, message),

@@ -1,5 +1,6 @@
 //! Stores that can be away, and that can make an event wait until it is stored.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -18,13 +19,24 @@ pub(crate) struct Faults {
     away: AtomicBool,
     holds: AtomicBool,
     held: Mutex<Vec<oneshot::Sender<()>>>,
+    /// Records are given late.
+    stalls: Arc<AtomicBool>,
+    /// The last time to live that each record got.
+    lives: Mutex<HashMap<SessionId, Duration>>,
 }
 
 impl Faults {
     /// The same stores with faults.
     pub(crate) fn around(stores: Stores) -> (Arc<Self>, Stores) {
         let (away, holds) = (AtomicBool::new(false), AtomicBool::new(false));
-        let faults = Arc::new(Self { stores: stores.clone(), away, holds, held: Mutex::default() });
+        let faults = Arc::new(Self {
+            stores: stores.clone(),
+            away,
+            holds,
+            held: Mutex::default(),
+            stalls: Arc::default(),
+            lives: Mutex::default(),
+        });
         let faulty = Stores::new(faults.clone(), faults.clone(), stores.bus, stores.nodes, stores.once);
         (faults, faulty)
     }
@@ -43,6 +55,16 @@ impl Faults {
         for held in self.held.lock().unwrap().drain(..) {
             let _ = held.send(());
         }
+    }
+
+    /// Whether every use of a record waits.
+    pub(crate) fn stall(&self, stalls: bool) {
+        self.stalls.store(stalls, Ordering::SeqCst);
+    }
+
+    /// The last time to live that the record of a session got.
+    pub(crate) fn time_to_live(&self, session: SessionId) -> Option<Duration> {
+        self.lives.lock().unwrap().get(&session).copied()
     }
 
     fn is_away(&self) -> bool {
@@ -70,10 +92,13 @@ impl Faults {
         if self.is_away() {
             return std::future::ready(Err(StoreError::away("a test"))).boxed();
         }
-        let result = result();
+        let (result, stalls) = (result(), self.stalls.clone());
         // As with an engine, others run meanwhile.
         async move {
             tokio::task::yield_now().await;
+            while stalls.load(Ordering::SeqCst) {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
             result.await
         }
         .boxed()
@@ -123,6 +148,7 @@ impl SessionRecords for Faults {
         record: SessionRecord,
         time_to_live: Duration,
     ) -> BoxFuture<'static, Result<(), StoreError>> {
+        self.lives.lock().unwrap().insert(session, time_to_live);
         self.later(|| self.stores.records.create(session, record, time_to_live))
     }
 
@@ -130,8 +156,13 @@ impl SessionRecords for Faults {
         self.later(|| self.stores.records.load(session))
     }
 
-    fn touch(&self, session: SessionId) -> BoxFuture<'static, Result<bool, StoreError>> {
-        self.later(|| self.stores.records.touch(session))
+    fn touch(
+        &self,
+        session: SessionId,
+        time_to_live: Duration,
+    ) -> BoxFuture<'static, Result<bool, StoreError>> {
+        self.lives.lock().unwrap().insert(session, time_to_live);
+        self.later(|| self.stores.records.touch(session, time_to_live))
     }
 
     fn update(
@@ -144,6 +175,10 @@ impl SessionRecords for Faults {
 
     fn delete(&self, session: SessionId) -> BoxFuture<'static, Result<bool, StoreError>> {
         self.later(|| self.stores.records.delete(session))
+    }
+
+    fn delete_unused(&self, session: SessionId) -> BoxFuture<'static, Result<bool, StoreError>> {
+        self.later(|| self.stores.records.delete_unused(session))
     }
 
     fn take_streams(

@@ -3,6 +3,8 @@
 mod answers;
 mod cluster;
 mod faults;
+mod loads;
+mod records;
 mod results;
 mod sessions;
 mod streams;
