@@ -67,7 +67,7 @@ impl Sessions {
     /// Adds a session, in place of an unused one of its caller where there is no room.
     pub(crate) fn add(self: &Arc<Self>, session: &Arc<Session>, caller: &Caller) -> Result<(), NoSession> {
         if let Some(replaced) = self.table.insert(session.id(), session.clone(), caller)? {
-            replaced.close(&self.resources.config);
+            replaced.close(&self.resources);
             self.leave(&replaced);
             self.delete_unused(&replaced);
         }
@@ -80,7 +80,7 @@ impl Sessions {
 
     /// Ends a session here: it leaves the table, and its connection ends.
     pub(crate) fn end(&self, session: &Session) {
-        session.close(&self.resources.config);
+        session.close(&self.resources);
         // The session may have been loaded again while what had served it ended.
         if self.table.remove_same(session.id(), session) {
             self.leave(session);
@@ -91,7 +91,7 @@ impl Sessions {
     /// Adds no more sessions, and ends the input of each when its requests are answered.
     pub(crate) fn drain(&self) {
         self.table.refuse_more();
-        self.table.all().iter().for_each(|session| session.drain(&self.resources.config));
+        self.table.all().iter().for_each(|session| session.drain(&self.resources));
     }
 
     /// Answers every unanswered request with an error, and ends every session.
@@ -105,7 +105,7 @@ impl Sessions {
     /// Ends the input of every session, and adds no more.
     pub(crate) fn close(&self) {
         for session in self.table.close() {
-            session.retire(&self.resources.config);
+            session.retire(&self.resources);
             self.leave(&session);
         }
     }

@@ -313,7 +313,7 @@ fn open<B>(
         let record = record::new(principal.as_ref(), &caller, message);
         let reserved = resources.records.reserve(&caller, record_size(&record));
         let reserved = reserved.map_err(|full| refuse(Refusal::too_many_records(full)))?;
-        session = session.sharing(record, reserved, now);
+        session = session.sharing(record, reserved, (now, true));
     }
     let session = Arc::new(session);
     sessions.add(&session, &caller).map_err(|full| refuse(Refusal::from(full)))?;

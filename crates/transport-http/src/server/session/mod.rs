@@ -1,5 +1,6 @@
 //! One session: what its client has sent and the connection has not taken, and which response each request is answered on.
 
+mod delivery;
 mod ending;
 mod full_streams;
 mod listen;
@@ -219,7 +220,7 @@ impl Session {
             stream.expect_fewer(1, &resources.config);
         }
         if is_drained {
-            self.retire(&resources.config);
+            self.retire(resources);
         }
         Poll::Ready(Ok(reader))
     }
@@ -267,6 +268,7 @@ impl Session {
                 self.wake_posts();
                 return refused;
             }
+            None if self.is_delivered_elsewhere(&frame) => return false,
             None => match state.listener() {
                 Some(listener) => listener,
                 None => {
@@ -281,7 +283,7 @@ impl Session {
         }
         if state.is_drained() {
             drop(state);
-            self.retire(&resources.config);
+            self.retire(resources);
         }
         refused
     }

@@ -22,12 +22,18 @@ impl Session {
         (record, reservation): (SessionRecord, Reservation),
         now: u32,
     ) -> Self {
-        Self::new(id, principal, caller, RequestId::NULL, now).sharing(record, reservation, now)
+        Self::new(id, principal, caller, RequestId::NULL, now).sharing(record, reservation, (now, false))
     }
 
     /// The same, with the record that other nodes have, and the memory of that.
-    pub(crate) fn sharing(self, record: SessionRecord, reservation: Reservation, now: u32) -> Self {
-        Self { shared: Some(Box::new(SharedSession::new(record, reservation, now))), ..self }
+    pub(crate) fn sharing(
+        self,
+        record: SessionRecord,
+        reservation: Reservation,
+        (now, is_opener): (u32, bool),
+    ) -> Self {
+        let shared = SharedSession::new(record, reservation, (now, is_opener));
+        Self { shared: Some(Box::new(shared)), ..self }
     }
 
     /// What other nodes share. None where there are none.
@@ -73,7 +79,7 @@ impl Session {
             stream.expect_fewer(1, &resources.config);
         }
         if is_drained {
-            self.retire(&resources.config);
+            self.retire(resources);
         }
     }
 

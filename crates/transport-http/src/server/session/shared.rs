@@ -11,6 +11,7 @@ use agentwire_sync::Mutex;
 use crate::server::nodes::message::{Change, changes, messages};
 use crate::server::quota::{QuotaExceeded, Reservation};
 use crate::server::record_limits::record_size;
+use crate::server::session::delivery::Delivery;
 
 /// How many numbers a node takes at once for the streams of a session.
 pub(crate) const NUMBERS: u64 = 64;
@@ -56,6 +57,8 @@ pub(crate) struct SharedSession {
     touched: AtomicU32,
     /// Whether the record has the short time to live of one that is not used yet.
     is_short: AtomicBool,
+    /// Which node sends the client what all nodes have for it.
+    pub(super) delivery: Mutex<Delivery>,
 }
 
 #[derive(Debug, Default)]
@@ -74,7 +77,12 @@ struct Numbers {
 }
 
 impl SharedSession {
-    pub(crate) fn new(record: SessionRecord, reservation: Reservation, now: u32) -> Self {
+    /// `is_opener` says whether the session was opened at this node, at tick `now`.
+    pub(crate) fn new(
+        record: SessionRecord,
+        reservation: Reservation,
+        (now, is_opener): (u32, bool),
+    ) -> Self {
         Self {
             record: Mutex::new(record),
             reservation: Mutex::new(reservation),
@@ -88,6 +96,7 @@ impl SharedSession {
             fed: AtomicU64::new(0),
             touched: AtomicU32::new(now),
             is_short: AtomicBool::new(true),
+            delivery: Mutex::new(Delivery::new(is_opener)),
         }
     }
 

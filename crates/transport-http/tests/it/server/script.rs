@@ -270,6 +270,11 @@ async fn answer(
             let _ = connection.send(note("changed", None, &params)).await;
             let _ = connection.send(result(&id, &json!("announced"))).await;
         }
+        // What the services of all nodes say when the tools are others.
+        "change" => {
+            let _ = connection.send(note("notifications/tools/list_changed", None, &params)).await;
+            let _ = connection.send(result(&id, &params)).await;
+        }
         "ask" => {
             let asked = Message::from(Request::new("s-1", "roots/list", None));
             *asking = Some(id.clone());

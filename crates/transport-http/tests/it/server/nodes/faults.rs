@@ -21,6 +21,8 @@ pub(crate) struct Faults {
     held: Mutex<Vec<oneshot::Sender<()>>>,
     /// Records are given late.
     stalls: Arc<AtomicBool>,
+    /// No record becomes another.
+    full: AtomicBool,
     /// The last time to live that each record got.
     lives: Mutex<HashMap<SessionId, Duration>>,
 }
@@ -35,6 +37,7 @@ impl Faults {
             holds,
             held: Mutex::default(),
             stalls: Arc::default(),
+            full: AtomicBool::new(false),
             lives: Mutex::default(),
         });
         let faulty = Stores::new(faults.clone(), faults.clone(), stores.bus, stores.nodes, stores.once);
@@ -60,6 +63,11 @@ impl Faults {
     /// Whether every use of a record waits.
     pub(crate) fn stall(&self, stalls: bool) {
         self.stalls.store(stalls, Ordering::SeqCst);
+    }
+
+    /// Whether there is no room for changes of records.
+    pub(crate) fn full(&self, full: bool) {
+        self.full.store(full, Ordering::SeqCst);
     }
 
     /// The last time to live that the record of a session got.
@@ -170,6 +178,9 @@ impl SessionRecords for Faults {
         session: SessionId,
         record: SessionRecord,
     ) -> BoxFuture<'static, Result<bool, StoreError>> {
+        if self.full.load(Ordering::SeqCst) {
+            return std::future::ready(Err(StoreError::full("a test"))).boxed();
+        }
         self.later(|| self.stores.records.update(session, record))
     }
 

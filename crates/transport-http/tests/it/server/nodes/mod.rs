@@ -2,6 +2,7 @@
 
 mod answers;
 mod cluster;
+mod delivery;
 mod faults;
 mod loads;
 mod records;

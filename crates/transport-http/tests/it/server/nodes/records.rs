@@ -7,7 +7,7 @@ use agentwire_transport_http::server::EndpointConfig;
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::super::script::{initialize, notification, request};
+use super::super::script::{Heard, initialize, notification, request};
 use super::cluster::{Cluster, id, messages, rest, with_principals};
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -85,6 +85,19 @@ async fn an_answer_waits_until_the_record_has_what_it_answers() {
         assert_eq!(messages(&answer.await.unwrap())[0]["result"]["level"], level);
     }
     assert_eq!(cluster.recorded(&session).await, [Value::Null, json!({"level": "error"})]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_for_which_the_store_has_no_room_is_taken_back() {
+    let mut cluster = Cluster::start(1, EndpointConfig::new()).await;
+    let session = cluster.open(0).await;
+    cluster.faults.full(true);
+    cluster.heard(0);
+    let text = rest(cluster.post(0, &session, &subscribe("a:1")).await).await;
+    assert_eq!(messages(&text)[0]["error"]["code"], -32603, "{text}");
+    cluster.hears(0, &Heard::Message("resources/unsubscribe".into())).await;
+    cluster.faults.full(false);
+    assert_eq!(cluster.recorded(&session).await, [Value::Null]);
 }
 
 /// The memory of records counts for who fills them.
