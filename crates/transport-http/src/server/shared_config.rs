@@ -1,11 +1,12 @@
-//! The settings of an endpoint that shares what it has with other nodes.
+//! The settings of an endpoint that shares what it has with other nodes, and of its warnings.
 
 use std::time::Duration;
 
 use agentwire_store::Node;
 
-use crate::server::EndpointConfig;
 use crate::server::guarded_store::GuardedStore;
+use crate::server::warning::Warnings;
+use crate::server::{EndpointConfig, EndpointWarning};
 
 impl EndpointConfig {
     /// Shares sessions and the events of streams with the other nodes of the server, so that any of them serves any request. Takes the
@@ -62,6 +63,14 @@ impl EndpointConfig {
     #[must_use]
     pub fn record_budget(mut self, bytes: usize) -> Self {
         self.record_limits.budget = bytes;
+        self
+    }
+
+    /// Sets the function that is called with each warning, at most once a second (default: none). It must not wait, and is called
+    /// while a request is answered.
+    #[must_use]
+    pub fn on_warning(mut self, receive: impl Fn(EndpointWarning) + Send + Sync + 'static) -> Self {
+        self.warnings = Warnings::new(receive);
         self
     }
 

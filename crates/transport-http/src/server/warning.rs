@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 
 use agentwire_sync::Mutex;
 
-use crate::server::{EndpointConfig, Principal};
+use crate::server::Principal;
 
-/// What an operator should know of the requests to an endpoint. [`EndpointConfig::on_warning`] sets the receiver.
+/// What an operator should know of the requests to an endpoint.
+/// [`EndpointConfig::on_warning`](crate::server::EndpointConfig::on_warning) sets the receiver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EndpointWarning {
@@ -52,6 +53,10 @@ struct Silent {
 }
 
 impl Warnings {
+    pub(crate) fn new(receive: impl Fn(EndpointWarning) + Send + Sync + 'static) -> Self {
+        Self { receive: Some(Arc::new(receive)), ..Self::default() }
+    }
+
     /// Warns of a request that names a session of another principal.
     #[cold]
     pub(crate) fn foreign_session(&self, principal: Option<&Principal>) {
@@ -71,15 +76,5 @@ impl Warnings {
 impl fmt::Debug for Warnings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Warnings").finish_non_exhaustive()
-    }
-}
-
-impl EndpointConfig {
-    /// Sets the function that is called with each warning, at most once a second (default: none). It must not wait, and is called
-    /// while a request is answered.
-    #[must_use]
-    pub fn on_warning(mut self, receive: impl Fn(EndpointWarning) + Send + Sync + 'static) -> Self {
-        self.warnings = Warnings { receive: Some(Arc::new(receive)), ..Warnings::default() };
-        self
     }
 }

@@ -7,13 +7,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use agentwire_jsonrpc::{Frame, Message, RawJson};
-use agentwire_store::{BusMessage, Listening, Node, NodeId};
-
-use crate::server::nodes::message::text;
-use crate::server::resources::Resources;
-use crate::server::session::Session;
-use crate::server::session::state::SessionState;
+use agentwire_store::{Listening, NodeId};
 
 /// Which node delivers, as far as this one knows.
 #[derive(Debug)]
@@ -32,7 +26,7 @@ enum Place {
 }
 
 /// What is to be done where another node listens.
-enum Reaction {
+pub(super) enum Reaction {
     Nothing,
     /// The GET here is newer.
     Claim(Listening),
@@ -49,8 +43,23 @@ impl Delivery {
         Self { place, newest: Listening { since: 0, node: NodeId::new(0) } }
     }
 
+    /// Whether another node delivers.
+    pub(super) fn is_elsewhere(&self) -> bool {
+        self.place == Place::Other
+    }
+
+    /// The newest GET, where this node delivers.
+    pub(super) fn own(&self) -> Option<Listening> {
+        (self.place == Place::Here).then_some(self.newest)
+    }
+
+    /// Leaves delivery to another node. Returns whether this one has delivered.
+    pub(super) fn leave(&mut self) -> bool {
+        std::mem::replace(&mut self.place, Place::Other) == Place::Here
+    }
+
     /// The client has opened a GET here.
-    fn claim(&mut self, node: NodeId) -> Listening {
+    pub(super) fn claim(&mut self, node: NodeId) -> Listening {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let now = u64::try_from(now.as_micros()).unwrap_or(u64::MAX);
         // Where a clock is behind, a GET is still newer than those that are known.
@@ -59,7 +68,8 @@ impl Delivery {
         self.newest
     }
 
-    fn yield_to(&mut self, other: Listening, listens: bool) -> Reaction {
+    /// The client has opened a GET at another node. `listens` says whether one is open here.
+    pub(super) fn yield_to(&mut self, other: Listening, listens: bool) -> Reaction {
         if self.place == Place::Here && listens && other < self.newest {
             return Reaction::Claim(self.newest);
         }
@@ -72,123 +82,14 @@ impl Delivery {
     }
 
     /// A node that has delivered does not any more.
-    fn end_of(&mut self, other: NodeId, node: NodeId, listens: bool) -> Reaction {
-        if self.place != Place::Other || self.newest.node != other {
+    pub(super) fn end_of(&mut self, other: NodeId, node: NodeId, listens: bool) -> Reaction {
+        // A session that was loaded later has not heard of the GET.
+        let is_known = self.newest.since > 0;
+        if self.place != Place::Other || is_known && self.newest.node != other {
             return Reaction::Nothing;
         }
         self.place = Place::Nowhere;
         if listens { Reaction::Claim(self.claim(node)) } else { Reaction::Nothing }
-    }
-}
-
-impl Session {
-    /// Whether another node delivers a frame.
-    pub(super) fn is_delivered_elsewhere(&self, frame: &Frame) -> bool {
-        let Some(shared) = &self.shared else { return false };
-        is_for_every_client(frame) && shared.delivery.lock().place == Place::Other
-    }
-
-    /// Tells other nodes that the client listens here.
-    pub(super) fn claim_delivery(&self, resources: &Resources) {
-        if let Some((node, shared)) = resources.config.shared_node().zip(self.shared()) {
-            let listening = shared.delivery.lock().claim(node.id());
-            self.publish(BusMessage::Listens(self.id, listening), node, resources);
-        }
-    }
-
-    /// Tells other nodes again that the client listens here, if it does: they may have missed it.
-    pub(crate) fn repeat_claim(&self, resources: &Resources) {
-        if let Some((node, shared)) = resources.config.shared_node().zip(self.shared())
-            && self.lock().listener().is_some()
-        {
-            let Delivery { place, newest } = &*shared.delivery.lock();
-            if *place == Place::Here {
-                self.publish(BusMessage::Listens(self.id, *newest), node, resources);
-            }
-        }
-    }
-
-    /// The client has opened a GET at another node.
-    pub(crate) fn other_listens(&self, other: Listening, resources: &Resources) {
-        let Some((node, shared)) = resources.config.shared_node().zip(self.shared()) else { return };
-        let mut state = self.lock();
-        let listens = state.listener().is_some();
-        let reaction = shared.delivery.lock().yield_to(other, listens);
-        match reaction {
-            Reaction::Nothing => {}
-            Reaction::Claim(own) => self.publish(BusMessage::Listens(self.id, own), node, resources),
-            Reaction::Yield { hands_over } => {
-                let kept = take_for_every_client(&mut state);
-                drop(state);
-                if hands_over && !kept.is_empty() {
-                    let (bus, id) = (node.stores().bus.clone(), self.id);
-                    resources.spawn(async move {
-                        for message in kept {
-                            let _lost = bus.send(other.node, BusMessage::Server(id, message)).await;
-                        }
-                    });
-                }
-            }
-        }
-    }
-
-    /// Another node does not have the session any more.
-    pub(crate) fn other_left(&self, other: NodeId, resources: &Resources) {
-        let Some((node, shared)) = resources.config.shared_node().zip(self.shared()) else { return };
-        let listens = self.lock().listener().is_some();
-        if let Reaction::Claim(own) = shared.delivery.lock().end_of(other, node.id(), listens) {
-            self.publish(BusMessage::Listens(self.id, own), node, resources);
-        }
-    }
-
-    /// Sends the client a notification that another node has kept for it.
-    pub(crate) fn send_kept(&self, message: &RawJson, resources: &Resources) {
-        let frame = Frame::parse(message.as_str().into());
-        if is_for_every_client(&frame) {
-            self.send(frame, None, resources);
-        }
-    }
-
-    /// Tells other nodes that this one does not deliver any more, where it did.
-    pub(super) fn end_delivery(&self, resources: &Resources) {
-        if let Some((node, shared)) = resources.config.shared_node().zip(self.shared()) {
-            let place = std::mem::replace(&mut shared.delivery.lock().place, Place::Other);
-            if place == Place::Here {
-                self.publish(BusMessage::ListenerLeft(self.id, node.id()), node, resources);
-            }
-        }
-    }
-
-    /// Sends a message to all nodes. Where it is lost, a node that does not know better delivers as well.
-    fn publish(&self, message: BusMessage, node: &Node, resources: &Resources) {
-        let node = node.clone();
-        resources.spawn(async move {
-            let _lost = node.publish(message).await;
-        });
-    }
-}
-
-/// Takes the kept notifications that each node gets.
-fn take_for_every_client(state: &mut SessionState) -> Vec<RawJson> {
-    let mut taken = Vec::new();
-    for frame in std::mem::take(&mut state.unsent) {
-        match &frame {
-            Frame::Single(message) if is_for_every_client(&frame) => taken.extend(text(message)),
-            _ => state.unsent.push_back(frame),
-        }
-    }
-    state.unsent_size = state.unsent.iter().map(Frame::size_hint).sum();
-    taken
-}
-
-/// Whether the services of all nodes send a frame, because what it reports has changed for every client.
-fn is_for_every_client(frame: &Frame) -> bool {
-    match frame {
-        Frame::Single(Message::Notification(notification)) => {
-            let method = &*notification.method;
-            method == "notifications/resources/updated" || method.ends_with("/list_changed")
-        }
-        _ => false,
     }
 }
 

@@ -1,5 +1,6 @@
 //! One session: what its client has sent and the connection has not taken, and which response each request is answered on.
 
+mod broadcast;
 mod delivery;
 mod ending;
 mod full_streams;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use agentwire_transport_http::server::{Body, EndpointConfig};
-use http::Response;
+use http::{Response, StatusCode};
 use serde_json::{Value, json};
 
 use super::super::script::request;
@@ -74,8 +74,10 @@ async fn what_was_kept_at_one_node_is_reported_at_another() {
 async fn the_end_of_a_node_loses_and_doubles_no_change() {
     let mut cluster = Cluster::start(3, EndpointConfig::new()).await;
     let session = cluster.open(0).await;
-    cluster.change(&[1, 2], &session, 1).await;
+    cluster.change(&[1], &session, 1).await;
     let stream = cluster.listening(0, &session).await;
+    // This node has the session only now.
+    assert_eq!(cluster.echo(2, &session).await, StatusCode::OK);
     let shutdown = tokio::spawn(cluster.replicas[0].endpoint.shutdown(A_WHILE));
     tokio::time::sleep(A_WHILE).await;
     drop(stream);
