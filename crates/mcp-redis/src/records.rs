@@ -13,9 +13,9 @@ use crate::link::Link;
 use crate::message::millis;
 use crate::store::RedisStore;
 
-// A record is stored as VERSION, TIME TO LIVE in milliseconds, EPOCH, JSON, with a space between two of them. So the scripts read no
-// JSON. The numbers of streams are the last that is taken and an EPOCH. They are kept twice as long as the record: were they
-// forgotten first, a number could be given twice.
+// A record is stored as VERSION, EPOCH, JSON, with a space between two of them. So the scripts read no JSON. The numbers of streams
+// are the last that is taken and an EPOCH. They are kept twice as long as the record: were they forgotten first, a number could be
+// given twice.
 //
 // An epoch is the beginning of the engine's replication id, which is another after each restart and failover. Those may lose the
 // last writes, and with them numbers that nodes have. So in another epoch the numbers go on far behind the last that is known.
@@ -23,43 +23,37 @@ use crate::store::RedisStore;
 /// KEYS: record. ARGV: version, time to live in milliseconds, JSON.
 const CREATE: &str = "\
 local epoch = string.match(redis.call('INFO', 'replication'), 'master_replid:(%x%x%x%x%x%x%x%x)')
-redis.call('SET', KEYS[1], ARGV[1] .. ' ' .. ARGV[2] .. ' ' .. epoch .. ' ' .. ARGV[3], 'PX', ARGV[2])
+redis.call('SET', KEYS[1], ARGV[1] .. ' ' .. epoch .. ' ' .. ARGV[3], 'PX', ARGV[2])
 return 1";
 
-/// KEYS: record, numbers. Returns the record.
-const LOAD: &str = "\
-local record = redis.call('GET', KEYS[1])
-if not record then return false end
-local time = string.match(record, '^%d+ (%d+) ')
-redis.call('PEXPIRE', KEYS[2], time * 2)
-redis.call('PEXPIRE', KEYS[1], time)
-return record";
-
-/// KEYS: record, numbers. Returns the time to live in milliseconds; 0 where there is no record.
+/// KEYS: record, numbers. ARGV: time to live in milliseconds. Returns 1 where there is a record.
 const TOUCH: &str = "\
-local time = string.match(redis.call('GETRANGE', KEYS[1], 0, 63), '^%d+ (%d+) ')
-if not time then return 0 end
-redis.call('PEXPIRE', KEYS[2], time * 2)
-redis.call('PEXPIRE', KEYS[1], time)
-return tonumber(time)";
+redis.call('PEXPIRE', KEYS[2], ARGV[1] * 2)
+return redis.call('PEXPIRE', KEYS[1], ARGV[1])";
+
+/// KEYS: record, numbers. Returns 1 where the record was of version 0, and is deleted.
+const DELETE_UNUSED: &str = "\
+if redis.call('GETRANGE', KEYS[1], 0, 1) ~= '0 ' then return 0 end
+redis.call('UNLINK', KEYS[2])
+return redis.call('UNLINK', KEYS[1])";
 
 /// KEYS: record. ARGV: the version that it has, the next, JSON. Returns 1 where it had that version.
 const UPDATE: &str = "\
-local version, rest, time = string.match(redis.call('GETRANGE', KEYS[1], 0, 63), '^(%d+) ((%d+) %x+ )')
+local version, epoch = string.match(redis.call('GETRANGE', KEYS[1], 0, 63), '^(%d+) (%x+ )')
 if version ~= ARGV[1] then return 0 end
-redis.call('SET', KEYS[1], ARGV[2] .. ' ' .. rest .. ARGV[3], 'PX', time)
+redis.call('SET', KEYS[1], ARGV[2] .. ' ' .. epoch .. ARGV[3], 'KEEPTTL')
 return 1";
 
 /// KEYS: record, numbers. ARGV: how many; how many more in another epoch. Returns the last number that is taken now.
 const TAKE: &str = "\
-local time, before = string.match(redis.call('GETRANGE', KEYS[1], 0, 63), '^%d+ (%d+) (%x+) ')
-if not time then return false end
+local before = string.match(redis.call('GETRANGE', KEYS[1], 0, 63), '^%d+ (%x+) ')
+if not before then return false end
 local last, taken = 0, redis.call('GET', KEYS[2])
 if taken then last, before = string.match(taken, '^(%d+) (%x+)$') end
 local epoch = string.match(redis.call('INFO', 'replication'), 'master_replid:(%x%x%x%x%x%x%x%x)')
 if before ~= epoch then last = last + ARGV[2] end
 last = last + ARGV[1]
-redis.call('SET', KEYS[2], string.format('%.0f %s', last, epoch), 'PX', time * 2)
+redis.call('SET', KEYS[2], string.format('%.0f %s', last, epoch), 'PX', redis.call('PTTL', KEYS[1]) * 2 + 1000)
 return last";
 
 // The sessions of a caller are counted by a list with the time at which each expires, by the clock of the engine. It is in another slot
@@ -144,40 +138,44 @@ impl SessionRecords for RedisStore {
     }
 
     fn load(&self, session: SessionId) -> BoxFuture<'static, Result<Option<SessionRecord>, StoreError>> {
-        let (link, command) = (self.link.clone(), self.record_script(LOAD, session));
-        let shares = self.shares.clone();
+        let (link, shares) = (self.link.clone(), self.shares.clone());
+        let mut command = redis::cmd("GET");
+        command.arg(self.keys.record(session));
         async move {
             match link.run(&command).await? {
                 Value::Nil => Ok(None),
                 Value::BulkString(text) => {
                     // The version counts that is in front: a script has set it.
-                    let mut parts = text.splitn(4, |byte| *byte == b' ');
+                    let mut parts = text.splitn(3, |byte| *byte == b' ');
                     let version = parts.next().and_then(|version| str::from_utf8(version).ok()?.parse().ok());
-                    let text = parts.nth(2).ok_or_else(|| unexpected("GET"))?;
+                    let text = parts.nth(1).ok_or_else(|| unexpected("GET"))?;
                     let mut record: SessionRecord = json::decode(text)?;
                     record.version = version.ok_or_else(|| unexpected("GET"))?;
                     shares.open(session, record.owner.as_deref());
                     Ok(Some(record))
                 }
-                _ => Err(unexpected("EVAL")),
+                _ => Err(unexpected("GET")),
             }
         }
         .boxed()
     }
 
-    fn touch(&self, session: SessionId) -> BoxFuture<'static, Result<bool, StoreError>> {
-        let (link, command) = (self.link.clone(), self.record_script(TOUCH, session));
+    fn touch(
+        &self,
+        session: SessionId,
+        time_to_live: Duration,
+    ) -> BoxFuture<'static, Result<bool, StoreError>> {
+        let (link, time) = (self.link.clone(), millis(time_to_live));
+        let mut command = self.record_script(TOUCH, session);
+        command.arg(time);
         let of_owner = self.list_of(self.shares.owner(session).as_deref());
         async move {
-            let time = match link.run(&command).await? {
-                Value::Int(time) => u64::try_from(time).map_err(StoreError::damaged)?,
-                _ => return Err(unexpected("EVAL")),
-            };
-            if time > 0 {
+            let is_there = link.run(&command).await? == Value::Int(1);
+            if is_there {
                 // The session goes on even where its caller has too many by now.
                 list(&link, of_owner.as_deref(), session, time, usize::MAX).await?;
             }
-            Ok(time > 0)
+            Ok(is_there)
         }
         .boxed()
     }
@@ -209,6 +207,20 @@ impl SessionRecords for RedisStore {
             let is_deleted = reply.map_err(store_error)? == Value::Int(1);
             // What remains there expires.
             _ = remove_from(&link, of_owner.as_deref(), session).await;
+            Ok(is_deleted)
+        }
+        .boxed()
+    }
+
+    fn delete_unused(&self, session: SessionId) -> BoxFuture<'static, Result<bool, StoreError>> {
+        let (link, command) = (self.link.clone(), self.record_script(DELETE_UNUSED, session));
+        let of_owner = self.list_of(self.shares.owner(session).as_deref());
+        async move {
+            let is_deleted = link.run(&command).await? == Value::Int(1);
+            if is_deleted {
+                // What remains there expires.
+                _ = remove_from(&link, of_owner.as_deref(), session).await;
+            }
             Ok(is_deleted)
         }
         .boxed()

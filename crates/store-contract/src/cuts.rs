@@ -87,7 +87,7 @@ pub fn a_cut_gives_no_number_and_no_name_twice(fixture: &dyn Fixture) -> BoxFutu
             }
             assert!(first <= 1, "a name is taken {first} times");
             // The use of the record keeps it.
-            let _ = cut_during(fixture, node.records.touch(session)).await;
+            let _ = cut_during(fixture, node.records.touch(session, fixture.time_to_live())).await;
         }
         let count = numbers.len();
         numbers.sort_unstable();

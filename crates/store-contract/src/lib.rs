@@ -90,6 +90,7 @@ macro_rules! contract_tests {
             records::a_record_is_found_until_it_is_deleted
             records::of_several_updates_of_one_version_one_wins
             records::a_record_expires_when_it_is_not_used
+            records::only_an_unused_record_is_deleted_as_such
             records::numbers_of_streams_are_given_once
             once::a_name_is_taken_once_until_it_expires
             once::of_several_uses_at_once_one_is_the_first

@@ -15,11 +15,11 @@ pub fn a_record_is_found_until_it_is_deleted(fixture: &dyn Fixture) -> BoxFuture
         create(fixture, &first, session, record(3)).await;
         create(fixture, &first, other, SessionRecord::new(None, Vec::new())).await;
         assert_eq!(second.records.load(session).await.ok(), Some(Some(record(3))));
-        assert_eq!(second.records.touch(session).await.ok(), Some(true));
+        assert_eq!(second.records.touch(session, fixture.time_to_live()).await.ok(), Some(true));
         assert_eq!(second.records.delete(session).await.ok(), Some(true));
         assert_eq!(first.records.delete(session).await.ok(), Some(false));
         assert_eq!(first.records.load(session).await.ok(), Some(None));
-        assert_eq!(first.records.touch(session).await.ok(), Some(false));
+        assert_eq!(first.records.touch(session, fixture.time_to_live()).await.ok(), Some(false));
         assert_eq!(first.records.update(session, record(4)).await.ok(), Some(false));
         assert_eq!(first.records.take_streams(session, 64).await.ok(), Some(None));
         assert_eq!(first.records.load(session).await.ok(), Some(None), "nothing brings it back");
@@ -58,22 +58,39 @@ pub fn a_record_expires_when_it_is_not_used(fixture: &dyn Fixture) -> BoxFuture<
         let (node, session, other) = (fixture.node().await, session(), session());
         create(fixture, &node, session, record(1)).await;
         create(fixture, &node, other, record(1)).await;
-        for _ in 0..2 {
+        for uses in 0..2 {
             fixture.pass(percent(fixture, 60)).await;
-            assert_eq!(node.records.touch(session).await.ok(), Some(true));
+            assert_eq!(node.records.touch(session, fixture.time_to_live()).await.ok(), Some(true));
+            let found = node.records.load(other).await.map(|record| record.is_some());
+            assert_eq!(found.ok(), Some(uses == 0), "a load is no use");
         }
-        assert_eq!(node.records.load(other).await.ok(), Some(None), "nobody used it");
-        fixture.pass(percent(fixture, 60)).await;
-        assert!(matches!(node.records.load(session).await, Ok(Some(_))));
-        fixture.pass(percent(fixture, 60)).await;
-        assert_eq!(node.records.take_streams(session, 1).await.ok(), Some(Some(1..2)));
-        assert_eq!(node.records.touch(session).await.ok(), Some(true), "a load is a use");
+        let longer = fixture.time_to_live() * 2;
+        assert_eq!(node.records.touch(session, longer).await.ok(), Some(true));
         fixture.pass(percent(fixture, 130)).await;
-        assert_eq!(node.records.touch(session).await.ok(), Some(false));
+        assert_eq!(node.records.take_streams(session, 1).await.ok(), Some(Some(1..2)));
+        assert_eq!(node.records.update(session, record(1)).await.ok(), Some(true));
+        fixture.pass(percent(fixture, 130)).await;
+        assert_eq!(node.records.touch(session, fixture.time_to_live()).await.ok(), Some(false));
         assert_eq!(node.records.load(session).await.ok(), Some(None));
         assert_eq!(node.records.update(session, record(1)).await.ok(), Some(false));
         assert_eq!(node.records.take_streams(session, 1).await.ok(), Some(None));
         assert_eq!(node.records.delete(session).await.ok(), Some(false));
+    })
+}
+
+/// The record of a session that no node has used can be deleted, and that of another cannot.
+pub fn only_an_unused_record_is_deleted_as_such(fixture: &dyn Fixture) -> BoxFuture<'_, ()> {
+    Box::pin(async {
+        let (first, second) = (fixture.node().await, fixture.node().await);
+        let (unused, used) = (session(), session());
+        create(fixture, &first, unused, record(1)).await;
+        create(fixture, &first, used, record(1)).await;
+        assert_eq!(second.records.update(used, record(1)).await.ok(), Some(true));
+        assert_eq!(first.records.delete_unused(used).await.ok(), Some(false));
+        assert!(matches!(second.records.load(used).await, Ok(Some(_))));
+        assert_eq!(first.records.delete_unused(unused).await.ok(), Some(true));
+        assert_eq!(first.records.delete_unused(unused).await.ok(), Some(false));
+        assert_eq!(second.records.load(unused).await.ok(), Some(None));
     })
 }
 

@@ -37,6 +37,21 @@ pub enum BusMessage {
     SessionChanged(SessionId),
     /// A notification or a response of the client of a session, which may belong to a call that runs at another node.
     Client(SessionId, RawJson),
+    /// The client of a session has opened a stream for what belongs to no request: that node sends what all nodes have for it.
+    Listens(SessionId, Listening),
+    /// That node, which did, does not have the session any more.
+    ListenerLeft(SessionId, NodeId),
+    /// A notification of the server that the sender has kept for the client of a session, for the node where that listens.
+    Server(SessionId, RawJson),
+}
+
+/// Where and when a client has opened a stream for what belongs to no request. Of two, the newer is the greater.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Listening {
+    /// Microseconds since 1970 by the node's clock, and more than in any other that the node knew of.
+    pub since: u64,
+    /// The node.
+    pub node: NodeId,
 }
 
 impl BusMessage {
@@ -45,7 +60,7 @@ impl BusMessage {
         let text = match self {
             Self::Resource(text) | Self::Task(text) | Self::CancelTask(text) => text.len(),
             Self::TaskAnswers(id, answers) => id.len() + answers.len(),
-            Self::Client(_, message) => message.len(),
+            Self::Client(_, message) | Self::Server(_, message) => message.len(),
             _ => 0,
         };
         size_of::<Self>() + text

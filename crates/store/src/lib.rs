@@ -64,7 +64,7 @@ mod session_id;
 mod stores;
 mod table;
 
-pub use bus::{Bus, BusEvent, BusMessage, Subscription};
+pub use bus::{Bus, BusEvent, BusMessage, Listening, Subscription};
 pub use clock::Clock;
 pub use error::StoreError;
 pub use event::{Durable, Event, EventId, EventStore, Replay, Rest, Runs, TAKE_OVER_GAP};

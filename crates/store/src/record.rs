@@ -40,8 +40,8 @@ impl SessionRecord {
 
 /// The records of sessions.
 ///
-/// A record expires when it was not loaded or touched for its time to live, by the clock of the store. An expired record behaves
-/// as one that was deleted. Ids are random and never used again, so a deleted session cannot come back.
+/// A record expires when it was not touched for its time to live, by the clock of the store. An expired record behaves as one that
+/// was deleted. Ids are random and never used again, so a deleted session cannot come back.
 ///
 /// A session is open at several nodes at once, and none of them owns it.
 pub trait SessionRecords: fmt::Debug + Send + Sync + 'static {
@@ -57,17 +57,22 @@ pub trait SessionRecords: fmt::Debug + Send + Sync + 'static {
         time_to_live: Duration,
     ) -> BoxFuture<'static, Result<(), StoreError>>;
 
-    /// Returns the record of a session, and restarts its time to live. Returns none where there is none: the session has ended or
-    /// never was. A node answers 404 only then, and never where this fails.
+    /// Returns the record of a session. Returns none where there is none: the session has ended or never was. A node answers 404 only
+    /// then, and never where this fails. The time to live goes on: whoever asks may not be the client that the session belongs to.
     fn load(&self, session: SessionId) -> BoxFuture<'static, Result<Option<SessionRecord>, StoreError>>;
 
-    /// Restarts the time to live. Returns whether there is a record: a node that missed the end of a session learns of it here.
+    /// Begins another time to live. Returns whether there is a record: a node that missed the end of a session learns of it here.
     ///
-    /// A node calls this for a session in use, once in a tenth of the time to live.
-    fn touch(&self, session: SessionId) -> BoxFuture<'static, Result<bool, StoreError>>;
+    /// A node calls this at the first use of a session, whose record has a short time to live until then, and once in a tenth of
+    /// the time to live for a session in use.
+    fn touch(
+        &self,
+        session: SessionId,
+        time_to_live: Duration,
+    ) -> BoxFuture<'static, Result<bool, StoreError>>;
 
-    /// Replaces the record where the stored version is that of `record`, and counts the version up, durably. Returns false where
-    /// the version is another or there is no record: the caller loads it again.
+    /// Replaces the record where the stored version is that of `record`, and counts the version up, durably. The time to live goes
+    /// on. Returns false where the version is another or there is no record: the caller loads it again.
     fn update(
         &self,
         session: SessionId,
@@ -76,6 +81,9 @@ pub trait SessionRecords: fmt::Debug + Send + Sync + 'static {
 
     /// Deletes a record, durably. Returns whether there was one.
     fn delete(&self, session: SessionId) -> BoxFuture<'static, Result<bool, StoreError>>;
+
+    /// Deletes a record where its version is 0, durably: no node has used the session. Returns whether it did.
+    fn delete_unused(&self, session: SessionId) -> BoxFuture<'static, Result<bool, StoreError>>;
 
     /// Takes the next `count` numbers of streams of a session, durably. No other call gets any of them. The first is 1. A store leaves
     /// numbers out where it cannot know which was taken last. Returns none where there is no record.

@@ -95,7 +95,9 @@ async fn listen(
         None => server,
     };
     let is_loopback = local.ip().to_canonical().is_loopback();
-    let config = configs(is_loopback, shared.as_ref());
+    let (streamable, old) = configs(is_loopback, shared.as_ref());
+    let warnings = notes.clone();
+    let config = (streamable.on_warning(move |warning| warnings.add(&warning.to_string())), old);
     let (routes, endpoint) = match recorder {
         Some(recorder) => routes(RecordingService::new(server, recorder), log.clone(), config),
         None => routes(server, log.clone(), config),

@@ -14,6 +14,8 @@ use crate::engine::{Engine, free_port, soon, until};
 use crate::events::{event, replay};
 use crate::proxy::Proxy;
 
+const HOUR: Duration = Duration::from_secs(3600);
+
 fn is_away<T>(result: &Result<T, StoreError>) -> bool {
     matches!(result, Err(StoreError::Away(_)))
 }
@@ -21,7 +23,7 @@ fn is_away<T>(result: &Result<T, StoreError>) -> bool {
 async fn create(store: &RedisStore) -> Result<SessionId, StoreError> {
     let session = SessionId::random().unwrap();
     let record = SessionRecord::new(None, Vec::new());
-    store.create(session, record, Duration::from_secs(3600)).await.map(|()| session)
+    store.create(session, record, HOUR).await.map(|()| session)
 }
 
 /// While an engine refuses, it counts as away: nothing that is sent is lost, and no session counts as ended.
@@ -129,10 +131,10 @@ async fn the_sessions_of_an_engine_that_starts_empty_have_ended() {
     let lease = store.join().await.unwrap();
     store.begin(session, 1, Runs::new(lease.node(), Vec::new())).wait().await.unwrap();
     engine.kill();
-    assert!(is_away(&store.touch(session).await), "it may come back");
+    assert!(is_away(&store.touch(session, HOUR).await), "it may come back");
     engine.restart().await;
-    until(async || store.touch(session).await.is_ok()).await;
-    assert!(!store.touch(session).await.unwrap());
+    until(async || store.touch(session, HOUR).await.is_ok()).await;
+    assert!(!store.touch(session, HOUR).await.unwrap());
     assert_eq!(store.load(session).await.unwrap(), None);
     assert_eq!(store.take_streams(session, 1).await.unwrap(), None);
     soon(lease.lost()).await;
@@ -286,7 +288,7 @@ async fn a_connection_that_leads_nowhere_is_replaced() {
         // It is known to be lost once a command has had no answer.
         let appended = store.append(session, event(round, 1, "x"), true).wait().await;
         assert!(is_away(&appended), "{appended:?}");
-        until(async || store.touch(session).await.is_ok_and(|touched| touched)).await;
+        until(async || store.touch(session, HOUR).await.is_ok_and(|touched| touched)).await;
         until(async || replay(&store, session, round, 0).await.rest == Rest::Ended).await;
         // A message to a subscription that leads nowhere is lost, and the subscription says so.
         assert_eq!(soon(subscription.next()).await, Some(BusEvent::Missed));

@@ -17,14 +17,14 @@ fn messages(texts: &[&'static str]) -> Vec<RawJson> {
 pub(crate) async fn check(store: &RedisStore, other: &RedisStore) {
     let session = SessionId::random().unwrap();
     assert_eq!(other.load(session).await.unwrap(), None);
-    assert!(!other.touch(session).await.unwrap());
+    assert!(!other.touch(session, HOUR).await.unwrap());
     assert_eq!(other.take_streams(session, 64).await.unwrap(), None);
     let record = SessionRecord::new(Some([7; 32]), messages(&[r#"{"a":1}"#, "[2]"]));
     assert!(!other.update(session, record.clone()).await.unwrap());
     assert!(!other.delete(session).await.unwrap());
     store.create(session, record.clone(), HOUR).await.unwrap();
     assert_eq!(other.load(session).await.unwrap(), Some(record.clone()));
-    assert!(other.touch(session).await.unwrap());
+    assert!(other.touch(session, HOUR).await.unwrap());
 
     // Of two changes of one version, one is made.
     let mut changed = record.clone();
@@ -115,7 +115,7 @@ async fn a_record_expires_unless_it_is_used() {
     }
     let key = format!("test:{{{unused}}}:s");
     until(async || {
-        assert!(store.touch(used).await.unwrap());
+        assert!(store.touch(used, Duration::from_millis(500)).await.unwrap());
         !engine.keys().await.contains(&key)
     })
     .await;

@@ -54,6 +54,8 @@ enum Fault {
     NoExpiry,
     /// A use does not restart the time to live.
     NoTouch,
+    /// The record of a session in use is deleted as one that is not.
+    DeletesUsed,
     /// Each node gets the same numbers of streams.
     SameNumbers,
     /// A name can be used again.
@@ -274,8 +276,16 @@ impl SessionRecords for Mutant {
         self.inner.records.load(session)
     }
 
-    fn touch(&self, session: SessionId) -> BoxFuture<'static, Result<bool, StoreError>> {
-        if self.is(Fault::NoTouch) { ready(Ok(true)).boxed() } else { self.inner.records.touch(session) }
+    fn touch(
+        &self,
+        session: SessionId,
+        time_to_live: Duration,
+    ) -> BoxFuture<'static, Result<bool, StoreError>> {
+        if self.is(Fault::NoTouch) {
+            ready(Ok(true)).boxed()
+        } else {
+            self.inner.records.touch(session, time_to_live)
+        }
     }
 
     fn update(
@@ -293,6 +303,14 @@ impl SessionRecords for Mutant {
 
     fn delete(&self, session: SessionId) -> BoxFuture<'static, Result<bool, StoreError>> {
         if self.is(Fault::NoDelete) { ready(Ok(true)).boxed() } else { self.inner.records.delete(session) }
+    }
+
+    fn delete_unused(&self, session: SessionId) -> BoxFuture<'static, Result<bool, StoreError>> {
+        if self.is(Fault::DeletesUsed) {
+            self.inner.records.delete(session)
+        } else {
+            self.inner.records.delete_unused(session)
+        }
     }
 
     fn take_streams(
@@ -409,6 +427,7 @@ const CAUGHT: &[(Test, &[Fault])] = &[
     (records::a_record_is_found_until_it_is_deleted, &[Fault::NoDelete]),
     (records::of_several_updates_of_one_version_one_wins, &[Fault::UpdatesAlways]),
     (records::a_record_expires_when_it_is_not_used, &[Fault::NoExpiry, Fault::NoTouch]),
+    (records::only_an_unused_record_is_deleted_as_such, &[Fault::DeletesUsed]),
     (records::numbers_of_streams_are_given_once, &[Fault::SameNumbers]),
     (once::a_name_is_taken_once_until_it_expires, &[Fault::NamesAgain, Fault::NoExpiry]),
     (once::of_several_uses_at_once_one_is_the_first, &[Fault::NamesAgain]),

@@ -29,7 +29,7 @@ pub(super) enum Change {
     /// The end of a session's events.
     Forget { session: SessionId },
     /// A record that was added or replaced.
-    Record { session: SessionId, record: SessionRecord, time_to_live: u64, expires: u64, next_stream: u64 },
+    Record { session: SessionId, record: SessionRecord, expires: u64, next_stream: u64 },
     /// A record that expires later.
     Touch { session: SessionId, expires: u64 },
     /// A record that is no more.
@@ -126,7 +126,7 @@ mod tests {
             Change::End { session, stream: 3 },
             Change::TakeOver { session, stream: u64::MAX },
             Change::Forget { session },
-            Change::Record { session, record, time_to_live: 1, expires: 2, next_stream: 3 },
+            Change::Record { session, record, expires: 2, next_stream: 3 },
             Change::Touch { session, expires: 5 },
             Change::Delete { session },
             Change::Streams { session, next: 65 },

@@ -262,17 +262,19 @@ impl SessionRecords for FileStore {
     }
 
     fn load(&self, session: SessionId) -> BoxFuture<'static, Result<Option<SessionRecord>, StoreError>> {
-        let (record, _) = self.shared.change(|tables, now, changes| {
-            let expires = tables.records.touch(now, session)?;
-            changes.push(Change::Touch { session, expires });
-            tables.records.get(now, session).map(|stored| stored.record.clone())
-        });
+        let record = self
+            .shared
+            .read(|tables, now| tables.records.get(now, session).map(|stored| stored.record.clone()));
         Box::pin(future::ready(Ok(record)))
     }
 
-    fn touch(&self, session: SessionId) -> BoxFuture<'static, Result<bool, StoreError>> {
+    fn touch(
+        &self,
+        session: SessionId,
+        time_to_live: Duration,
+    ) -> BoxFuture<'static, Result<bool, StoreError>> {
         let (touched, _) = self.shared.change(|tables, now, changes| {
-            let expires = tables.records.touch(now, session);
+            let expires = tables.records.touch(now, session, time_to_live);
             changes.extend(expires.map(|expires| Change::Touch { session, expires }));
             expires.is_some()
         });
@@ -298,6 +300,17 @@ impl SessionRecords for FileStore {
             tables.events.forget(session);
             changes.push(Change::Delete { session });
             Ok(tables.records.remove(now, session))
+        })
+    }
+
+    fn delete_unused(&self, session: SessionId) -> BoxFuture<'static, Result<bool, StoreError>> {
+        self.durably(|tables, now, changes| {
+            let deleted = tables.records.is_unused(now, session) && tables.records.remove(now, session);
+            if deleted {
+                tables.events.forget(session);
+                changes.push(Change::Delete { session });
+            }
+            Ok(deleted)
         })
     }
 

@@ -38,8 +38,8 @@ impl Tables {
                 let _ = self.events.take_over(session, stream, None);
             }
             Change::Forget { session } => self.events.forget(session),
-            Change::Record { session, record, time_to_live, expires, next_stream } => {
-                let stored = StoredRecord { record, time_to_live, expires, next_stream };
+            Change::Record { session, record, expires, next_stream } => {
+                let stored = StoredRecord { record, expires, next_stream };
                 let _ = self.records.put(now, session, stored);
             }
             Change::Touch { session, expires } => self.records.set_expires(session, expires),
@@ -56,9 +56,8 @@ impl Tables {
 
     /// The change that adds the record of a session.
     pub(super) fn record(&self, now: u64, session: SessionId) -> Option<Change> {
-        let StoredRecord { record, time_to_live, expires, next_stream } =
-            self.records.get(now, session)?.clone();
-        Some(Change::Record { session, record, time_to_live, expires, next_stream })
+        let StoredRecord { record, expires, next_stream } = self.records.get(now, session)?.clone();
+        Some(Change::Record { session, record, expires, next_stream })
     }
 
     /// Removes what has expired, and the events of sessions that have no record.
@@ -78,8 +77,8 @@ impl Tables {
     pub(super) fn changes(&self) -> Vec<Change> {
         let mut changes = Vec::new();
         for (session, stored) in self.records.iter() {
-            let StoredRecord { record, time_to_live, expires, next_stream } = stored.clone();
-            changes.push(Change::Record { session, record, time_to_live, expires, next_stream });
+            let StoredRecord { record, expires, next_stream } = stored.clone();
+            changes.push(Change::Record { session, record, expires, next_stream });
         }
         for (session, log) in self.events.logs() {
             let owner = log.account().owner.as_deref().map(str::to_owned);

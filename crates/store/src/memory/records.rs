@@ -51,14 +51,15 @@ impl SessionRecords for MemorySessionRecords {
     }
 
     fn load(&self, session: SessionId) -> BoxFuture<'static, Result<Option<SessionRecord>, StoreError>> {
-        self.with(|table, now| {
-            table.touch(now, session);
-            Ok(table.get(now, session).map(|stored| stored.record.clone()))
-        })
+        self.with(|table, now| Ok(table.get(now, session).map(|stored| stored.record.clone())))
     }
 
-    fn touch(&self, session: SessionId) -> BoxFuture<'static, Result<bool, StoreError>> {
-        self.with(|table, now| Ok(table.touch(now, session).is_some()))
+    fn touch(
+        &self,
+        session: SessionId,
+        time_to_live: Duration,
+    ) -> BoxFuture<'static, Result<bool, StoreError>> {
+        self.with(|table, now| Ok(table.touch(now, session, time_to_live).is_some()))
     }
 
     fn update(
@@ -71,6 +72,10 @@ impl SessionRecords for MemorySessionRecords {
 
     fn delete(&self, session: SessionId) -> BoxFuture<'static, Result<bool, StoreError>> {
         self.with(|table, now| Ok(table.remove(now, session)))
+    }
+
+    fn delete_unused(&self, session: SessionId) -> BoxFuture<'static, Result<bool, StoreError>> {
+        self.with(|table, now| Ok(table.is_unused(now, session) && table.remove(now, session)))
     }
 
     fn take_streams(

@@ -37,8 +37,6 @@ pub(crate) struct RecordTable {
 #[derive(Clone, Debug)]
 pub(crate) struct StoredRecord {
     pub(crate) record: SessionRecord,
-    /// In milliseconds.
-    pub(crate) time_to_live: u64,
     pub(crate) expires: u64,
     pub(crate) next_stream: u64,
 }
@@ -62,8 +60,7 @@ impl RecordTable {
         record: SessionRecord,
         time_to_live: Duration,
     ) -> Result<(), StoreError> {
-        let time_to_live = millis(time_to_live);
-        let stored = StoredRecord { record, time_to_live, expires: now + time_to_live, next_stream: 1 };
+        let stored = StoredRecord { record, expires: now + millis(time_to_live), next_stream: 1 };
         self.put(now, session, stored)
     }
 
@@ -129,11 +126,16 @@ impl RecordTable {
         self.records.get(&session).filter(|stored| stored.expires > now)
     }
 
-    /// Restarts the time to live. Returns when the record expires.
-    pub(crate) fn touch(&mut self, now: u64, session: SessionId) -> Option<u64> {
+    /// Begins another time to live. Returns when the record expires.
+    pub(crate) fn touch(&mut self, now: u64, session: SessionId, time_to_live: Duration) -> Option<u64> {
         let stored = self.records.get_mut(&session).filter(|stored| stored.expires > now)?;
-        stored.expires = now + stored.time_to_live;
+        stored.expires = now + millis(time_to_live);
         Some(stored.expires)
+    }
+
+    /// Whether there is a record whose version is 0.
+    pub(crate) fn is_unused(&self, now: u64, session: SessionId) -> bool {
+        self.get(now, session).is_some_and(|stored| stored.record.version == 0)
     }
 
     /// Replaces a record where the version fits. Returns what is stored then.

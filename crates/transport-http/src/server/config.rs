@@ -11,6 +11,7 @@ use crate::server::guard::Guard;
 use crate::server::guarded_store::GuardedStore;
 use crate::server::limits::Limits;
 use crate::server::record_limits::RecordLimits;
+use crate::server::warning::Warnings;
 
 /// How an endpoint behaves. Each limit has a default that suits a server on the loopback interface.
 ///
@@ -50,6 +51,7 @@ pub struct EndpointConfig {
     pub(crate) stream_time: Option<Duration>,
     pub(crate) store: Option<GuardedStore>,
     pub(crate) event_limit: usize,
+    pub(crate) warnings: Warnings,
 }
 
 /// The form of a response whose first message is the answer. A message before the answer makes it a stream in any case.
@@ -83,10 +85,11 @@ impl EndpointConfig {
             retry: Duration::from_secs(1),
             moved_retry: Duration::from_millis(100),
             load_limit: 64,
-            record_limits: RecordLimits { subscriptions: 256, bytes: 256 << 10 },
+            record_limits: RecordLimits { subscriptions: 256, bytes: 256 << 10, budget: 64 << 20 },
             stream_time: None,
             store: Some(GuardedStore::new(Arc::new(MemoryEventStore::default()))),
             event_limit: 1 << 20,
+            warnings: Warnings::default(),
         }
     }
 

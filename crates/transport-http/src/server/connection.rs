@@ -11,8 +11,9 @@ use futures::{Sink, Stream};
 
 use crate::server::Head;
 use crate::server::nodes::address;
+use crate::server::nodes::change::send_stored;
 use crate::server::resources::Resources;
-use crate::server::session::Session;
+use crate::server::session::{Answered, Session};
 use crate::server::sessions::Sessions;
 
 /// One session with a client, from `initialize` until one side ends it: a transport to be served.
@@ -84,6 +85,11 @@ impl Sink<Packet> for Connection {
         if let Packet::Frame { mut frame, in_reply_to, .. } = packet {
             if let Some(node) = self.resources.config.shared_node() {
                 address::outgoing(node.id(), &mut frame);
+                let changes = self.session.shared().map(|shared| shared.take_answered(&frame));
+                if let Some(changes) = changes.filter(|changes| !changes.is_empty()) {
+                    send_stored(&self.sessions, &self.session, Answered { frame, in_reply_to, changes });
+                    return Ok(());
+                }
             }
             if self.session.send(frame, in_reply_to.as_ref(), &self.resources) {
                 self.sessions.end(&self.session);

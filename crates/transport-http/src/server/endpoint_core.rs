@@ -42,12 +42,13 @@ impl EndpointCore {
         connections: UnboundedSender<Connection>,
         jobs: UnboundedSender<BoxFuture<'static, ()>>,
     ) -> Self {
+        let loads = Loads::new(config.load_limit);
         let resources = Arc::new(Resources::new(config, jobs));
         let sessions = Arc::new(Sessions::new(resources.clone()));
         Self {
             resources,
             sessions,
-            loads: Loads::default(),
+            loads,
             service,
             connections,
             has_run: AtomicBool::new(false),

@@ -98,6 +98,7 @@ mod sessions;
 mod shared_config;
 mod tasks;
 mod text;
+mod warning;
 
 pub use agentwire_store::{EventStore, MemoryEventStore, Node, SessionId};
 pub use body::Body;
@@ -116,3 +117,4 @@ pub use response_stream::Stalled;
 #[cfg(feature = "hyper")]
 pub use serve::{Mount, MountService, Routes, Serve, ServeWarning, serve};
 pub use tasks::Spawner;
+pub use warning::EndpointWarning;

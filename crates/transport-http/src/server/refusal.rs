@@ -96,6 +96,13 @@ impl Refusal {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, why)
     }
 
+    /// 503: the records of the sessions of this caller, or of all callers, take too much memory.
+    pub(crate) fn too_many_records(full: QuotaExceeded) -> Self {
+        let what = if full.is_callers { "records of this caller's sessions" } else { "records of sessions" };
+        let why = format!("the {what} take the limit of {} bytes", full.limit);
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, why)
+    }
+
     pub(crate) fn unknown_event() -> Self {
         Self::new(StatusCode::BAD_REQUEST, "nothing is remembered of the stream that Last-Event-ID names")
     }
@@ -173,6 +180,11 @@ impl Refusal {
             self.id = id;
         }
         self
+    }
+
+    /// The error of JSON-RPC, for an answer that is one.
+    pub(crate) fn into_error(self) -> ErrorObject {
+        self.error
     }
 
     /// The response, with a body of JSON.

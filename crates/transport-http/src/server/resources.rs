@@ -22,6 +22,8 @@ pub(crate) struct Resources {
     pub(crate) requests: Quota,
     /// Those of their bodies that are still being read and belong to no session.
     pub(crate) opening: Quota,
+    /// Bytes of the records of sessions that several nodes share.
+    pub(crate) records: Quota,
     /// How many exchanges without a session have not ended.
     exchanges: AtomicUsize,
     /// How many futures that serve sessions have not ended.
@@ -52,6 +54,7 @@ impl Resources {
             ticks: Ticks::of(&config),
             requests: config.limits.request_quota(),
             opening,
+            records: config.record_limits.quota(),
             config,
             clock: Arc::new(Clock::new(drain.clone())),
             exchanges: AtomicUsize::new(0),

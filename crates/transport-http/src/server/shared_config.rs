@@ -1,11 +1,12 @@
-//! The settings of an endpoint that shares what it has with other nodes.
+//! The settings of an endpoint that shares what it has with other nodes, and of its warnings.
 
 use std::time::Duration;
 
 use agentwire_store::Node;
 
-use crate::server::EndpointConfig;
 use crate::server::guarded_store::GuardedStore;
+use crate::server::warning::Warnings;
+use crate::server::{EndpointConfig, EndpointWarning};
 
 impl EndpointConfig {
     /// Shares sessions and the events of streams with the other nodes of the server, so that any of them serves any request. Takes the
@@ -31,8 +32,9 @@ impl EndpointConfig {
         self
     }
 
-    /// How many sessions of other nodes may be loaded at once (default 64). Requests of one session wait for one load. A request of
-    /// one more session gets 503. Only with a [`node`](Self::node).
+    /// How many sessions of other nodes may be loaded at once (default 64), of which one [`Caller`](crate::server::Caller) has an
+    /// eighth. Requests of one session wait for one load. A request of one more session waits for up to a second, and then gets 503,
+    /// as it does at once where 16 times as many wait already. Only with a [`node`](Self::node).
     #[must_use]
     pub fn load_limit(mut self, sessions: usize) -> Self {
         self.load_limit = sessions;
@@ -48,10 +50,27 @@ impl EndpointConfig {
     }
 
     /// How many bytes the messages of a client may have from which another node continues its session (default 256 KiB): its
-    /// `initialize`, log level and subscriptions. More get 429. Only with a [`node`](Self::node).
+    /// `initialize`, log level and subscriptions, as far as the service has taken them. More get 429. Only with a [`node`](Self::node).
     #[must_use]
     pub fn record_limit(mut self, bytes: usize) -> Self {
         self.record_limits.bytes = bytes;
+        self
+    }
+
+    /// How many bytes of memory the records of sessions may take here (default 64 MiB, of which one [`Caller`](crate::server::Caller)
+    /// has a quarter). A session or a change beyond that gets 503. Never lower than what one [`record_limit`](Self::record_limit)
+    /// needs. Only with a [`node`](Self::node).
+    #[must_use]
+    pub fn record_budget(mut self, bytes: usize) -> Self {
+        self.record_limits.budget = bytes;
+        self
+    }
+
+    /// Sets the function that is called with each warning, at most once a second (default: none). It must not wait, and is called
+    /// while a request is answered.
+    #[must_use]
+    pub fn on_warning(mut self, receive: impl Fn(EndpointWarning) + Send + Sync + 'static) -> Self {
+        self.warnings = Warnings::new(receive);
         self
     }
 

@@ -26,18 +26,33 @@ impl NodeListener for BusListener {
             BusEvent::Message(BusMessage::SessionChanged(id)) => {
                 if let Some(session) = core.sessions.get(*id) {
                     session.shared().iter().for_each(|shared| shared.set_stale());
-                    let core_of_job = core.clone();
-                    core.resources.spawn(async move { refresh(&core_of_job, &session).await });
+                    let sessions = core.sessions.clone();
+                    core.resources.spawn(async move { refresh(&sessions, &session).await });
                 }
             }
             BusEvent::Message(BusMessage::Client(id, message)) => receive(&core, *id, message),
+            BusEvent::Message(BusMessage::Listens(id, listening)) => {
+                if let Some(session) = core.sessions.get(*id) {
+                    session.other_listens(*listening, &core.resources);
+                }
+            }
+            BusEvent::Message(BusMessage::ListenerLeft(id, node)) => {
+                if let Some(session) = core.sessions.get(*id) {
+                    session.other_left(*node, &core.resources);
+                }
+            }
+            BusEvent::Message(BusMessage::Server(id, message)) => {
+                if let Some(session) = core.sessions.get(*id) {
+                    session.send_kept(message, &core.resources);
+                }
+            }
             // Each session looks at its record at the next tick.
-            BusEvent::Missed => core
-                .sessions
-                .all()
-                .iter()
-                .filter_map(|session| session.shared())
-                .for_each(|shared| shared.set_stale()),
+            BusEvent::Missed => {
+                for session in core.sessions.all() {
+                    session.shared().iter().for_each(|shared| shared.set_stale());
+                    session.repeat_claim(&core.resources);
+                }
+            }
             _ => {}
         }
     }

@@ -2,74 +2,114 @@
 
 use std::sync::Arc;
 
-use agentwire_jsonrpc::{Frame, Message, RawJson, Request, RequestId};
+use agentwire_jsonrpc::{ErrorObject, Frame, Message, RawJson, Request, RequestId, Response};
 use agentwire_mcp_wire::method;
-use agentwire_store::{BusMessage, SessionRecord};
+use agentwire_store::{BusMessage, SessionRecord, StoreError};
 
 use crate::server::Head;
-use crate::server::endpoint_core::EndpointCore;
-use crate::server::nodes::record;
-use crate::server::record_limits::RecordLimits;
+use crate::server::nodes::message::{self, Change, member, method_of, uri};
+use crate::server::record_limits::{RecordLimits, record_size};
 use crate::server::refusal::Refusal;
-use crate::server::session::{Change, Session, SharedSession};
+use crate::server::session::{Answered, Session, SharedSession};
+use crate::server::sessions::Sessions;
 
 /// How often a change is tried while other nodes change the same record.
 const ATTEMPTS: usize = 16;
 
-/// The changes that a client asks for.
-pub(crate) fn changes(frame: &Frame) -> Vec<Change> {
-    match frame {
-        Frame::Single(message) => change(message).into_iter().collect(),
-        Frame::Batch(messages) => messages.iter().flatten().filter_map(change).collect(),
-        Frame::Malformed(_) => Vec::new(),
-    }
+/// Refuses changes for which there is no room in the record of a session, and reserves the memory of the others.
+pub(crate) fn check(
+    session: &Session,
+    limits: &RecordLimits,
+    changes: &[(Option<RequestId>, Change)],
+) -> Result<(), Refusal> {
+    let Some(shared) = session.shared().filter(|_| !changes.is_empty()) else { return Ok(()) };
+    let mut record = shared.record.lock().clone();
+    changes.iter().for_each(|(_, change)| apply(&mut record, change));
+    check_limits(&record, limits)?;
+    shared.reserve(record_size(&record)).map_err(Refusal::too_many_records)
 }
 
-fn change(message: &Message) -> Option<Change> {
-    let method = match message {
-        Message::Request(request) => &request.method,
-        Message::Notification(notification) => &notification.method,
-        Message::Response(_) => return None,
+/// Stores the changes that the service of a session has made for its client, and sends the answers after that, in their order: a client
+/// that has read an answer finds the change at any node.
+pub(crate) fn send_stored(sessions: &Arc<Sessions>, session: &Arc<Session>, answered: Answered) {
+    if session.shared().is_none_or(|shared| !shared.push_answered(answered)) {
+        return;
+    }
+    let (sessions, session) = (sessions.clone(), session.clone());
+    sessions.resources().clone().spawn(async move {
+        while let Some(answered) = session.shared().and_then(SharedSession::next_answered) {
+            let Answered { mut frame, in_reply_to, changes } = answered;
+            let (ids, changes): (Vec<_>, Vec<_>) = changes.into_iter().unzip();
+            if let Err(refusal) = store(&sessions, &session, changes.clone()).await {
+                take_back(&session, &changes);
+                refuse(&mut frame, &ids, &refusal.into_error());
+            }
+            if session.send(frame, in_reply_to.as_ref(), sessions.resources()) {
+                sessions.end(&session);
+            }
+        }
+    });
+}
+
+/// Gives the service of a session what leads back from changes that are not stored.
+fn take_back(session: &Session, changes: &[Change]) {
+    let Some(shared) = session.shared() else { return };
+    let record = shared.record.lock().clone();
+    let mut changed = record.clone();
+    changes.iter().for_each(|change| apply(&mut changed, change));
+    differences(&changed.messages, &record.messages).iter().for_each(|message| feed(session, message, None));
+}
+
+/// Replaces answers by an error.
+fn refuse(frame: &mut Frame, ids: &[RequestId], error: &ErrorObject) {
+    let replace = |message: &mut Message| {
+        if let Message::Response(response) = message
+            && ids.contains(&response.id)
+        {
+            *response = Response::new(response.id.clone(), Err(error.clone()));
+        }
     };
-    let is_one = matches!(
-        &**method,
-        method::INITIALIZED | method::SET_LEVEL | method::SUBSCRIBE | method::UNSUBSCRIBE
-    );
-    is_one.then(|| record::text(message)).flatten().map(Change)
+    match frame {
+        Frame::Single(message) => replace(message),
+        Frame::Batch(messages) => messages.iter_mut().flatten().for_each(replace),
+        Frame::Malformed(_) => {}
+    }
 }
 
 /// Stores changes in the record of a session, and tells other nodes. Where the store is away they are stored later: a session that is
 /// known goes on.
 pub(crate) async fn store(
-    core: &Arc<EndpointCore>,
+    sessions: &Arc<Sessions>,
     session: &Arc<Session>,
     changes: Vec<Change>,
 ) -> Result<(), Refusal> {
-    let Some((node, shared)) = core.resources.config.shared_node().zip(session.shared()) else {
+    let resources = sessions.resources();
+    let Some((node, shared)) = resources.config.shared_node().zip(session.shared()) else {
         return Ok(());
     };
+    let limits = &resources.config.record_limits;
     let (id, records) = (session.id(), &node.stores().records);
     for _ in 0..ATTEMPTS {
         let mut record = shared.record.lock().clone();
         let before = record.messages.clone();
-        for change in &changes {
-            apply(&mut record, change, &core.resources.config.record_limits)?;
-        }
+        changes.iter().for_each(|change| apply(&mut record, change));
         if record.messages == before {
             return Ok(());
         }
+        check_limits(&record, limits)?;
+        shared.reserve(record_size(&record)).map_err(Refusal::too_many_records)?;
         match records.update(id, record.clone()).await {
             Ok(true) => {
                 record.version += 1;
-                *shared.record.lock() = record;
+                shared.set_record(record);
                 // A node that misses this loads the record when its subscription continues.
                 node.announce(BusMessage::SessionChanged(id));
                 return Ok(());
             }
-            Ok(false) => refresh_record(core, session).await?,
-            Err(error @ agentwire_store::StoreError::Full(_)) => return Err(Refusal::store(&error)),
+            Ok(false) => refresh_record(sessions, session).await?,
+            Err(error @ StoreError::Full(_)) => return Err(Refusal::store(&error)),
             Err(_) => {
-                shared.keep_unsaved(changes);
+                shared.keep_unsaved(changes, limits.bytes);
                 return Ok(());
             }
         }
@@ -79,31 +119,36 @@ pub(crate) async fn store(
 
 /// While the record of a session may be another, loads it, gives the service what differs, and stores the changes that the store has
 /// missed. Where the store is away, this is done at a later tick.
-pub(crate) async fn refresh(core: &Arc<EndpointCore>, session: &Arc<Session>) {
+pub(crate) async fn refresh(sessions: &Arc<Sessions>, session: &Arc<Session>) {
     let Some(shared) = session.shared().filter(|shared| shared.begins_refresh()) else { return };
     while shared.take_stale() {
-        if refresh_record(core, session).await.is_err() {
+        if refresh_record(sessions, session).await.is_err() {
             shared.set_stale();
             break;
         }
         let unsaved = shared.take_unsaved();
-        if !unsaved.is_empty() && store(core, session, unsaved).await.is_err() {
+        if !unsaved.is_empty() && store(sessions, session, unsaved).await.is_err() {
             break;
         }
     }
     shared.end_refresh();
 }
 
-async fn refresh_record(core: &Arc<EndpointCore>, session: &Arc<Session>) -> Result<(), Refusal> {
-    let Some((node, shared)) = core.resources.config.shared_node().zip(session.shared()) else {
+async fn refresh_record(sessions: &Arc<Sessions>, session: &Arc<Session>) -> Result<(), Refusal> {
+    let Some((node, shared)) = sessions.resources().config.shared_node().zip(session.shared()) else {
         return Ok(());
     };
     let loaded = node.stores().records.load(session.id()).await.map_err(|error| Refusal::store(&error))?;
     let Some(new) = loaded else {
-        core.sessions.end(session);
-        core.sessions.forget(session.id());
+        sessions.end(session);
+        sessions.forget(session.id());
         return Err(Refusal::unknown_session());
     };
+    if let Err(full) = shared.reserve(record_size(&new)) {
+        // It goes on at other nodes.
+        sessions.end(session);
+        return Err(Refusal::too_many_records(full));
+    }
     let (messages, lost) = {
         let mut record = shared.record.lock();
         if new == *record {
@@ -147,14 +192,14 @@ fn differences(before: &[RawJson], after: &[RawJson]) -> Vec<RawJson> {
     });
     let unsubscribe = |message: &RawJson| {
         let params = RawJson::encode(&serde_json::json!({ "uri": uri(message)? })).ok()?;
-        record::text(&Request::new(0_i64, method::UNSUBSCRIBE, Some(params)).into())
+        message::text(&Request::new(0_i64, method::UNSUBSCRIBE, Some(params)).into())
     };
     let new = after.iter().filter(|message| !before.contains(message)).cloned();
     gone.filter_map(unsubscribe).chain(new).collect()
 }
 
 /// Changes the messages of a record.
-fn apply(record: &mut SessionRecord, Change(message): &Change, limits: &RecordLimits) -> Result<(), Refusal> {
+fn apply(record: &mut SessionRecord, Change(message): &Change) {
     let messages = &mut record.messages;
     match &*method_of(message) {
         method::INITIALIZED => {
@@ -167,22 +212,23 @@ fn apply(record: &mut SessionRecord, Change(message): &Change, limits: &RecordLi
             messages.push(message.clone());
         }
         method::SUBSCRIBE => {
-            let Some(of) = uri(message) else { return Ok(()) };
-            let uris: Vec<_> = messages.iter().filter_map(uri).collect();
-            if uris.contains(&of) {
-                return Ok(());
+            let of = uri(message);
+            if of.is_some() && !messages.iter().any(|other| uri(other) == of) {
+                messages.push(message.clone());
             }
-            if uris.len() >= limits.subscriptions {
-                return Err(too_many("subscriptions of a session", limits.subscriptions));
-            }
-            messages.push(message.clone());
         }
         _ => {
             let of = member(message, "uri");
             messages.retain(|other| uri(other).is_none() || uri(other) != of);
         }
     }
-    if messages.iter().map(RawJson::len).sum::<usize>() > limits.bytes {
+}
+
+fn check_limits(record: &SessionRecord, limits: &RecordLimits) -> Result<(), Refusal> {
+    if record.messages.iter().filter_map(uri).count() > limits.subscriptions {
+        return Err(too_many("subscriptions of a session", limits.subscriptions));
+    }
+    if record.messages.iter().map(RawJson::len).sum::<usize>() > limits.bytes {
         return Err(too_many("bytes in the record of a session", limits.bytes));
     }
     Ok(())
@@ -192,24 +238,11 @@ fn too_many(what: &str, limit: usize) -> Refusal {
     Refusal::busy(http::StatusCode::TOO_MANY_REQUESTS, what, limit)
 }
 
-/// The URI of a `resources/subscribe`.
-fn uri(message: &RawJson) -> Option<String> {
-    if method_of(message) == method::SUBSCRIBE { member(message, "uri") } else { None }
-}
-
-fn member(message: &RawJson, name: &str) -> Option<String> {
-    message.member("params")?.member(name)?.decode().ok()
-}
-
-fn method_of(message: &RawJson) -> String {
-    message.member("method").and_then(|method| method.decode().ok()).unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const LIMITS: RecordLimits = RecordLimits { subscriptions: 2, bytes: 1000 };
+    const LIMITS: RecordLimits = RecordLimits { subscriptions: 2, bytes: 1000, budget: 4000 };
 
     fn message(method: &str, params: &str) -> Change {
         let text = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#);
@@ -233,7 +266,8 @@ mod tests {
             subscribe("a:2"),
             message("notifications/initialized", "{}"),
         ];
-        all.iter().for_each(|change| apply(&mut record, change, &LIMITS).unwrap());
+        all.iter().for_each(|change| apply(&mut record, change));
+        check_limits(&record, &LIMITS).unwrap();
         let expected = [
             "initialize",
             "notifications/initialized",
@@ -242,10 +276,12 @@ mod tests {
             "resources/subscribe",
         ];
         assert_eq!(methods(&record), expected);
-        assert!(apply(&mut record, &subscribe("a:3"), &LIMITS).is_err(), "one more than there may be");
+        let mut one_more = record.clone();
+        apply(&mut one_more, &subscribe("a:3"));
+        assert!(check_limits(&one_more, &LIMITS).is_err(), "one more than there may be");
         let before = record.messages.clone();
         all = vec![message("resources/unsubscribe", r#"{"uri":"a:1"}"#), subscribe("a:3")];
-        all.iter().for_each(|change| apply(&mut record, change, &LIMITS).unwrap());
+        all.iter().for_each(|change| apply(&mut record, change));
         let differences = differences(&before, &record.messages);
         let texts: Vec<_> = differences.iter().map(|m| (method_of(m), member(m, "uri").unwrap())).collect();
         assert_eq!(
@@ -256,6 +292,7 @@ mod tests {
             ]
         );
         let large = message("logging/setLevel", &format!(r#"{{"level":"{}"}}"#, "x".repeat(1000)));
-        assert!(apply(&mut record, &large, &LIMITS).is_err(), "more bytes than there may be");
+        apply(&mut record, &large);
+        assert!(check_limits(&record, &LIMITS).is_err(), "more bytes than there may be");
     }
 }

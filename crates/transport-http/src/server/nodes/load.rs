@@ -3,16 +3,23 @@
 use std::collections::hash_map::Entry;
 use std::future::poll_fn;
 use std::sync::Arc;
+use std::time::Duration;
 
 use agentwire_store::{SessionId, StoreError};
 use agentwire_sync::Monitor;
+use futures::future;
+use http::StatusCode;
+use tokio::time::Instant;
 
 use crate::server::connection::Connection;
 use crate::server::endpoint_core::EndpointCore;
 use crate::server::loads::{Key, Loading, NotLoaded};
 use crate::server::nodes::change::feed;
 use crate::server::nodes::record::principal_digest;
+use crate::server::quota::{QuotaExceeded, Reservation};
+use crate::server::record_limits::record_size;
 use crate::server::refusal::Refusal;
+use crate::server::resources::Resources;
 use crate::server::session::{NUMBERS, Session};
 use crate::server::{Head, Principal};
 
@@ -23,9 +30,8 @@ pub(crate) async fn find(
     head: &Arc<Head>,
 ) -> Result<Arc<Session>, Refusal> {
     let principal = head.extensions().get::<Principal>();
-    if let Some(session) = core.sessions.get(id) {
-        let session = Some(session).filter(|session| session.belongs_to(principal));
-        return session.ok_or_else(Refusal::unknown_session);
+    if core.sessions.get(id).is_some() {
+        return core.sessions.find(id, principal).ok_or_else(Refusal::unknown_session);
     }
     if core.resources.is_closing() {
         return Err(Refusal::closing());
@@ -33,32 +39,66 @@ pub(crate) async fn find(
     if !core.is_running() {
         return Err(core.unserved_refusal());
     }
-    let loading = begin(core, id, head)?;
+    let loading = begin_in_time(core, id, head).await?;
     let loaded = loading.wait_until(|result| *result).await;
     loaded.map_err(|why| match why {
         NotLoaded::Unknown => Refusal::unknown_session(),
         NotLoaded::Store => Refusal::store(&StoreError::away("the session was not loaded")),
         NotLoaded::Full(full) => Refusal::from(full),
+        NotLoaded::TooLarge(full) => Refusal::too_many_records(full),
+        NotLoaded::Late if core.resources.is_closing() => Refusal::closing(),
+        NotLoaded::Late => Refusal::elsewhere(),
         NotLoaded::Unserved => core.unserved_refusal(),
     })?;
     core.sessions.find(id, principal).ok_or_else(Refusal::elsewhere)
 }
 
+/// How long a request waits for a place among the loads, and how often it looks for one.
+const PLACE_TIMEOUT: Duration = Duration::from_secs(1);
+const PLACE_INTERVAL: Duration = Duration::from_millis(20);
+
+/// Begins to load a session where there is a place for that in time.
+async fn begin_in_time(
+    core: &Arc<EndpointCore>,
+    id: SessionId,
+    head: &Arc<Head>,
+) -> Result<Loading, Refusal> {
+    let full = match begin(core, id, head) {
+        Ok(loading) => return Ok(loading),
+        Err(full) => full,
+    };
+    let _waiting = core.loads.waiting.reserve(&head.caller(), 1).map_err(|_| no_place(full))?;
+    let deadline = Instant::now() + PLACE_TIMEOUT;
+    loop {
+        tokio::time::sleep(PLACE_INTERVAL).await;
+        match begin(core, id, head) {
+            Ok(loading) => return Ok(loading),
+            Err(full) if Instant::now() >= deadline => return Err(no_place(full)),
+            Err(_) => {}
+        }
+    }
+}
+
+fn no_place(full: QuotaExceeded) -> Refusal {
+    let what = if full.is_callers {
+        "sessions of this caller that are being loaded"
+    } else {
+        "sessions that are being loaded"
+    };
+    Refusal::busy(StatusCode::SERVICE_UNAVAILABLE, what, full.limit)
+}
+
 /// Begins to load a session, unless that has begun.
-fn begin(core: &Arc<EndpointCore>, id: SessionId, head: &Arc<Head>) -> Result<Loading, Refusal> {
+fn begin(core: &Arc<EndpointCore>, id: SessionId, head: &Arc<Head>) -> Result<Loading, QuotaExceeded> {
     let key = (id, head.extensions().get::<Principal>().cloned());
-    let limit = core.resources.config.load_limit;
-    let mut loads = core.loads.0.lock();
-    let open = loads.len();
+    let mut loads = core.loads.open.lock();
     match loads.entry(key.clone()) {
         Entry::Occupied(loading) => Ok(loading.get().clone()),
-        Entry::Vacant(_) if open >= limit => {
-            Err(Refusal::busy(http::StatusCode::SERVICE_UNAVAILABLE, "sessions that are being loaded", limit))
-        }
-        Entry::Vacant(place) => {
-            let loading = place.insert(Arc::new(Monitor::new(None))).clone();
+        Entry::Vacant(entry) => {
+            let place = core.loads.places.reserve(&head.caller(), 1)?;
+            let loading = entry.insert(Arc::new(Monitor::new(None))).clone();
             drop(loads);
-            let entry = LoadEntry { core: core.clone(), key, loading: loading.clone() };
+            let entry = LoadEntry { core: core.clone(), key, loading: loading.clone(), _place: place };
             let head = head.clone();
             core.resources.spawn(async move {
                 let result = load(&entry.core, entry.key.0, entry.key.1.clone(), &head).await;
@@ -74,11 +114,12 @@ struct LoadEntry {
     core: Arc<EndpointCore>,
     key: Key,
     loading: Loading,
+    _place: Reservation,
 }
 
 impl Drop for LoadEntry {
     fn drop(&mut self) {
-        let removed = self.core.loads.0.lock().remove(&self.key);
+        let removed = self.core.loads.open.lock().remove(&self.key);
         drop(removed);
         self.loading.update(|result| {
             result.get_or_insert(Err(NotLoaded::Store));
@@ -101,15 +142,14 @@ async fn load(
     let records = &node.stores().records;
     let record = records.load(id).await.map_err(|_| NotLoaded::Store)?.ok_or(NotLoaded::Unknown)?;
     if record.principal != principal_digest(principal.as_ref()) {
+        // Nothing of the session may change for another principal, not even its time to live.
+        resources.config.warnings.foreign_session(principal.as_ref());
         return Err(NotLoaded::Unknown);
     }
-    let block = records.take_streams(id, NUMBERS).await.map_err(|_| NotLoaded::Store)?;
-    let block = block.ok_or(NotLoaded::Unknown)?;
     let (caller, now, messages) = (head.caller(), resources.now(), record.messages.clone());
-    let session = Arc::new(Session::restored(id, principal, caller.clone(), record, now));
-    if let Some(shared) = session.shared() {
-        shared.add_numbers(Some(block));
-    }
+    let reserved = resources.records.reserve(&caller, record_size(&record)).map_err(NotLoaded::TooLarge)?;
+    let session = Arc::new(Session::restored(id, principal, caller.clone(), (record, reserved), now));
+    prepare(resources, &session).await?;
     core.sessions.add(&session, &caller).map_err(NotLoaded::Full)?;
     core.sessions.mark_used(&session);
     let head = Arc::new(head.kept());
@@ -122,9 +162,31 @@ async fn load(
     }
     let answered = poll_fn(|cx| session.poll_answered(cx));
     let in_time = tokio::time::timeout(resources.config.limits.opening_timeout, answered).await;
-    if in_time.is_err() || !session.is_open() {
-        core.sessions.end(&session);
-        return Err(NotLoaded::Unknown);
+    if in_time.is_ok() && session.is_open() {
+        return Ok(());
     }
+    core.sessions.end(&session);
+    // A service that has refused the session refuses it again. One that has ended, or ends with its node, has not.
+    let is_refused = session.is_answered() && !resources.is_closing();
+    Err(if is_refused { NotLoaded::Unknown } else { NotLoaded::Late })
+}
+
+/// Restarts the time to live of the record of a session that is used here, notes the use in a record of version 0, and takes numbers for
+/// streams.
+async fn prepare(resources: &Resources, session: &Session) -> Result<(), NotLoaded> {
+    let Some((node, shared)) = resources.config.shared_node().zip(session.shared()) else { return Ok(()) };
+    let (id, records) = (session.id(), &node.stores().records);
+    let record = shared.record.lock().clone();
+    let used = async { if record.version > 0 { Ok(false) } else { records.update(id, record).await } };
+    let (is_noted, is_there, block) =
+        future::try_join3(used, records.touch(id, resources.config.idle), records.take_streams(id, NUMBERS))
+            .await
+            .map_err(|_| NotLoaded::Store)?;
+    let block = block.filter(|_| is_there).ok_or(NotLoaded::Unknown)?;
+    if is_noted {
+        shared.record.lock().version += 1;
+    }
+    shared.set_touched();
+    shared.add_numbers(Some(block));
     Ok(())
 }

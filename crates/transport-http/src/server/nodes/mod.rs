@@ -4,5 +4,6 @@ pub(crate) mod address;
 pub(crate) mod bus;
 pub(crate) mod change;
 pub(crate) mod load;
+pub(crate) mod message;
 pub(crate) mod record;
 pub(crate) mod time;

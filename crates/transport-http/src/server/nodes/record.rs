@@ -1,14 +1,15 @@
 //! The record of a session: made, used for numbers of streams, and deleted.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use agentwire_jsonrpc::{Message, RawJson, Request};
+use agentwire_jsonrpc::{RawJson, Request};
 use agentwire_store::{BusMessage, SessionId, SessionRecord, StoreError};
-use bytestring::ByteString;
 use http::StatusCode;
 use ring::digest;
 
 use crate::server::endpoint_core::EndpointCore;
+use crate::server::nodes::message::text;
 use crate::server::refusal::Refusal;
 use crate::server::resources::Resources;
 use crate::server::session::{NUMBERS, Session};
@@ -37,19 +38,23 @@ pub(crate) fn principal_digest(principal: Option<&Principal>) -> Option<[u8; 32]
     digest.as_ref().try_into().ok()
 }
 
-/// The text of a message.
-pub(crate) fn text(message: &Message) -> Option<RawJson> {
-    let mut text = Vec::with_capacity(message.capacity());
-    message.write(&mut text);
-    RawJson::parse(ByteString::try_from(text).ok()?).ok()
-}
+/// How long a record lives before its session is used, beside the time that the client has for that: the node that the client uses
+/// restarts the time to live soon after.
+const GRACE: Duration = Duration::from_secs(10);
 
-/// Stores the record of a new session, and takes numbers for its streams. The client gets the session's id afterwards.
+/// Stores the record of a new session, and takes numbers for its streams. The client gets the session's id afterwards. Until it uses the
+/// session, the record has a short time to live.
 pub(crate) async fn create(resources: Arc<Resources>, session: Arc<Session>) -> Result<(), StoreError> {
     let Some((node, shared)) = resources.config.shared_node().zip(session.shared()) else { return Ok(()) };
     let (id, records) = (session.id(), &node.stores().records);
     let record = shared.record.lock().clone();
-    records.create(id, record, resources.config.idle).await?;
+    let unused = resources.config.limits.opening_timeout + GRACE;
+    records.create(id, record, unused.min(resources.config.idle)).await?;
+    if !session.is_open() {
+        // A newer session of the caller has taken its place.
+        records.delete_unused(id).await?;
+        return Err(StoreError::away("the session has ended"));
+    }
     let block = records.take_streams(id, NUMBERS).await?;
     shared.add_numbers(block);
     Ok(())
@@ -87,12 +92,12 @@ pub(crate) async fn delete(
     let here = core.sessions.get(id);
     match &here {
         Some(here) if here.belongs_to(principal.as_ref()) => {}
-        Some(_) => return Err(Refusal::unknown_session()),
+        Some(_) => return Err(core.sessions.foreign(principal.as_ref())),
         None => {
             let record = records.load(id).await.map_err(|error| Refusal::store(&error))?;
-            let digest = principal_digest(principal.as_ref());
-            if record.is_none_or(|record| record.principal != digest) {
-                return Err(Refusal::unknown_session());
+            let record = record.ok_or_else(Refusal::unknown_session)?;
+            if record.principal != principal_digest(principal.as_ref()) {
+                return Err(core.sessions.foreign(principal.as_ref()));
             }
         }
     }

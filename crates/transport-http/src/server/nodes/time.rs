@@ -32,10 +32,14 @@ pub(crate) fn tick(core: &Arc<EndpointCore>) {
 async fn look(core: &Arc<EndpointCore>, session: Arc<Session>) {
     let Some((node, shared)) = core.resources.config.shared_node().zip(session.shared()) else { return };
     if shared.is_stale() {
-        return refresh(core, &session).await;
+        refresh(&core.sessions, &session).await;
     }
-    if let Ok(false) = node.stores().records.touch(session.id()).await {
-        core.sessions.end(&session);
-        core.sessions.forget(session.id());
+    match node.stores().records.touch(session.id(), core.resources.config.idle).await {
+        Ok(true) => shared.set_touched(),
+        Ok(false) => {
+            core.sessions.end(&session);
+            core.sessions.forget(session.id());
+        }
+        Err(_) => {}
     }
 }

@@ -25,6 +25,7 @@ use crate::server::nodes::record;
 use crate::server::operation::check_calls;
 use crate::server::post::{PostHeaders, Routed, check_batch, routed};
 use crate::server::quota::Reservation;
+use crate::server::record_limits::record_size;
 use crate::server::refusal::Refusal;
 use crate::server::response::exchange::PendingExchange;
 use crate::server::response::heads::{empty, event_stream};
@@ -309,7 +310,10 @@ fn open<B>(
     let mut session = Session::new(session_id, principal.clone(), caller.clone(), id.clone(), now);
     if resources.config.is_shared() {
         let message = record::opening(&request, &resources.config).map_err(refuse)?;
-        session = session.sharing(record::new(principal.as_ref(), &caller, message), now);
+        let record = record::new(principal.as_ref(), &caller, message);
+        let reserved = resources.records.reserve(&caller, record_size(&record));
+        let reserved = reserved.map_err(|full| refuse(Refusal::too_many_records(full)))?;
+        session = session.sharing(record, reserved, (now, true));
     }
     let session = Arc::new(session);
     sessions.add(&session, &caller).map_err(|full| refuse(Refusal::from(full)))?;

@@ -12,7 +12,8 @@ use http::StatusCode;
 use crate::server::Head;
 use crate::server::endpoint_core::EndpointCore;
 use crate::server::nodes::address::{self, Forward};
-use crate::server::nodes::change::{changes, store};
+use crate::server::nodes::change::{check, store};
+use crate::server::nodes::message::changes;
 use crate::server::nodes::{load, record};
 use crate::server::quota::Reservation;
 use crate::server::refusal::Refusal;
@@ -93,8 +94,11 @@ impl Preparing {
                 Some(session) => session,
                 None => load::find(&core, id, &head).await?,
             };
+            // The changes of requests are stored when the service has made them.
+            check(&session, &core.resources.config.record_limits, &changes)?;
             forward(&core, id, forwards).await?;
-            store(&core, &session, changes).await?;
+            let notified = changes.into_iter().filter_map(|(id, change)| id.is_none().then_some(change));
+            store(&core.sessions, &session, notified.collect()).await?;
             Ok(if is_done { Prepared::Done(StatusCode::ACCEPTED) } else { Prepared::Session(session) })
         };
         let prepared = prepared.map(|result: Result<_, Refusal>| result.map_err(|why| why.under(request)));

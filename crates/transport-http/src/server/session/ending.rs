@@ -5,29 +5,28 @@ use std::task::Waker;
 
 use agentwire_jsonrpc::{ErrorObject, Frame, Response};
 
-use crate::server::EndpointConfig;
 use crate::server::resources::Resources;
 use crate::server::session::Session;
 
 impl Session {
     /// Ends everything at once.
-    pub(crate) fn close(&self, config: &EndpointConfig) {
+    pub(crate) fn close(&self, resources: &Resources) {
         let mut state = self.lock();
         // Under the same lock, so that no request is taken in between.
         state.closed = true;
         let routes = std::mem::take(&mut state.routes);
         drop(state);
-        self.retire(config);
-        routes.into_streams().for_each(|stream| stream.finish(config));
+        self.retire(resources);
+        routes.into_streams().for_each(|stream| stream.finish(&resources.config));
     }
 
     /// Ends the input once every request is answered.
-    pub(crate) fn drain(&self, config: &EndpointConfig) {
+    pub(crate) fn drain(&self, resources: &Resources) {
         let mut state = self.lock();
         state.draining = true;
         if state.is_drained() {
             drop(state);
-            self.retire(config);
+            self.retire(resources);
         }
     }
 
@@ -40,14 +39,14 @@ impl Session {
             stream.put(&Frame::Single(answer.into()), 1, resources);
         }
         drop(state);
-        self.retire(&resources.config);
+        self.retire(resources);
         if let Some(task) = self.task.get().and_then(Weak::upgrade) {
             task.stop();
         }
     }
 
     /// Takes nothing more, but answers what was asked.
-    pub(crate) fn retire(&self, config: &EndpointConfig) {
+    pub(crate) fn retire(&self, resources: &Resources) {
         let mut state = self.lock();
         state.closed = true;
         state.unsent.clear();
@@ -55,6 +54,9 @@ impl Session {
         let wakers = std::mem::take(&mut state.posts).into_iter().chain(state.stream.take());
         drop(state);
         wakers.for_each(Waker::wake);
-        listeners.into_iter().for_each(|stream| stream.finish(config));
+        if !listeners.is_empty() {
+            self.end_delivery(resources);
+        }
+        listeners.into_iter().for_each(|stream| stream.finish(&resources.config));
     }
 }

@@ -35,6 +35,8 @@ impl Session {
         let reader = StreamReader::attach(&stream, resources);
         state.listeners.push(stream.clone());
         state.flush(&stream, resources);
+        drop(state);
+        self.claim_delivery(resources);
         Ok(reader)
     }
 
@@ -61,6 +63,8 @@ impl Session {
         };
         if let Some(listener) = listener.filter(|_| resumed.is_some()) {
             state.flush(&listener, resources);
+            drop(state);
+            self.claim_delivery(resources);
         }
         Ok(resumed)
     }

@@ -1,5 +1,7 @@
 //! One session: what its client has sent and the connection has not taken, and which response each request is answered on.
 
+mod broadcast;
+mod delivery;
 mod ending;
 mod full_streams;
 mod listen;
@@ -26,7 +28,7 @@ use crate::server::response_stream::{ResponseStream, StreamReader};
 use crate::server::session::state::{SessionState, answers_to};
 use crate::server::{AnswerForm, Caller, EndpointConfig, Head, Principal};
 
-pub(crate) use shared::{Change, NUMBERS, SharedSession};
+pub(crate) use shared::{Answered, NUMBERS, SharedSession};
 
 #[derive(Debug)]
 pub(crate) struct Session {
@@ -104,8 +106,18 @@ impl Session {
         !self.used.load(Ordering::Relaxed) && !self.used.swap(true, Ordering::Relaxed)
     }
 
+    /// Whether the client has named it in a request.
+    pub(crate) fn is_used(&self) -> bool {
+        self.used.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn revision(&self) -> Option<Revision> {
         self.lock().revision
+    }
+
+    /// Whether the request that opens it is answered.
+    pub(crate) fn is_answered(&self) -> bool {
+        self.lock().initialize.is_none()
     }
 
     /// Whether it has begun, and is still there.
@@ -180,6 +192,9 @@ impl Session {
         let Some(frame) = frame.take() else {
             return Poll::Ready(Ok(None));
         };
+        if let Some(shared) = &self.shared {
+            shared.expect(&frame, |id| state.routes.get(id).is_some());
+        }
         let form = form(&frame, resources);
         let stream = number.map(|number| self.new_post(&state, number, asked, form));
         if let Some(stream) = &stream {
@@ -206,7 +221,7 @@ impl Session {
             stream.expect_fewer(1, &resources.config);
         }
         if is_drained {
-            self.retire(&resources.config);
+            self.retire(resources);
         }
         Poll::Ready(Ok(reader))
     }
@@ -254,6 +269,7 @@ impl Session {
                 self.wake_posts();
                 return refused;
             }
+            None if self.is_delivered_elsewhere(&frame) => return false,
             None => match state.listener() {
                 Some(listener) => listener,
                 None => {
@@ -268,7 +284,7 @@ impl Session {
         }
         if state.is_drained() {
             drop(state);
-            self.retire(&resources.config);
+            self.retire(resources);
         }
         refused
     }
@@ -282,8 +298,8 @@ impl Session {
         if state.routes.len() > 0 || state.listeners.iter().any(|listener| listener.is_attached()) {
             state.heard = now;
         }
-        let used = self.used.load(Ordering::Relaxed);
-        now.wrapping_sub(state.heard) >= if used { resources.ticks.idle } else { resources.ticks.opening }
+        now.wrapping_sub(state.heard)
+            >= if self.is_used() { resources.ticks.idle } else { resources.ticks.opening }
     }
 
     /// A number for a stream. None where one has to be waited for.

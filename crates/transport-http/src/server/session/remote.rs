@@ -7,6 +7,7 @@ use agentwire_jsonrpc::{Frame, Message, RequestId};
 use agentwire_store::{SessionId, SessionRecord};
 use agentwire_transport::Packet;
 
+use crate::server::quota::Reservation;
 use crate::server::resources::Resources;
 use crate::server::session::shared::SharedSession;
 use crate::server::session::{Session, cancelled_by};
@@ -18,15 +19,21 @@ impl Session {
         id: SessionId,
         principal: Option<Principal>,
         caller: Caller,
-        record: SessionRecord,
+        (record, reservation): (SessionRecord, Reservation),
         now: u32,
     ) -> Self {
-        Self::new(id, principal, caller, RequestId::NULL, now).sharing(record, now)
+        Self::new(id, principal, caller, RequestId::NULL, now).sharing(record, reservation, (now, false))
     }
 
-    /// The same, with the record that other nodes have.
-    pub(crate) fn sharing(self, record: SessionRecord, now: u32) -> Self {
-        Self { shared: Some(Box::new(SharedSession::new(record, now))), ..self }
+    /// The same, with the record that other nodes have, and the memory of that.
+    pub(crate) fn sharing(
+        self,
+        record: SessionRecord,
+        reservation: Reservation,
+        (now, is_opener): (u32, bool),
+    ) -> Self {
+        let shared = SharedSession::new(record, reservation, (now, is_opener));
+        Self { shared: Some(Box::new(shared)), ..self }
     }
 
     /// What other nodes share. None where there are none.
@@ -72,7 +79,7 @@ impl Session {
             stream.expect_fewer(1, &resources.config);
         }
         if is_drained {
-            self.retire(&resources.config);
+            self.retire(resources);
         }
     }
 
@@ -97,7 +104,7 @@ impl Session {
 
     /// Whether the time to live of the record should be restarted, or the record looked at.
     pub(crate) fn is_due(&self, now: u32, every: u32) -> bool {
-        let heard = self.lock().heard;
+        let heard = (self.lock().heard, self.is_used());
         self.shared.as_ref().is_some_and(|shared| shared.is_due(now, heard, every))
     }
 }

@@ -1,11 +1,17 @@
 //! What a session has where several nodes share it: its record, and numbers for its streams.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-use agentwire_jsonrpc::RawJson;
+use agentwire_jsonrpc::{Frame, Message, RequestId};
 use agentwire_store::{SessionRecord, StreamBlock};
 use agentwire_sync::Mutex;
+
+use crate::server::nodes::message::{Change, changes, messages};
+use crate::server::quota::{QuotaExceeded, Reservation};
+use crate::server::record_limits::record_size;
+use crate::server::session::delivery::Delivery;
 
 /// How many numbers a node takes at once for the streams of a session.
 pub(crate) const NUMBERS: u64 = 64;
@@ -16,15 +22,26 @@ const FEW: u64 = 16;
 /// How many changes of a session are kept while the store is away.
 const MAX_UNSAVED: usize = 256;
 
-/// A message of the client that changes the record of its session.
-#[derive(Clone, Debug)]
-pub(crate) struct Change(pub(crate) RawJson);
+/// An answer of the service that is sent once the record of the session has what it answers.
+#[derive(Debug)]
+pub(crate) struct Answered {
+    pub(crate) frame: Frame,
+    pub(crate) in_reply_to: Option<RequestId>,
+    /// The changes, by the ids of their requests.
+    pub(crate) changes: Vec<(RequestId, Change)>,
+}
 
 /// What a session has where several nodes share it.
 #[derive(Debug)]
 pub(crate) struct SharedSession {
     /// The record, as far as what serves the session here knows it.
     pub(crate) record: Mutex<SessionRecord>,
+    /// The memory of the record.
+    reservation: Mutex<Reservation>,
+    /// The changes that the service has been asked for and has not answered.
+    requested: Mutex<Vec<(RequestId, Change)>>,
+    /// The answers that wait until the record is stored, at most one for each unanswered request.
+    answered: Mutex<AnsweredQueue>,
     numbers: Mutex<Numbers>,
     /// Whether a job takes numbers.
     taking: AtomicBool,
@@ -38,6 +55,17 @@ pub(crate) struct SharedSession {
     fed: AtomicU64,
     /// The tick at which the time to live of the record was restarted.
     touched: AtomicU32,
+    /// Whether the record has the short time to live of one that is not used yet.
+    is_short: AtomicBool,
+    /// Which node sends the client what all nodes have for it.
+    pub(super) delivery: Mutex<Delivery>,
+}
+
+#[derive(Debug, Default)]
+struct AnsweredQueue {
+    waiting: VecDeque<Answered>,
+    /// Whether a job takes them.
+    taken: bool,
 }
 
 #[derive(Debug, Default)]
@@ -49,9 +77,17 @@ struct Numbers {
 }
 
 impl SharedSession {
-    pub(crate) fn new(record: SessionRecord, now: u32) -> Self {
+    /// `is_opener` says whether the session was opened at this node, at tick `now`.
+    pub(crate) fn new(
+        record: SessionRecord,
+        reservation: Reservation,
+        (now, is_opener): (u32, bool),
+    ) -> Self {
         Self {
             record: Mutex::new(record),
+            reservation: Mutex::new(reservation),
+            requested: Mutex::default(),
+            answered: Mutex::default(),
             numbers: Mutex::default(),
             taking: AtomicBool::new(false),
             stale: AtomicBool::new(false),
@@ -59,7 +95,77 @@ impl SharedSession {
             unsaved: Mutex::default(),
             fed: AtomicU64::new(0),
             touched: AtomicU32::new(now),
+            is_short: AtomicBool::new(true),
+            delivery: Mutex::new(Delivery::new(is_opener)),
         }
+    }
+
+    /// Reserves the memory of a record of that size.
+    pub(crate) fn reserve(&self, size: usize) -> Result<(), QuotaExceeded> {
+        self.reservation.lock().grow_to(size)
+    }
+
+    /// Replaces the record by one for which memory is reserved.
+    pub(crate) fn set_record(&self, record: SessionRecord) {
+        *self.record.lock() = record;
+        self.release_rest();
+    }
+
+    /// Gives memory back that the record does not need.
+    fn release_rest(&self) {
+        let size = record_size(&self.record.lock());
+        self.reservation.lock().shrink_to(size);
+    }
+
+    /// Notes the changes that a frame asks the service for, in place of those whose requests wait for no answer any more.
+    pub(super) fn expect(&self, frame: &Frame, is_unanswered: impl Fn(&RequestId) -> bool) {
+        let mut requested = self.requested.lock();
+        requested.retain(|(id, _)| is_unanswered(id));
+        requested.extend(changes(frame).into_iter().filter_map(|(id, change)| Some((id?, change))));
+    }
+
+    /// The changes that a frame answers with success.
+    pub(crate) fn take_answered(&self, frame: &Frame) -> Vec<(RequestId, Change)> {
+        let mut requested = self.requested.lock();
+        if requested.is_empty() {
+            return Vec::new();
+        }
+        let (mut made, mut is_refused) = (Vec::new(), false);
+        for message in messages(frame) {
+            let Message::Response(response) = message else { continue };
+            let Some(at) = requested.iter().position(|(id, _)| *id == response.id) else { continue };
+            let change = requested.swap_remove(at);
+            if response.outcome.is_ok() {
+                made.push(change);
+            } else {
+                is_refused = true;
+            }
+        }
+        drop(requested);
+        if is_refused {
+            self.release_rest();
+        }
+        made
+    }
+
+    /// Adds an answer that waits. Returns whether a job should take it.
+    pub(crate) fn push_answered(&self, answered: Answered) -> bool {
+        let mut queue = self.answered.lock();
+        queue.waiting.push_back(answered);
+        !std::mem::replace(&mut queue.taken, true)
+    }
+
+    /// The next answer that waits. None ends the job.
+    pub(crate) fn next_answered(&self) -> Option<Answered> {
+        let mut queue = self.answered.lock();
+        let next = queue.waiting.pop_front();
+        queue.taken = next.is_some();
+        next
+    }
+
+    /// Notes that the record has the time to live of one that is used.
+    pub(crate) fn set_touched(&self) {
+        self.is_short.store(false, Ordering::Relaxed);
     }
 
     /// The next number of a stream, which no other stream of the session has. 0 for a stream that cannot be resumed, because the store is
@@ -114,11 +220,17 @@ impl SharedSession {
         self.refreshing.store(false, Ordering::SeqCst);
     }
 
-    /// Keeps changes that the store has missed, to be stored later.
-    pub(crate) fn keep_unsaved(&self, changes: Vec<Change>) {
+    /// Keeps changes that the store has missed, to be stored later: the newest, of at most `limit` bytes.
+    pub(crate) fn keep_unsaved(&self, changes: Vec<Change>, limit: usize) {
         let mut unsaved = self.unsaved.lock();
         unsaved.extend(changes);
-        let more = unsaved.len().saturating_sub(MAX_UNSAVED);
+        let mut size = 0;
+        let fits = |Change(message): &&Change| {
+            size += message.len();
+            size <= limit
+        };
+        let kept = unsaved.iter().rev().take(MAX_UNSAVED).take_while(fits).count();
+        let more = unsaved.len() - kept;
         unsaved.drain(..more);
         drop(unsaved);
         self.set_stale();
@@ -133,11 +245,13 @@ impl SharedSession {
         self.stale.swap(false, Ordering::SeqCst)
     }
 
-    /// Whether the time to live should be restarted at tick `now`, because the client was heard at tick `heard`.
-    pub(crate) fn is_due(&self, now: u32, heard: u32, every: u32) -> bool {
+    /// Whether the time to live should be restarted at tick `now`, because the client was heard at tick `heard`, or has used the
+    /// session for the first time.
+    pub(crate) fn is_due(&self, now: u32, (heard, is_used): (u32, bool), every: u32) -> bool {
         let touched = self.touched.load(Ordering::Relaxed);
         let heard_since = heard != touched && heard.wrapping_sub(touched) < u32::MAX / 2;
-        let due = self.is_stale() || now.wrapping_sub(touched) >= every && heard_since;
+        let is_first = is_used && self.is_short.load(Ordering::Relaxed);
+        let due = self.is_stale() || is_first || now.wrapping_sub(touched) >= every && heard_since;
         if due {
             self.touched.store(now, Ordering::Relaxed);
         }

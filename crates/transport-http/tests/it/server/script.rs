@@ -1,5 +1,7 @@
 //! What serves the connections: a few methods, each of which does one thing that a transport must carry.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use agentwire_jsonrpc::{ErrorObject, Frame, Message, Notification, RawJson, Request, RequestId, Response};
 use agentwire_transport::Packet;
 use agentwire_transport_http::server::{Endpoint, EndpointConfig, Serve, serve};
@@ -12,6 +14,9 @@ use tokio::task::JoinHandle;
 
 use super::raw::{Events, PATIENCE, Raw};
 use crate::connections::{Connection, Connections, Inline, endpoint};
+
+/// Whether an `initialize` that is to be answered once was.
+static ANSWERED_ONCE: AtomicBool = AtomicBool::new(false);
 
 /// What a connection hears, for tests to wait for.
 #[derive(Clone, Debug, PartialEq)]
@@ -227,10 +232,24 @@ async fn answer(
             let error = Response::new(id, Err(ErrorObject::invalid_params("no")));
             let _ = connection.send(Message::from(error).into()).await;
         }
+        // Another node gets no answer when it opens the session again.
+        "initialize"
+            if params["capabilities"]["once"] == true && ANSWERED_ONCE.swap(true, Ordering::SeqCst) => {}
         "initialize" => drop(connection.send(result(&id, &params)).await),
-        "echo" | "tools/call" | "resources/read" | "tasks/get" => {
-            drop(connection.send(result(&id, &params)).await)
+        "logging/setLevel" | "resources/subscribe"
+            if params["level"] == "bogus"
+                || params["uri"].as_str().is_some_and(|uri| uri.starts_with("no:")) =>
+        {
+            let error = Response::new(id, Err(ErrorObject::invalid_params("no")));
+            let _ = connection.send(Message::from(error).into()).await;
         }
+        "logging/setLevel"
+        | "resources/subscribe"
+        | "resources/unsubscribe"
+        | "echo"
+        | "tools/call"
+        | "resources/read"
+        | "tasks/get" => drop(connection.send(result(&id, &params)).await),
         // Says some things in the course of the request, and then answers.
         "count" => {
             for at in 1..=number("n") {
@@ -250,6 +269,11 @@ async fn answer(
         "announce" => {
             let _ = connection.send(note("changed", None, &params)).await;
             let _ = connection.send(result(&id, &json!("announced"))).await;
+        }
+        // What the services of all nodes say when the tools are others.
+        "change" => {
+            let _ = connection.send(note("notifications/tools/list_changed", None, &params)).await;
+            let _ = connection.send(result(&id, &params)).await;
         }
         "ask" => {
             let asked = Message::from(Request::new("s-1", "roots/list", None));

@@ -1,5 +1,6 @@
 //! Stores that can be away, and that can make an event wait until it is stored.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -18,13 +19,27 @@ pub(crate) struct Faults {
     away: AtomicBool,
     holds: AtomicBool,
     held: Mutex<Vec<oneshot::Sender<()>>>,
+    /// Records are given late.
+    stalls: Arc<AtomicBool>,
+    /// No record becomes another.
+    full: AtomicBool,
+    /// The last time to live that each record got.
+    lives: Mutex<HashMap<SessionId, Duration>>,
 }
 
 impl Faults {
     /// The same stores with faults.
     pub(crate) fn around(stores: Stores) -> (Arc<Self>, Stores) {
         let (away, holds) = (AtomicBool::new(false), AtomicBool::new(false));
-        let faults = Arc::new(Self { stores: stores.clone(), away, holds, held: Mutex::default() });
+        let faults = Arc::new(Self {
+            stores: stores.clone(),
+            away,
+            holds,
+            held: Mutex::default(),
+            stalls: Arc::default(),
+            full: AtomicBool::new(false),
+            lives: Mutex::default(),
+        });
         let faulty = Stores::new(faults.clone(), faults.clone(), stores.bus, stores.nodes, stores.once);
         (faults, faulty)
     }
@@ -43,6 +58,21 @@ impl Faults {
         for held in self.held.lock().unwrap().drain(..) {
             let _ = held.send(());
         }
+    }
+
+    /// Whether every use of a record waits.
+    pub(crate) fn stall(&self, stalls: bool) {
+        self.stalls.store(stalls, Ordering::SeqCst);
+    }
+
+    /// Whether there is no room for changes of records.
+    pub(crate) fn full(&self, full: bool) {
+        self.full.store(full, Ordering::SeqCst);
+    }
+
+    /// The last time to live that the record of a session got.
+    pub(crate) fn time_to_live(&self, session: SessionId) -> Option<Duration> {
+        self.lives.lock().unwrap().get(&session).copied()
     }
 
     fn is_away(&self) -> bool {
@@ -70,10 +100,13 @@ impl Faults {
         if self.is_away() {
             return std::future::ready(Err(StoreError::away("a test"))).boxed();
         }
-        let result = result();
+        let (result, stalls) = (result(), self.stalls.clone());
         // As with an engine, others run meanwhile.
         async move {
             tokio::task::yield_now().await;
+            while stalls.load(Ordering::SeqCst) {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
             result.await
         }
         .boxed()
@@ -123,6 +156,7 @@ impl SessionRecords for Faults {
         record: SessionRecord,
         time_to_live: Duration,
     ) -> BoxFuture<'static, Result<(), StoreError>> {
+        self.lives.lock().unwrap().insert(session, time_to_live);
         self.later(|| self.stores.records.create(session, record, time_to_live))
     }
 
@@ -130,8 +164,13 @@ impl SessionRecords for Faults {
         self.later(|| self.stores.records.load(session))
     }
 
-    fn touch(&self, session: SessionId) -> BoxFuture<'static, Result<bool, StoreError>> {
-        self.later(|| self.stores.records.touch(session))
+    fn touch(
+        &self,
+        session: SessionId,
+        time_to_live: Duration,
+    ) -> BoxFuture<'static, Result<bool, StoreError>> {
+        self.lives.lock().unwrap().insert(session, time_to_live);
+        self.later(|| self.stores.records.touch(session, time_to_live))
     }
 
     fn update(
@@ -139,11 +178,18 @@ impl SessionRecords for Faults {
         session: SessionId,
         record: SessionRecord,
     ) -> BoxFuture<'static, Result<bool, StoreError>> {
+        if self.full.load(Ordering::SeqCst) {
+            return std::future::ready(Err(StoreError::full("a test"))).boxed();
+        }
         self.later(|| self.stores.records.update(session, record))
     }
 
     fn delete(&self, session: SessionId) -> BoxFuture<'static, Result<bool, StoreError>> {
         self.later(|| self.stores.records.delete(session))
+    }
+
+    fn delete_unused(&self, session: SessionId) -> BoxFuture<'static, Result<bool, StoreError>> {
+        self.later(|| self.stores.records.delete_unused(session))
     }
 
     fn take_streams(

@@ -2,7 +2,10 @@
 
 mod answers;
 mod cluster;
+mod delivery;
 mod faults;
+mod loads;
+mod records;
 mod results;
 mod sessions;
 mod streams;

@@ -1,0 +1,65 @@
+//! The messages of a client that change what other nodes know of its session.
+
+use agentwire_jsonrpc::{Frame, Message, RawJson, RequestId};
+use agentwire_mcp_wire::method;
+use bytestring::ByteString;
+
+/// A message of the client that changes the record of its session.
+#[derive(Clone, Debug)]
+pub(crate) struct Change(pub(crate) RawJson);
+
+/// The changes that a client asks for, and the ids of their requests: a notification has none.
+pub(crate) fn changes(frame: &Frame) -> Vec<(Option<RequestId>, Change)> {
+    messages(frame)
+        .filter_map(|message| {
+            let id = match message {
+                Message::Request(request) => Some(request.id.clone()),
+                _ => None,
+            };
+            Some((id, change(message)?))
+        })
+        .collect()
+}
+
+/// The messages of a frame.
+pub(crate) fn messages(frame: &Frame) -> impl Iterator<Item = &Message> {
+    let (one, several) = match frame {
+        Frame::Single(message) => (Some(message), None),
+        Frame::Batch(messages) => (None, Some(messages)),
+        Frame::Malformed(_) => (None, None),
+    };
+    one.into_iter().chain(several.into_iter().flatten().flatten())
+}
+
+fn change(message: &Message) -> Option<Change> {
+    let is_one = match message {
+        Message::Request(request) => {
+            matches!(&*request.method, method::SET_LEVEL | method::SUBSCRIBE | method::UNSUBSCRIBE)
+        }
+        Message::Notification(notification) => notification.method == method::INITIALIZED,
+        Message::Response(_) => false,
+    };
+    is_one.then(|| text(message)).flatten().map(Change)
+}
+
+/// The text of a message.
+pub(crate) fn text(message: &Message) -> Option<RawJson> {
+    let mut text = Vec::with_capacity(message.capacity());
+    message.write(&mut text);
+    RawJson::parse(ByteString::try_from(text).ok()?).ok()
+}
+
+/// The URI of a `resources/subscribe`.
+pub(crate) fn uri(message: &RawJson) -> Option<String> {
+    if method_of(message) == method::SUBSCRIBE { member(message, "uri") } else { None }
+}
+
+/// A text among the params of a message.
+pub(crate) fn member(message: &RawJson, name: &str) -> Option<String> {
+    message.member("params")?.member(name)?.decode().ok()
+}
+
+/// The method of a message.
+pub(crate) fn method_of(message: &RawJson) -> String {
+    message.member("method").and_then(|method| method.decode().ok()).unwrap_or_default()
+}

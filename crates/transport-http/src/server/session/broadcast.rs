@@ -1,0 +1,118 @@
+//! Sends the client of a session what has changed for every client, unless another node does.
+
+use agentwire_jsonrpc::{Frame, Message, RawJson};
+use agentwire_store::{BusMessage, Listening, Node, NodeId};
+
+use crate::server::nodes::message::text;
+use crate::server::resources::Resources;
+use crate::server::session::Session;
+use crate::server::session::delivery::Reaction;
+use crate::server::session::state::SessionState;
+
+impl Session {
+    /// Whether another node delivers a frame.
+    pub(super) fn is_delivered_elsewhere(&self, frame: &Frame) -> bool {
+        let Some(shared) = &self.shared else { return false };
+        is_for_every_client(frame) && shared.delivery.lock().is_elsewhere()
+    }
+
+    /// Tells other nodes that the client listens here.
+    pub(super) fn claim_delivery(&self, resources: &Resources) {
+        if let Some((node, shared)) = resources.config.shared_node().zip(self.shared()) {
+            let listening = shared.delivery.lock().claim(node.id());
+            self.publish(BusMessage::Listens(self.id, listening), node, resources);
+        }
+    }
+
+    /// Tells other nodes again that the client listens here, if it does: they may have missed it.
+    pub(crate) fn repeat_claim(&self, resources: &Resources) {
+        if let Some((node, shared)) = resources.config.shared_node().zip(self.shared())
+            && self.lock().listener().is_some()
+            && let Some(own) = shared.delivery.lock().own()
+        {
+            self.publish(BusMessage::Listens(self.id, own), node, resources);
+        }
+    }
+
+    /// The client has opened a GET at another node.
+    pub(crate) fn other_listens(&self, other: Listening, resources: &Resources) {
+        let Some((node, shared)) = resources.config.shared_node().zip(self.shared()) else { return };
+        let mut state = self.lock();
+        let listens = state.listener().is_some();
+        let reaction = shared.delivery.lock().yield_to(other, listens);
+        match reaction {
+            Reaction::Nothing => {}
+            Reaction::Claim(own) => self.publish(BusMessage::Listens(self.id, own), node, resources),
+            Reaction::Yield { hands_over } => {
+                let kept = take_for_every_client(&mut state);
+                drop(state);
+                if hands_over && !kept.is_empty() {
+                    let (bus, id) = (node.stores().bus.clone(), self.id);
+                    resources.spawn(async move {
+                        for message in kept {
+                            let _lost = bus.send(other.node, BusMessage::Server(id, message)).await;
+                        }
+                    });
+                }
+            }
+        }
+    }
+
+    /// Another node does not have the session any more.
+    pub(crate) fn other_left(&self, other: NodeId, resources: &Resources) {
+        let Some((node, shared)) = resources.config.shared_node().zip(self.shared()) else { return };
+        let listens = self.lock().listener().is_some();
+        if let Reaction::Claim(own) = shared.delivery.lock().end_of(other, node.id(), listens) {
+            self.publish(BusMessage::Listens(self.id, own), node, resources);
+        }
+    }
+
+    /// Sends the client a notification that another node has kept for it.
+    pub(crate) fn send_kept(&self, message: &RawJson, resources: &Resources) {
+        let frame = Frame::parse(message.as_str().into());
+        if is_for_every_client(&frame) {
+            self.send(frame, None, resources);
+        }
+    }
+
+    /// Tells other nodes that this one does not deliver any more, where it did.
+    pub(super) fn end_delivery(&self, resources: &Resources) {
+        if let Some((node, shared)) = resources.config.shared_node().zip(self.shared())
+            && shared.delivery.lock().leave()
+        {
+            self.publish(BusMessage::ListenerLeft(self.id, node.id()), node, resources);
+        }
+    }
+
+    /// Sends a message to all nodes. Where it is lost, a node that does not know better delivers as well.
+    fn publish(&self, message: BusMessage, node: &Node, resources: &Resources) {
+        let node = node.clone();
+        resources.spawn(async move {
+            let _lost = node.publish(message).await;
+        });
+    }
+}
+
+/// Takes the kept notifications that each node gets.
+fn take_for_every_client(state: &mut SessionState) -> Vec<RawJson> {
+    let mut taken = Vec::new();
+    for frame in std::mem::take(&mut state.unsent) {
+        match &frame {
+            Frame::Single(message) if is_for_every_client(&frame) => taken.extend(text(message)),
+            _ => state.unsent.push_back(frame),
+        }
+    }
+    state.unsent_size = state.unsent.iter().map(Frame::size_hint).sum();
+    taken
+}
+
+/// Whether the services of all nodes send a frame, because what it reports has changed for every client.
+fn is_for_every_client(frame: &Frame) -> bool {
+    match frame {
+        Frame::Single(Message::Notification(notification)) => {
+            let method = &*notification.method;
+            method == "notifications/resources/updated" || method.ends_with("/list_changed")
+        }
+        _ => false,
+    }
+}

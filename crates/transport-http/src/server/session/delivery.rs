@@ -1,0 +1,139 @@
+//! Which node delivers what the servers of all nodes send to the client of a session for one change: a message is sent on one stream
+//! only.
+//!
+//! Each node that has the session has a service of its own, so each gets such a notification. The node where the client has opened the
+//! newest GET delivers it, and keeps it while no GET is open. It yields to a node where a newer GET is opened, and sends what it has
+//! kept there.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use agentwire_store::{Listening, NodeId};
+
+/// Which node delivers, as far as this one knows.
+#[derive(Debug)]
+pub(super) struct Delivery {
+    place: Place,
+    /// The newest GET that this node knows of.
+    newest: Listening,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Here,
+    Other,
+    /// The node that did has ended, and no GET has been opened since: each node keeps what there is.
+    Nowhere,
+}
+
+/// What is to be done where another node listens.
+pub(super) enum Reaction {
+    Nothing,
+    /// The GET here is newer.
+    Claim(Listening),
+    /// Another node delivers from now on. What is kept goes there, unless each node has kept the same.
+    Yield {
+        hands_over: bool,
+    },
+}
+
+impl Delivery {
+    /// The node that opens a session delivers at first.
+    pub(super) fn new(is_opener: bool) -> Self {
+        let place = if is_opener { Place::Here } else { Place::Other };
+        Self { place, newest: Listening { since: 0, node: NodeId::new(0) } }
+    }
+
+    /// Whether another node delivers.
+    pub(super) fn is_elsewhere(&self) -> bool {
+        self.place == Place::Other
+    }
+
+    /// The newest GET, where this node delivers.
+    pub(super) fn own(&self) -> Option<Listening> {
+        (self.place == Place::Here).then_some(self.newest)
+    }
+
+    /// Leaves delivery to another node. Returns whether this one has delivered.
+    pub(super) fn leave(&mut self) -> bool {
+        std::mem::replace(&mut self.place, Place::Other) == Place::Here
+    }
+
+    /// The client has opened a GET here.
+    pub(super) fn claim(&mut self, node: NodeId) -> Listening {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let now = u64::try_from(now.as_micros()).unwrap_or(u64::MAX);
+        // Where a clock is behind, a GET is still newer than those that are known.
+        let since = now.max(self.newest.since.saturating_add(1));
+        *self = Self { place: Place::Here, newest: Listening { since, node } };
+        self.newest
+    }
+
+    /// The client has opened a GET at another node. `listens` says whether one is open here.
+    pub(super) fn yield_to(&mut self, other: Listening, listens: bool) -> Reaction {
+        if self.place == Place::Here && listens && other < self.newest {
+            return Reaction::Claim(self.newest);
+        }
+        self.newest = self.newest.max(other);
+        match std::mem::replace(&mut self.place, Place::Other) {
+            Place::Here => Reaction::Yield { hands_over: true },
+            Place::Nowhere => Reaction::Yield { hands_over: false },
+            Place::Other => Reaction::Nothing,
+        }
+    }
+
+    /// A node that has delivered does not any more.
+    pub(super) fn end_of(&mut self, other: NodeId, node: NodeId, listens: bool) -> Reaction {
+        // A session that was loaded later has not heard of the GET.
+        let is_known = self.newest.since > 0;
+        if self.place != Place::Other || is_known && self.newest.node != other {
+            return Reaction::Nothing;
+        }
+        self.place = Place::Nowhere;
+        if listens { Reaction::Claim(self.claim(node)) } else { Reaction::Nothing }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ONE: NodeId = NodeId::new(1);
+    const TWO: NodeId = NodeId::new(2);
+
+    #[test]
+    fn of_two_nodes_where_a_client_listens_the_newer_one_delivers() {
+        let (mut one, mut two) = (Delivery::new(true), Delivery::new(false));
+        let (first, second) = (one.claim(ONE), two.claim(TWO));
+        // Both have claimed before they hear of each other.
+        let (older, newer) = if first < second { (&mut one, &mut two) } else { (&mut two, &mut one) };
+        let (low, high) = (first.min(second), first.max(second));
+        assert!(matches!(newer.yield_to(low, true), Reaction::Claim(own) if own == high));
+        assert!(matches!(older.yield_to(high, true), Reaction::Yield { hands_over: true }));
+        assert_eq!((older.place, newer.place), (Place::Other, Place::Here));
+        // One that has heard of the other is newer, whatever its clock.
+        let third = older.claim(ONE);
+        assert!(third > high);
+        assert!(matches!(newer.yield_to(third, true), Reaction::Yield { .. }));
+    }
+
+    #[test]
+    fn a_node_whose_client_has_left_yields_to_any() {
+        let mut one = Delivery::new(true);
+        one.claim(ONE);
+        let old = Listening { since: 1, node: TWO };
+        assert!(matches!(one.yield_to(old, false), Reaction::Yield { hands_over: true }));
+    }
+
+    #[test]
+    fn each_node_keeps_what_there_is_once_the_one_that_delivered_has_ended() {
+        let mut two = Delivery::new(false);
+        two.yield_to(Listening { since: 7, node: ONE }, false);
+        assert!(matches!(two.end_of(TWO, TWO, false), Reaction::Nothing));
+        assert_eq!(two.place, Place::Other, "it has not delivered");
+        two.end_of(ONE, TWO, false);
+        assert_eq!(two.place, Place::Nowhere);
+        let other = Listening { since: 9, node: NodeId::new(3) };
+        assert!(matches!(two.yield_to(other, false), Reaction::Yield { hands_over: false }));
+        assert!(matches!(two.end_of(NodeId::new(3), TWO, true), Reaction::Claim(own) if own > other));
+    }
+}

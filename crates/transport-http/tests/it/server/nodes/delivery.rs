@@ -1,0 +1,92 @@
+//! What the services of all nodes send to a client reaches it on one stream, once.
+
+use std::time::Duration;
+
+use agentwire_transport_http::server::{Body, EndpointConfig};
+use http::{Response, StatusCode};
+use serde_json::{Value, json};
+
+use super::super::script::request;
+use super::super::time::piece;
+use super::cluster::{Cluster, messages, rest};
+
+/// Long enough for messages between nodes, on a clock that only goes on when all wait.
+const A_WHILE: Duration = Duration::from_millis(100);
+
+impl Cluster {
+    /// Something changes for every client, which the services of some nodes notice.
+    async fn change(&mut self, nodes: &[usize], session: &str, number: u64) {
+        for at in nodes {
+            let changed = request(number, "change", json!({ "number": number }));
+            rest(self.post(*at, session, &changed).await).await;
+        }
+    }
+
+    /// A stream of the client, of which other nodes know.
+    async fn listening(&mut self, at: usize, session: &str) -> Response<Body> {
+        let stream = self.get(at, session, None).await;
+        tokio::time::sleep(A_WHILE).await;
+        stream
+    }
+}
+
+/// The numbers of the changes that a stream reports within a while.
+async fn reported(stream: &mut Response<Body>) -> Vec<Value> {
+    let mut text = String::new();
+    while let Ok(Some(piece)) = tokio::time::timeout(A_WHILE, piece(stream.body_mut())).await {
+        text += &piece;
+    }
+    messages(&text).iter().map(|message| message["params"]["number"].clone()).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_is_reported_on_the_newest_stream_alone() {
+    let mut cluster = Cluster::start(3, EndpointConfig::new()).await;
+    let session = cluster.open(0).await;
+    let mut second = cluster.listening(1, &session).await;
+    let mut third = cluster.listening(2, &session).await;
+    for number in 1..=3 {
+        cluster.change(&[0, 1, 2], &session, number).await;
+    }
+    assert_eq!(reported(&mut third).await, [1, 2, 3]);
+    assert_eq!(reported(&mut second).await, [0; 0]);
+    let mut first = cluster.listening(0, &session).await;
+    assert_eq!(reported(&mut first).await, [0; 0], "nothing has changed since");
+    cluster.change(&[2, 1, 0], &session, 4).await;
+    assert_eq!(reported(&mut first).await, [4]);
+    assert_eq!(reported(&mut third).await, [0; 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_kept_at_one_node_is_reported_at_another() {
+    let mut cluster = Cluster::start(3, EndpointConfig::new()).await;
+    let session = cluster.open(0).await;
+    cluster.change(&[1, 0, 2], &session, 1).await;
+    let mut stream = cluster.listening(1, &session).await;
+    assert_eq!(reported(&mut stream).await, [1]);
+    drop(stream);
+    cluster.change(&[0, 1, 2], &session, 2).await;
+    let mut stream = cluster.listening(2, &session).await;
+    assert_eq!(reported(&mut stream).await, [2]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_end_of_a_node_loses_and_doubles_no_change() {
+    let mut cluster = Cluster::start(3, EndpointConfig::new()).await;
+    let session = cluster.open(0).await;
+    cluster.change(&[1], &session, 1).await;
+    let stream = cluster.listening(0, &session).await;
+    // This node has the session only now.
+    assert_eq!(cluster.echo(2, &session).await, StatusCode::OK);
+    let shutdown = tokio::spawn(cluster.replicas[0].endpoint.shutdown(A_WHILE));
+    tokio::time::sleep(A_WHILE).await;
+    drop(stream);
+    shutdown.await.unwrap();
+    cluster.change(&[1, 2], &session, 2).await;
+    let mut moved = cluster.listening(1, &session).await;
+    assert_eq!(reported(&mut moved).await, [2]);
+    let mut other = cluster.listening(2, &session).await;
+    assert_eq!(reported(&mut other).await, [0; 0]);
+    cluster.change(&[1, 2], &session, 3).await;
+    assert_eq!((reported(&mut moved).await, reported(&mut other).await), (vec![], vec![json!(3)]));
+}

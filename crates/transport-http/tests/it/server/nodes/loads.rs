@@ -1,0 +1,87 @@
+//! Sessions that a node loads, where there are many, or where the service does not continue them.
+
+use std::time::Duration;
+
+use agentwire_store::SessionId;
+use agentwire_transport_http::server::EndpointConfig;
+use http::{Response, StatusCode};
+use serde_json::json;
+
+use super::super::script::{initialize, request};
+use super::super::time::call;
+use super::cluster::{Cluster, with_principals};
+
+/// Long enough for everything that does not wait for the store, and shorter than a request waits for a place.
+const A_WHILE: Duration = Duration::from_millis(500);
+
+fn status<B>(response: Response<B>) -> u16 {
+    response.status().as_u16()
+}
+
+/// One caller names sessions that there are not. The sessions of another are loaded meanwhile.
+#[tokio::test(start_paused = true)]
+async fn a_caller_has_a_share_of_the_loads() {
+    let mut cluster = Cluster::start(2, with_principals().load_limit(16)).await;
+    let ann = ("authorization", "Bearer ann");
+    let opened = cluster.call(0, "POST", &[ann], &initialize("2025-11-25")).await;
+    let session = opened.headers()["mcp-session-id"].to_str().unwrap().to_owned();
+    cluster.faults.stall(true);
+    let echo = request(1, "echo", json!({}));
+    let mut guesses = Vec::new();
+    for _ in 0..100 {
+        let guess = SessionId::random().unwrap().to_string();
+        let headers = [("authorization", "Bearer eve"), ("mcp-session-id", &*guess)];
+        guesses.push(tokio::spawn(call(&mut cluster.replicas[1].endpoint, "POST", &headers, &echo)));
+    }
+    let own = [ann, ("mcp-session-id", &*session)];
+    let own = tokio::spawn(call(&mut cluster.replicas[1].endpoint, "POST", &own, &echo));
+    tokio::time::sleep(A_WHILE).await;
+    assert!(!own.is_finished(), "it is being loaded");
+    cluster.faults.stall(false);
+    assert_eq!(status(own.await.unwrap()), 200);
+    let mut statuses = Vec::new();
+    for guess in guesses {
+        statuses.push(status(guess.await.unwrap()));
+    }
+    // Two are looked for at once, 32 wait for a place, and the others are refused.
+    let count = |wanted| statuses.iter().filter(|status| **status == wanted).count();
+    assert_eq!((count(404), count(503)), (34, 66), "{statuses:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_does_not_wait_for_a_place_for_long() {
+    let mut cluster = Cluster::start(2, EndpointConfig::new().load_limit(2)).await;
+    let mut sessions = Vec::new();
+    for _ in 0..3 {
+        sessions.push(cluster.open(0).await);
+    }
+    cluster.faults.stall(true);
+    let echo = request(1, "echo", json!({}));
+    let mut calls: Vec<_> = sessions
+        .iter()
+        .map(|session| {
+            let headers = [("mcp-session-id", session.as_str())];
+            tokio::spawn(call(&mut cluster.replicas[1].endpoint, "POST", &headers, &echo))
+        })
+        .collect();
+    let refused = calls.pop().unwrap().await.unwrap();
+    assert_eq!(refused.headers()["retry-after"], "1");
+    assert_eq!(status(refused), 503);
+    cluster.faults.stall(false);
+    for call in calls {
+        assert_eq!(status(call.await.unwrap()), 200);
+    }
+    assert_eq!(cluster.echo(1, &sessions[2]).await, StatusCode::OK);
+}
+
+/// The session goes on elsewhere, so its client must not begin anew.
+#[tokio::test(start_paused = true)]
+async fn a_session_that_is_not_continued_in_time_is_not_said_to_be_gone() {
+    let mut cluster = Cluster::start(2, EndpointConfig::new()).await;
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {"once": true}});
+    let opened = cluster.call(0, "POST", &[], &request(0, "initialize", params)).await;
+    let session = opened.headers()["mcp-session-id"].to_str().unwrap().to_owned();
+    assert_eq!(cluster.echo(0, &session).await, StatusCode::OK);
+    assert_eq!(cluster.echo(1, &session).await, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(cluster.echo(0, &session).await, StatusCode::OK);
+}

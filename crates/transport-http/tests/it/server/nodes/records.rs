@@ -1,0 +1,188 @@
+//! What the record of a session has, and how long it lives.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use agentwire_transport_http::server::EndpointConfig;
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use super::super::script::{Heard, initialize, notification, request};
+use super::cluster::{Cluster, id, messages, rest, with_principals};
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+fn set_level(level: &str) -> String {
+    request(1, "logging/setLevel", json!({"level": level}))
+}
+
+fn subscribe(uri: &str) -> String {
+    request(2, "resources/subscribe", json!({"uri": uri}))
+}
+
+impl Cluster {
+    /// The params of the messages of a record, without the first.
+    async fn recorded(&self, session: &str) -> Vec<Value> {
+        let record = self.stores.records.load(id(session)).await.unwrap().unwrap();
+        let params = |message: &agentwire_jsonrpc::RawJson| {
+            message.member("params").map_or(Value::Null, |params| params.decode().unwrap())
+        };
+        record.messages.iter().skip(1).map(params).collect()
+    }
+
+    async fn has_record(&self, session: &str) -> bool {
+        self.stores.records.load(id(session)).await.unwrap().is_some()
+    }
+
+    async fn open_as(&mut self, at: usize, token: &str) -> Result<String, StatusCode> {
+        let token = format!("Bearer {token}");
+        let opened = self.call(at, "POST", &[("authorization", &*token)], &initialize("2025-11-25")).await;
+        let session = opened.headers().get("mcp-session-id").ok_or(opened.status())?;
+        Ok(session.to_str().unwrap().to_owned())
+    }
+
+    async fn post_as(&mut self, at: usize, token: &str, session: &str, body: &str) -> (StatusCode, String) {
+        let token = format!("Bearer {token}");
+        let headers = [("authorization", &*token), ("mcp-session-id", session)];
+        let response = self.call(at, "POST", &headers, body).await;
+        (response.status(), rest(response).await)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_service_refuses_is_not_in_the_record() {
+    let mut cluster = Cluster::start(1, EndpointConfig::new().subscription_limit(2)).await;
+    let session = cluster.open(0).await;
+    for message in [set_level("info"), set_level("bogus"), subscribe("a:1"), subscribe("a:2")] {
+        assert_eq!(cluster.post(0, &session, &message).await.status(), StatusCode::OK);
+    }
+    rest(cluster.post(0, &session, &request(3, "resources/unsubscribe", json!({"uri": "a:2"}))).await).await;
+    for number in 0..3 {
+        let text = rest(cluster.post(0, &session, &subscribe(&format!("no:{number}"))).await).await;
+        assert_eq!(messages(&text)[0]["error"]["code"], -32602);
+    }
+    let recorded = [Value::Null, json!({"level": "info"}), json!({"uri": "a:1"})];
+    assert_eq!(cluster.recorded(&session).await, recorded);
+    rest(cluster.post(0, &session, &subscribe("a:3")).await).await;
+    assert_eq!(cluster.recorded(&session).await.last(), Some(&json!({"uri": "a:3"})));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_waits_until_the_record_has_what_it_answers() {
+    let mut cluster = Cluster::start(1, EndpointConfig::new()).await;
+    let session = cluster.open(0).await;
+    cluster.faults.stall(true);
+    let mut answers = Vec::new();
+    for (number, level) in ["info", "error"].into_iter().enumerate() {
+        let message = request(number, "logging/setLevel", json!({ "level": level }));
+        answers.push(tokio::spawn(rest(cluster.post(0, &session, &message).await)));
+    }
+    assert_eq!(cluster.echo(0, &session).await, StatusCode::OK);
+    tokio::time::sleep(MINUTE / 2).await;
+    assert!(answers.iter().all(|answer| !answer.is_finished()));
+    cluster.faults.stall(false);
+    for (answer, level) in answers.into_iter().zip(["info", "error"]) {
+        assert_eq!(messages(&answer.await.unwrap())[0]["result"]["level"], level);
+    }
+    assert_eq!(cluster.recorded(&session).await, [Value::Null, json!({"level": "error"})]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_for_which_the_store_has_no_room_is_taken_back() {
+    let mut cluster = Cluster::start(1, EndpointConfig::new()).await;
+    let session = cluster.open(0).await;
+    cluster.faults.full(true);
+    cluster.heard(0);
+    let text = rest(cluster.post(0, &session, &subscribe("a:1")).await).await;
+    assert_eq!(messages(&text)[0]["error"]["code"], -32603, "{text}");
+    cluster.hears(0, &Heard::Message("resources/unsubscribe".into())).await;
+    cluster.faults.full(false);
+    assert_eq!(cluster.recorded(&session).await, [Value::Null]);
+}
+
+/// The memory of records counts for who fills them.
+#[tokio::test(start_paused = true)]
+async fn a_caller_has_a_share_of_the_memory_for_records() {
+    let config = with_principals().subscription_limit(2).record_limit(1000).record_budget(16_000);
+    let mut cluster = Cluster::start(1, config).await;
+    let mut sessions = Vec::new();
+    let refused = loop {
+        match cluster.open_as(0, "eve").await {
+            Ok(session) => sessions.push(session),
+            Err(status) => break status,
+        }
+    };
+    assert_eq!(refused, StatusCode::SERVICE_UNAVAILABLE);
+    assert!((5..12).contains(&sessions.len()), "{}", sessions.len());
+    let larger = set_level(&"x".repeat(600));
+    let (status, _) = cluster.post_as(0, "eve", &sessions[0], &larger).await;
+    assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
+    let session = cluster.open_as(0, "ann").await.unwrap();
+    assert_eq!(cluster.post_as(0, "ann", &session, &larger).await.0, StatusCode::OK);
+    // What a session that has ended took is free.
+    let ended = [("authorization", "Bearer eve"), ("mcp-session-id", &*sessions[1])];
+    assert_eq!(cluster.call(0, "DELETE", &ended, "").await.status(), StatusCode::NO_CONTENT);
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert!(cluster.open_as(0, "eve").await.is_ok());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_is_not_used_leaves_no_record() {
+    let mut cluster = Cluster::start(2, with_principals().caller_session_limit(3)).await;
+    let used = cluster.open_as(0, "eve").await.unwrap();
+    // At another node, and without `initialized`.
+    let echo = request(1, "echo", json!({}));
+    assert_eq!(cluster.post_as(1, "eve", &used, &echo).await.0, StatusCode::OK);
+    let mut sessions = Vec::new();
+    for _ in 0..10 {
+        sessions.push(cluster.open_as(0, "eve").await.unwrap());
+    }
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let mut left = Vec::new();
+    for session in &sessions {
+        left.push(cluster.has_record(session).await);
+    }
+    assert_eq!(left, [[false; 7].as_slice(), &[true; 3]].concat(), "those that were replaced");
+    tokio::time::sleep(2 * MINUTE).await;
+    for session in &sessions {
+        assert!(!cluster.has_record(session).await, "those whose time to begin is over");
+    }
+    assert!(cluster.has_record(&used).await);
+    for at in [0, 1] {
+        assert_eq!(cluster.post_as(at, "eve", &used, &echo).await.0, StatusCode::OK, "node {at}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_record_has_a_short_life_until_its_session_is_used() {
+    let mut cluster = Cluster::start(2, EndpointConfig::new()).await;
+    for at in [0, 1] {
+        let opened = cluster.call(0, "POST", &[], &initialize("2025-11-25")).await;
+        let session = opened.headers()["mcp-session-id"].to_str().unwrap().to_owned();
+        assert_eq!(cluster.faults.time_to_live(id(&session)), Some(Duration::from_secs(70)));
+        cluster.post(at, &session, &notification("notifications/initialized")).await;
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        assert_eq!(cluster.faults.time_to_live(id(&session)), Some(30 * MINUTE), "node {at}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stolen_id_keeps_no_record_alive_and_is_reported() {
+    let warnings = Arc::new(Mutex::new(Vec::new()));
+    let received = warnings.clone();
+    let warn = move |warning: agentwire_transport_http::server::EndpointWarning| {
+        received.lock().unwrap().push(warning.to_string());
+    };
+    let mut cluster = Cluster::start(2, with_principals().on_warning(warn)).await;
+    let session = cluster.open_as(0, "ann").await.unwrap();
+    let short = cluster.faults.time_to_live(id(&session)).unwrap();
+    let echo = request(1, "echo", json!({}));
+    for at in [1, 0, 1] {
+        assert_eq!(cluster.post_as(at, "bob", &session, &echo).await.0, StatusCode::NOT_FOUND, "node {at}");
+    }
+    assert_eq!(cluster.faults.time_to_live(id(&session)), Some(short));
+    let expected = r#"a request of "bob" named a session of another principal, whose id may be stolen"#;
+    assert_eq!(*warnings.lock().unwrap(), [expected], "at most one in a second");
+    assert_eq!(cluster.post_as(1, "ann", &session, &echo).await.0, StatusCode::OK);
+    assert_eq!(warnings.lock().unwrap().len(), 1);
+}
