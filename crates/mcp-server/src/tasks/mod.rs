@@ -15,6 +15,7 @@
 mod answers;
 mod client;
 mod config;
+mod follow;
 mod handle;
 mod id;
 mod memory;
