@@ -12,7 +12,7 @@ use futures_util::future::{Either, select};
 use futures_util::{FutureExt, StreamExt};
 
 use crate::outbox::Outbox;
-use crate::{BusEvent, BusMessage, Lease, NodeId, StoreError, Stores, Subscription};
+use crate::{BusEvent, BusMessage, Lease, NodeId, SessionId, StoreError, Stores, Subscription};
 
 /// The node that this process is: its lease, and the messages that it receives. Clones are one node.
 ///
@@ -34,7 +34,7 @@ struct Inner {
 
 /// Receives what [`Node::run`] receives. Its methods do not wait.
 pub trait NodeListener: Send + Sync {
-    /// Another node has sent a message, or messages may be lost.
+    /// Another node has sent a message, or messages may be lost. That a session has ended comes from this node too.
     fn on_event(&self, event: &BusEvent);
 }
 
@@ -103,6 +103,18 @@ impl Node {
     /// wait, one is sent. Beyond 1,024 messages or 1 MiB that wait, [`BusMessage::Anything`] is sent in their place.
     pub fn announce(&self, message: BusMessage) {
         self.0.outbox.push(message);
+    }
+
+    /// A session has ended at every node. Tells the listeners of this node at once, and the others [soon](Self::announce).
+    pub fn end_session(&self, session: SessionId) {
+        self.note_end(session);
+        self.announce(BusMessage::SessionEnded(session));
+    }
+
+    /// A session has ended at every node, and they know or find out. Tells the listeners of this node.
+    pub fn note_end(&self, session: SessionId) {
+        let event = BusEvent::Message(BusMessage::SessionEnded(session));
+        self.each(|listener| listener.on_event(&event));
     }
 
     /// Tells a listener what the node receives, until that is dropped. Does nothing for one that it tells already.

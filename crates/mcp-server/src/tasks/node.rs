@@ -43,6 +43,7 @@ impl NodeListener for TaskRegistry {
                     handle.answer(answers);
                 }
             }
+            BusEvent::Message(BusMessage::SessionEnded(id)) => self.end_session(&String::from(*id)),
             BusEvent::Missed => {
                 self.all().iter().for_each(|handle| handle.rewrite());
                 self.listeners().announce_here(Change::Anything);

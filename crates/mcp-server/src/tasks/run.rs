@@ -45,6 +45,7 @@ impl Drop for TaskGuard {
         if self.handle.close() {
             self.tasks.registry.listeners().announce(Change::Task(self.handle.id()));
         }
+        self.handle.set_done();
     }
 }
 

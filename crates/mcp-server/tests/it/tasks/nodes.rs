@@ -310,6 +310,44 @@ async fn the_result_of_a_task_comes_at_another_node_with_its_questions() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_task_of_a_session_outlives_its_connection_at_one_node() {
+    let (shared, session) = (Shared::new(), SessionId::random().unwrap());
+    let [one, two] = [shared.replica().await, shared.replica().await];
+    let id = in_session(&one.server, session, async |client| client.start("deaf", json!({})).await).await;
+    sleep(Duration::from_secs(1)).await;
+    assert_eq!((shared.status(&id).await, one.dropped()), ("working".into(), 0));
+    in_session(&two.server, session, async |client| {
+        assert_eq!(client.get(&id).await["status"], "working");
+    })
+    .await;
+    // The client ends it at the other node.
+    two.node.end_session(session);
+    sleep(Duration::from_secs(1)).await;
+    assert_eq!(one.dropped(), 1);
+    assert!(shared.tasks.read(&id).await.unwrap().is_none());
+
+    let id = in_session(&one.server, session, async |client| client.start("deaf", json!({})).await).await;
+    one.node.end_session(session);
+    sleep(Duration::from_secs(1)).await;
+    assert_eq!(one.dropped(), 2, "where it runs");
+    assert!(shared.tasks.read(&id).await.unwrap().is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_drains_takes_the_answers_of_other_nodes() {
+    at_two(async |shared, [first, _], [one, two]| {
+        let id = started(one, "ask", json!({})).await;
+        until(two, &id, "input_required").await;
+        first.running.abort();
+        let drained = first.server.drain_tasks(Duration::from_secs(30));
+        let answered = update(two, &id, json!({ "name": answer("elicitation/create") }));
+        tokio::join!(drained, answered);
+        assert_eq!(shared.status(&id).await, "completed");
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn changes_are_heard_at_every_node() {
     at_two(async |shared, [first, _], [_, two]| {
         let filter = json!({ "toolsListChanged": true });

@@ -102,6 +102,7 @@ async fn refresh_record(core: &Arc<EndpointCore>, session: &Arc<Session>) -> Res
     let Some(new) = loaded else {
         core.sessions.end(session);
         core.sessions.forget(session.id());
+        node.note_end(session.id());
         return Err(Refusal::unknown_session());
     };
     let (messages, lost) = {

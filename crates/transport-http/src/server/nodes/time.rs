@@ -37,5 +37,6 @@ async fn look(core: &Arc<EndpointCore>, session: Arc<Session>) {
     if let Ok(false) = node.stores().records.touch(session.id()).await {
         core.sessions.end(&session);
         core.sessions.forget(session.id());
+        node.note_end(session.id());
     }
 }
