@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use agentwire_store::{Lease, NodeId, Nodes, StoreError};
@@ -15,9 +15,6 @@ use tokio::time::Instant;
 use crate::link::Link;
 use crate::message::millis;
 use crate::store::RedisStore;
-
-/// The leases that this process has taken, so that the key of each names it: a node that joins again has another.
-static COUNT: AtomicU64 = AtomicU64::new(0);
 
 /// KEYS: the lease. ARGV: its name, milliseconds. Returns 1 where it holds.
 const RENEW: &str = "\
@@ -32,8 +29,9 @@ return redis.call('UNLINK', KEYS[1])";
 impl Nodes for RedisStore {
     fn join(&self, node: NodeId) -> BoxFuture<'static, Result<Box<dyn Lease>, StoreError>> {
         let (link, key, time) = (self.link.clone(), self.keys.node(node), self.lease);
+        // A node that joins again has another lease.
+        let name = self.lease_count.fetch_add(1, Ordering::Relaxed).to_string();
         async move {
-            let name = COUNT.fetch_add(1, Ordering::Relaxed).to_string();
             let sent = Instant::now();
             link.run(redis::cmd("SET").arg(&key).arg(&name).arg("PX").arg(millis(time))).await?;
             let state = Held { steady_since: Some(Instant::now()), is_lost: false };

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use redis::Value;
@@ -28,6 +29,8 @@ pub struct RedisStore {
     pub(crate) subscriber: Subscriber,
     pub(crate) stream_time: Duration,
     pub(crate) lease: Duration,
+    /// The leases that were taken, so that the key of each names it.
+    pub(crate) lease_count: AtomicU64,
     #[cfg(feature = "acp")]
     pub(crate) claims: crate::claims::Claims,
 }
@@ -56,6 +59,7 @@ impl RedisStore {
             subscriber: Subscriber::new(&link, &keys),
             stream_time: config.stream_time,
             lease: config.lease,
+            lease_count: AtomicU64::new(0),
             #[cfg(feature = "acp")]
             claims: Default::default(),
             link,
