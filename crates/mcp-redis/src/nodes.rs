@@ -2,12 +2,13 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use agentwire_store::{Lease, NodeId, Nodes, StoreError};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use redis::Value;
+use redis::{Cmd, Value};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -15,23 +16,35 @@ use crate::link::Link;
 use crate::message::millis;
 use crate::store::RedisStore;
 
-/// The system has no randomness.
-#[derive(Debug, thiserror::Error)]
-#[error("the system has no randomness for the id of a node")]
-struct NoRandomness;
+/// KEYS: the lease. ARGV: its name, milliseconds. Returns 1 where it holds.
+const RENEW: &str = "\
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+return redis.call('PEXPIRE', KEYS[1], ARGV[2])";
+
+/// KEYS: the lease. ARGV: its name.
+const RELEASE: &str = "\
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+return redis.call('UNLINK', KEYS[1])";
 
 impl Nodes for RedisStore {
-    fn join(&self) -> BoxFuture<'static, Result<Box<dyn Lease>, StoreError>> {
-        let (link, keys, time) = (self.link.clone(), self.keys.clone(), self.lease);
+    fn join(&self, node: NodeId) -> BoxFuture<'static, Result<Box<dyn Lease>, StoreError>> {
+        let (link, key, time) = (self.link.clone(), self.keys.node(node), self.lease);
+        // A node that joins again has another lease.
+        let name = self.lease_count.fetch_add(1, Ordering::Relaxed).to_string();
         async move {
-            let node = NodeId::random().ok_or_else(|| StoreError::away(NoRandomness))?;
-            let key = keys.node(node);
             let sent = Instant::now();
-            link.run(redis::cmd("SET").arg(&key).arg(1).arg("PX").arg(millis(time))).await?;
-            let (state, _) = watch::channel(false);
-            let state = Arc::new(state);
-            tokio::spawn(renew(link.clone(), key.clone(), time, sent, state.clone()));
-            Ok(Box::new(RedisLease { node, key, link, lost: state }) as Box<dyn Lease>)
+            link.run(redis::cmd("SET").arg(&key).arg(&name).arg("PX").arg(millis(time))).await?;
+            let state = Held { steady_since: Some(Instant::now()), is_lost: false };
+            let held = Arc::new(watch::Sender::new(state));
+            let lease = RedisLease { node, key, name, time, link, held };
+            tokio::spawn(renew(
+                lease.script(RENEW, Some(time)),
+                lease.link.clone(),
+                time,
+                sent,
+                lease.held.clone(),
+            ));
+            Ok(Box::new(lease) as Box<dyn Lease>)
         }
         .boxed()
     }
@@ -51,9 +64,32 @@ impl Nodes for RedisStore {
 struct RedisLease {
     node: NodeId,
     key: String,
+    /// The value of the key.
+    name: String,
+    time: Duration,
     link: Arc<Link>,
+    held: Arc<watch::Sender<Held>>,
+}
+
+/// How a lease stands.
+struct Held {
+    /// Since when every attempt to renew it has succeeded. None after one that has failed.
+    steady_since: Option<Instant>,
     /// True once the lease is lost or released.
-    lost: Arc<watch::Sender<bool>>,
+    is_lost: bool,
+}
+
+impl RedisLease {
+    fn script(&self, script: &str, time: Option<Duration>) -> Cmd {
+        let mut command = redis::cmd("EVAL");
+        command.arg(script).arg(1).arg(&self.key).arg(&self.name).arg(time.map(millis));
+        command
+    }
+
+    /// Ends it here. Returns false where it has ended already.
+    fn end(&self) -> bool {
+        self.held.send_if_modified(|held| !std::mem::replace(&mut held.is_lost, true))
+    }
 }
 
 impl Lease for RedisLease {
@@ -62,20 +98,25 @@ impl Lease for RedisLease {
     }
 
     fn lost(&self) -> BoxFuture<'static, ()> {
-        let mut lost = self.lost.subscribe();
-        async move { _ = lost.wait_for(|lost| *lost).await }.boxed()
+        let mut held = self.held.subscribe();
+        async move { _ = held.wait_for(|held| held.is_lost).await }.boxed()
+    }
+
+    fn is_settled(&self) -> bool {
+        let held = self.held.borrow();
+        !held.is_lost && held.steady_since.is_some_and(|since| since.elapsed() >= self.time)
     }
 
     fn release(&self) -> BoxFuture<'static, Result<(), StoreError>> {
-        self.lost.send_replace(true);
-        let (link, key) = (self.link.clone(), self.key.clone());
-        async move { link.run(redis::cmd("UNLINK").arg(key)).await.map(drop) }.boxed()
+        self.end();
+        let (link, command) = (self.link.clone(), self.script(RELEASE, None));
+        async move { link.run(&command).await.map(drop) }.boxed()
     }
 }
 
 impl Drop for RedisLease {
     fn drop(&mut self) {
-        if !self.lost.send_replace(true)
+        if self.end()
             && let Ok(runtime) = tokio::runtime::Handle::try_current()
         {
             runtime.spawn(self.release());
@@ -89,37 +130,35 @@ impl fmt::Debug for RedisLease {
     }
 }
 
-/// Renews a lease until it is released, or lost: the key is gone, or the engine has not answered for as long as the lease lasts. That
-/// time counts from the sending of the last command that renewed it, so it ends no later than the key.
+/// Renews a lease by `command` until it is released, or lost: the key is gone, or the engine has not answered for as long as the lease
+/// lasts. That time counts from the sending of the last command that renewed it, so it ends no later than the key.
 async fn renew(
+    command: Cmd,
     link: Arc<Link>,
-    key: String,
     time: Duration,
     mut renewed: Instant,
-    state: Arc<watch::Sender<bool>>,
+    state: Arc<watch::Sender<Held>>,
 ) {
     let mut released = state.subscribe();
-    let mut command = redis::cmd("PEXPIRE");
-    command.arg(&key).arg(millis(time));
     let mut wait = time / 3;
     loop {
         tokio::select! {
-            _ = released.wait_for(|released| *released) => return,
+            _ = released.wait_for(|held| held.is_lost) => return,
             () = tokio::time::sleep(wait) => (),
         }
         let sent = Instant::now();
         let reply = tokio::time::timeout_at(renewed + time, link.run(&command)).await;
-        if *released.borrow() {
-            return;
-        }
-        match reply {
-            Ok(Ok(Value::Int(1))) => (renewed, wait) = (sent, time / 3),
+        let is_renewed = matches!(reply, Ok(Ok(Value::Int(1))));
+        if is_renewed {
+            (renewed, wait) = (sent, time / 3);
+        } else {
             // It is tried sooner again.
-            Ok(Err(_)) if renewed + time > Instant::now() => wait = (time / 15).min(link.timeout()),
-            _ => {
-                state.send_replace(true);
-                return;
-            }
+            wait = (time / 15).min(link.timeout());
         }
+        let is_lost = !is_renewed && (!matches!(reply, Ok(Err(_))) || renewed + time <= Instant::now());
+        state.send_modify(|held| {
+            held.steady_since = is_renewed.then(|| held.steady_since.unwrap_or_else(Instant::now));
+            held.is_lost |= is_lost;
+        });
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use redis::Value;
@@ -33,6 +34,8 @@ pub struct RedisStore {
     pub(crate) stream_time: Duration,
     pub(crate) owner_sessions: usize,
     pub(crate) lease: Duration,
+    /// The leases that were taken, so that the key of each names it.
+    pub(crate) lease_count: AtomicU64,
     #[cfg(feature = "acp")]
     pub(crate) claims: crate::claims::Claims,
 }
@@ -68,6 +71,7 @@ impl RedisStore {
             stream_time: config.stream_time,
             owner_sessions: config.owner_sessions,
             lease: config.lease,
+            lease_count: AtomicU64::new(0),
             #[cfg(feature = "acp")]
             claims: Default::default(),
             link,

@@ -85,7 +85,7 @@ impl Handler for ConnectionHandler {
     }
 }
 
-/// The tasks of a session end with it, unless they belong to a caller who may begin another.
+/// The tasks of a session end with it, unless they belong to a caller who may begin another, or other nodes have the session.
 impl Drop for ConnectionHandler {
     fn drop(&mut self) {
         if let Some(session) = self.session.get() {

@@ -112,7 +112,7 @@
 //!
 //! A task runs in the process that made it. Its record may outlive that, in a [`TaskStore`] of yours, and
 //! [`Tasks::recover`] marks what an earlier process left unfinished. The time to live of a task and the number of tasks are
-//! bounded. [`Server::cancel_tasks`] ends them all.
+//! bounded. Before the process ends, [`Server::drain_tasks`] lets them end.
 //!
 //! # Handlers are `Send`
 //!

@@ -17,7 +17,7 @@ use crate::layers::RawCall;
 use crate::listeners::Change;
 use crate::registry::{Entry, Registry};
 use crate::settings::Settings;
-use crate::tasks::Tasks;
+use crate::tasks::{Tasks, drain};
 use crate::{CallLayer, Config, SubscriptionLimits};
 
 pub(crate) use parts::ServerParts;
@@ -239,7 +239,8 @@ impl Server {
     ///
     /// - Changes of tools, prompts and resources are announced to clients of all nodes.
     /// - [Tasks](Self::tasks) are watched, answered and cancelled at any node, if all have one [store](Tasks::store) of tasks. A
-    ///   task whose node has died has failed.
+    ///   task whose node [is dead](Node::is_dead) has failed. Tasks of a session end when that has ended at all nodes
+    ///   ([`Node::end_session`]), and not with its connection at one. If the transport never says so, they are kept for their time.
     /// - A `requestState` is used once: a call that changes something is not worked on twice. See
     ///   [`InputConfig`](crate::InputConfig).
     ///
@@ -266,17 +267,25 @@ impl Server {
         self.parts.settings.listeners.dismiss();
     }
 
-    /// Cancels every task that runs in this process, such as before it ends. This happens at once; the future completes when
-    /// the store has the end of all of them.
+    /// Cancels every task that runs in this process. This happens at once; the future completes when the store has the end of all of
+    /// them, or has failed. [`drain_tasks`](Self::drain_tasks) lets them end before.
     pub fn cancel_tasks(&self) -> impl Future<Output = ()> + Send + use<> {
-        let tasks = self.parts.settings.tasks.clone();
-        let registry = tasks.as_ref().map(|tasks| tasks.registry().all()).unwrap_or_default();
-        for handle in &registry {
-            handle.cancel("the server ends");
-        }
+        let cancelled = self.parts.settings.tasks.as_ref().map(|tasks| drain::cancel(tasks.registry()));
         async move {
-            for handle in registry {
-                handle.written().await;
+            if let Some(cancelled) = cancelled {
+                cancelled.await;
+            }
+        }
+    }
+
+    /// Lets the tasks that run in this process end for up to `grace`, and then [cancels](Self::cancel_tasks) the rest. For the end of
+    /// a program: after the transport has ended, which starts no more, and before the [node](Self::node) is released.
+    /// Meanwhile clients can answer and cancel them at other nodes. Needs the clock of a tokio runtime.
+    pub fn drain_tasks(&self, grace: Duration) -> impl Future<Output = ()> + Send + use<> {
+        let tasks = self.parts.settings.tasks.clone();
+        async move {
+            if let Some(tasks) = tasks {
+                drain::drain(tasks.registry(), grace).await;
             }
         }
     }

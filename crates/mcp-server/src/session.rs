@@ -40,7 +40,13 @@ pub(crate) struct Session {
     /// The memory of the client's `initialize`.
     _client: Option<Share>,
     /// Its name as the owner of tasks, once it has any.
-    name: OnceLock<Box<str>>,
+    name: OnceLock<SessionName>,
+}
+
+struct SessionName {
+    text: Box<str>,
+    /// Whether it is the id of the session, by which other nodes may have it too.
+    is_shared: bool,
 }
 
 /// The result of the handshake.
@@ -138,18 +144,22 @@ impl Session {
     /// random, because records outlive programs.
     pub(crate) fn name(&self, source: Option<&dyn MessageSource>) -> Result<&str, ErrorObject> {
         if let Some(name) = self.name.get() {
-            return Ok(name);
+            return Ok(&name.text);
         }
         let name = match source.and_then(|source| source.extension::<SessionId>()) {
-            Some(id) => String::from(*id),
-            None => new_name()?,
+            Some(id) => SessionName { text: String::from(*id).into(), is_shared: true },
+            None => SessionName { text: new_name()?.into(), is_shared: false },
         };
-        Ok(self.name.get_or_init(|| name.into()))
+        Ok(&self.name.get_or_init(|| name).text)
     }
 
+    /// The connection has ended. So has the session with its tasks, unless other nodes have it too: then those are
+    /// [told](agentwire_store::BusMessage::SessionEnded) when it ends.
     pub(crate) fn end_tasks(&self) {
-        if let (Some(name), Some(tasks)) = (self.name.get(), &self.settings.tasks) {
-            tasks.registry().end_session(name);
+        if let (Some(name), Some(tasks)) = (self.name.get(), &self.settings.tasks)
+            && !(name.is_shared && tasks.registry().node().is_some())
+        {
+            tasks.registry().end_session(&name.text);
         }
     }
 

@@ -138,7 +138,8 @@ pub fn what_is_durable_survives_a_restart(fixture: &dyn Fixture) -> BoxFuture<'_
         assert_eq!(node.records.update(session, record(3)).await.ok(), Some(true));
         let block = node.records.take_streams(session, 64).await.ok().flatten();
         let next = block.expect("there are numbers").end;
-        let lease = node.nodes.join().await.expect("a node joins");
+        let id = NodeId::random().expect("the system has randomness");
+        let lease = node.nodes.join(id).await.expect("a node joins");
         let runs = Runs::new(lease.node(), vec![1_u64.into()]);
         let begun = node.events.begin(session, 1, runs.clone()).wait().await;
         assert!(begun.is_ok(), "{begun:?}");

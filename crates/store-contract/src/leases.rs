@@ -53,14 +53,46 @@ pub fn a_node_that_was_stopped_writes_nothing_any_more(fixture: &dyn Fixture) ->
         assert!(in_time, "the node learns that its lease is lost");
         let late = old.events.append(session, event(1, 2), true).wait().await;
         assert!(matches!(late, Err(StoreError::TakenOver)), "{late:?}");
-        let again = join(&old).await;
-        assert_ne!(again.node(), lease.node());
-        assert!(is_alive(&new, again.node()).await && !is_alive(&new, lease.node()).await);
+        let again = join_as(&old, lease.node()).await;
+        assert!(is_alive(&new, again.node()).await);
+        assert!(!lease.is_settled(), "it is lost");
+    })
+}
+
+/// A node keeps its id: it takes its lease again, and what becomes of the former lease does not matter.
+pub fn a_lease_is_taken_again(fixture: &dyn Fixture) -> BoxFuture<'_, ()> {
+    Box::pin(async {
+        let (node, other) = (fixture.node().await, fixture.node().await);
+        let former = join(&node).await;
+        let id = former.node();
+        let again = join_as(&node, id).await;
+        let in_time = fixture.in_time(former.lost()).await;
+        assert!(in_time, "the former lease is lost");
+        let released = former.release().await;
+        assert!(released.is_ok(), "{released:?}");
+        drop(former);
+        assert!(is_alive(&other, id).await);
+        eventually(fixture, "a lease that is held for long is settled", || async { again.is_settled() })
+            .await;
+        assert!(is_alive(&other, id).await && again.lost().now_or_never().is_none());
+        let released = again.release().await;
+        assert!(released.is_ok(), "{released:?}");
+        assert!(!is_alive(&other, id).await && !again.is_settled());
+        // As after an end of all leases.
+        let again = join_as(&node, id).await;
+        assert!(is_alive(&other, id).await);
+        drop(again);
     })
 }
 
 async fn join(node: &Stores) -> Box<dyn Lease> {
-    node.nodes.join().await.expect("a node joins")
+    join_as(node, NodeId::random().expect("the system has randomness")).await
+}
+
+async fn join_as(node: &Stores, id: NodeId) -> Box<dyn Lease> {
+    let lease = node.nodes.join(id).await.expect("a node joins");
+    assert_eq!(lease.node(), id);
+    lease
 }
 
 async fn is_alive(node: &Stores, id: NodeId) -> bool {

@@ -98,6 +98,7 @@ macro_rules! contract_tests {
             once::a_name_that_was_removed_is_used_again
             leases::a_node_is_alive_while_it_holds_its_lease
             leases::a_node_that_was_stopped_writes_nothing_any_more
+            leases::a_lease_is_taken_again
             buses::a_message_reaches_every_other_node
             buses::a_message_to_one_node_reaches_it_alone
             buses::a_subscription_survives_an_interruption

@@ -17,17 +17,17 @@
 //!    ✗ dies                     │ ◀──── replay(after 1-0) │  the client resumes here
 //!                               │ 1-1, Running(A) ──────▶ │
 //!                               │ ◀────────── is_alive(A) │
-//!                               │ no ───────────────────▶ │
+//!                               │ no ───────────────────▶ │  it is dead, if B has held its own lease for a while
 //!                               │ ◀ take_over(1, error)   │  A can append nothing any more
 //! ```
 //!
 //! ```
-//! use agentwire_store::{Clock, Event, EventId, Rest, Runs, SessionId, StoreLimits, Stores};
+//! use agentwire_store::{Clock, Event, EventId, Node, Rest, Runs, SessionId, StoreLimits, Stores};
 //!
 //! # futures::executor::block_on(async {
 //! let stores = Stores::memory(&StoreLimits::new(), &Clock::system());
-//! let (session, lease) = (SessionId::random().unwrap(), stores.nodes.join().await?);
-//! let runs = Runs::new(lease.node(), vec![1_i64.into()]);
+//! let node = Node::join(stores.clone()).await?;
+//! let (session, runs) = (SessionId::random().unwrap(), Runs::new(node.id(), vec![1_i64.into()]));
 //! stores.events.begin(session, 1, runs).wait().await?;
 //! let event = Event::new(EventId::new(1, 1), r#"{"jsonrpc":"2.0","id":1,"result":{}}"#.into());
 //! stores.events.append(session, event.clone(), true).wait().await?;
@@ -45,6 +45,8 @@
 //! - A session that has ended never comes back, and no number of a stream is given twice.
 //! - Everything that a client can make grow has a limit.
 //! - Times are those of the store's clock, never those of a node.
+//! - A node keeps its id for as long as its process runs. A lease that it loses, it takes again: what it runs goes on, unless
+//!   another node has found it [dead](Node::is_dead) meanwhile.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod bus;

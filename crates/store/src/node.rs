@@ -12,7 +12,7 @@ use futures_util::future::{Either, select};
 use futures_util::{FutureExt, StreamExt};
 
 use crate::outbox::Outbox;
-use crate::{BusEvent, BusMessage, Lease, NodeId, StoreError, Stores, Subscription};
+use crate::{BusEvent, BusMessage, Lease, NodeId, SessionId, StoreError, Stores, Subscription};
 
 /// The node that this process is: its lease, and the messages that it receives. Clones are one node.
 ///
@@ -34,24 +34,24 @@ struct Inner {
 
 /// Receives what [`Node::run`] receives. Its methods do not wait.
 pub trait NodeListener: Send + Sync {
-    /// Another node has sent a message, or messages may be lost.
+    /// Another node has sent a message, or messages may be lost. That a session has ended comes from this node too.
     fn on_event(&self, event: &BusEvent);
-
-    /// The lease was lost, and the node has another. Other nodes may have taken over the streams that ran under the old one.
-    fn on_new_lease(&self, lease: NodeId) {
-        let _ = lease;
-    }
 }
+
+/// The system has no randomness.
+#[derive(Debug, thiserror::Error)]
+#[error("the system has no randomness for the id of a node")]
+struct NoRandomness;
 
 impl Node {
     /// Takes a lease, and subscribes to the bus.
     ///
     /// # Errors
     ///
-    /// When the store cannot be reached.
+    /// When the store cannot be reached, or the system has no randomness.
     pub async fn join(stores: Stores) -> Result<Self, StoreError> {
-        let lease: Arc<dyn Lease> = stores.nodes.join().await?.into();
-        let id = lease.node();
+        let id = NodeId::random().ok_or_else(|| StoreError::away(NoRandomness))?;
+        let lease: Arc<dyn Lease> = stores.nodes.join(id).await?.into();
         let subscription = stores.bus.subscribe(id).await?;
         Ok(Self(Arc::new(Inner {
             stores,
@@ -64,14 +64,25 @@ impl Node {
         })))
     }
 
-    /// Names it on the bus, for as long as the process runs.
+    /// Names it on the bus and in [`Runs`](crate::Runs), for as long as the process runs.
     pub fn id(&self) -> NodeId {
         self.0.id
     }
 
-    /// Names its present lease, for [`Runs`](crate::Runs). It is another after the lease was lost.
-    pub fn lease(&self) -> NodeId {
-        self.0.lease.lock().node()
+    /// Whether another node has died, so that what it runs is to be ended in its place: its lease does not hold, and if it lived it
+    /// would have taken it again by now. False while that cannot be told, because this node has not held its own lease for
+    /// [long enough](Lease::is_settled). False for this node.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be reached.
+    pub async fn is_dead(&self, node: NodeId) -> Result<bool, StoreError> {
+        let nodes = &self.0.stores.nodes;
+        if node == self.0.id || nodes.is_alive(node).await? {
+            return Ok(false);
+        }
+        // After the other: a store that has lost what it had has lost this lease too, and this node may not know yet.
+        Ok(nodes.is_alive(self.0.id).await? && self.0.lease.lock().is_settled())
     }
 
     /// What it shares with other nodes.
@@ -94,6 +105,18 @@ impl Node {
         self.0.outbox.push(message);
     }
 
+    /// A session has ended at every node. Tells the listeners of this node at once, and the others [soon](Self::announce).
+    pub fn end_session(&self, session: SessionId) {
+        self.note_end(session);
+        self.announce(BusMessage::SessionEnded(session));
+    }
+
+    /// A session has ended at every node, and they know or find out. Tells the listeners of this node.
+    pub fn note_end(&self, session: SessionId) {
+        let event = BusEvent::Message(BusMessage::SessionEnded(session));
+        self.each(|listener| listener.on_event(&event));
+    }
+
     /// Tells a listener what the node receives, until that is dropped. Does nothing for one that it tells already.
     pub fn listen(&self, listener: Weak<dyn NodeListener>) {
         let mut listeners = self.0.listeners.lock();
@@ -103,7 +126,7 @@ impl Node {
         }
     }
 
-    /// Passes messages to the listeners, sends what is [announced](Self::announce), and takes another lease where one is lost, until
+    /// Passes messages to the listeners, sends what is [announced](Self::announce), and takes the lease again where it is lost, until
     /// the node is [released](Self::release). It waits for a `pause` before each further attempt while the store cannot be reached.
     /// While one call runs, others return at once.
     ///
@@ -173,15 +196,10 @@ impl Node {
     }
 
     async fn take_lease(&self) -> Result<(), StoreError> {
-        let lease: Arc<dyn Lease> = self.0.stores.nodes.join().await?.into();
-        let node = lease.node();
+        let lease: Arc<dyn Lease> = self.0.stores.nodes.join(self.0.id).await?.into();
         let old = std::mem::replace(&mut *self.0.lease.lock(), lease.clone());
         drop(old);
-        if self.is_released() {
-            return lease.release().await;
-        }
-        self.each(|listener| listener.on_new_lease(node));
-        Ok(())
+        if self.is_released() { lease.release().await } else { Ok(()) }
     }
 
     /// Completes when the store has answered: a round trip for the readiness of a server.
@@ -268,7 +286,7 @@ impl Drop for Kept<'_> {
 
 impl fmt::Debug for Node {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Node").field("id", &self.0.id).field("lease", &self.lease()).finish_non_exhaustive()
+        f.debug_struct("Node").field("id", &self.0.id).finish_non_exhaustive()
     }
 }
 
@@ -289,10 +307,6 @@ mod tests {
         fn on_event(&self, event: &BusEvent) {
             self.0.lock().push(format!("{event:?}"));
         }
-
-        fn on_new_lease(&self, _lease: NodeId) {
-            self.0.lock().push("new lease".into());
-        }
     }
 
     fn stores(nodes: &MemoryNodes) -> Stores {
@@ -301,26 +315,24 @@ mod tests {
     }
 
     #[test]
-    fn it_passes_messages_on_and_takes_another_lease() {
+    fn it_passes_messages_on_and_takes_its_lease_again() {
         let nodes = MemoryNodes::default();
         let stores = stores(&nodes);
         let [node, other] = [(); 2].map(|()| block_on(Node::join(stores.clone())).unwrap());
         let log = Arc::new(Log::default());
         let listener: Weak<dyn NodeListener> = Arc::<Log>::downgrade(&log);
         node.listen(listener);
-        let first = node.lease();
-        assert_eq!(first, node.id());
 
         let mut running = Box::pin(node.run(|| ready(())));
         block_on(other.publish(BusMessage::Tools)).unwrap();
         block_on(node.publish(BusMessage::Prompts)).unwrap();
         assert!((&mut running).now_or_never().is_none());
-        nodes.expire(first);
+        nodes.expire(node.id());
         assert!((&mut running).now_or_never().is_none());
-        assert_ne!(node.lease(), first);
+        assert!(block_on(stores.nodes.is_alive(node.id())).unwrap());
         assert!(block_on(stores.bus.send(node.id(), BusMessage::Resources)).unwrap());
         assert!((&mut running).now_or_never().is_none());
-        assert_eq!(*log.0.lock(), ["Message(Tools)", "new lease", "Message(Resources)"]);
+        assert_eq!(*log.0.lock(), ["Message(Tools)", "Message(Resources)"]);
         log.0.lock().clear();
 
         // Equal messages that wait are one, on their way out and on their way in.
@@ -334,6 +346,32 @@ mod tests {
 
         block_on(node.release()).unwrap();
         block_on(running);
-        assert!(!block_on(stores.nodes.is_alive(node.lease())).unwrap());
+        assert!(!block_on(stores.nodes.is_alive(node.id())).unwrap());
+    }
+
+    #[test]
+    fn a_node_is_dead_once_it_would_have_its_lease_again() {
+        let nodes = MemoryNodes::default();
+        let stores = stores(&nodes);
+        let [node, other] = [(); 2].map(|()| block_on(Node::join(stores.clone())).unwrap());
+        let is_dead = || block_on(node.is_dead(other.id())).unwrap();
+        assert!(!is_dead());
+        nodes.expire(other.id());
+        assert!(is_dead() && !block_on(node.is_dead(node.id())).unwrap());
+
+        // The store was away: nobody has a lease, and who has one first knows nothing of the others.
+        nodes.interrupt();
+        assert!(!is_dead());
+        let mut running = Box::pin(node.run(|| ready(())));
+        assert!((&mut running).now_or_never().is_none());
+        assert!(block_on(stores.nodes.is_alive(node.id())).unwrap() && !is_dead());
+        nodes.settle();
+        assert!(is_dead());
+
+        // A node that has lost its lease, and does not know it yet.
+        nodes.expire(node.id());
+        assert!(!is_dead());
+        assert!((&mut running).now_or_never().is_none());
+        assert!(is_dead());
     }
 }

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::StoreError;
 
-/// Names a life of a node, from taking a lease to its end: 64 bits of the operating system's randomness, so no two lives have
-/// the same. Written as 16 hexadecimal digits.
+/// Names a node for as long as its process runs: 64 bits of the operating system's randomness, so no two have the same. Written as 16
+/// hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct NodeId(u64);
@@ -69,20 +69,25 @@ pub trait Lease: fmt::Debug + Send + Sync + 'static {
     /// The node.
     fn node(&self) -> NodeId;
 
-    /// Completes when the lease is lost: others may take over the streams of this node. The node then takes another lease, and
-    /// ends what it ran under this one.
+    /// Completes when the lease is lost: others may take over the streams of this node, until it [joins](Nodes::join) again.
     fn lost(&self) -> BoxFuture<'static, ()>;
 
-    /// Releases it at once. After this, [`Nodes::is_alive`] returns false.
+    /// Whether the lease has been renewed without a failure for the whole time of a lease. A store that was away for longer than
+    /// that has ended the leases of all nodes. Those that live take theirs again within the time of a lease, so until then the
+    /// end of another's lease says nothing.
+    fn is_settled(&self) -> bool;
+
+    /// Releases it at once, unless its node has joined again since. After this, [`Nodes::is_alive`] returns false.
     fn release(&self) -> BoxFuture<'static, Result<(), StoreError>>;
 }
 
 /// Which nodes are alive, by leases.
 pub trait Nodes: fmt::Debug + Send + Sync + 'static {
-    /// Takes a lease for a new life of a node.
-    fn join(&self) -> BoxFuture<'static, Result<Box<dyn Lease>, StoreError>>;
+    /// Takes the lease of a node, for the first time or again.
+    fn join(&self, node: NodeId) -> BoxFuture<'static, Result<Box<dyn Lease>, StoreError>>;
 
-    /// Returns whether the lease of a node holds, by the clock of the store.
+    /// Returns whether the lease of a node holds, by the clock of the store. [`Node::is_dead`](crate::Node::is_dead) knows what it
+    /// means that it does not.
     fn is_alive(&self, node: NodeId) -> BoxFuture<'static, Result<bool, StoreError>>;
 
     /// Completes when the store has answered: a round trip for the readiness of a node.

@@ -15,14 +15,13 @@ use std::io::{self, Read as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use agentwire_mcp_redis::{RedisConfig, RedisStore};
 use agentwire_mcp_server::{SealingKeys, Server, Tasks};
 use agentwire_store::{Node, Stores};
 use agentwire_transport_http::server::{Endpoint, EndpointConfig, Principal, serve};
 use anyhow::{Context as _, Result, bail};
-use futures_util::future::BoxFuture;
 use lexopt::prelude::*;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -55,8 +54,7 @@ struct Options {
 async fn main() -> Result<()> {
     let options = parse(lexopt::Parser::from_env())?;
     let log = Log::open(&options.log)?;
-    let running = Running::default();
-    let mut tasks = Tasks::new(running.spawner()).client_limit(1_000);
+    let mut tasks = Tasks::new(|work| drop(tokio::spawn(work))).client_limit(1_000);
     let mut node = None;
     if let Some(url) = &options.redis {
         let store = Arc::new(connect(url).await);
@@ -78,16 +76,10 @@ async fn main() -> Result<()> {
         .caller_session_limit(10_000)
         .caller_request_budget(64 << 20)
         .retry(RETRY);
-    run(&options.address, node, server, config, running).await
+    run(&options.address, node, server, config).await
 }
 
-async fn run(
-    address: &str,
-    node: Option<Node>,
-    server: Server,
-    config: EndpointConfig,
-    running: Running,
-) -> Result<()> {
+async fn run(address: &str, node: Option<Node>, server: Server, config: EndpointConfig) -> Result<()> {
     let (server, config) = match &node {
         Some(node) => (server.node(node.clone()), config.node(node.clone())),
         None => (server, config),
@@ -104,38 +96,12 @@ async fn run(
         }
     };
     serve(listener, endpoint).shutdown(draining).grace(GRACE).await;
-    running.finish().await;
-    server.cancel_tasks().await;
+    server.drain_tasks(GRACE).await;
     if let Some(node) = node {
         // Otherwise its lease expires.
         _ = node.release().await;
     }
     Ok(())
-}
-
-/// Counts the tasks that run, by the clones of its value.
-#[derive(Clone, Default)]
-struct Running(Arc<()>);
-
-impl Running {
-    fn spawner(&self) -> impl Fn(BoxFuture<'static, ()>) + Send + Sync + use<> {
-        let this = self.clone();
-        move |work| {
-            let this = this.clone();
-            tokio::spawn(async move {
-                work.await;
-                drop(this);
-            });
-        }
-    }
-
-    /// Waits until none is left but those of the spawner and of this, for as long as calls may take.
-    async fn finish(&self) {
-        let started = Instant::now();
-        while Arc::strong_count(&self.0) > 2 && started.elapsed() < GRACE {
-            tokio::time::sleep(PAUSE).await;
-        }
-    }
 }
 
 /// Completes at the end of standard input. A thread of its own reads, because one of the runtime would hold up the end of the process.

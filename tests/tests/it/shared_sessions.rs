@@ -165,6 +165,25 @@ fn each_node_serves_a_session_and_the_last_goes_on() {
 }
 
 #[test]
+fn a_task_of_a_session_may_end_before_its_server_does() {
+    let (engine, folder) = (Engine::start(), tempfile::tempdir().expect("there is room"));
+    let (keys, url) = (keys(folder.path()), engine.url());
+    let options = ["--redis", &url, "--keys", &keys];
+    let (one, two) = (Server::start_with(&options), Server::start_with(&options));
+    let session = open(&one.origin);
+    let request = |method: &str, params: Value| json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+    let job = json!({ "name": "task", "arguments": { "seconds": 2, "steps": 2 }, "task": {} });
+    let (_, _, body) = post(&one.origin, Some(&session), &request("tools/call", job));
+    let (_, id) = body.split_once("\"taskId\":\"").unwrap_or_else(|| panic!("no task: {body}"));
+    let (id, _) = id.split_once('"').expect("it ends");
+    one.end();
+    let get = request("tasks/get", json!({ "taskId": id }));
+    let (_, _, body) = post(&two.origin, Some(&session), &get);
+    assert!(body.contains("\"status\":\"completed\""), "{body}");
+    two.end();
+}
+
+#[test]
 fn a_node_is_not_ready_while_its_engine_is_away() {
     let (engine, folder) = (Engine::start(), tempfile::tempdir().expect("there is room"));
     let (keys, url) = (keys(folder.path()), engine.url());

@@ -60,7 +60,7 @@ pub(crate) struct Operations {
     /// balancer takes to notice
     #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = pause, requires = "network")]
     pub(crate) drain: Duration,
-    /// How many seconds requests may take to finish after a signal to end
+    /// How many seconds requests may take to finish after a signal to end; so may tasks that other nodes can read
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = pause, requires = "network")]
     pub(crate) grace: Duration,
 }

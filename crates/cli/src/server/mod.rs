@@ -16,11 +16,10 @@ mod slow;
 
 use std::cell::Cell;
 use std::convert::Infallible;
-use std::future::IntoFuture;
 use std::io::{self, IsTerminal as _};
 use std::net::SocketAddr;
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use agentwire_peer::observe::{Observer, Observers};
 use agentwire_recording::Recorder;
@@ -28,6 +27,7 @@ use agentwire_transport::Service;
 use agentwire_transport_http::server::{Connection, Endpoint, EndpointConfig, Routes, serve};
 use agentwire_transport_sse::server as sse;
 use anyhow::{Context as _, Result};
+use futures_util::FutureExt as _;
 use tokio::net::TcpListener;
 
 pub(crate) use self::arguments::Server;
@@ -75,7 +75,7 @@ pub(crate) async fn run(
 /// Serves Streamable HTTP at `/mcp` and HTTP+SSE at `/sse`, and prints the URL with `path` on stderr.
 ///
 /// The first ^C ends the server when the calls that are open have ended, the second at once. After another signal, or with no
-/// call, the server ends within the time of `--grace`, and after that of `--drain`.
+/// call, calls and tasks end within the time of `--grace`, and after that of `--drain`.
 async fn listen(
     address: &str,
     path: &str,
@@ -94,6 +94,7 @@ async fn listen(
         Some(shared) => shared.of_server(server),
         None => server,
     };
+    let tasks = server.clone();
     let is_loopback = local.ip().to_canonical().is_loopback();
     let (streamable, old) = configs(is_loopback, shared.as_ref());
     let warnings = notes.clone();
@@ -115,9 +116,12 @@ async fn listen(
     telemetry.watch("http", move || watched.counts());
     let pages = pages(arguments, telemetry, &readiness, notes).await?;
     let warnings = notes.clone();
+    let (grace, refuses) = (arguments.operations.grace, Arc::new(OnceLock::new()));
+    let end = end_of(first, readiness, calls, arguments.operations.drain, notes.clone());
+    let refuses_since = refuses.clone();
     let served = serve(listener, routes)
-        .shutdown(end_of(first, readiness, calls, arguments.operations.drain, notes.clone()))
-        .grace(arguments.operations.grace)
+        .shutdown(end.map(move |()| _ = refuses_since.set(Instant::now())))
+        .grace(grace)
         .on_warning(move |warning| warnings.add(&warning.to_string()));
     notes.add(&format!("listening on http://{local}{path}"));
     if !is_loopback {
@@ -128,12 +132,19 @@ async fn listen(
         ended_by.set(Some(second.interrupted().await));
         second.interrupted().await
     };
+    let served = async {
+        served.await;
+        if shared.as_ref().is_some_and(Shared::has_tasks) {
+            let used = refuses.get().map_or(Duration::ZERO, Instant::elapsed);
+            tasks.drain_tasks(grace.saturating_sub(used)).await;
+        }
+    };
     let ended = tokio::select! {
         // First, so that it has seen the signal that ends `served`.
         biased;
         interrupted = abort => Err(interrupted.into()),
         never = pages => match never {},
-        () = served.into_future() => ended_by.get().map_or(Ok(()), |interrupted| Err(interrupted.into())),
+        () = served => ended_by.get().map_or(Ok(()), |interrupted| Err(interrupted.into())),
     };
     if let Some(shared) = shared {
         shared.release().await;

@@ -56,6 +56,11 @@ impl Shared {
         &self.node
     }
 
+    /// Whether other nodes can read the tasks of this one.
+    pub(super) fn has_tasks(&self) -> bool {
+        self.redis.is_some()
+    }
+
     /// The server as one of several nodes.
     pub(super) fn of_server(&self, server: Server) -> Server {
         let server = match &self.redis {

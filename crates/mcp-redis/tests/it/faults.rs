@@ -128,7 +128,7 @@ async fn the_sessions_of_an_engine_that_starts_empty_have_ended() {
     let mut engine = Engine::with(&["--save", ""]).await;
     let store = RedisStore::connect(engine.config().lease(Duration::from_millis(900))).await.unwrap();
     let session = create(&store).await.unwrap();
-    let lease = store.join().await.unwrap();
+    let lease = store.join(NodeId::new(1)).await.unwrap();
     store.begin(session, 1, Runs::new(lease.node(), Vec::new())).wait().await.unwrap();
     engine.kill();
     assert!(is_away(&store.touch(session, HOUR).await), "it may come back");
@@ -281,7 +281,7 @@ async fn a_connection_that_leads_nowhere_is_replaced() {
     let session = create(&store).await.unwrap();
     let [node, other] = [1, 2].map(NodeId::new);
     let mut subscription = store.subscribe(node).await.unwrap();
-    let lease = store.join().await.unwrap();
+    let lease = store.join(NodeId::new(1)).await.unwrap();
     store.append(session, event(9, 1, "x"), true).wait().await.unwrap();
     for round in 1..=3 {
         proxy.lose_connections();

@@ -1,16 +1,17 @@
 //! The leases of nodes.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use agentwire_mcp_redis::RedisStore;
-use agentwire_store::Nodes;
+use agentwire_store::{Node, NodeId, Nodes, Stores};
 use futures::FutureExt;
 
 use crate::engine::{Engine, soon, until};
 
 pub(crate) async fn check(store: &RedisStore, other: &RedisStore) {
-    let [first, second] = [store.join().await.unwrap(), store.join().await.unwrap()];
-    assert_ne!(first.node(), second.node());
+    let [first, second] = [1, 2].map(NodeId::new);
+    let [first, second] = [store.join(first).await.unwrap(), store.join(second).await.unwrap()];
     assert!(other.is_alive(first.node()).await.unwrap());
     assert!(first.lost().now_or_never().is_none());
     let node = first.node();
@@ -33,7 +34,7 @@ async fn a_lease_ends_when_it_is_released_or_dropped() {
 async fn a_lease_is_renewed() {
     let engine = Engine::start().await;
     let store = RedisStore::connect(engine.config().lease(Duration::from_millis(900))).await.unwrap();
-    let lease = store.join().await.unwrap();
+    let lease = store.join(NodeId::new(1)).await.unwrap();
     let lost = tokio::time::timeout(Duration::from_secs(3), lease.lost()).await;
     assert!(lost.is_err() && store.is_alive(lease.node()).await.unwrap());
 }
@@ -43,7 +44,7 @@ async fn a_lease_is_renewed() {
 async fn a_lease_is_lost_while_the_engine_does_not_answer() {
     let engine = Engine::start().await;
     let store = RedisStore::connect(engine.config().lease(Duration::from_millis(900))).await.unwrap();
-    let lease = store.join().await.unwrap();
+    let lease = store.join(NodeId::new(1)).await.unwrap();
     engine.pause();
     soon(lease.lost()).await;
     engine.resume();
@@ -54,7 +55,42 @@ async fn a_lease_is_lost_while_the_engine_does_not_answer() {
 async fn a_lease_that_the_engine_has_forgotten_is_lost() {
     let engine = Engine::start().await;
     let store = RedisStore::connect(engine.config().lease(Duration::from_millis(900))).await.unwrap();
-    let lease = store.join().await.unwrap();
+    let lease = store.join(NodeId::new(1)).await.unwrap();
     redis::cmd("FLUSHALL").query_async::<()>(&mut engine.connection().await).await.unwrap();
     soon(lease.lost()).await;
+}
+
+/// Whoever reaches the engine first after it was away finds no lease but its own. The others live nevertheless.
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_is_dead_because_the_engine_was_away() {
+    const LEASE: Duration = Duration::from_secs(2);
+    let mut engine = Engine::start().await;
+    let pause = || tokio::time::sleep(Duration::from_millis(100));
+    let mut nodes = Vec::new();
+    for _ in 0..3 {
+        let store = RedisStore::connect(engine.config().lease(LEASE)).await.unwrap();
+        nodes.push(Node::join(Stores::of(&Arc::new(store))).await.unwrap());
+    }
+    let [first, second, third] = nodes.try_into().unwrap();
+    let run = |node: &Node| {
+        let node = node.clone();
+        tokio::spawn(async move { node.run(pause).await })
+    };
+    // The third dies while the engine is away.
+    let (_first, second_runs, third_runs) = (run(&first), run(&second), run(&third));
+    engine.kill();
+    third_runs.abort();
+    second_runs.abort();
+    tokio::time::sleep(LEASE + LEASE / 4).await;
+    engine.restart().await;
+    until(async || first.check().await.is_ok()).await;
+    until(async || first.stores().nodes.is_alive(first.id()).await.is_ok_and(|is_alive| is_alive)).await;
+    assert!(!first.stores().nodes.is_alive(second.id()).await.unwrap());
+    for other in [&second, &third] {
+        assert!(!first.is_dead(other.id()).await.unwrap(), "nobody knows yet");
+    }
+    let _second = run(&second);
+    until(async || first.is_dead(third.id()).await.unwrap()).await;
+    assert!(!first.is_dead(second.id()).await.unwrap());
+    assert!(first.stores().nodes.is_alive(second.id()).await.unwrap());
 }

@@ -11,7 +11,7 @@ use agentwire_transport::{Duplex, Packet, duplex};
 use futures::{SinkExt, StreamExt};
 use serde_json::{Value, json};
 
-use crate::engine::{Engine, until};
+use crate::engine::Engine;
 
 async fn ask(_: NoArguments, cx: Context) -> Result<String, ToolError> {
     let form = Form::new("Who are you?").required("name", field::text());
@@ -83,7 +83,9 @@ impl Client {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_task_of_one_server_is_answered_and_cancelled_at_another() {
     let engine = Engine::start().await;
-    let [mut one, mut two] = [Client::of(engine.store().await).await, Client::of(engine.store().await).await];
+    let store =
+        async || RedisStore::connect(engine.config().lease(Duration::from_millis(900))).await.unwrap();
+    let [mut one, mut two] = [Client::of(store().await).await, Client::of(store().await).await];
 
     let id = one.start("ask").await;
     two.until(&id, "input_required").await;
@@ -103,5 +105,5 @@ async fn a_task_of_one_server_is_answered_and_cancelled_at_another() {
     one.node.release().await.unwrap();
     let failed = two.until(&id, "failed").await;
     assert_eq!(failed["error"]["message"], "internal error: the server that ran the task has ended");
-    until(async || !two.node.stores().nodes.is_alive(one.node.lease()).await.unwrap()).await;
+    assert!(two.node.is_dead(one.node.id()).await.unwrap());
 }

@@ -27,8 +27,10 @@ pub(crate) struct TaskState {
     /// Whether the call is a task by now.
     is_task: bool,
     is_cancelled: bool,
-    /// Whether it has ended, and that is written down.
+    /// Whether it has ended, and that is written down or cannot be at present.
     is_written: bool,
+    /// Whether nothing runs of it any more, nor is to be written.
+    is_done: bool,
     /// How often the record has changed.
     version: u64,
     /// Answers that the function has not taken yet.
@@ -64,6 +66,7 @@ impl TaskHandle {
             is_task: false,
             is_cancelled: false,
             is_written: false,
+            is_done: false,
             version: 0,
             answers: BTreeMap::new(),
             used: BTreeSet::new(),
@@ -172,7 +175,21 @@ impl TaskHandle {
         self.state.update(|state| !std::mem::replace(&mut state.is_written, true))
     }
 
-    /// Waits until it has ended, and that is written down.
+    /// Nothing runs of it any more, nor is to be written.
+    pub(crate) fn set_done(&self) {
+        self.state.update(|state| state.is_done = true);
+    }
+
+    pub(crate) fn is_done(&self) -> bool {
+        self.state.with(|state| state.is_done)
+    }
+
+    /// Waits until nothing runs of it any more, nor is to be written.
+    pub(crate) async fn done(&self) {
+        self.state.wait_until(|state| state.is_done.then_some(())).await;
+    }
+
+    /// Waits until it has ended, and that is written down or cannot be at present.
     pub(crate) async fn written(&self) {
         self.state.wait_until(|state| state.is_written.then_some(())).await;
     }

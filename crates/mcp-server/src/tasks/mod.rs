@@ -15,6 +15,8 @@
 mod answers;
 mod client;
 mod config;
+pub(crate) mod drain;
+mod follow;
 mod handle;
 mod id;
 mod memory;

@@ -2,9 +2,8 @@
 
 use std::sync::{Arc, Weak};
 
-use agentwire_store::{BusEvent, BusMessage, Node, NodeId, NodeListener};
+use agentwire_store::{BusEvent, BusMessage, Node, NodeListener};
 
-use super::record::TaskRun;
 use super::registry::TaskRegistry;
 use super::requests::check;
 use super::{Tasks, answers};
@@ -44,17 +43,12 @@ impl NodeListener for TaskRegistry {
                     handle.answer(answers);
                 }
             }
+            BusEvent::Message(BusMessage::SessionEnded(id)) => self.end_session(&String::from(*id)),
             BusEvent::Missed => {
                 self.all().iter().for_each(|handle| handle.rewrite());
                 self.listeners().announce_here(Change::Anything);
             }
             _ => {}
         }
-    }
-
-    /// Other nodes see by the lease in its record that a task goes on.
-    fn on_new_lease(&self, lease: NodeId) {
-        let run = self.node().map(|node| TaskRun::new(node.id(), lease));
-        self.all().iter().for_each(|handle| handle.set_run(run));
     }
 }

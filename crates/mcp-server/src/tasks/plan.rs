@@ -87,7 +87,9 @@ impl Plan {
         let owner =
             owner(&server.settings, context.client_context(), context.source().map(|source| &**source))?;
         let ttl = self.tasks.effective_ttl(self.ttl);
-        let handle = TaskHandle::new(TaskRecord::new(new_name()?, owner, context.revision(), ttl));
+        let mut record = TaskRecord::new(new_name()?, owner, context.revision(), ttl);
+        record.run = self.tasks.registry.run();
+        let handle = TaskHandle::new(record);
         context.set_task_handle(handle.clone());
         let running = match tool_call::start(tool, server.first_layer(), arguments, context.clone()) {
             Ok(running) => running,
@@ -164,7 +166,6 @@ impl TaskCall {
     /// Writes down that there is a task. It is taken back unless it is handed over.
     async fn create(&self) -> Result<CreatedTask, ErrorObject> {
         let Tasks { store, registry, .. } = &self.tasks;
-        self.handle.set_run(registry.run());
         let (version, record) = self.handle.now();
         let session = match &record.owner {
             TaskOwner::Session(name) => Some(&**name),
@@ -206,8 +207,6 @@ impl TaskCall {
         // A question that came up just now is asked anew, by the task.
         context.close_round();
         tasks.registry.add(&handle);
-        // The lease may be another since the record was written.
-        handle.set_run(tasks.registry.run());
         let answer = report::created(&tasks, &context, handle.record());
         // On a connection it must leave before anything that the task sends.
         context.scope().answer_now(|| answer.clone());

@@ -50,16 +50,14 @@ pub struct TaskRecord {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct TaskRun {
-    /// The node, as the bus names it.
+    /// The node. Once that [is dead](agentwire_store::Node::is_dead), the task has ended.
     pub node: NodeId,
-    /// The lease of the node. Once that has ended, the task has too.
-    pub lease: NodeId,
 }
 
 impl TaskRun {
-    /// It runs at that node, under that lease.
-    pub fn new(node: NodeId, lease: NodeId) -> Self {
-        Self { node, lease }
+    /// It runs at that node.
+    pub fn new(node: NodeId) -> Self {
+        Self { node }
     }
 }
 

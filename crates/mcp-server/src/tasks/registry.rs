@@ -88,9 +88,9 @@ impl TaskRegistry {
         self.node.get()
     }
 
-    /// Where a task runs that begins here now.
+    /// Where a task runs that begins here.
     pub(super) fn run(&self) -> Option<TaskRun> {
-        self.node().map(|node| TaskRun::new(node.id(), node.lease()))
+        self.node().map(|node| TaskRun::new(node.id()))
     }
 
     /// Takes a place for one more task of that client, unless a limit leaves no room for it.

@@ -28,16 +28,12 @@ const TRY: Duration = Duration::from_secs(10);
 pub(super) async fn current(tasks: &Tasks, record: TaskRecord) -> Result<Option<TaskRecord>, ErrorObject> {
     let Some((node, run)) = tasks.registry.node().zip(record.run) else { return Ok(Some(record)) };
     // A store that does not answer does not say that a node is dead.
-    let is_dead = async |lease: NodeId| {
-        lease != node.lease() && matches!(node.stores().nodes.is_alive(lease).await, Ok(false))
-    };
-    if record.is_final() || !is_dead(run.lease).await {
+    if record.is_final() || !matches!(node.is_dead(run.node).await, Ok(true)) {
         return Ok(Some(record));
     }
-    // It may have changed since it was read: have ended, or got another lease.
+    // It may have ended since it was read.
     let Some(mut record) = read(tasks, &record.id).await? else { return Ok(None) };
-    let lease = record.run.map(|run| run.lease);
-    if record.is_final() || lease.is_some_and(|lease| lease != run.lease) {
+    if record.is_final() {
         return Ok(Some(record));
     }
     record.touch();

@@ -1,6 +1,6 @@
 use std::future::{Future, poll_fn};
 use std::panic::AssertUnwindSafe;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
@@ -8,20 +8,19 @@ use std::time::Duration;
 use agentwire_jsonrpc::runtime::Members;
 use agentwire_jsonrpc::{ErrorObject, RawJson};
 use agentwire_mcp_schema::CallToolResult;
-use agentwire_peer::{Clock, Peer, TokioClock};
+use agentwire_peer::{Clock, TokioClock};
 use futures::FutureExt;
-use futures::future::{join, select};
+use futures::future::join;
 
+use super::Tasks;
+use super::follow::follow;
 use super::handle::{Outcome, TaskHandle};
-use super::{Tasks, report};
+use crate::Context;
 use crate::listeners::Change;
 use crate::request_future::HandlerFuture;
-use crate::{Context, TaskRecord};
 
 /// The longest status message that is taken from the error of a tool, in characters.
 const MAX_REASON: usize = 500;
-/// How long to wait before a failed store is tried again.
-const AGAIN: Duration = Duration::from_secs(30);
 
 /// Fails a task whose future is dropped before its end.
 pub(super) struct TaskGuard {
@@ -46,6 +45,7 @@ impl Drop for TaskGuard {
         if self.handle.close() {
             self.tasks.registry.listeners().announce(Change::Task(self.handle.id()));
         }
+        self.handle.set_done();
     }
 }
 
@@ -118,82 +118,4 @@ fn task_outcome(context: &Context, outcome: Result<RawJson, ErrorObject>) -> Out
     }
     let text = result.decode().map(|result: CallToolResult| result.text().into_owned()).unwrap_or_default();
     Outcome::Failure(result, text.chars().take(MAX_REASON).collect())
-}
-
-/// Stores each change and sends notifications of it. Of changes in quick succession, only the last is sent.
-async fn follow(tasks: &Tasks, handle: &TaskHandle, told: Option<Peer>, mut version: u64) {
-    let Tasks { store, registry, .. } = tasks;
-    loop {
-        let (next, record) = handle.changed(version).await;
-        version = next;
-        let is_final = record.is_final();
-        if registry.is_stale(handle.id()) {
-            if is_final {
-                return forget(tasks, handle.id()).await;
-            }
-            continue;
-        }
-        let written = store.update(record.clone()).await;
-        if matches!(written, Ok(false)) {
-            return take_end(tasks, handle).await;
-        }
-        if is_final {
-            if written.is_ok() {
-                registry.remove(handle.id());
-            }
-            handle.close();
-        }
-        registry.listeners().announce(Change::Task(handle.id()));
-        if let Some(peer) = &told {
-            let status = report::status(tasks, &record);
-            let told = pin!(peer.notify(&status));
-            // There is nobody to notify on a closed connection.
-            if is_final {
-                let _closed = told.await;
-            } else {
-                select(told, pin!(handle.changed(version))).await;
-            }
-        }
-        if is_final {
-            if written.is_err() {
-                write_later(tasks, record).await;
-            }
-            return;
-        }
-    }
-}
-
-/// Another node has ended the task, or its record is gone: its function is dropped.
-async fn take_end(tasks: &Tasks, handle: &TaskHandle) {
-    tasks.registry.remove(handle.id());
-    match tasks.store.read(handle.id()).await {
-        Ok(Some(record)) if record.is_final() => handle.adopt(record),
-        _ => handle.fail("its record is gone"),
-    }
-    handle.close();
-    tasks.registry.listeners().announce_here(Change::Task(handle.id()));
-}
-
-/// Removes a task that no client can ask for any more.
-async fn forget(tasks: &Tasks, id: &str) {
-    tasks.registry.remove(id);
-    tasks.registry.forget(id);
-    // If it fails, the record is forgotten when its time is over.
-    let _failed = tasks.store.remove(id).await;
-}
-
-/// Stores the end of a task once the store works again. Until then its handle has it.
-async fn write_later(tasks: &Tasks, record: TaskRecord) {
-    let Tasks { store, registry, .. } = tasks;
-    let clock = TokioClock::default();
-    while !record.is_expired() {
-        clock.sleep_until(clock.now() + AGAIN).await;
-        if registry.is_stale(&record.id) {
-            return forget(tasks, &record.id).await;
-        }
-        if store.update(record.clone()).await.is_ok() {
-            break;
-        }
-    }
-    registry.remove(&record.id);
 }

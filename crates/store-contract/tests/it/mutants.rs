@@ -68,6 +68,10 @@ enum Fault {
     Immortal,
     /// A lost lease is not noticed.
     LeaseNotLost,
+    /// A lease that is lost is settled.
+    SettledForEver,
+    /// The end of a lease ends that which its node has taken again.
+    EndsAnyLease,
     /// A message reaches its sender as well.
     Echo,
     /// A message to one node reaches all.
@@ -105,7 +109,7 @@ fn stores(fault: Fault, sessions: &Sessions, clock: &Clock, bus: &MemoryBus, nod
     let mut inner = Stores::memory(&limits, clock);
     inner.bus = Arc::new(bus.clone());
     inner.nodes = Arc::new(nodes.clone());
-    Stores::of(&Arc::new(Mutant { fault, inner, sessions: sessions.clone() }))
+    Stores::of(&Arc::new(Mutant { fault, inner, sessions: sessions.clone(), nodes: nodes.clone() }))
 }
 
 impl Fixture for Broken {
@@ -169,6 +173,7 @@ struct Mutant {
     fault: Fault,
     inner: Stores,
     sessions: Sessions,
+    nodes: MemoryNodes,
 }
 
 impl Mutant {
@@ -348,12 +353,12 @@ impl OnceStore for Mutant {
 }
 
 impl Nodes for Mutant {
-    fn join(&self) -> BoxFuture<'static, Result<Box<dyn Lease>, StoreError>> {
-        let joined = self.inner.nodes.join();
-        if self.is(Fault::LeaseNotLost) {
-            return Box::pin(joined.map(|lease| Ok(Box::new(Unaware(lease?)) as Box<dyn Lease>)));
-        }
-        joined
+    fn join(&self, node: NodeId) -> BoxFuture<'static, Result<Box<dyn Lease>, StoreError>> {
+        let (joined, fault, nodes) = (self.inner.nodes.join(node), self.fault, self.nodes.clone());
+        Box::pin(
+            joined
+                .map(move |lease| Ok(Box::new(WrongLease { lease: lease?, fault, nodes }) as Box<dyn Lease>)),
+        )
     }
 
     fn is_alive(&self, node: NodeId) -> BoxFuture<'static, Result<bool, StoreError>> {
@@ -365,21 +370,34 @@ impl Nodes for Mutant {
     }
 }
 
-/// A lease that never says that it is lost.
 #[derive(Debug)]
-struct Unaware(Box<dyn Lease>);
+struct WrongLease {
+    lease: Box<dyn Lease>,
+    fault: Fault,
+    nodes: MemoryNodes,
+}
 
-impl Lease for Unaware {
+impl Lease for WrongLease {
     fn node(&self) -> NodeId {
-        self.0.node()
+        self.lease.node()
     }
 
     fn lost(&self) -> BoxFuture<'static, ()> {
-        futures::future::pending().boxed()
+        match self.fault {
+            Fault::LeaseNotLost => futures::future::pending().boxed(),
+            _ => self.lease.lost(),
+        }
+    }
+
+    fn is_settled(&self) -> bool {
+        self.fault == Fault::SettledForEver || self.lease.is_settled()
     }
 
     fn release(&self) -> BoxFuture<'static, Result<(), StoreError>> {
-        self.0.release()
+        if self.fault == Fault::EndsAnyLease {
+            self.nodes.expire(self.node());
+        }
+        self.lease.release()
     }
 }
 
@@ -435,6 +453,10 @@ const CAUGHT: &[(Test, &[Fault])] = &[
     (once::a_name_that_was_removed_is_used_again, &[Fault::KeepsNames, Fault::NamesAgain]),
     (leases::a_node_is_alive_while_it_holds_its_lease, &[Fault::Immortal]),
     (leases::a_node_that_was_stopped_writes_nothing_any_more, &[Fault::LeaseNotLost, Fault::HidesRefusal]),
+    (
+        leases::a_lease_is_taken_again,
+        &[Fault::LeaseNotLost, Fault::SettledForEver, Fault::EndsAnyLease, Fault::Immortal],
+    ),
     (buses::a_message_reaches_every_other_node, &[Fault::Echo]),
     (buses::a_message_to_one_node_reaches_it_alone, &[Fault::SendsToAll]),
     (buses::a_subscription_survives_an_interruption, &[Fault::NoMissed]),

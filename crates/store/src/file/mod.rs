@@ -357,8 +357,8 @@ impl OnceStore for FileStore {
 }
 
 impl Nodes for FileStore {
-    fn join(&self) -> BoxFuture<'static, Result<Box<dyn Lease>, StoreError>> {
-        self.nodes.join()
+    fn join(&self, node: NodeId) -> BoxFuture<'static, Result<Box<dyn Lease>, StoreError>> {
+        self.nodes.join(node)
     }
 
     fn is_alive(&self, node: NodeId) -> BoxFuture<'static, Result<bool, StoreError>> {

@@ -41,7 +41,7 @@ impl GuardedStore {
     /// Stores that a stream runs at this node. Nothing to do where no other node asks for that.
     pub(crate) fn begin(&self, session: SessionId, stream: u64, requests: &[RequestId]) -> Durable {
         let Some(node) = &self.node else { return Durable::Now };
-        durable(|| self.events.begin(session, stream, Runs::new(node.lease(), requests.to_vec())))
+        durable(|| self.events.begin(session, stream, Runs::new(node.id(), requests.to_vec())))
     }
 
     pub(crate) fn append(&self, session: SessionId, event: Event, is_last: bool) -> Durable {

@@ -6,19 +6,9 @@ use agentwire_jsonrpc::RawJson;
 use agentwire_peer::CallError;
 
 use super::TaskHandle;
-use crate::tasks::{TaskRecord, TaskRun};
+use crate::tasks::TaskRecord;
 
 impl TaskHandle {
-    /// The task runs under that lease, which its record says from now on.
-    pub(crate) fn set_run(&self, run: Option<TaskRun>) {
-        self.state.update(|state| {
-            if !state.record.is_final() && state.record.run != run {
-                state.record.run = run;
-                state.version += 1;
-            }
-        });
-    }
-
     /// Another node may have ended it: the record is written again, which finds that out.
     pub(crate) fn rewrite(&self) {
         self.state.update(|state| {

@@ -13,7 +13,8 @@ use tokio::time::sleep;
 
 use super::stores::Difficult;
 use super::subject::{
-    RELATED, alone_at, cancel, in_session, opted, started, state, subject_with, tasks, text, until,
+    RELATED, alone_at, answer, cancel, in_session, opted, started, state, subject_with, tasks, text, until,
+    update,
 };
 use crate::subject::Stopped;
 
@@ -70,6 +71,71 @@ async fn what_could_not_be_written_is_written_later() {
         sleep(Duration::from_secs(60)).await;
         assert_eq!(status_in(&store.memory, &id).await, "completed");
         assert_eq!(state(raw, &id).await, done);
+    })
+    .await;
+}
+
+/// Until the store has it, nobody at another node can answer it.
+#[tokio::test(start_paused = true)]
+async fn a_question_that_could_not_be_written_is_written_soon() {
+    let store = Arc::new(Difficult::default());
+    alone_at(&subject_with(tasks().store(store.clone()), &Stopped::default()), async |raw| {
+        let id = started(raw, "ask_twice", json!({})).await;
+        let first = until(raw, &id, "input_required").await["inputRequests"].clone();
+        store.fails.store(true, Ordering::Relaxed);
+        update(raw, &id, json!({ "first": answer("elicitation/create") })).await;
+        let asked = until(raw, &id, "input_required").await["inputRequests"].clone();
+        assert_ne!(asked, first);
+        sleep(Duration::from_secs(1)).await;
+        store.fails.store(false, Ordering::Relaxed);
+        sleep(Duration::from_secs(3)).await;
+        let record = store.memory.read(&id).await.expect("it can be read").expect("it is there");
+        assert_eq!(serde_json::to_value(&record.input_requests).unwrap(), asked);
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_store_that_fails_is_seldom_tried() {
+    let store = Arc::new(Difficult::default());
+    let server = required(tasks().store(store.clone()), async |_, cx| {
+        for step in 0.. {
+            cx.status(format!("step {step}"));
+            sleep(Duration::from_millis(1)).await;
+        }
+        String::new()
+    });
+    alone_at(&server, async |raw| {
+        started(raw, "tool", json!({})).await;
+        sleep(Duration::from_secs(1)).await;
+        store.fails.store(true, Ordering::Relaxed);
+        let before = store.updates.load(Ordering::Relaxed);
+        sleep(Duration::from_secs(60)).await;
+        // After 0.1, 1, 2, 4, 8 and 16 seconds.
+        assert_eq!(store.updates.load(Ordering::Relaxed) - before, 6);
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn status_messages_are_written_ten_times_a_second() {
+    let store = Arc::new(Difficult::default());
+    let server = required(tasks().store(store.clone()), async |_, cx| {
+        for step in 0..1000 {
+            cx.status(format!("step {step}"));
+            sleep(Duration::from_millis(1)).await;
+        }
+        std::future::pending().await
+    });
+    alone_at(&server, async |raw| {
+        let id = started(raw, "tool", json!({})).await;
+        sleep(Duration::from_secs(2)).await;
+        let updates = store.updates.load(Ordering::Relaxed);
+        assert!((10..=11).contains(&updates), "{updates}");
+        let record = store.memory.read(&id).await.expect("it can be read").expect("it is there");
+        assert_eq!(record.status_message.as_deref(), Some("step 999"));
+        cancel(raw, &id).await;
+        assert_eq!(status_in(&store.memory, &id).await, "cancelled", "an end waits for nothing");
     })
     .await;
 }

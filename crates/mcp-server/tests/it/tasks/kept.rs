@@ -1,15 +1,18 @@
 //! How long a task is there, and what ends it.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use agentwire_mcp_server::schema::TaskSupport;
-use agentwire_mcp_server::{Context, Server, ServerTool};
+use agentwire_mcp_server::schema::task_extension::TaskStatus;
+use agentwire_mcp_server::{Context, Server, ServerTool, TaskStore};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
+use super::stores::Difficult;
 use super::subject::{
     alone_at, cancel, created, in_session, opted, started, state, subject, subject_with, tasks, text, until,
 };
@@ -186,6 +189,41 @@ async fn all_that_runs_can_be_ended() {
             cancel(raw, &id).await;
         }
         assert_eq!(state(raw, &done).await, finished);
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_runs_may_end_before_the_rest_is_cancelled() {
+    let store = Arc::new(Difficult::default());
+    let server = subject_with(tasks().store(store.clone()), &Stopped::default());
+    alone_at(&server, async |raw| {
+        let soon = started(raw, "job", json!({ "seconds": 20 })).await;
+        let begun = Instant::now();
+        server.drain_tasks(Duration::from_secs(30)).await;
+        assert_eq!(begun.elapsed().as_secs(), 20, "nothing is left");
+        assert_eq!(state(raw, &soon).await["status"], "completed");
+
+        let (soon, late) = (
+            started(raw, "job", json!({ "seconds": 20 })).await,
+            started(raw, "job", json!({ "seconds": 40 })).await,
+        );
+        let begun = Instant::now();
+        server.drain_tasks(Duration::from_secs(30)).await;
+        assert_eq!(begun.elapsed().as_secs(), 30);
+        assert_eq!(state(raw, &soon).await["status"], "completed");
+        assert_eq!(state(raw, &late).await["status"], "cancelled");
+
+        // The end of a task is not lost because the store is away when it comes.
+        let soon = started(raw, "job", json!({ "seconds": 1 })).await;
+        store.fails.store(true, Ordering::Relaxed);
+        let back = async {
+            sleep(Duration::from_secs(5)).await;
+            store.fails.store(false, Ordering::Relaxed);
+        };
+        tokio::join!(server.drain_tasks(Duration::from_secs(30)), back);
+        let record = store.memory.read(&soon).await.expect("it can be read").expect("it is there");
+        assert_eq!(record.status, TaskStatus::Completed);
     })
     .await;
 }

@@ -65,6 +65,13 @@ impl Shared {
         Replica { server, tasks, node, stopped, running: running.abort_handle() }
     }
 
+    /// Waits until a node has a lease.
+    async fn has_lease(&self, replica: &Replica) {
+        while !self.stores.nodes.is_alive(replica.node.id()).await.expect("the store answers") {
+            yield_now().await;
+        }
+    }
+
     /// How a task stands in the store.
     async fn status(&self, id: &str) -> String {
         let record = self.tasks.read(id).await.expect("it can be read").expect("it is there");
@@ -76,7 +83,7 @@ impl Replica {
     /// The process has died: it renews nothing, and what ran in it still believes that it runs.
     fn die(&self, shared: &Shared) {
         self.running.abort();
-        shared.nodes.expire(self.node.lease());
+        shared.nodes.expire(self.node.id());
     }
 
     fn dropped(&self) -> usize {
@@ -192,17 +199,21 @@ async fn a_start_fails_the_tasks_of_dead_nodes_alone() {
     .await;
 }
 
+/// All leases have ended, and the node that runs the task is the last that has its own again.
 #[tokio::test(start_paused = true)]
-async fn a_task_goes_on_under_another_lease() {
+async fn a_task_goes_on_after_the_store_was_away() {
     at_two(async |shared, [first, second], [one, two]| {
         let id = started(one, "ask", json!({})).await;
         until(two, &id, "input_required").await;
-        let lease = first.node.lease();
-        shared.nodes.expire(lease);
-        while shared.tasks.read(&id).await.unwrap().unwrap().run.unwrap().lease == lease {
-            yield_now().await;
-        }
-        assert_ne!(first.node.lease(), lease);
+        first.running.abort();
+        shared.nodes.interrupt();
+        shared.has_lease(second).await;
+        assert_eq!(state(two, &id).await["status"], "input_required");
+        assert_eq!(second.tasks.recover().await.unwrap(), 0);
+        let node = first.node.clone();
+        tokio::spawn(async move { node.run(|| sleep(Duration::from_millis(100))).await });
+        shared.has_lease(first).await;
+        shared.nodes.settle();
         assert_eq!(second.tasks.recover().await.unwrap(), 0);
         update(two, &id, json!({ "name": answer("elicitation/create") })).await;
         assert_eq!(text(&until(two, &id, "completed").await["result"]), "Hello Ada");
@@ -239,7 +250,7 @@ impl MessageSource for OfSession {
 }
 
 /// A client in a session of 2025-11-25, which the server knows by that id.
-async fn in_session(server: &Server, id: SessionId, main: impl AsyncFnOnce(&mut Core<'_>)) {
+async fn in_session<T>(server: &Server, id: SessionId, main: impl AsyncFnOnce(&mut Core<'_>) -> T) -> T {
     let (near, far) = duplex(16);
     let far = far.map_ok(move |mut packet| {
         if let Packet::Frame { source, .. } = &mut packet {
@@ -250,10 +261,11 @@ async fn in_session(server: &Server, id: SessionId, main: impl AsyncFnOnce(&mut 
     let client = async {
         let mut raw = Raw::new(near);
         open(&mut raw, NEWEST, super::subject::all()).await;
-        main(&mut Core { raw: &mut raw, heard: Vec::new() }).await;
+        main(&mut Core { raw: &mut raw, heard: Vec::new() }).await
     };
-    let ((), served) = tokio::join!(client, server.serve(far));
+    let (result, served) = tokio::join!(client, server.serve(far));
     served.expect("the client leaves in good order");
+    result
 }
 
 #[tokio::test(start_paused = true)]
@@ -293,6 +305,44 @@ async fn the_result_of_a_task_comes_at_another_node_with_its_questions() {
     .await;
     in_session(&two.server, SessionId::random().unwrap(), async |other| {
         assert_eq!(other.result_of("tasks/list", json!({})).await["tasks"], json!([]));
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_of_a_session_outlives_its_connection_at_one_node() {
+    let (shared, session) = (Shared::new(), SessionId::random().unwrap());
+    let [one, two] = [shared.replica().await, shared.replica().await];
+    let id = in_session(&one.server, session, async |client| client.start("deaf", json!({})).await).await;
+    sleep(Duration::from_secs(1)).await;
+    assert_eq!((shared.status(&id).await, one.dropped()), ("working".into(), 0));
+    in_session(&two.server, session, async |client| {
+        assert_eq!(client.get(&id).await["status"], "working");
+    })
+    .await;
+    // The client ends it at the other node.
+    two.node.end_session(session);
+    sleep(Duration::from_secs(1)).await;
+    assert_eq!(one.dropped(), 1);
+    assert!(shared.tasks.read(&id).await.unwrap().is_none());
+
+    let id = in_session(&one.server, session, async |client| client.start("deaf", json!({})).await).await;
+    one.node.end_session(session);
+    sleep(Duration::from_secs(1)).await;
+    assert_eq!(one.dropped(), 2, "where it runs");
+    assert!(shared.tasks.read(&id).await.unwrap().is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_drains_takes_the_answers_of_other_nodes() {
+    at_two(async |shared, [first, _], [one, two]| {
+        let id = started(one, "ask", json!({})).await;
+        until(two, &id, "input_required").await;
+        first.running.abort();
+        let drained = first.server.drain_tasks(Duration::from_secs(30));
+        let answered = update(two, &id, json!({ "name": answer("elicitation/create") }));
+        tokio::join!(drained, answered);
+        assert_eq!(shared.status(&id).await, "completed");
     })
     .await;
 }

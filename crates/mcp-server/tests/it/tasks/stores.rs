@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use agentwire_mcp_server::{MemoryTasks, TaskCursor, TaskOwner, TaskRecord, TaskStore, TaskStoreError};
@@ -176,6 +176,8 @@ pub(super) struct Difficult {
     pub(super) memory: MemoryTasks,
     delay: Duration,
     pub(super) fails: AtomicBool,
+    /// How often a record was to be replaced.
+    pub(super) updates: AtomicUsize,
 }
 
 impl Difficult {
@@ -204,6 +206,7 @@ impl TaskStore for Difficult {
 
     fn update(&self, record: TaskRecord) -> BoxFuture<'_, Result<bool, TaskStoreError>> {
         async move {
+            self.updates.fetch_add(1, Ordering::Relaxed);
             self.suffer().await?;
             self.memory.update(record).await
         }

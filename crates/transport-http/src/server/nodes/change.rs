@@ -142,6 +142,7 @@ async fn refresh_record(sessions: &Arc<Sessions>, session: &Arc<Session>) -> Res
     let Some(new) = loaded else {
         sessions.end(session);
         sessions.forget(session.id());
+        node.note_end(session.id());
         return Err(Refusal::unknown_session());
     };
     if let Err(full) = shared.reserve(record_size(&new)) {

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use agentwire_jsonrpc::{RawJson, Request};
+use agentwire_jsonrpc::{Message, RawJson, Request};
 use agentwire_store::{BusMessage, SessionId, SessionRecord, StoreError};
+use bytestring::ByteString;
 use http::StatusCode;
 use ring::digest;
 
@@ -74,7 +75,10 @@ pub(crate) fn take_numbers(core: &Arc<EndpointCore>, session: &Arc<Session>) {
         match node.stores().records.take_streams(session.id(), NUMBERS).await {
             Ok(Some(block)) => shared.add_numbers(Some(block)),
             // The session has ended at another node.
-            Ok(None) => core_of_job.sessions.end(&session),
+            Ok(None) => {
+                core_of_job.sessions.end(&session);
+                node.note_end(session.id());
+            }
             Err(_) => shared.add_numbers(None),
         }
         session.wake_posts();
@@ -110,6 +114,6 @@ pub(crate) async fn delete(
         return Err(Refusal::unknown_session());
     }
     // A node that misses this finds no record when it restarts the time to live of that.
-    node.announce(BusMessage::SessionEnded(id));
+    node.end_session(id);
     Ok(())
 }

@@ -39,6 +39,7 @@ async fn look(core: &Arc<EndpointCore>, session: Arc<Session>) {
         Ok(false) => {
             core.sessions.end(&session);
             core.sessions.forget(session.id());
+            node.note_end(session.id());
         }
         Err(_) => {}
     }

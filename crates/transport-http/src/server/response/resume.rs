@@ -152,8 +152,8 @@ impl Missed {
                 Err(_) => come_back(text, &self.resources),
             });
         }
-        let is_alive = match &runs {
-            Some(runs) if runs.node == node.lease() => {
+        let is_dead = match &runs {
+            Some(runs) if runs.node == node.id() => {
                 // It has ended here: the store is about to have its end, or has lost it.
                 if self.settled < SETTLE_ATTEMPTS {
                     self.settled += 1;
@@ -163,12 +163,12 @@ impl Missed {
                     };
                     return Ok(Replayed { text, then: Then::More(next.boxed()) });
                 }
-                false
+                true
             }
-            Some(runs) => node.stores().nodes.is_alive(runs.node).await?,
-            None => false,
+            Some(runs) => node.is_dead(runs.node).await?,
+            None => true,
         };
-        if is_alive {
+        if !is_dead {
             return Ok(come_back(text, &self.resources));
         }
         let (session, stream) = (self.session.id(), self.after.stream);

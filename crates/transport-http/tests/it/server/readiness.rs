@@ -68,8 +68,8 @@ struct Away {
 }
 
 impl Nodes for Away {
-    fn join(&self) -> BoxFuture<'static, Result<Box<dyn Lease>, StoreError>> {
-        self.nodes.join()
+    fn join(&self, node: NodeId) -> BoxFuture<'static, Result<Box<dyn Lease>, StoreError>> {
+        self.nodes.join(node)
     }
 
     fn is_alive(&self, node: NodeId) -> BoxFuture<'static, Result<bool, StoreError>> {

@@ -79,7 +79,7 @@ async fn a_stream_that_another_node_has_taken_over_is_cut() {
     let session = cluster.open(0).await;
     let mut body = cluster.post(0, &session, &request(5, "wait", json!({}))).await.into_body();
     let primed = piece(&mut body).await.unwrap();
-    cluster.leases.expire(cluster.replicas[0].node.lease());
+    cluster.kill(0).await;
     let resumed = rest(cluster.get(1, &session, Some(&last_id(&primed))).await).await;
     assert_eq!(messages(&resumed)[0]["error"]["code"], -32603, "{resumed}");
     // The first node was only slow. What it has to say comes too late.

@@ -1,7 +1,9 @@
 //! Sessions that go on at other nodes.
 
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
+use agentwire_store::{BusEvent, BusMessage, NodeListener, SessionId};
 use agentwire_transport_http::server::EndpointConfig;
 use http::StatusCode;
 use serde_json::json;
@@ -155,6 +157,47 @@ async fn a_node_that_missed_the_end_of_a_session_learns_of_it() {
         tokio::time::sleep(MINUTE).await;
     }
     assert_eq!((statuses[0], statuses[3]), (StatusCode::OK, StatusCode::NOT_FOUND));
+}
+
+#[derive(Default)]
+struct Ends(Mutex<Vec<SessionId>>);
+
+impl NodeListener for Ends {
+    fn on_event(&self, event: &BusEvent) {
+        if let BusEvent::Message(BusMessage::SessionEnded(session)) = event {
+            self.0.lock().unwrap().push(*session);
+        }
+    }
+}
+
+/// What else a process has of a session ends with it, and not with its connection at one node.
+#[tokio::test(start_paused = true)]
+async fn every_part_of_a_process_learns_of_the_end_of_a_session() {
+    let mut cluster = Cluster::start(2, EndpointConfig::new().idle(10 * MINUTE)).await;
+    let ends = [0, 1].map(|at| {
+        let ends = Arc::new(Ends::default());
+        let listener: Weak<dyn NodeListener> = Arc::<Ends>::downgrade(&ends);
+        cluster.replicas[at].node.listen(listener);
+        ends
+    });
+    let heard = || [0, 1].map(|at: usize| std::mem::take(&mut *ends[at].0.lock().unwrap()));
+    let session = cluster.open(0).await;
+    for _ in 0..20 {
+        assert_eq!(cluster.echo(1, &session).await, StatusCode::OK);
+        tokio::time::sleep(MINUTE).await;
+    }
+    assert_eq!(heard(), [vec![], vec![]], "one node has dropped its connection");
+    assert_eq!(cluster.delete(0, &session).await, StatusCode::NO_CONTENT);
+    tokio::time::sleep(MINUTE).await;
+    assert_eq!(heard(), [vec![id(&session)], vec![id(&session)]]);
+
+    let session = cluster.open(0).await;
+    assert!(cluster.stores.records.delete(id(&session)).await.unwrap());
+    for _ in 0..4 {
+        cluster.echo(0, &session).await;
+        tokio::time::sleep(MINUTE).await;
+    }
+    assert_eq!(heard()[0], [id(&session)], "it has found out");
 }
 
 #[tokio::test(start_paused = true)]

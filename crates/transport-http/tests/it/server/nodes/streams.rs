@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use agentwire_store::{NodeId, Runs};
 use agentwire_transport_http::server::EndpointConfig;
 use http::StatusCode;
 use serde_json::json;
 
 use super::super::script::{notification, request};
 use super::super::time::piece;
-use super::cluster::{Cluster, last_id, messages, rest};
+use super::cluster::{Cluster, id, last_id, messages, rest};
 
 #[tokio::test(start_paused = true)]
 async fn a_client_resumes_a_stream_at_any_node() {
@@ -97,17 +98,41 @@ async fn a_stream_goes_on_at_a_node_that_has_lost_its_lease() {
     let session = cluster.open(0).await;
     let mut body = cluster.post(0, &session, &request(5, "wait", json!({}))).await.into_body();
     let primed = last_id(&piece(&mut body).await.unwrap());
-    let lost = cluster.replicas[0].node.lease();
-    cluster.leases.expire(lost);
+    let node = cluster.replicas[0].node.id();
+    cluster.leases.expire(node);
     let renewed = async {
-        while cluster.replicas[0].node.lease() == lost {
+        while !cluster.stores.nodes.is_alive(node).await.unwrap() {
             tokio::task::yield_now().await;
         }
     };
     tokio::time::timeout(Duration::from_secs(60), renewed).await.unwrap();
+    let elsewhere = rest(cluster.get(1, &session, Some(&primed)).await).await;
+    assert!(messages(&elsewhere).is_empty(), "it is not taken over: {elsewhere}");
     let mut resumed = cluster.get(0, &session, Some(&primed)).await.into_body();
     cluster.post(0, &session, &notification("finish")).await;
     assert_eq!(messages(&piece(&mut resumed).await.unwrap())[0]["result"], "late");
+}
+
+/// The store was away for longer than all leases. The node that resumes the stream has its own again, and the other not yet.
+#[tokio::test(start_paused = true)]
+async fn a_stream_is_not_taken_over_because_the_store_was_away() {
+    let mut cluster = Cluster::start(1, EndpointConfig::new()).await;
+    let session = cluster.open(0).await;
+    let runs = Runs::new(NodeId::new(1), vec![5_u64.into()]);
+    cluster.stores.events.begin(id(&session), 900, runs).wait().await.unwrap();
+    cluster.leases.interrupt();
+    let node = cluster.replicas[0].node.id();
+    while !cluster.stores.nodes.is_alive(node).await.unwrap() {
+        tokio::task::yield_now().await;
+    }
+    let early = rest(cluster.get(0, &session, Some("900-0")).await).await;
+    assert!(messages(&early).is_empty() && early.contains("retry: "), "{early}");
+    cluster.leases.settle();
+    let late = rest(cluster.get(0, &session, Some("900-0")).await).await;
+    assert_eq!(
+        (&messages(&late)[0]["id"], &messages(&late)[0]["error"]["code"]),
+        (&json!(5), &json!(-32603))
+    );
 }
 
 #[tokio::test(start_paused = true)]

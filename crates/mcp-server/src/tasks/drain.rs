@@ -1,0 +1,64 @@
+//! The end of the tasks that run in this process, before it ends.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use agentwire_peer::{Clock, TokioClock};
+use futures::future::{Either, join_all, pending, select};
+
+use super::handle::TaskHandle;
+use super::registry::TaskRegistry;
+
+/// How long a node waits before it tries again to reach the store.
+const PAUSE: Duration = Duration::from_millis(250);
+
+/// Cancels all tasks at once, and waits until that is written.
+pub(crate) fn cancel(registry: &TaskRegistry) -> impl Future<Output = ()> + Send + use<> {
+    let handles = running(registry);
+    for handle in &handles {
+        handle.cancel("the server ends");
+    }
+    async move {
+        join_all(handles.iter().map(|handle| handle.written())).await;
+    }
+}
+
+/// Lets all tasks end for up to `grace`, with their answers from other nodes, and cancels the rest.
+pub(crate) async fn drain(registry: &TaskRegistry, grace: Duration) {
+    let clock = TokioClock::default();
+    let mut ended = pin!(async {
+        loop {
+            let handles = running(registry);
+            if handles.is_empty() {
+                return;
+            }
+            join_all(handles.iter().map(|handle| handle.done())).await;
+        }
+    });
+    let mut time = pin!(async {
+        match clock.now().checked_add(grace) {
+            Some(end) => clock.sleep_until(end).await,
+            None => pending().await,
+        }
+    });
+    // The transport may have been what ran the node.
+    let received = pin!(async {
+        let Some(node) = registry.node() else { return pending::<()>().await };
+        let pause = || clock.sleep_until(clock.now() + PAUSE);
+        loop {
+            node.run(pause).await;
+            pause().await;
+        }
+    });
+    match select(select(&mut ended, &mut time), received).await {
+        Either::Left((Either::Left(_), _)) => {}
+        _ => cancel(registry).await,
+    }
+}
+
+fn running(registry: &TaskRegistry) -> Vec<Arc<TaskHandle>> {
+    let mut handles = registry.all();
+    handles.retain(|handle| !handle.is_done());
+    handles
+}
