@@ -3,9 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use agentwire_jsonrpc::{Message, RawJson, Request};
-use agentwire_store::{BusMessage, SessionId, SessionRecord, StoreError};
-use bytestring::ByteString;
+use agentwire_jsonrpc::{RawJson, Request};
+use agentwire_store::{SessionId, SessionRecord, StoreError};
 use http::StatusCode;
 use ring::digest;
 
