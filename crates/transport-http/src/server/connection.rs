@@ -13,7 +13,7 @@ use crate::server::Head;
 use crate::server::nodes::address;
 use crate::server::nodes::change::send_stored;
 use crate::server::resources::Resources;
-use crate::server::session::{Answered, Session};
+use crate::server::session::{Session, WaitingAnswer};
 use crate::server::sessions::Sessions;
 
 /// One session with a client, from `initialize` until one side ends it: a transport to be served.
@@ -87,7 +87,7 @@ impl Sink<Packet> for Connection {
                 address::outgoing(node.id(), &mut frame);
                 let changes = self.session.shared().map(|shared| shared.take_answered(&frame));
                 if let Some(changes) = changes.filter(|changes| !changes.is_empty()) {
-                    send_stored(&self.sessions, &self.session, Answered { frame, in_reply_to, changes });
+                    send_stored(&self.sessions, &self.session, WaitingAnswer { frame, in_reply_to, changes });
                     return Ok(());
                 }
             }

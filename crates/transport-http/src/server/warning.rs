@@ -41,11 +41,11 @@ const INTERVAL: Duration = Duration::from_secs(1);
 #[derive(Clone, Default)]
 pub(crate) struct Warnings {
     receive: Option<Arc<dyn Fn(EndpointWarning) + Send + Sync>>,
-    silent: Arc<Mutex<Silent>>,
+    history: Arc<Mutex<WarningHistory>>,
 }
 
 #[derive(Default)]
-struct Silent {
+struct WarningHistory {
     /// When the last warning was given.
     last: Option<Instant>,
     /// How many were not given since.
@@ -61,14 +61,14 @@ impl Warnings {
     #[cold]
     pub(crate) fn foreign_session(&self, principal: Option<&Principal>) {
         let Some(receive) = &self.receive else { return };
-        let (mut silent, now) = (self.silent.lock(), Instant::now());
-        if silent.last.is_some_and(|last| now.duration_since(last) < INTERVAL) {
-            silent.others += 1;
+        let (mut history, now) = (self.history.lock(), Instant::now());
+        if history.last.is_some_and(|last| now.duration_since(last) < INTERVAL) {
+            history.others += 1;
             return;
         }
-        silent.last = Some(now);
-        let others = std::mem::take(&mut silent.others);
-        drop(silent);
+        history.last = Some(now);
+        let others = std::mem::take(&mut history.others);
+        drop(history);
         receive(EndpointWarning::ForeignSession { principal: principal.cloned(), others });
     }
 }

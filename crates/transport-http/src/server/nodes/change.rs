@@ -10,7 +10,7 @@ use crate::server::Head;
 use crate::server::nodes::message::{self, Change, member, method_of, uri};
 use crate::server::record_limits::{RecordLimits, record_size};
 use crate::server::refusal::Refusal;
-use crate::server::session::{Answered, Session, SharedSession};
+use crate::server::session::{Session, SharedSession, WaitingAnswer};
 use crate::server::sessions::Sessions;
 
 /// How often a change is tried while other nodes change the same record.
@@ -31,14 +31,14 @@ pub(crate) fn check(
 
 /// Stores the changes that the service of a session has made for its client, and sends the answers after that, in their order: a client
 /// that has read an answer finds the change at any node.
-pub(crate) fn send_stored(sessions: &Arc<Sessions>, session: &Arc<Session>, answered: Answered) {
+pub(crate) fn send_stored(sessions: &Arc<Sessions>, session: &Arc<Session>, answered: WaitingAnswer) {
     if session.shared().is_none_or(|shared| !shared.push_answered(answered)) {
         return;
     }
     let (sessions, session) = (sessions.clone(), session.clone());
     sessions.resources().clone().spawn(async move {
         while let Some(answered) = session.shared().and_then(SharedSession::next_answered) {
-            let Answered { mut frame, in_reply_to, changes } = answered;
+            let WaitingAnswer { mut frame, in_reply_to, changes } = answered;
             let (ids, changes): (Vec<_>, Vec<_>) = changes.into_iter().unzip();
             if let Err(refusal) = store(&sessions, &session, changes.clone()).await {
                 take_back(&session, &changes);

@@ -12,17 +12,17 @@ use agentwire_store::{Listening, NodeId};
 /// Which node delivers, as far as this one knows.
 #[derive(Debug)]
 pub(super) struct Delivery {
-    place: Place,
+    deliverer: Deliverer,
     /// The newest GET that this node knows of.
     newest: Listening,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
-    Here,
+enum Deliverer {
+    This,
     Other,
     /// The node that did has ended, and no GET has been opened since: each node keeps what there is.
-    Nowhere,
+    Nobody,
 }
 
 /// What is to be done where another node listens.
@@ -39,23 +39,23 @@ pub(super) enum Reaction {
 impl Delivery {
     /// The node that opens a session delivers at first.
     pub(super) fn new(is_opener: bool) -> Self {
-        let place = if is_opener { Place::Here } else { Place::Other };
-        Self { place, newest: Listening { since: 0, node: NodeId::new(0) } }
+        let deliverer = if is_opener { Deliverer::This } else { Deliverer::Other };
+        Self { deliverer, newest: Listening { since: 0, node: NodeId::new(0) } }
     }
 
     /// Whether another node delivers.
     pub(super) fn is_elsewhere(&self) -> bool {
-        self.place == Place::Other
+        self.deliverer == Deliverer::Other
     }
 
     /// The newest GET, where this node delivers.
     pub(super) fn own(&self) -> Option<Listening> {
-        (self.place == Place::Here).then_some(self.newest)
+        (self.deliverer == Deliverer::This).then_some(self.newest)
     }
 
     /// Leaves delivery to another node. Returns whether this one has delivered.
     pub(super) fn leave(&mut self) -> bool {
-        std::mem::replace(&mut self.place, Place::Other) == Place::Here
+        std::mem::replace(&mut self.deliverer, Deliverer::Other) == Deliverer::This
     }
 
     /// The client has opened a GET here.
@@ -64,20 +64,20 @@ impl Delivery {
         let now = u64::try_from(now.as_micros()).unwrap_or(u64::MAX);
         // Where a clock is behind, a GET is still newer than those that are known.
         let since = now.max(self.newest.since.saturating_add(1));
-        *self = Self { place: Place::Here, newest: Listening { since, node } };
+        *self = Self { deliverer: Deliverer::This, newest: Listening { since, node } };
         self.newest
     }
 
     /// The client has opened a GET at another node. `listens` says whether one is open here.
     pub(super) fn yield_to(&mut self, other: Listening, listens: bool) -> Reaction {
-        if self.place == Place::Here && listens && other < self.newest {
+        if self.deliverer == Deliverer::This && listens && other < self.newest {
             return Reaction::Claim(self.newest);
         }
         self.newest = self.newest.max(other);
-        match std::mem::replace(&mut self.place, Place::Other) {
-            Place::Here => Reaction::Yield { hands_over: true },
-            Place::Nowhere => Reaction::Yield { hands_over: false },
-            Place::Other => Reaction::Nothing,
+        match std::mem::replace(&mut self.deliverer, Deliverer::Other) {
+            Deliverer::This => Reaction::Yield { hands_over: true },
+            Deliverer::Nobody => Reaction::Yield { hands_over: false },
+            Deliverer::Other => Reaction::Nothing,
         }
     }
 
@@ -85,10 +85,10 @@ impl Delivery {
     pub(super) fn end_of(&mut self, other: NodeId, node: NodeId, listens: bool) -> Reaction {
         // A session that was loaded later has not heard of the GET.
         let is_known = self.newest.since > 0;
-        if self.place != Place::Other || is_known && self.newest.node != other {
+        if self.deliverer != Deliverer::Other || is_known && self.newest.node != other {
             return Reaction::Nothing;
         }
-        self.place = Place::Nowhere;
+        self.deliverer = Deliverer::Nobody;
         if listens { Reaction::Claim(self.claim(node)) } else { Reaction::Nothing }
     }
 }
@@ -109,7 +109,7 @@ mod tests {
         let (low, high) = (first.min(second), first.max(second));
         assert!(matches!(newer.yield_to(low, true), Reaction::Claim(own) if own == high));
         assert!(matches!(older.yield_to(high, true), Reaction::Yield { hands_over: true }));
-        assert_eq!((older.place, newer.place), (Place::Other, Place::Here));
+        assert_eq!((older.deliverer, newer.deliverer), (Deliverer::Other, Deliverer::This));
         // One that has heard of the other is newer, whatever its clock.
         let third = older.claim(ONE);
         assert!(third > high);
@@ -129,9 +129,9 @@ mod tests {
         let mut two = Delivery::new(false);
         two.yield_to(Listening { since: 7, node: ONE }, false);
         assert!(matches!(two.end_of(TWO, TWO, false), Reaction::Nothing));
-        assert_eq!(two.place, Place::Other, "it has not delivered");
+        assert_eq!(two.deliverer, Deliverer::Other, "it has not delivered");
         two.end_of(ONE, TWO, false);
-        assert_eq!(two.place, Place::Nowhere);
+        assert_eq!(two.deliverer, Deliverer::Nobody);
         let other = Listening { since: 9, node: NodeId::new(3) };
         assert!(matches!(two.yield_to(other, false), Reaction::Yield { hands_over: false }));
         assert!(matches!(two.end_of(NodeId::new(3), TWO, true), Reaction::Claim(own) if own > other));

@@ -24,7 +24,7 @@ const MAX_UNSAVED: usize = 256;
 
 /// An answer of the service that is sent once the record of the session has what it answers.
 #[derive(Debug)]
-pub(crate) struct Answered {
+pub(crate) struct WaitingAnswer {
     pub(crate) frame: Frame,
     pub(crate) in_reply_to: Option<RequestId>,
     /// The changes, by the ids of their requests.
@@ -41,7 +41,7 @@ pub(crate) struct SharedSession {
     /// The changes that the service has been asked for and has not answered.
     requested: Mutex<Vec<(RequestId, Change)>>,
     /// The answers that wait until the record is stored, at most one for each unanswered request.
-    answered: Mutex<AnsweredQueue>,
+    answered: Mutex<AnswerQueue>,
     numbers: Mutex<Numbers>,
     /// Whether a job takes numbers.
     taking: AtomicBool,
@@ -62,8 +62,8 @@ pub(crate) struct SharedSession {
 }
 
 #[derive(Debug, Default)]
-struct AnsweredQueue {
-    waiting: VecDeque<Answered>,
+struct AnswerQueue {
+    waiting: VecDeque<WaitingAnswer>,
     /// Whether a job takes them.
     taken: bool,
 }
@@ -149,14 +149,14 @@ impl SharedSession {
     }
 
     /// Adds an answer that waits. Returns whether a job should take it.
-    pub(crate) fn push_answered(&self, answered: Answered) -> bool {
+    pub(crate) fn push_answered(&self, answered: WaitingAnswer) -> bool {
         let mut queue = self.answered.lock();
         queue.waiting.push_back(answered);
         !std::mem::replace(&mut queue.taken, true)
     }
 
     /// The next answer that waits. None ends the job.
-    pub(crate) fn next_answered(&self) -> Option<Answered> {
+    pub(crate) fn next_answered(&self) -> Option<WaitingAnswer> {
         let mut queue = self.answered.lock();
         let next = queue.waiting.pop_front();
         queue.taken = next.is_some();
