@@ -86,7 +86,7 @@ async fn a_caller_has_a_bounded_number_of_sessions() {
     assert_eq!(other.load(used).await.unwrap(), Some(record(Some("ada"))));
     let start = Instant::now();
     while start.elapsed() < 2 * short {
-        assert!(other.touch(used).await.unwrap());
+        assert!(other.touch(used, short).await.unwrap());
         tokio::time::sleep(short / 20).await;
     }
     assert!(open(&store, Some("ada"), HOUR).await.is_err());
