@@ -39,8 +39,9 @@ pub enum BusMessage {
     Client(SessionId, RawJson),
     /// The client of a session has opened a stream for what belongs to no request: that node sends what all nodes have for it.
     Listens(SessionId, Listening),
-    /// That node, which did, does not have the session any more.
-    ListenerLeft(SessionId, NodeId),
+    /// No such stream of a session is open any more at that node, which has sent there what all nodes have. With true, it keeps what
+    /// comes; with false, it does not have the session any more.
+    ListenerLeft(SessionId, NodeId, bool),
     /// A notification of the server that the sender has kept for the client of a session, for the node where that listens.
     Server(SessionId, RawJson),
 }

@@ -36,9 +36,9 @@ impl NodeListener for BusListener {
                     session.other_listens(*listening, &core.resources);
                 }
             }
-            BusEvent::Message(BusMessage::ListenerLeft(id, node)) => {
+            BusEvent::Message(BusMessage::ListenerLeft(id, node, keeps)) => {
                 if let Some(session) = core.sessions.get(*id) {
-                    session.other_left(*node, &core.resources);
+                    session.other_left((*node, *keeps), &core.resources);
                 }
             }
             BusEvent::Message(BusMessage::Server(id, message)) => {

@@ -18,7 +18,9 @@ pub(crate) fn tick(core: &Arc<EndpointCore>) {
         return;
     }
     let (now, every) = (core.resources.now(), (core.resources.ticks.idle / 10).max(1));
-    let due: Vec<_> = core.sessions.all().into_iter().filter(|session| session.is_due(now, every)).collect();
+    let sessions = core.sessions.all();
+    sessions.iter().for_each(|session| session.note_left(&core.resources));
+    let due: Vec<_> = sessions.into_iter().filter(|session| session.is_due(now, every)).collect();
     if due.is_empty() {
         return;
     }

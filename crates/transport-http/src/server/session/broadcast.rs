@@ -58,8 +58,18 @@ impl Session {
         }
     }
 
-    /// Another node does not have the session any more.
-    pub(crate) fn other_left(&self, other: NodeId, resources: &Resources) {
+    /// Tells other nodes that no GET is open here any more, once.
+    pub(crate) fn note_left(&self, resources: &Resources) {
+        if let Some((node, shared)) = resources.config.shared_node().zip(self.shared())
+            && self.lock().listener().is_none()
+            && shared.delivery.lock().ends()
+        {
+            self.publish(BusMessage::ListenerLeft(self.id, node.id(), true), node, resources);
+        }
+    }
+
+    /// The client has no GET any more at another node.
+    pub(crate) fn other_left(&self, other: (NodeId, bool), resources: &Resources) {
         let Some((node, shared)) = resources.config.shared_node().zip(self.shared()) else { return };
         let listens = self.lock().listener().is_some();
         if let Reaction::Claim(own) = shared.delivery.lock().end_of(other, node.id(), listens) {
@@ -80,7 +90,7 @@ impl Session {
         if let Some((node, shared)) = resources.config.shared_node().zip(self.shared())
             && shared.delivery.lock().leave()
         {
-            self.publish(BusMessage::ListenerLeft(self.id, node.id()), node, resources);
+            self.publish(BusMessage::ListenerLeft(self.id, node.id(), false), node, resources);
         }
     }
 

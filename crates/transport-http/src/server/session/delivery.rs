@@ -15,6 +15,8 @@ pub(super) struct Delivery {
     deliverer: Deliverer,
     /// The newest GET that this node knows of.
     newest: Listening,
+    /// Whether it is here and other nodes do not know of its end.
+    is_announced: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +42,7 @@ impl Delivery {
     /// The node that opens a session delivers at first.
     pub(super) fn new(is_opener: bool) -> Self {
         let deliverer = if is_opener { Deliverer::This } else { Deliverer::Other };
-        Self { deliverer, newest: Listening { since: 0, node: NodeId::new(0) } }
+        Self { deliverer, newest: Listening { since: 0, node: NodeId::new(0) }, is_announced: false }
     }
 
     /// Whether another node delivers.
@@ -64,7 +66,7 @@ impl Delivery {
         let now = u64::try_from(now.as_micros()).unwrap_or(u64::MAX);
         // Where a clock is behind, a GET is still newer than those that are known.
         let since = now.max(self.newest.since.saturating_add(1));
-        *self = Self { deliverer: Deliverer::This, newest: Listening { since, node } };
+        *self = Self { deliverer: Deliverer::This, newest: Listening { since, node }, is_announced: true };
         self.newest
     }
 
@@ -73,7 +75,7 @@ impl Delivery {
         if self.deliverer == Deliverer::This && listens && other < self.newest {
             return Reaction::Claim(self.newest);
         }
-        self.newest = self.newest.max(other);
+        self.newest = Listening { since: self.newest.since.max(other.since), node: other.node };
         match std::mem::replace(&mut self.deliverer, Deliverer::Other) {
             Deliverer::This => Reaction::Yield { hands_over: true },
             Deliverer::Nobody => Reaction::Yield { hands_over: false },
@@ -81,15 +83,25 @@ impl Delivery {
         }
     }
 
-    /// A node that has delivered does not any more.
-    pub(super) fn end_of(&mut self, other: NodeId, node: NodeId, listens: bool) -> Reaction {
+    /// Whether other nodes should learn that no GET is open here any more: a client may have an older one elsewhere.
+    pub(super) fn ends(&mut self) -> bool {
+        self.deliverer == Deliverer::This && std::mem::take(&mut self.is_announced)
+    }
+
+    /// A node that has delivered has no GET any more. `keeps` says whether it keeps what comes, `listens` whether a GET is open here.
+    pub(super) fn end_of(&mut self, (other, keeps): (NodeId, bool), node: NodeId, listens: bool) -> Reaction {
         // A session that was loaded later has not heard of the GET.
         let is_known = self.newest.since > 0;
         if self.deliverer != Deliverer::Other || is_known && self.newest.node != other {
             return Reaction::Nothing;
         }
-        self.deliverer = Deliverer::Nobody;
-        if listens { Reaction::Claim(self.claim(node)) } else { Reaction::Nothing }
+        if listens {
+            return Reaction::Claim(self.claim(node));
+        }
+        if !keeps {
+            self.deliverer = Deliverer::Nobody;
+        }
+        Reaction::Nothing
     }
 }
 
@@ -128,12 +140,14 @@ mod tests {
     fn each_node_keeps_what_there_is_once_the_one_that_delivered_has_ended() {
         let mut two = Delivery::new(false);
         two.yield_to(Listening { since: 7, node: ONE }, false);
-        assert!(matches!(two.end_of(TWO, TWO, false), Reaction::Nothing));
+        assert!(matches!(two.end_of((TWO, false), TWO, false), Reaction::Nothing));
         assert_eq!(two.deliverer, Deliverer::Other, "it has not delivered");
-        two.end_of(ONE, TWO, false);
+        two.end_of((ONE, true), TWO, false);
+        assert_eq!(two.deliverer, Deliverer::Other, "it keeps what comes");
+        two.end_of((ONE, false), TWO, false);
         assert_eq!(two.deliverer, Deliverer::Nobody);
         let other = Listening { since: 9, node: NodeId::new(3) };
         assert!(matches!(two.yield_to(other, false), Reaction::Yield { hands_over: false }));
-        assert!(matches!(two.end_of(NodeId::new(3), TWO, true), Reaction::Claim(own) if own > other));
+        assert!(matches!(two.end_of((NodeId::new(3), true), TWO, true), Reaction::Claim(own) if own > other));
     }
 }

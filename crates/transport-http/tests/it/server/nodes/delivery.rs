@@ -71,6 +71,20 @@ async fn what_was_kept_at_one_node_is_reported_at_another() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_older_stream_delivers_once_the_newer_one_is_closed() {
+    let mut cluster = Cluster::start(2, EndpointConfig::new()).await;
+    let session = cluster.open(0).await;
+    let mut older = cluster.listening(0, &session).await;
+    let newer = cluster.listening(1, &session).await;
+    drop(newer);
+    cluster.change(&[0, 1], &session, 1).await;
+    // The nodes agree at the next tick.
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    cluster.change(&[0, 1], &session, 2).await;
+    assert_eq!(reported(&mut older).await, [1, 2]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_end_of_a_node_loses_and_doubles_no_change() {
     let mut cluster = Cluster::start(3, EndpointConfig::new()).await;
     let session = cluster.open(0).await;
