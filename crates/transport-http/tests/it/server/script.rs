@@ -228,10 +228,7 @@ async fn answer(
     let params: Value = request.params.and_then(|params| params.decode().ok()).unwrap_or_default();
     let number = |name: &str| params[name].as_u64().unwrap();
     match &*request.method {
-        "initialize" if params["protocolVersion"] == "refuse" => {
-            let error = Response::new(id, Err(ErrorObject::invalid_params("no")));
-            let _ = connection.send(Message::from(error).into()).await;
-        }
+        "initialize" if params["protocolVersion"] == "refuse" => drop(connection.send(refusal(id)).await),
         // Another node gets no answer when it opens the session again.
         "initialize"
             if params["capabilities"]["once"] == true && ANSWERED_ONCE.swap(true, Ordering::SeqCst) => {}
@@ -240,8 +237,7 @@ async fn answer(
             if params["level"] == "bogus"
                 || params["uri"].as_str().is_some_and(|uri| uri.starts_with("no:")) =>
         {
-            let error = Response::new(id, Err(ErrorObject::invalid_params("no")));
-            let _ = connection.send(Message::from(error).into()).await;
+            drop(connection.send(refusal(id)).await);
         }
         "logging/setLevel"
         | "resources/subscribe"
@@ -298,6 +294,10 @@ async fn answer(
             let _ = connection.send(Message::from(error).into()).await;
         }
     }
+}
+
+fn refusal(id: RequestId) -> Packet {
+    Message::from(Response::new(id, Err(ErrorObject::invalid_params("no")))).into()
 }
 
 async fn answer_batch(
