@@ -18,6 +18,7 @@ const COMMANDS: &[&[&str]] = &[
     &["EXISTS", "KEY"],
     &["TYPE", "KEY"],
     &["PEXPIRE", "KEY", "10000"],
+    &["PTTL", "KEY"],
     &["XADD", "KEY", "NOMKSTREAM", "*", "a", "1"],
     &["XRANGE", "KEY", "-", "+", "COUNT", "1"],
     &["XREVRANGE", "KEY", "+", "-", "COUNT", "1"],
