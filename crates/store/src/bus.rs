@@ -48,11 +48,19 @@ pub enum BusMessage {
 
 /// Where and when a client has opened a stream for what belongs to no request. Of two, the newer is the greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Listening {
     /// Microseconds since 1970 by the node's clock, and more than in any other that the node knew of.
     pub since: u64,
     /// The node.
     pub node: NodeId,
+}
+
+impl Listening {
+    /// A stream that was opened at that time.
+    pub fn new(since: u64, node: NodeId) -> Self {
+        Self { since, node }
+    }
 }
 
 impl BusMessage {

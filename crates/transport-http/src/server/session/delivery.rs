@@ -42,7 +42,7 @@ impl Delivery {
     /// The node that opens a session delivers at first.
     pub(super) fn new(is_opener: bool) -> Self {
         let deliverer = if is_opener { Deliverer::This } else { Deliverer::Other };
-        Self { deliverer, newest: Listening { since: 0, node: NodeId::new(0) }, is_announced: false }
+        Self { deliverer, newest: Listening::new(0, NodeId::new(0)), is_announced: false }
     }
 
     /// Whether another node delivers.
@@ -66,7 +66,7 @@ impl Delivery {
         let now = u64::try_from(now.as_micros()).unwrap_or(u64::MAX);
         // Where a clock is behind, a GET is still newer than those that are known.
         let since = now.max(self.newest.since.saturating_add(1));
-        *self = Self { deliverer: Deliverer::This, newest: Listening { since, node }, is_announced: true };
+        *self = Self { deliverer: Deliverer::This, newest: Listening::new(since, node), is_announced: true };
         self.newest
     }
 
@@ -75,7 +75,7 @@ impl Delivery {
         if self.deliverer == Deliverer::This && listens && other < self.newest {
             return Reaction::Claim(self.newest);
         }
-        self.newest = Listening { since: self.newest.since.max(other.since), node: other.node };
+        self.newest = Listening::new(self.newest.since.max(other.since), other.node);
         match std::mem::replace(&mut self.deliverer, Deliverer::Other) {
             Deliverer::This => Reaction::Yield { hands_over: true },
             Deliverer::Nobody => Reaction::Yield { hands_over: false },
@@ -132,21 +132,21 @@ mod tests {
     fn a_node_whose_client_has_left_yields_to_any() {
         let mut one = Delivery::new(true);
         one.claim(ONE);
-        let old = Listening { since: 1, node: TWO };
+        let old = Listening::new(1, TWO);
         assert!(matches!(one.yield_to(old, false), Reaction::Yield { hands_over: true }));
     }
 
     #[test]
     fn each_node_keeps_what_there_is_once_the_one_that_delivered_has_ended() {
         let mut two = Delivery::new(false);
-        two.yield_to(Listening { since: 7, node: ONE }, false);
+        two.yield_to(Listening::new(7, ONE), false);
         assert!(matches!(two.end_of((TWO, false), TWO, false), Reaction::Nothing));
         assert_eq!(two.deliverer, Deliverer::Other, "it has not delivered");
         two.end_of((ONE, true), TWO, false);
         assert_eq!(two.deliverer, Deliverer::Other, "it keeps what comes");
         two.end_of((ONE, false), TWO, false);
         assert_eq!(two.deliverer, Deliverer::Nobody);
-        let other = Listening { since: 9, node: NodeId::new(3) };
+        let other = Listening::new(9, NodeId::new(3));
         assert!(matches!(two.yield_to(other, false), Reaction::Yield { hands_over: false }));
         assert!(matches!(two.end_of((NodeId::new(3), true), TWO, true), Reaction::Claim(own) if own > other));
     }
