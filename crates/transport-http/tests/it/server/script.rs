@@ -229,8 +229,7 @@ async fn answer(
     let number = |name: &str| params[name].as_u64().unwrap();
     match &*request.method {
         "initialize" if params["protocolVersion"] == "refuse" => {
-            let error = Response::new(id, Err(ErrorObject::invalid_params("no")));
-            let _ = connection.send(Message::from(error).into()).await;
+            let _ = connection.send(refusal(id)).await;
         }
         // Another node gets no answer when it opens the session again.
         "initialize"
@@ -240,8 +239,7 @@ async fn answer(
             if params["level"] == "bogus"
                 || params["uri"].as_str().is_some_and(|uri| uri.starts_with("no:")) =>
         {
-            let error = Response::new(id, Err(ErrorObject::invalid_params("no")));
-            let _ = connection.send(Message::from(error).into()).await;
+            let _ = connection.send(refusal(id)).await;
         }
         "logging/setLevel"
         | "resources/subscribe"
@@ -315,6 +313,10 @@ async fn answer_batch(
     if !answers.is_empty() {
         let _ = connection.send(Packet::new(Frame::Batch(answers))).await;
     }
+}
+
+fn refusal(id: RequestId) -> Packet {
+    Message::from(Response::new(id, Err(ErrorObject::invalid_params("no")))).into()
 }
 
 fn result(id: &RequestId, value: &Value) -> Packet {
