@@ -133,8 +133,8 @@ impl Node {
     /// Of equal messages that wait, the listeners get one.
     pub async fn run<P: Future<Output = ()>>(&self, pause: impl Fn() -> P) {
         let Some(subscription) = self.0.subscription.lock().take() else { return };
-        let kept = Kept { node: self, subscription: Some(subscription) };
-        select(pin!(self.receive_all(kept, &pause)), pin!(self.send_all(&pause))).await;
+        let guard = SubscriptionGuard { node: self, subscription: Some(subscription) };
+        select(pin!(self.receive_all(guard, &pause)), pin!(self.send_all(&pause))).await;
     }
 
     /// Sends what is announced.
@@ -148,12 +148,16 @@ impl Node {
         }
     }
 
-    async fn receive_all<P: Future<Output = ()>>(&self, mut kept: Kept<'_>, pause: &impl Fn() -> P) {
+    async fn receive_all<P: Future<Output = ()>>(
+        &self,
+        mut guard: SubscriptionGuard<'_>,
+        pause: &impl Fn() -> P,
+    ) {
         while !self.is_released() {
-            let Some(subscription) = &mut kept.subscription else {
+            let Some(subscription) = &mut guard.subscription else {
                 match self.0.stores.bus.subscribe(self.0.id).await {
                     Ok(subscription) => {
-                        kept.subscription = Some(subscription);
+                        guard.subscription = Some(subscription);
                         self.each(|listener| listener.on_event(&BusEvent::Missed));
                     }
                     Err(_) => pause().await,
@@ -162,7 +166,7 @@ impl Node {
             };
             let lost = self.0.lease.lock().lost();
             if !self.receive(subscription, lost).await {
-                kept.subscription = None;
+                guard.subscription = None;
             } else if !self.is_released() && self.take_lease().await.is_err() {
                 pause().await;
             }
@@ -271,12 +275,12 @@ async fn yield_now() {
 }
 
 /// Gives the subscription back when [`Node::run`] is dropped.
-struct Kept<'a> {
+struct SubscriptionGuard<'a> {
     node: &'a Node,
     subscription: Option<Subscription>,
 }
 
-impl Drop for Kept<'_> {
+impl Drop for SubscriptionGuard<'_> {
     fn drop(&mut self) {
         if let Some(subscription) = self.subscription.take() {
             *self.node.0.subscription.lock() = Some(subscription);

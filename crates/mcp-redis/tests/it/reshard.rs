@@ -108,7 +108,9 @@ async fn check_goes_on(other: &RedisStore, subscription: &mut Subscription) {
     while !found.ends_with(&[BusEvent::Message(BusMessage::Prompts)]) {
         found.push(soon(subscription.next()).await.unwrap());
     }
-    assert!(found.contains(&BusEvent::Message(BusMessage::Tools)), "{found:?}");
+    // It is lost only where the subscription was interrupted once more, and says so.
+    let told = [BusEvent::Message(BusMessage::Tools), BusEvent::Missed];
+    assert!(told.iter().any(|event| found.contains(event)), "{found:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

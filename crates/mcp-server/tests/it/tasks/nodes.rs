@@ -274,31 +274,35 @@ async fn the_result_of_a_task_comes_at_another_node_with_its_questions() {
     let [one, two] = [shared.replica().await, shared.replica().await];
     in_session(&one.server, session, async |at_one| {
         in_session(&two.server, session, async |at_two| {
-            let id = at_one.start("ask_twice", json!({})).await;
-            let (done, questions) = at_two.finish(&id).await;
+            let completed = at_one.start("ask_twice", json!({})).await;
+            let (done, questions) = at_two.finish(&completed).await;
             assert_eq!(text(&done["result"]), "Ada in file:///work");
             let methods: Vec<_> = questions.iter().map(|question| question["method"].clone()).collect();
             assert_eq!(methods, ["elicitation/create", "roots/list"]);
-            assert_eq!(at_one.finish(&id).await.0["result"], done["result"]);
+            assert_eq!(at_one.finish(&completed).await.0["result"], done["result"]);
 
-            let id = at_one.start("deaf", json!({})).await;
-            at_two.raw.request("result", "tasks/result", json!({ "taskId": id })).await;
+            let cancelled = at_one.start("deaf", json!({})).await;
+            at_two.raw.request("result", "tasks/result", json!({ "taskId": cancelled })).await;
             let begun = Instant::now();
-            let cancelled = at_two.result_of("tasks/cancel", json!({ "taskId": id })).await;
-            assert_eq!(cancelled["status"], "cancelled");
+            let answer = at_two.result_of("tasks/cancel", json!({ "taskId": cancelled })).await;
+            assert_eq!(answer["status"], "cancelled");
             assert_eq!(code_of(&at_two.answer("result").await), -32800);
             assert!(begun.elapsed() < Duration::from_secs(1), "nothing is polled for");
-            assert_eq!(at_two.refusal_of("tasks/cancel", json!({ "taskId": id })).await, -32602);
+            assert_eq!(at_two.refusal_of("tasks/cancel", json!({ "taskId": cancelled })).await, -32602);
 
-            let id = at_one.start("deaf", json!({})).await;
-            at_two.raw.request("result", "tasks/result", json!({ "taskId": id })).await;
-            at_two.get(&id).await;
+            let failed = at_one.start("deaf", json!({})).await;
+            at_two.raw.request("result", "tasks/result", json!({ "taskId": failed })).await;
+            at_two.get(&failed).await;
             one.die(&shared);
             assert_eq!(code_of(&at_two.answer("result").await), -32603);
             let listed = at_two.result_of("tasks/list", json!({})).await;
-            let states: Vec<_> =
-                listed["tasks"].as_array().unwrap().iter().map(|task| &task["status"]).collect();
-            assert_eq!(states, ["completed", "cancelled", "failed"]);
+            let tasks = listed["tasks"].as_array().unwrap();
+            let state = |id: &str| tasks.iter().find(|task| task["taskId"] == id).map(|task| &task["status"]);
+            assert_eq!(
+                [&completed, &cancelled, &failed].map(|id| state(id).unwrap()),
+                ["completed", "cancelled", "failed"]
+            );
+            assert_eq!(tasks.len(), 3);
         })
         .await;
     })
