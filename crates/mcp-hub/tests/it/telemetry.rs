@@ -19,10 +19,10 @@ struct Nothing {}
 
 /// The spans of a call over HTTP: those of the client, of the server, and of the tool's own work. With them what the endpoint
 /// counted while the tool ran.
-async fn spans_of_a_call(mode: ProtocolMode) -> ([SpanData; 3], EndpointCounts) {
+async fn spans_of_a_call(mode: ProtocolMode, config: Config) -> ([SpanData; 3], EndpointCounts) {
     let exporter = InMemorySpanExporter::default();
     let tracers = SdkTracerProvider::builder().with_simple_exporter(exporter.clone()).build();
-    let telemetry = Telemetry::new(&tracers, &NoopMeterProvider::new(), Config::new());
+    let telemetry = Telemetry::new(&tracers, &NoopMeterProvider::new(), config);
     let (endpoint, counts) =
         (Arc::new(Mutex::new(None::<Endpoint>)), Arc::new(Mutex::new(EndpointCounts::default())));
     let (tracer, own, counted) = (tracers.tracer("test"), endpoint.clone(), counts.clone());
@@ -82,7 +82,7 @@ fn assert_one_trace([client, server, work]: &[SpanData; 3]) {
 
 #[tokio::test]
 async fn a_trace_goes_on_without_a_session() {
-    let (spans, counts) = spans_of_a_call(ProtocolMode::Stateless).await;
+    let (spans, counts) = spans_of_a_call(ProtocolMode::Stateless, Config::new().session_ids(true)).await;
     assert_one_trace(&spans);
     assert_eq!(counts.sessions, 0);
     // The call, and beside it the subscription, which may not have arrived.
@@ -95,11 +95,14 @@ async fn a_trace_goes_on_without_a_session() {
 
 #[tokio::test]
 async fn a_trace_goes_on_in_a_session() {
-    let (spans, counts) = spans_of_a_call(ProtocolMode::Stateful).await;
-    assert_one_trace(&spans);
-    assert_eq!((counts.sessions, counts.exchanges), (1, 0));
-    for span in &spans[..2] {
-        assert_eq!(attribute(span, "mcp.protocol.version").as_deref(), Some("2025-11-25"));
+    for with_id in [false, true] {
+        let config = Config::new().session_ids(with_id);
+        let (spans, counts) = spans_of_a_call(ProtocolMode::Stateful, config).await;
+        assert_one_trace(&spans);
+        assert_eq!((counts.sessions, counts.exchanges), (1, 0));
+        for span in &spans[..2] {
+            assert_eq!(attribute(span, "mcp.protocol.version").as_deref(), Some("2025-11-25"));
+        }
+        assert_eq!(attribute(&spans[1], "mcp.session.id").is_some(), with_id);
     }
-    assert!(attribute(&spans[1], "mcp.session.id").is_some());
 }
