@@ -1,4 +1,4 @@
-//! `server --redis` and `--store`: sessions that outlive the process, and that each of several nodes serves.
+//! `server --redis`, `--store` and `--keys`: sessions that outlive the process, and that each of several nodes serves.
 
 use std::env;
 use std::fs;
@@ -223,6 +223,33 @@ fn sessions_in_a_folder_outlive_the_server() {
     let server = Server::start_with(&options);
     call(&server.origin, &session);
     server.end();
+}
+
+#[test]
+fn a_session_goes_on_where_the_key_is() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let keys = keys(folder.path());
+    let options = ["--keys", &keys];
+    let (one, two) = (Server::start_with(&options), Server::start_with(&options));
+    let session = open(&one.origin);
+    call(&one.origin, &session);
+    call(&two.origin, &session);
+    one.end();
+    two.end();
+    let three = Server::start_with(&options);
+    call(&three.origin, &session);
+    three.end();
+    fs::write(&keys, format!("{}\n{}\n", "2e".repeat(32), "1f".repeat(32))).expect("there is room");
+    let rotated = Server::start_with(&options);
+    call(&rotated.origin, &session);
+    let newer = open(&rotated.origin);
+    rotated.end();
+    fs::write(&keys, "2e".repeat(32)).expect("there is room");
+    let last = Server::start_with(&options);
+    call(&last.origin, &newer);
+    let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
+    assert_eq!(post(&last.origin, Some(&session), &ping).0, 404, "the key is gone");
+    last.end();
 }
 
 #[test]

@@ -21,7 +21,7 @@ pub(super) const WEIGHTS: &[Weight] = &[
     weight("agentwire-acp-sessions", &[], 96),
     weight("agentwire-agent-registry", &[], 87),
     weight("agentwire-cli", &[], 234),
-    weight("agentwire-mcp-auth", &[], 53),
+    weight("agentwire-mcp-auth", &[], 54),
     weight("agentwire-mcp-client", &[], 38),
     weight("agentwire-mcp-hub", &[], 92),
     weight("agentwire-mcp-server", &[], 63),
@@ -30,10 +30,10 @@ pub(super) const WEIGHTS: &[Weight] = &[
     weight("agentwire-mcp-redis", &["--no-default-features", "--features", "tls"], 95),
     weight("agentwire-store", &["--all-features"], 34),
     weight("agentwire-otel", &[], 32),
-    weight("agentwire-transport-http", &[], 84),
+    weight("agentwire-transport-http", &[], 85),
     weight("agentwire-transport-stdio", &[], 35),
     weight("agentwire-mcp-server", &["--no-default-features", "--features", "ring"], 55),
-    weight("agentwire-transport-http", &["--features", "reqwest"], 123),
+    weight("agentwire-transport-http", &["--features", "reqwest"], 124),
 ];
 
 /// A package that compiles more crates than it may.

@@ -45,7 +45,8 @@ pub(crate) struct Sharing {
     #[arg(long, value_name = "DIR", requires = "network", conflicts_with = "redis")]
     pub(crate) store: Option<PathBuf>,
     /// A file with the key that seals what clients carry, the same for all servers that share; a second line has the key before it, which
-    /// still opens. Each is 64 hexadecimal digits, or base64 of 32 bytes
+    /// still opens. Each is 64 hexadecimal digits, or base64 of 32 bytes. Without --redis and --store the ids of sessions are sealed too:
+    /// sessions go on at other servers with the key, and after a restart
     #[arg(long, value_name = "FILE", requires = "network")]
     pub(crate) keys: Option<PathBuf>,
 }

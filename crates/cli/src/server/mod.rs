@@ -235,7 +235,7 @@ fn configs(is_loopback: bool, shared: Option<&Shared>) -> (EndpointConfig, sse::
         (streamable, old) = (streamable.any_host(), old.with_http(EndpointConfig::any_host));
     }
     match shared {
-        Some(shared) => (streamable.node(shared.node().clone()), old),
+        Some(shared) => (shared.of_endpoint(streamable), old),
         None => (streamable, old),
     }
 }

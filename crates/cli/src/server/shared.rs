@@ -1,4 +1,4 @@
-//! `server --redis` and `--store`: what the server keeps outside of its process, and shares with its other nodes.
+//! `server --redis`, `--store` and `--keys`: what the server keeps outside of its process, and shares with its other nodes.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,6 +8,7 @@ use agentwire_mcp_redis::{RedisConfig, RedisStore};
 use agentwire_mcp_server::Server;
 use agentwire_seal::SealingKeys;
 use agentwire_store::{FileStore, FileStoreConfig, Node, Stores};
+use agentwire_transport_http::server::{EndpointConfig, SealedSessions};
 use anyhow::{Context as _, Result};
 
 use super::arguments::Sharing;
@@ -27,33 +28,41 @@ const KEYS_LIMIT: u64 = 64 << 10;
 
 /// What a server keeps outside of its process.
 pub(super) struct Shared {
-    node: Node,
+    /// None where its clients carry all of that.
+    node: Option<Node>,
     redis: Option<Arc<RedisStore>>,
     keys: Option<SealingKeys>,
 }
 
 impl Shared {
-    /// Opens the store that the command line names, if it names one.
+    /// Opens the store that the command line names. Returns none where it names neither a store nor keys.
     pub(super) async fn open(sharing: &Sharing, notes: &Notes) -> Result<Option<Self>> {
         let keys = sharing.keys.as_deref().map(read_keys).transpose()?;
         if let Some(folder) = &sharing.store {
             let stores = file_stores(folder, notes)?;
             let node = Node::join(stores).await.context("--store")?;
-            return Ok(Some(Self { node, redis: None, keys }));
+            return Ok(Some(Self { node: Some(node), redis: None, keys }));
         }
         let variable = std::env::var(REDIS).ok().filter(|url| !url.is_empty()).map(Secret);
-        let Some(Secret(url)) = sharing.redis.clone().or(variable) else { return Ok(None) };
+        let Some(Secret(url)) = sharing.redis.clone().or(variable) else {
+            return Ok(keys.map(|keys| Self { node: None, redis: None, keys: Some(keys) }));
+        };
         // Without them a node could not read what its clients carry from another.
         let keys =
             keys.ok_or_else(|| Usage("--redis: --keys FILE is needed, the same on all nodes".into()))?;
         let config = RedisConfig::new(url).prefix(&sharing.redis_prefix);
         let redis = Arc::new(RedisStore::connect(config).await.context("--redis")?);
         let node = Node::join(Stores::of(&redis)).await.context("--redis")?;
-        Ok(Some(Self { node, redis: Some(redis), keys: Some(keys) }))
+        Ok(Some(Self { node: Some(node), redis: Some(redis), keys: Some(keys) }))
     }
 
-    pub(super) fn node(&self) -> &Node {
-        &self.node
+    /// The configuration of an endpoint that is one of several nodes, or outlives its process.
+    pub(super) fn of_endpoint(&self, config: EndpointConfig) -> EndpointConfig {
+        match (&self.node, &self.keys) {
+            (Some(node), _) => config.node(node.clone()),
+            (None, Some(keys)) => config.sealed_sessions(SealedSessions::new(keys.clone())),
+            (None, None) => config,
+        }
     }
 
     /// Whether other nodes can read the tasks of this one.
@@ -71,13 +80,18 @@ impl Shared {
             Some(keys) => server.input(|input| input.keys(keys.clone())),
             None => server,
         };
-        server.node(self.node.clone())
+        match &self.node {
+            Some(node) => server.node(node.clone()),
+            None => server,
+        }
     }
 
     /// Tells the other nodes that this one has ended.
     pub(super) async fn release(&self) {
-        // It expires where the engine is away.
-        let _released = tokio::time::timeout(RELEASE_LIMIT, self.node.release()).await;
+        if let Some(node) = &self.node {
+            // It expires where the engine is away.
+            let _released = tokio::time::timeout(RELEASE_LIMIT, node.release()).await;
+        }
     }
 }
 

@@ -273,6 +273,14 @@ impl Exchange {
             self.failures += 1;
             let (refusal, _) = reply.refusal().await;
             self.wait(HttpError::Refused(Box::new(refusal)));
+        } else if reply.status == StatusCode::BAD_REQUEST
+            && matches!(self.purpose, Purpose::Listen { .. })
+            && self.last_event_id.take().is_some()
+        {
+            // The server has forgotten the stream, or another node had it. A new one brings what comes from now on.
+            self.failures += 1;
+            let (refusal, _) = reply.refusal().await;
+            self.wait(HttpError::Refused(Box::new(refusal)));
         } else {
             self.refused(reply).await;
         }

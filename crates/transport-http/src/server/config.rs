@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use agentwire_store::{EventStore, MemoryEventStore};
+use agentwire_store::MemoryEventStore;
 
 use crate::server::Principal;
 use crate::server::bearer::BearerCheck;
@@ -11,6 +11,7 @@ use crate::server::guard::Guard;
 use crate::server::guarded_store::GuardedStore;
 use crate::server::limits::Limits;
 use crate::server::record_limits::RecordLimits;
+use crate::server::sealed_sessions::SealedSessions;
 use crate::server::warning::Warnings;
 
 /// How an endpoint behaves. Each limit has a default that suits a server on the loopback interface.
@@ -50,6 +51,7 @@ pub struct EndpointConfig {
     pub(crate) record_limits: RecordLimits,
     pub(crate) stream_time: Option<Duration>,
     pub(crate) store: Option<GuardedStore>,
+    pub(crate) sealed: Option<SealedSessions>,
     pub(crate) event_limit: usize,
     pub(crate) warnings: Warnings,
 }
@@ -88,6 +90,7 @@ impl EndpointConfig {
             record_limits: RecordLimits { subscriptions: 256, bytes: 256 << 10, budget: 64 << 20 },
             stream_time: None,
             store: Some(GuardedStore::new(Arc::new(MemoryEventStore::default()))),
+            sealed: None,
             event_limit: 1 << 20,
             warnings: Warnings::default(),
         }
@@ -361,14 +364,6 @@ impl EndpointConfig {
     #[must_use]
     pub fn stream_time(mut self, time: Option<Duration>) -> Self {
         self.stream_time = time;
-        self
-    }
-
-    /// The store of events for clients that lost their connection (default: a [`MemoryEventStore`]). With none,
-    /// events have no ids and no stream can be resumed. A store that panics has not remembered what it was given.
-    #[must_use]
-    pub fn event_store(mut self, store: Option<Arc<dyn EventStore>>) -> Self {
-        self.store = store.map(GuardedStore::new);
         self
     }
 

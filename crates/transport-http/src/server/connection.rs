@@ -83,8 +83,8 @@ impl Sink<Packet> for Connection {
     fn start_send(self: Pin<&mut Self>, packet: Packet) -> Result<(), TransportError> {
         // A cancelled call of ours needs no packet of its own: a frame tells the client.
         if let Packet::Frame { mut frame, in_reply_to, .. } = packet {
-            if let Some(node) = self.resources.config.shared_node() {
-                address::outgoing(node.id(), &mut frame);
+            if let Some(node) = self.resources.node {
+                address::outgoing(node, &mut frame);
                 let changes = self.session.shared().map(|shared| shared.take_answered(&frame));
                 if let Some(changes) = changes.filter(|changes| !changes.is_empty()) {
                     send_stored(&self.sessions, &self.session, WaitingAnswer { frame, in_reply_to, changes });

@@ -84,13 +84,13 @@ impl Endpoint {
         match parts.method {
             Method::POST => {
                 guard::admit_post(&fields, config.limits.body_limit)?;
-                let (post_headers, len) = (PostHeaders::of(&fields)?, fields.len());
+                let (post_headers, len) = (PostHeaders::of(&fields, config)?, fields.len());
                 Ok(ResponseFuture::reading(core, Arc::new(Head::new(parts, len, remote)), post_headers, body))
             }
             Method::GET => {
                 let id = self.session_id(&fields)?;
                 let found = core.sessions.find(id, parts.extensions.get::<Principal>());
-                if found.is_none() && !config.is_shared() {
+                if found.is_none() && !config.loads_sessions() {
                     return Err(Refusal::unknown_session());
                 }
                 let get = self.get(&fields, &parts.extensions, remote)?;
@@ -104,7 +104,7 @@ impl Endpoint {
             }
             Method::DELETE => {
                 let id = self.session_id(&fields)?;
-                if config.is_shared() {
+                if config.loads_sessions() {
                     let head = Head::new(parts, fields_len, remote);
                     return Ok(ResponseFuture::deleting(core, id, &head));
                 }
@@ -120,7 +120,8 @@ impl Endpoint {
     /// not ended, and opens no stream of its own.
     fn continues(&self, parts: &Parts, fields: &Fields<'_>) -> Result<bool, Refusal> {
         let resumes = fields.single(Field::LastEventId)?.is_some();
-        let id = fields.single(Field::SessionId)?.and_then(SessionId::parse);
+        let config = &self.core().resources.config;
+        let id = fields.single(Field::SessionId)?.and_then(|id| config.session_id(id));
         let session = id.and_then(|id| self.core().sessions.find(id, parts.extensions.get::<Principal>()));
         Ok(session.is_some() && (parts.method != Method::GET || resumes))
     }
@@ -157,6 +158,6 @@ impl Endpoint {
             return Err(Refusal::unsupported_version(config, RequestId::NULL, &version));
         }
         let id = fields.single(Field::SessionId)?.ok_or_else(Refusal::no_session)?;
-        SessionId::parse(id).ok_or_else(Refusal::unknown_session)
+        config.session_id(id).ok_or_else(Refusal::unknown_session)
     }
 }

@@ -241,24 +241,29 @@ impl Endpoint {
         let core = self.core().clone();
         async move {
             let Some((mut connections, jobs)) = connections else { return };
-            let node = core.resources.config.shared_node().cloned();
+            let config = &core.resources.config;
+            let (node, runs_jobs) = (config.shared_node().cloned(), config.loads_sessions());
             let serving = pin!(async {
                 while let Some(connection) = connections.next().await {
                     spawner.spawn(core.task(connection));
                 }
             });
-            match node {
-                Some(node) => {
-                    let jobs = async {
-                        let mut jobs = jobs;
-                        while let Some(job) = jobs.next().await {
-                            spawner.spawn(job);
-                        }
-                    };
-                    select(serving, pin!(future::join(run_node(node), jobs))).await;
-                }
-                None => serving.await,
+            if !runs_jobs {
+                return serving.await;
             }
+            let jobs = async {
+                let mut jobs = jobs;
+                while let Some(job) = jobs.next().await {
+                    spawner.spawn(job);
+                }
+            };
+            let node = async {
+                match node {
+                    Some(node) => run_node(node).await,
+                    None => future::pending().await,
+                }
+            };
+            select(serving, pin!(future::join(node, jobs))).await;
         }
     }
 

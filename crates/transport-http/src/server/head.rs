@@ -16,7 +16,7 @@ use http::{Extensions, HeaderMap, HeaderValue, Uri};
 
 use crate::server::fields::Fields;
 use crate::server::quota::Reservation;
-use crate::server::{Caller, Principal, RemoteAddr};
+use crate::server::{Caller, Principal, RemoteAddr, SealedSessions};
 
 /// The head of the HTTP request that brought a message: the [`MessageSource`] of every packet that comes out of a
 /// [`Connection`](crate::server::Connection), so that a handler can look at the request it came with, also within a session.
@@ -166,7 +166,8 @@ impl MessageSource for Head {
     /// The [`ParamsIndex`] of a request without a session, and the [`SessionId`] of one in a session, by which all nodes know it.
     fn extension_of(&self, kind: TypeId) -> Option<&dyn Any> {
         if kind == TypeId::of::<SessionId>() {
-            let read = || SessionId::parse(self.parts.headers.get(SESSION_ID)?.as_bytes()).map(Box::new);
+            // The endpoint has refused an id of another form, so the rest of this one is a seal.
+            let read = || SealedSessions::parse(self.parts.headers.get(SESSION_ID)?.as_bytes()).map(Box::new);
             let session: &SessionId = self.session.get_or_init(read).as_deref()?;
             return Some(session);
         }
@@ -200,6 +201,7 @@ mod tests {
         };
         let id = SessionId::random().unwrap();
         assert_eq!((session(&String::from(id)), session("none of ours")), (Some(id), None));
+        assert_eq!(session(&format!("{id}.c2VhbGVk")), Some(id));
     }
 
     #[test]

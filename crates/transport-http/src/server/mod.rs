@@ -89,6 +89,7 @@ mod replayed;
 mod resources;
 mod response;
 mod response_stream;
+mod sealed_sessions;
 #[cfg(feature = "hyper")]
 mod serve;
 mod service;
@@ -100,6 +101,7 @@ mod tasks;
 mod text;
 mod warning;
 
+pub use agentwire_seal::SealingKeys;
 pub use agentwire_store::{EventStore, MemoryEventStore, Node, SessionId};
 pub use body::Body;
 pub use caller::{Caller, Principal, RemoteAddr};
@@ -114,6 +116,7 @@ pub use operation::{Operation, OperationCheck};
 pub use readiness::NotReady;
 pub use response::ResponseFuture;
 pub use response_stream::Stalled;
+pub use sealed_sessions::SealedSessions;
 #[cfg(feature = "hyper")]
 pub use serve::{Mount, MountService, Routes, Serve, ServeWarning, serve};
 pub use tasks::Spawner;

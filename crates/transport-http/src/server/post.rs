@@ -85,7 +85,7 @@ enum SessionHeader {
 
 impl PostHeaders {
     /// An error where a header stands there twice.
-    pub(crate) fn of(fields: &Fields<'_>) -> Result<Self, Refusal> {
+    pub(crate) fn of(fields: &Fields<'_>, config: &EndpointConfig) -> Result<Self, Refusal> {
         let version = match fields.single(Field::ProtocolVersion)? {
             None => Version::Unsaid,
             Some(version) => {
@@ -95,7 +95,7 @@ impl PostHeaders {
         };
         let session = match fields.single(Field::SessionId)? {
             None => SessionHeader::Absent,
-            Some(id) => SessionId::parse(id).map_or(SessionHeader::Invalid, SessionHeader::Session),
+            Some(id) => config.session_id(id).map_or(SessionHeader::Invalid, SessionHeader::Session),
         };
         Ok(Self { version, session })
     }

@@ -123,6 +123,11 @@ impl Refusal {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "the session is not at this node at present")
     }
 
+    /// 503: another node waits for what the client has sent, and nodes with sealed sessions do not know each other.
+    pub(crate) fn asked_elsewhere() -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "the request that this answers is not one of this node")
+    }
+
     pub(crate) fn in_flight(id: RequestId) -> Self {
         Self::error(id, ErrorObject::invalid_request("a request with this id has not been answered yet"))
     }

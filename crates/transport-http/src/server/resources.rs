@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use agentwire_store::NodeId;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use futures_channel::mpsc::UnboundedSender;
@@ -22,6 +23,8 @@ pub(crate) struct Resources {
     pub(crate) requests: Quota,
     /// Those of their bodies that are still being read and belong to no session.
     pub(crate) opening: Quota,
+    /// What requests to clients name, so that answers find this node. None where there is no other.
+    pub(crate) node: Option<NodeId>,
     /// Bytes of the records of sessions that several nodes share.
     pub(crate) records: Quota,
     /// How many exchanges without a session have not ended.
@@ -54,6 +57,7 @@ impl Resources {
             ticks: Ticks::of(&config),
             requests: config.limits.request_quota(),
             opening,
+            node: node_id(&config),
             records: config.record_limits.quota(),
             config,
             clock: Arc::new(Clock::new(drain.clone())),
@@ -124,6 +128,15 @@ impl Resources {
         }
         self.clock.start();
         registration
+    }
+}
+
+/// The name of this node. Endpoints with sealed sessions are nodes of their own, which know no others.
+fn node_id(config: &EndpointConfig) -> Option<NodeId> {
+    match config.shared_node() {
+        Some(node) => Some(node.id()),
+        // Without randomness there are no ids for sessions either.
+        None => config.sealed.as_ref().map(|_| NodeId::random().unwrap_or(NodeId::new(0))),
     }
 }
 

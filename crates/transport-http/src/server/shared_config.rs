@@ -1,14 +1,23 @@
-//! The settings of an endpoint that shares what it has with other nodes, and of its warnings.
+//! The settings of an endpoint's store, of what it shares with other nodes, and of its warnings.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use agentwire_store::Node;
+use agentwire_store::{EventStore, Node, SessionId};
 
 use crate::server::guarded_store::GuardedStore;
 use crate::server::warning::Warnings;
-use crate::server::{EndpointConfig, EndpointWarning};
+use crate::server::{EndpointConfig, EndpointWarning, SealedSessions};
 
 impl EndpointConfig {
+    /// The store of events for clients that lost their connection (default: a [`MemoryEventStore`](crate::server::MemoryEventStore)). With none,
+    /// events have no ids and no stream can be resumed. A store that panics has not remembered what it was given.
+    #[must_use]
+    pub fn event_store(mut self, store: Option<Arc<dyn EventStore>>) -> Self {
+        self.store = store.map(GuardedStore::new);
+        self
+    }
+
     /// Shares sessions and the events of streams with the other nodes of the server, so that any of them serves any request. Takes the
     /// place of the [`event_store`](Self::event_store).
     ///
@@ -26,15 +35,50 @@ impl EndpointConfig {
     ///
     /// [`Endpoint::run`]: crate::server::Endpoint::run
     /// [`Endpoint::shutdown`]: crate::server::Endpoint::shutdown
+    ///
+    /// # Panics
+    ///
+    /// With [`sealed_sessions`](Self::sealed_sessions): nodes that share a store need no sealed ids.
     #[must_use]
+    #[track_caller]
     pub fn node(mut self, node: Node) -> Self {
+        assert!(self.sealed.is_none(), "an endpoint has a node or sealed sessions, not both");
         self.store = Some(GuardedStore::of_node(node));
+        self
+    }
+
+    /// Seals into the id of a session what another node, or this one after a restart, needs to go on with it: the params of
+    /// `initialize`, the digest of the [`Principal`](crate::server::Principal), and the time. The nodes share keys and no store.
+    ///
+    /// `Mcp-Session-Id` is then the 32 hexadecimal digits of the [`SessionId`], a dot and the seal, of at most 1 KiB together. A session
+    /// whose `initialize` is too long for that, beyond about 690 bytes of params, gets the digits alone, and lives at its node. The seal
+    /// is opened where a node does not have the session, so requests of sessions that are here cost no more.
+    ///
+    /// A node that opens a session by its id gives the service the client's `initialize` and `notifications/initialized`. The log level
+    /// and the subscriptions of the session start afresh there. What happens at one node stays there:
+    ///
+    /// - A stream is resumed at the node that runs it. Another answers 400, as for any stream that it does not know.
+    /// - An answer to a request of another node gets 503, so the balancer has to bring a client that is asked something back to the
+    ///   same node. A cancel that comes to another node has no effect.
+    /// - A deleted session goes on at other nodes, unless they share [`ended_sessions`](SealedSessions::ended_sessions).
+    ///
+    /// [`Endpoint::shutdown`](crate::server::Endpoint::shutdown) ends no such session.
+    ///
+    /// # Panics
+    ///
+    /// With a [`node`](Self::node), which shares more by its store.
+    #[must_use]
+    #[track_caller]
+    pub fn sealed_sessions(mut self, sealed: SealedSessions) -> Self {
+        assert!(!self.is_shared(), "an endpoint has a node or sealed sessions, not both");
+        self.sealed = Some(sealed);
         self
     }
 
     /// How many sessions of other nodes may be loaded at once (default 64), of which one [`Caller`](crate::server::Caller) has an
     /// eighth. Requests of one session wait for one load. A request of one more session waits for up to a second, and then gets 503,
-    /// as it does at once where 16 times as many wait already. Only with a [`node`](Self::node).
+    /// as it does at once where 16 times as many wait already. Only with a [`node`](Self::node) or
+    /// [sealed sessions](Self::sealed_sessions).
     #[must_use]
     pub fn load_limit(mut self, sessions: usize) -> Self {
         self.load_limit = sessions;
@@ -90,5 +134,18 @@ impl EndpointConfig {
     /// Whether other nodes share what this endpoint has.
     pub(crate) fn is_shared(&self) -> bool {
         self.shared_node().is_some()
+    }
+
+    /// Whether a session that is not here may be loaded.
+    pub(crate) fn loads_sessions(&self) -> bool {
+        self.is_shared() || self.sealed.is_some()
+    }
+
+    /// Reads the value of `Mcp-Session-Id`, as far as it names the session here.
+    pub(crate) fn session_id(&self, value: &[u8]) -> Option<SessionId> {
+        match &self.sealed {
+            None => SessionId::parse(value),
+            Some(_) => SealedSessions::parse(value),
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! The client and the server against each other.
 
 mod fire;
+mod moved;
 
 use agentwire_transport::Packet;
 use agentwire_transport_http::{client, server};

@@ -1,11 +1,12 @@
-//! Opens a session of another node: loads its record, and gives the messages in it to a service of this node.
+//! Opens a session of another node: loads its record, or reads it from the sealed id, and gives the messages in it to a service of
+//! this node.
 
 use std::collections::hash_map::Entry;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agentwire_store::{SessionId, StoreError};
+use agentwire_store::{SessionId, SessionRecord, StoreError};
 use agentwire_sync::Monitor;
 use futures::future;
 use http::StatusCode;
@@ -16,10 +17,12 @@ use crate::server::endpoint_core::EndpointCore;
 use crate::server::loads::{Key, Loading, NotLoaded};
 use crate::server::nodes::change::feed;
 use crate::server::nodes::record::principal_digest;
+use crate::server::nodes::sealed;
 use crate::server::quota::{QuotaExceeded, Reservation};
 use crate::server::record_limits::record_size;
 use crate::server::refusal::Refusal;
 use crate::server::resources::Resources;
+use crate::server::sealed_sessions::SealedContent;
 use crate::server::session::{NUMBERS, Session};
 use crate::server::{Head, Principal};
 
@@ -39,7 +42,8 @@ pub(crate) async fn find(
     if !core.is_running() {
         return Err(core.unserved_refusal());
     }
-    let loading = begin_in_time(core, id, head).await?;
+    let origin = origin(core, id, head).ok_or_else(Refusal::unknown_session)?;
+    let loading = begin_in_time(core, id, head, &origin).await?;
     let loaded = loading.wait_until(|result| *result).await;
     loaded.map_err(|why| match why {
         NotLoaded::Unknown => Refusal::unknown_session(),
@@ -53,6 +57,24 @@ pub(crate) async fn find(
     core.sessions.find(id, principal).ok_or_else(Refusal::elsewhere)
 }
 
+/// What a session is opened from.
+#[derive(Clone)]
+enum Origin {
+    /// The record in the store that several nodes share.
+    Record,
+    /// The id itself.
+    Sealed(SealedContent),
+}
+
+/// What the session of a request is opened from. None where there is none. Looked at before loads that others wait for: of two
+/// requests with one session, one may have made up its seal.
+fn origin(core: &EndpointCore, id: SessionId, head: &Head) -> Option<Origin> {
+    if core.resources.config.is_shared() {
+        return Some(Origin::Record);
+    }
+    sealed::value(head).and_then(|value| sealed::open(core, id, value)).map(Origin::Sealed)
+}
+
 /// How long a request waits for a place among the loads, and how often it looks for one.
 const PLACE_TIMEOUT: Duration = Duration::from_secs(1);
 const PLACE_INTERVAL: Duration = Duration::from_millis(20);
@@ -62,8 +84,9 @@ async fn begin_in_time(
     core: &Arc<EndpointCore>,
     id: SessionId,
     head: &Arc<Head>,
+    origin: &Origin,
 ) -> Result<Loading, Refusal> {
-    let full = match begin(core, id, head) {
+    let full = match begin(core, id, head, origin) {
         Ok(loading) => return Ok(loading),
         Err(full) => full,
     };
@@ -71,7 +94,7 @@ async fn begin_in_time(
     let deadline = Instant::now() + PLACE_TIMEOUT;
     loop {
         tokio::time::sleep(PLACE_INTERVAL).await;
-        match begin(core, id, head) {
+        match begin(core, id, head, origin) {
             Ok(loading) => return Ok(loading),
             Err(full) if Instant::now() >= deadline => return Err(no_place(full)),
             Err(_) => {}
@@ -89,7 +112,12 @@ fn no_place(full: QuotaExceeded) -> Refusal {
 }
 
 /// Begins to load a session, unless that has begun.
-fn begin(core: &Arc<EndpointCore>, id: SessionId, head: &Arc<Head>) -> Result<Loading, QuotaExceeded> {
+fn begin(
+    core: &Arc<EndpointCore>,
+    id: SessionId,
+    head: &Arc<Head>,
+    origin: &Origin,
+) -> Result<Loading, QuotaExceeded> {
     let key = (id, head.extensions().get::<Principal>().cloned());
     let mut loads = core.loads.open.lock();
     match loads.entry(key.clone()) {
@@ -99,9 +127,9 @@ fn begin(core: &Arc<EndpointCore>, id: SessionId, head: &Arc<Head>) -> Result<Lo
             let loading = entry.insert(Arc::new(Monitor::new(None))).clone();
             drop(loads);
             let entry = LoadEntry { core: core.clone(), key, loading: loading.clone(), _place: place };
-            let head = head.clone();
+            let (head, origin) = (head.clone(), origin.clone());
             core.resources.spawn(async move {
-                let result = load(&entry.core, entry.key.0, entry.key.1.clone(), &head).await;
+                let result = load(&entry.core, entry.key.clone(), &head, origin).await;
                 entry.loading.with(|loading| *loading = Some(result));
             });
             Ok(loading)
@@ -129,32 +157,53 @@ impl Drop for LoadEntry {
 
 async fn load(
     core: &Arc<EndpointCore>,
-    id: SessionId,
-    principal: Option<Principal>,
+    (id, principal): Key,
     head: &Arc<Head>,
+    origin: Origin,
 ) -> Result<(), NotLoaded> {
     let resources = &core.resources;
     if core.sessions.get(id).is_some() {
         // An earlier load has ended since the caller looked.
         return Ok(());
     }
-    let Some(node) = resources.config.shared_node() else { return Err(NotLoaded::Unknown) };
-    let records = &node.stores().records;
-    let record = records.load(id).await.map_err(|_| NotLoaded::Store)?.ok_or(NotLoaded::Unknown)?;
+    let record = match &origin {
+        Origin::Record => load_record(resources, id).await?,
+        Origin::Sealed(content) => sealed::record(content),
+    };
     if record.principal != principal_digest(principal.as_ref()) {
         // Nothing of the session may change for another principal, not even its time to live.
         resources.config.warnings.foreign_session(principal.as_ref());
         return Err(NotLoaded::Unknown);
     }
     let (caller, now, messages) = (head.caller(), resources.now(), record.messages.clone());
-    let reserved = resources.records.reserve(&caller, record_size(&record)).map_err(NotLoaded::TooLarge)?;
-    let session = Arc::new(Session::restored(id, principal, caller.clone(), (record, reserved), now));
+    let session = Session::restored(id, principal, caller.clone(), now);
+    let session = match &origin {
+        Origin::Record => {
+            let reserved = resources.records.reserve(&caller, record_size(&record));
+            let reserved = reserved.map_err(NotLoaded::TooLarge)?;
+            session.sharing(record, reserved, (now, false))
+        }
+        Origin::Sealed(content) => {
+            let streams = sealed::first_stream().ok_or(NotLoaded::Store)?;
+            session.unsealed(content.expires, streams, now)
+        }
+    };
+    let session = Arc::new(session);
     prepare(resources, &session).await?;
-    core.sessions.add(&session, &caller).map_err(NotLoaded::Full)?;
-    core.sessions.mark_used(&session);
     let head = Arc::new(head.kept());
+    // Before other requests find the session, so that its service gets these first.
     for message in &messages {
         feed(&session, message, Some(&head));
+    }
+    core.sessions.add(&session, &caller).map_err(NotLoaded::Full)?;
+    core.sessions.mark_used(&session);
+    if let Some(sealed) = &resources.config.sealed {
+        // Looked up once the session is in the table, where a DELETE finds it from then on.
+        let has_ended = sealed.has_ended(id).await;
+        if !matches!(has_ended, Ok(false)) {
+            core.sessions.end(&session);
+            return Err(if has_ended.is_ok() { NotLoaded::Unknown } else { NotLoaded::Store });
+        }
     }
     let connection = Connection::new(resources.clone(), core.sessions.clone(), session.clone(), head);
     if !core.offer(connection) {
@@ -169,6 +218,13 @@ async fn load(
     // A service that has refused the session refuses it again. One that has ended, or ends with its node, has not.
     let is_refused = session.is_answered() && !resources.is_closing();
     Err(if is_refused { NotLoaded::Unknown } else { NotLoaded::Late })
+}
+
+/// The record of a session in the store that several nodes share.
+async fn load_record(resources: &Resources, id: SessionId) -> Result<SessionRecord, NotLoaded> {
+    let Some(node) = resources.config.shared_node() else { return Err(NotLoaded::Unknown) };
+    let loaded = node.stores().records.load(id).await;
+    loaded.map_err(|_| NotLoaded::Store)?.ok_or(NotLoaded::Unknown)
 }
 
 /// Restarts the time to live of the record of a session that is used here, notes the use in a record of version 0, and takes numbers for

@@ -6,4 +6,5 @@ pub(crate) mod change;
 pub(crate) mod load;
 pub(crate) mod message;
 pub(crate) mod record;
+pub(crate) mod sealed;
 pub(crate) mod time;

@@ -7,6 +7,7 @@ use futures::stream;
 
 use crate::server::endpoint_core::EndpointCore;
 use crate::server::nodes::change::refresh;
+use crate::server::nodes::sealed;
 use crate::server::session::Session;
 
 /// How many records are looked at at once.
@@ -15,6 +16,7 @@ const AT_ONCE: usize = 64;
 /// Restarts the time to live of the records of sessions that were used since, once in a tenth of that time.
 pub(crate) fn tick(core: &Arc<EndpointCore>) {
     if !core.resources.config.is_shared() {
+        sealed::tick(core);
         return;
     }
     let (now, every) = (core.resources.now(), (core.resources.ticks.idle / 10).max(1));

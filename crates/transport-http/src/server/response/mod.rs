@@ -29,7 +29,7 @@ use crate::server::record_limits::record_size;
 use crate::server::refusal::Refusal;
 use crate::server::response::exchange::PendingExchange;
 use crate::server::response::heads::{empty, event_stream};
-use crate::server::response::posted::{Delivering, Waiting};
+use crate::server::response::posted::{Delivering, Opening, Waiting};
 use crate::server::response::prepare::{Next, Post, Prepare, Preparing};
 use crate::server::response::reading::Reading;
 use crate::server::response::resume::Resuming;
@@ -98,7 +98,7 @@ impl<B> ResponseFuture<B> {
         Ok(Self::new(core, open_stream(core, session, get)?))
     }
 
-    /// The same for a session that may be at other nodes.
+    /// The same for a session that may be at other nodes or in its id.
     pub(crate) fn loading(core: &Arc<EndpointCore>, id: SessionId, head: Arc<Head>, get: Get) -> Self {
         Self::new(core, ResponseState::Preparing(Preparing::get(core, id, head, get)))
     }
@@ -235,10 +235,10 @@ fn deliver<B>(
     };
     let found = core.sessions.find(session, head.extensions().get::<Principal>());
     let post = Post { id, frame, reservation, head };
-    match (core.resources.config.shared_node(), found) {
+    match (core.resources.node, found) {
         (None, Some(found)) => deliver_to(found, post),
         (None, None) => Err(Refusal::unknown_session().under(post.id)),
-        (Some(node), found) => match Preparing::post(core, (node.id(), session), found, post) {
+        (Some(node), found) => match Preparing::post(core, (node, session), found, post) {
             Prepare::Ready(found, post) => deliver_to(found, post),
             Prepare::Waits(preparing) => Ok(ResponseState::Preparing(preparing)),
         },
@@ -248,6 +248,9 @@ fn deliver<B>(
 /// Brings a frame to a session that is here.
 fn deliver_to<B>(session: Arc<Session>, post: Post) -> Result<ResponseState<B>, Refusal> {
     let Post { id, frame, reservation, head } = post;
+    if session.initialize_once(Some(&frame)) {
+        return Ok(ResponseState::Ready(Some(empty(StatusCode::ACCEPTED))));
+    }
     check_batch(&frame, || session.revision())?;
     Ok(ResponseState::Delivering(Delivering::new(session, id, frame, reservation, head)))
 }
@@ -268,6 +271,7 @@ fn open_stream<B>(
     Get { after, reservation }: Get,
 ) -> Result<ResponseState<B>, Refusal> {
     let resources = &core.resources;
+    session.initialize_once(None);
     record::take_numbers(core, &session);
     let listening = |reader: StreamReader, reservation| {
         reader.reserve(reservation);
@@ -315,6 +319,13 @@ fn open<B>(
         let reserved = reserved.map_err(|full| refuse(Refusal::too_many_records(full)))?;
         session = session.sharing(record, reserved, (now, true));
     }
+    let mut header = session_id.header();
+    if let Some(sealed) = &resources.config.sealed
+        && let Some((value, expires)) =
+            sealed.seal(session_id, record::principal_digest(principal.as_ref()), request.params.as_ref())
+    {
+        (header, session) = (value, session.sealed_until(expires, now));
+    }
     let session = Arc::new(session);
     sessions.add(&session, &caller).map_err(|full| refuse(Refusal::from(full)))?;
     let head = Arc::new(head.kept());
@@ -325,5 +336,5 @@ fn open<B>(
     if !core.offer(connection) {
         return Err(refuse(core.unserved_refusal()));
     }
-    Ok(ResponseState::Waiting(Waiting::opening(reader, id, session, is_running)))
+    Ok(ResponseState::Waiting(Waiting::opening(reader, id, Opening { session, id: header }, is_running)))
 }

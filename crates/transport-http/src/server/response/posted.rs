@@ -9,7 +9,7 @@ use agentwire_jsonrpc::{Frame, RequestId};
 use agentwire_store::StoreError;
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use http::Response;
+use http::{HeaderValue, Response};
 use tokio::time::Sleep;
 
 use crate::header;
@@ -40,12 +40,18 @@ pub(super) struct Waiting {
     reader: Option<StreamReader>,
     id: RequestId,
     /// The session that the request opens.
-    opens: Option<Arc<Session>>,
+    opens: Option<Box<Opening>>,
     /// The response that opens a session, while its record is made.
     creating: Option<Box<Creating>>,
     /// When a task must serve the sessions of the endpoint. None where one does.
     run_by: Option<Pin<Box<Sleep>>>,
     head_delay: HeadDelay,
+}
+
+/// A session that a request opens, and the id that its client gets.
+pub(super) struct Opening {
+    pub(super) session: Arc<Session>,
+    pub(super) id: HeaderValue,
 }
 
 /// A response that waits until other nodes can go on with its session.
@@ -86,7 +92,9 @@ impl Delivering {
         record::take_numbers(core, &self.session);
         let refuse = |error| match error {
             // It goes on at other nodes, and may be loaded again.
-            DeliverError::Gone if resources.config.is_shared() => Refusal::elsewhere(),
+            DeliverError::Gone if resources.config.is_shared() || self.session.sealed().is_some() => {
+                Refusal::elsewhere()
+            }
             error => Refusal::from(error),
         };
         let reader = ready!(taken).map_err(|error| refuse(error).under(self.id.clone()))?;
@@ -103,14 +111,9 @@ impl Delivering {
 
 impl Waiting {
     /// A request that opens a session. Its answer decides whether there is one, so nothing is sent before it.
-    pub(super) fn opening(
-        reader: StreamReader,
-        id: RequestId,
-        session: Arc<Session>,
-        is_running: bool,
-    ) -> Self {
+    pub(super) fn opening(reader: StreamReader, id: RequestId, opening: Opening, is_running: bool) -> Self {
         let run_by = (!is_running).then(|| Box::pin(tokio::time::sleep(RUN_TIMEOUT)));
-        let (opens, head_delay) = (Some(session), HeadDelay::Unlimited);
+        let (opens, head_delay) = (Some(Box::new(opening)), HeadDelay::Unlimited);
         Self { reader: Some(reader), id, opens, creating: None, run_by, head_delay }
     }
 
@@ -139,7 +142,7 @@ impl Waiting {
             {
                 self.run_by = None;
                 if !core.is_running() {
-                    self.opens.iter().for_each(|session| core.sessions.end(session));
+                    self.opens.iter().for_each(|opening| core.sessions.end(&opening.session));
                     return Poll::Ready(Err(core.unserved_refusal().under(self.id.clone())));
                 }
             }
@@ -154,8 +157,9 @@ impl Waiting {
         let Some(mut response) = response else {
             return Poll::Ready(Err(Refusal::unanswered().under(self.id.clone())));
         };
-        if let Some(session) = self.opens.take().filter(|session| session.is_open()) {
-            response.headers_mut().insert(header::SESSION_ID, session.id().header());
+        if let Some(opening) = self.opens.take().filter(|opening| opening.session.is_open()) {
+            let Opening { session, id } = *opening;
+            response.headers_mut().insert(header::SESSION_ID, id);
             if session.shared().is_some() {
                 let created = record::create(core.resources.clone(), session.clone()).boxed();
                 self.creating = Some(Box::new(Creating { response: Some(response), created, session }));

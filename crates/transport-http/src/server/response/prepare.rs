@@ -9,12 +9,13 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use http::StatusCode;
 
+use crate::header;
 use crate::server::Head;
 use crate::server::endpoint_core::EndpointCore;
 use crate::server::nodes::address::{self, Forward};
 use crate::server::nodes::change::{check, store};
 use crate::server::nodes::message::changes;
-use crate::server::nodes::{load, record};
+use crate::server::nodes::{load, record, sealed};
 use crate::server::quota::Reservation;
 use crate::server::refusal::Refusal;
 use crate::server::session::Session;
@@ -79,7 +80,8 @@ impl Preparing {
         let Post { id: request, frame, reservation, head } = post;
         let runs_here = |id: &RequestId| found.as_ref().is_some_and(|session| session.has_request(id));
         let (frame, forwards) = address::incoming(node, frame, runs_here);
-        let changes = frame.as_ref().map(changes).unwrap_or_default();
+        let is_shared = core.resources.config.is_shared();
+        let changes = frame.as_ref().filter(|_| is_shared).map(changes).unwrap_or_default();
         let then = frame.map(|frame| Post { id: request.clone(), frame, reservation, head: head.clone() });
         let (session, then) = match (found, then) {
             (Some(session), Some(post)) if forwards.is_empty() && changes.is_empty() => {
@@ -115,7 +117,13 @@ impl Preparing {
 
     /// Ends a session at all nodes.
     pub(super) fn delete(core: &Arc<EndpointCore>, id: SessionId, head: &Head) -> Self {
-        let deleted = record::delete(core.clone(), id, head.extensions().get().cloned());
+        let principal = head.extensions().get().cloned();
+        let deleted = if core.resources.config.is_shared() {
+            record::delete(core.clone(), id, principal).boxed()
+        } else {
+            let value = head.headers().get(header::SESSION_ID).cloned();
+            sealed::delete(core.clone(), id, value, (principal, head.caller())).boxed()
+        };
         let prepared = deleted.map(|deleted| deleted.map(|()| Prepared::Done(StatusCode::NO_CONTENT)));
         Self { prepared: prepared.boxed(), then: Some(Prepares::Nothing) }
     }
@@ -137,7 +145,11 @@ async fn forward(
     session: SessionId,
     forwards: Vec<Forward>,
 ) -> Result<(), Refusal> {
-    let Some(node) = core.resources.config.shared_node() else { return Ok(()) };
+    let Some(node) = core.resources.config.shared_node() else {
+        // A cancel of a call that is not here has no effect.
+        let is_lost = forwards.iter().any(|forward| forward.to.is_some());
+        return if is_lost { Err(Refusal::asked_elsewhere()) } else { Ok(()) };
+    };
     for Forward { to, message } in forwards {
         let message = BusMessage::Client(session, message);
         let reached = match to {

@@ -7,6 +7,7 @@ mod full_streams;
 mod listen;
 mod pending;
 mod remote;
+mod sealed;
 mod shared;
 mod state;
 
@@ -25,6 +26,7 @@ use crate::server::inline_task::InlineTask;
 use crate::server::quota::Reservation;
 use crate::server::resources::Resources;
 use crate::server::response_stream::{ResponseStream, StreamReader};
+use crate::server::session::sealed::SealedSession;
 use crate::server::session::state::{SessionState, answers_to};
 use crate::server::{AnswerForm, Caller, EndpointConfig, Head, Principal};
 
@@ -43,6 +45,8 @@ pub(crate) struct Session {
     task: OnceLock<Weak<InlineTask>>,
     /// None where no other node has it.
     shared: Option<Box<SharedSession>>,
+    /// None where its id is not sealed.
+    sealed: Option<Box<SealedSession>>,
 }
 
 /// Why a POST is not taken.
@@ -79,6 +83,7 @@ impl Session {
             state: Mutex::new(state),
             task: OnceLock::new(),
             shared: None,
+            sealed: None,
         }
     }
 
@@ -290,13 +295,16 @@ impl Session {
     }
 
     /// Lets time pass. True if the client has been silent for too long, and neither waits for an answer nor
-    /// listens.
+    /// listens; and if the id has expired, and the client waits for no answer.
     pub(crate) fn tick(&self, now: u32, resources: &Resources) -> bool {
         let state = &mut *self.lock();
         state.full.relieve(&state.routes, now, resources);
         // An answer is also waited for by a client that has lost its stream, and comes back for it.
         if state.routes.len() > 0 || state.listeners.iter().any(|listener| listener.is_attached()) {
             state.heard = now;
+        }
+        if state.routes.len() == 0 && self.has_expired(resources) {
+            return true;
         }
         now.wrapping_sub(state.heard)
             >= if self.is_used() { resources.ticks.idle } else { resources.ticks.opening }

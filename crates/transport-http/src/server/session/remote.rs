@@ -1,28 +1,25 @@
-//! A session that several nodes share: it is opened again from its record, and gets messages that have come to other nodes.
+//! A session that several nodes share: it is opened again from its record or its id, and gets messages that have come to other nodes.
 
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
-use agentwire_jsonrpc::{Frame, Message, RequestId};
+use agentwire_jsonrpc::{Frame, Message, Notification, RequestId};
+use agentwire_mcp_wire::method;
 use agentwire_store::{SessionId, SessionRecord};
 use agentwire_transport::Packet;
 
 use crate::server::quota::Reservation;
 use crate::server::resources::Resources;
+use crate::server::session::sealed::SealedSession;
 use crate::server::session::shared::SharedSession;
 use crate::server::session::{Session, cancelled_by};
 use crate::server::{Caller, Head, Principal};
 
 impl Session {
     /// A session of another node, which is to be [fed](Self::feed) the messages of its record.
-    pub(crate) fn restored(
-        id: SessionId,
-        principal: Option<Principal>,
-        caller: Caller,
-        (record, reservation): (SessionRecord, Reservation),
-        now: u32,
-    ) -> Self {
-        Self::new(id, principal, caller, RequestId::NULL, now).sharing(record, reservation, (now, false))
+    pub(crate) fn restored(id: SessionId, principal: Option<Principal>, caller: Caller, now: u32) -> Self {
+        Self::new(id, principal, caller, RequestId::NULL, now)
     }
 
     /// The same, with the record that other nodes have, and the memory of that.
@@ -34,6 +31,43 @@ impl Session {
     ) -> Self {
         let shared = SharedSession::new(record, reservation, (now, is_opener));
         Self { shared: Some(Box::new(shared)), ..self }
+    }
+
+    /// The same, opened here with an id that is sealed.
+    pub(crate) fn sealed_until(self, expires: Duration, now: u32) -> Self {
+        Self { sealed: Some(SealedSession::new(expires, false, now)), ..self }
+    }
+
+    /// The same, opened by an id that another node has sealed, or this one before. Its streams have numbers above `streams`.
+    pub(crate) fn unsealed(self, expires: Duration, streams: u64, now: u32) -> Self {
+        self.lock().streams = streams;
+        Self { sealed: Some(SealedSession::new(expires, true, now)), ..self }
+    }
+
+    /// What is remembered where its id is sealed.
+    pub(crate) fn sealed(&self) -> Option<&SealedSession> {
+        self.sealed.as_deref()
+    }
+
+    /// Whether its id is sealed and has expired.
+    pub(super) fn has_expired(&self, resources: &Resources) -> bool {
+        let sealed = self.sealed().zip(resources.config.sealed.as_ref());
+        sealed.is_some_and(|(session, sealed)| sealed.has_expired(session.expires()))
+    }
+
+    /// Tells the service of a session with a sealed id once that the client is ready, which the client may have told another node
+    /// alone. Returns whether the frame says that again.
+    pub(crate) fn initialize_once(&self, frame: Option<&Frame>) -> bool {
+        let Some(sealed) = self.sealed() else { return false };
+        let says_it = matches!(
+            frame,
+            Some(Frame::Single(Message::Notification(notification))) if notification.method == method::INITIALIZED
+        );
+        let was = sealed.set_initialized();
+        if !was && !says_it {
+            self.feed(Frame::Single(Notification::new(method::INITIALIZED, None).into()), None);
+        }
+        was && says_it
     }
 
     /// What other nodes share. None where there are none.

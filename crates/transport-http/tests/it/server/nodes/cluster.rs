@@ -31,17 +31,25 @@ pub(super) struct Replica {
 impl Cluster {
     /// So many nodes, each with that configuration. The name of a principal is its token.
     pub(super) async fn start(nodes: usize, config: EndpointConfig) -> Self {
+        Self::start_with(vec![config; nodes], EndpointConfig::node).await
+    }
+
+    /// Nodes with those configurations, which share what the function lets them.
+    pub(super) async fn start_with(
+        configs: Vec<EndpointConfig>,
+        share: impl Fn(EndpointConfig, Node) -> EndpointConfig,
+    ) -> Self {
         let leases = MemoryNodes::default();
         let memory = Stores::memory(&StoreLimits::new(), &Clock::system());
         let mut stores = memory;
         stores.nodes = Arc::new(leases.clone());
         let (faults, faulty) = Faults::around(stores.clone());
         let mut replicas = Vec::new();
-        for _ in 0..nodes {
+        for config in configs {
             let node = Node::join(faulty.clone()).await.unwrap();
             let (hears, heard) = mpsc::unbounded();
             let serve = move |connection: Connection| serve_connection(connection, hears.clone());
-            let endpoint = Endpoint::serving(config.clone().node(node.clone()), Inline(serve));
+            let endpoint = Endpoint::serving(share(config, node.clone()), Inline(serve));
             tokio::spawn(endpoint.run());
             replicas.push(Replica { endpoint, node, heard });
         }

@@ -7,5 +7,7 @@ mod faults;
 mod loads;
 mod records;
 mod results;
+mod sealed;
+mod sealed_ends;
 mod sessions;
 mod streams;

@@ -1,0 +1,108 @@
+//! Sessions whose ids are sealed: what an id says as a record, and their end.
+
+use std::sync::Arc;
+
+use agentwire_jsonrpc::{Notification, Request};
+use agentwire_mcp_wire::method;
+use agentwire_store::{SessionId, SessionRecord};
+use futures::{StreamExt, stream};
+use http::HeaderValue;
+use ring::rand::{SecureRandom, SystemRandom};
+
+use crate::header;
+use crate::server::endpoint_core::EndpointCore;
+use crate::server::nodes::message::text;
+use crate::server::nodes::record::principal_digest;
+use crate::server::refusal::Refusal;
+use crate::server::sealed_sessions::SealedContent;
+use crate::server::session::Session;
+use crate::server::{Caller, Head, Principal};
+
+/// How many sessions are looked up at once.
+const AT_ONCE: usize = 64;
+
+/// Opens the id of the session that a request names.
+pub(super) fn open(core: &EndpointCore, id: SessionId, value: &HeaderValue) -> Option<SealedContent> {
+    core.resources.config.sealed.as_ref()?.open(id, value.as_bytes().trim_ascii())
+}
+
+/// The header with the id of a session.
+pub(super) fn value(head: &Head) -> Option<&HeaderValue> {
+    head.headers().get(header::SESSION_ID)
+}
+
+/// The record of a session whose client has told a node that it is ready.
+pub(super) fn record(content: &SealedContent) -> SessionRecord {
+    let initialize = Request::new(0_i64, method::INITIALIZE, content.params.clone());
+    let initialized = Notification::new(method::INITIALIZED, None);
+    let messages = [text(&initialize.into()), text(&initialized.into())];
+    SessionRecord::new(content.principal, messages.into_iter().flatten().collect())
+}
+
+/// The number before those of the streams of a session, of 56 bits: no other node gives one of them to a stream of the session. None
+/// where the system has no randomness.
+pub(super) fn first_stream() -> Option<u64> {
+    let mut bytes = [0; 8];
+    SystemRandom::new().fill(&mut bytes).ok()?;
+    Some(u64::from_be_bytes(bytes) >> 8)
+}
+
+/// Ends a session, and remembers that for the rest of its life.
+pub(crate) async fn delete(
+    core: Arc<EndpointCore>,
+    id: SessionId,
+    value: Option<HeaderValue>,
+    (principal, caller): (Option<Principal>, Caller),
+) -> Result<(), Refusal> {
+    let Some(sealed) = &core.resources.config.sealed else { return Err(Refusal::unknown_session()) };
+    let here = core.sessions.get(id);
+    let expires = match &here {
+        Some(here) if here.belongs_to(principal.as_ref()) => here.sealed().map(|sealed| sealed.expires()),
+        Some(_) => return Err(core.sessions.foreign(principal.as_ref())),
+        None => {
+            let content = value.and_then(|value| open(&core, id, &value));
+            let content = content.ok_or_else(Refusal::unknown_session)?;
+            if content.principal != principal_digest(principal.as_ref()) {
+                return Err(core.sessions.foreign(principal.as_ref()));
+            }
+            Some(content.expires)
+        }
+    };
+    if let Some(expires) = expires {
+        let is_first = sealed.end(id, caller.name().as_deref(), expires).await;
+        if !is_first.map_err(|error| Refusal::store(&error))? && here.is_none() {
+            return Err(Refusal::unknown_session());
+        }
+    }
+    // It may have been loaded meanwhile. A load that comes to the table later finds the end.
+    if let Some(here) = here.or_else(|| core.sessions.get(id)) {
+        core.sessions.end(&here);
+    }
+    Ok(())
+}
+
+/// Ends sessions that have ended at another node, where nodes share that. Each is looked up once in a tenth of the idle time.
+pub(super) fn tick(core: &Arc<EndpointCore>) {
+    if core.resources.config.sealed.as_ref().is_none_or(|sealed| !sealed.shares_ended()) {
+        return;
+    }
+    let (now, every) = (core.resources.now(), (core.resources.ticks.idle / 10).max(1));
+    let is_due = |session: &Arc<Session>| session.sealed().is_some_and(|sealed| sealed.is_due(now, every));
+    let due: Vec<_> = core.sessions.all().into_iter().filter(is_due).collect();
+    if due.is_empty() {
+        return;
+    }
+    let core_of_job = core.clone();
+    core.resources.spawn(async move {
+        let core = &core_of_job;
+        let look = |session: Arc<Session>| async move {
+            // Where the store is away, the session goes on.
+            if let Some(sealed) = &core.resources.config.sealed
+                && let Ok(true) = sealed.has_ended(session.id()).await
+            {
+                core.sessions.end(&session);
+            }
+        };
+        stream::iter(due).for_each_concurrent(AT_ONCE, look).await;
+    });
+}

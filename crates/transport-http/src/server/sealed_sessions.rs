@@ -1,0 +1,293 @@
+//! Ids of sessions that carry, sealed, what a node needs to go on with the session: nodes share keys and no store.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use agentwire_jsonrpc::RawJson;
+use agentwire_seal::SealingKeys;
+use agentwire_store::{MemoryOnceStore, OnceStore, SessionId, StoreError};
+use bytestring::ByteString;
+use http::HeaderValue;
+
+/// How the ids of sessions are sealed. [`EndpointConfig::sealed_sessions`](crate::server::EndpointConfig::sealed_sessions) takes it.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use agentwire_transport_http::server::{EndpointConfig, SealedSessions, SealingKeys};
+///
+/// // All nodes have the same key.
+/// let keys = SealingKeys::parse("000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f")?;
+/// let sealed = SealedSessions::new(keys).lifetime(Duration::from_secs(8 * 3600));
+/// let config = EndpointConfig::new().sealed_sessions(sealed);
+/// # let _ = config;
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct SealedSessions {
+    keys: SealingKeys,
+    lifetime: Duration,
+    ended: Arc<dyn OnceStore>,
+    /// Whether other nodes write to `ended` too.
+    shares_ended: bool,
+    now: Arc<dyn Fn() -> SystemTime + Send + Sync>,
+}
+
+/// What the id of a session says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SealedContent {
+    /// The digest of the name of the principal that opened the session.
+    pub(crate) principal: Option<[u8; 32]>,
+    /// The params of its `initialize`.
+    pub(crate) params: Option<RawJson>,
+    /// The end of the session's life, since 1970.
+    pub(crate) expires: Duration,
+}
+
+/// The longest id of a session, in bytes: proxies and clients may not take longer ones.
+const MAX_ID: usize = 1024;
+
+/// The length of a [`SessionId`] as text.
+const DIGITS: usize = 32;
+
+/// Stands between a [`SessionId`] and what is sealed.
+const SEPARATOR: u8 = b'.';
+
+/// The form of what is sealed, so that another one can follow.
+const FORM: u8 = 1;
+
+/// By how much the clocks of nodes may differ: 5 min.
+const SKEW: Duration = Duration::from_secs(5 * 60);
+
+impl SealedSessions {
+    /// The default of [`lifetime`](Self::lifetime): 24 h.
+    pub const LIFETIME: Duration = Duration::from_secs(24 * 3600);
+
+    /// Seals with these keys, which all nodes have. A key that is replaced opens ids for as long as it is the second one.
+    pub fn new(keys: SealingKeys) -> Self {
+        Self {
+            keys,
+            lifetime: Self::LIFETIME,
+            ended: Arc::new(MemoryOnceStore::default()),
+            shares_ended: false,
+            now: Arc::new(SystemTime::now),
+        }
+    }
+
+    /// How long a session may be used after it was opened (default [`LIFETIME`](Self::LIFETIME)), the same at all nodes. Then its
+    /// requests get 404, at a node that has an unanswered one when that is answered. The clocks of the nodes may differ by 5
+    /// minutes. [`EndpointConfig::idle`](crate::server::EndpointConfig::idle) frees the memory of a node sooner and ends no session.
+    #[must_use]
+    pub fn lifetime(mut self, lifetime: Duration) -> Self {
+        self.lifetime = lifetime;
+        self
+    }
+
+    /// Sets the store that remembers which sessions clients have deleted, for the rest of their lifetime, and that other nodes have
+    /// too. A node that has the session ends it within a tenth of [`EndpointConfig::idle`](crate::server::EndpointConfig::idle).
+    /// While the store is away, sessions that are not here get 503, and so does a DELETE.
+    ///
+    /// The default is a [`MemoryOnceStore`] of this node, of which one caller has a quarter; a DELETE beyond that gets 503. With it a
+    /// deleted session goes on at every other node, and at this one after a restart, for whoever knows its id and is its principal.
+    #[must_use]
+    pub fn ended_sessions(mut self, ended: Arc<dyn OnceStore>) -> Self {
+        (self.ended, self.shares_ended) = (ended, true);
+        self
+    }
+
+    /// Sets the clock (default: that of the system), for tests.
+    #[must_use]
+    pub fn clock(mut self, now: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
+        self.now = Arc::new(now);
+        self
+    }
+
+    /// Reads the id with which a session is known at its node.
+    pub(crate) fn parse(value: &[u8]) -> Option<SessionId> {
+        let (digits, rest) = value.split_at_checked(DIGITS).filter(|_| value.len() <= MAX_ID)?;
+        let is_form = rest.is_empty() || rest[0] == SEPARATOR;
+        is_form.then(|| SessionId::parse(digits)).flatten()
+    }
+
+    /// Seals the id of a session that a client opens. Returns also when it expires. None where it would be too long.
+    pub(crate) fn seal(
+        &self,
+        id: SessionId,
+        principal: Option<[u8; 32]>,
+        params: Option<&RawJson>,
+    ) -> Option<(HeaderValue, Duration)> {
+        let created = Duration::from_secs(self.now().as_secs());
+        let mut text = vec![FORM, u8::from(principal.is_some())];
+        text.extend_from_slice(&created.as_secs().to_be_bytes());
+        principal.iter().for_each(|digest| text.extend_from_slice(digest));
+        let params = params.map_or("", RawJson::as_str);
+        if text.len() + params.len() > MAX_ID {
+            return None;
+        }
+        text.extend_from_slice(params.as_bytes());
+        let digits = id.to_string();
+        let sealed = self.keys.seal(about(&digits).as_bytes(), text).ok()?;
+        let value = format!("{digits}{}{sealed}", char::from(SEPARATOR));
+        let value = HeaderValue::try_from(value).ok().filter(|value| value.len() <= MAX_ID)?;
+        Some((value, created.saturating_add(self.lifetime)))
+    }
+
+    /// Opens the id of a session. None where none of the keys has sealed it, where it is another's, and where it has expired.
+    pub(crate) fn open(&self, id: SessionId, value: &[u8]) -> Option<SealedContent> {
+        let (digits, rest) = value.split_at_checked(DIGITS).filter(|_| value.len() <= MAX_ID)?;
+        let (separator, sealed) = rest.split_first()?;
+        let digits = std::str::from_utf8(digits).ok()?;
+        if *separator != SEPARATOR || SessionId::parse(digits.as_bytes()) != Some(id) {
+            return None;
+        }
+        let text = self.keys.open(about(digits).as_bytes(), std::str::from_utf8(sealed).ok()?)?;
+        let ([FORM, has_principal], text) = text.split_first_chunk::<2>()? else { return None };
+        let (created, text) = text.split_first_chunk::<8>()?;
+        let (principal, params) = match has_principal {
+            0 => (None, text),
+            _ => text.split_first_chunk::<32>().map(|(digest, params)| (Some(*digest), params))?,
+        };
+        let params = ByteString::try_from(params).ok()?;
+        let params = if params.is_empty() { None } else { Some(RawJson::parse(params).ok()?) };
+        let (created, now) = (Duration::from_secs(u64::from_be_bytes(*created)), self.now());
+        let expires = created.saturating_add(self.lifetime);
+        let is_valid = now < expires && created <= now.saturating_add(SKEW);
+        is_valid.then_some(SealedContent { principal, params, expires })
+    }
+
+    /// Whether a session that expires then has expired.
+    pub(crate) fn has_expired(&self, expires: Duration) -> bool {
+        self.now() >= expires
+    }
+
+    /// Whether other nodes may end a session.
+    pub(crate) fn shares_ended(&self) -> bool {
+        self.shares_ended
+    }
+
+    /// Remembers that a client has ended a session. Returns false where it had ended.
+    pub(crate) async fn end(
+        &self,
+        id: SessionId,
+        owner: Option<&str>,
+        expires: Duration,
+    ) -> Result<bool, StoreError> {
+        // A node whose clock is behind opens the id for longer.
+        let rest = expires.saturating_sub(self.now()).saturating_add(SKEW);
+        self.ended.insert(&ended_name(id), owner, rest).await
+    }
+
+    /// Whether a client has ended a session.
+    pub(crate) async fn has_ended(&self, id: SessionId) -> Result<bool, StoreError> {
+        self.ended.contains(&ended_name(id)).await
+    }
+
+    /// The time since 1970.
+    fn now(&self) -> Duration {
+        (self.now)().duration_since(UNIX_EPOCH).unwrap_or_default()
+    }
+}
+
+/// Shows no key.
+impl fmt::Debug for SealedSessions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SealedSessions").field("lifetime", &self.lifetime).finish_non_exhaustive()
+    }
+}
+
+/// What the sealed part of an id is bound to.
+fn about(digits: &str) -> String {
+    format!("agentwire session {digits}")
+}
+
+/// The name under which it is remembered that a session has ended.
+fn ended_name(id: SessionId) -> String {
+    format!("session-ended:{id}")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use super::*;
+
+    const HOUR: u64 = 3600;
+
+    fn sealed(key: u8, clock: &Arc<AtomicU64>) -> SealedSessions {
+        let clock = clock.clone();
+        SealedSessions::new(SealingKeys::new([key; 32]))
+            .clock(move || UNIX_EPOCH + Duration::from_secs(clock.load(Ordering::Relaxed)))
+    }
+
+    fn clock() -> Arc<AtomicU64> {
+        Arc::new(AtomicU64::new(1_800_000_000))
+    }
+
+    fn params(length: usize) -> RawJson {
+        RawJson::parse(format!(r#"{{"x":"{}"}}"#, "x".repeat(length - 8)).into()).unwrap()
+    }
+
+    #[test]
+    fn an_id_says_what_was_sealed_at_any_node_with_the_key() {
+        let (clock, id) = (clock(), SessionId::random().unwrap());
+        let [one, two] = [sealed(1, &clock), sealed(1, &clock)];
+        for (principal, params) in [(None, None), (Some([7; 32]), Some(params(100)))] {
+            let (value, expires) = one.seal(id, principal, params.as_ref()).unwrap();
+            assert!(value.as_bytes().iter().all(|byte| (0x21..=0x7e).contains(byte)), "{value:?}");
+            assert_eq!(SealedSessions::parse(value.as_bytes()), Some(id));
+            let content = SealedContent { principal, params, expires };
+            assert_eq!(two.open(id, value.as_bytes()), Some(content));
+        }
+    }
+
+    #[test]
+    fn nothing_else_is_opened() {
+        let (clock, id) = (clock(), SessionId::random().unwrap());
+        let sealed_1 = sealed(1, &clock);
+        let value = sealed_1.seal(id, Some([7; 32]), Some(&params(100))).unwrap().0;
+        let value = value.to_str().unwrap();
+        for at in DIGITS..value.len() {
+            let mut altered = value.as_bytes().to_vec();
+            altered[at] = if altered[at] == b'A' { b'B' } else { b'A' };
+            assert_eq!(sealed_1.open(id, &altered), None, "altered at {at}");
+            assert_eq!(sealed_1.open(id, &value.as_bytes()[..at]), None, "cut at {at}");
+        }
+        let other = SessionId::random().unwrap();
+        let swapped = format!("{other}{}", &value[DIGITS..]);
+        assert_eq!(sealed_1.open(other, swapped.as_bytes()), None, "the seal of another session");
+        assert_eq!(sealed_1.open(other, value.as_bytes()), None);
+        assert_eq!(sealed(2, &clock).open(id, value.as_bytes()), None, "another key");
+        assert_eq!(sealed_1.open(id, format!("{value}A").as_bytes()), None);
+        for no_id in [&value[1..], &value.replace('.', ":"), &format!("{value}{}", "A".repeat(MAX_ID))] {
+            assert_eq!(SealedSessions::parse(no_id.as_bytes()), None, "{no_id}");
+        }
+    }
+
+    #[test]
+    fn an_id_has_up_to_1024_bytes() {
+        let (clock, id) = (clock(), SessionId::random().unwrap());
+        let sealed = sealed(1, &clock);
+        let fits = |length| sealed.seal(id, None, Some(&params(length))).map(|(value, _)| value.len());
+        // 33 of the id, and four for each three bytes of the seal's 45, the 10 before the params, and those.
+        assert_eq!((fits(688), fits(689)), (Some(1024), None));
+        assert_eq!(fits(1 << 20), None);
+    }
+
+    #[test]
+    fn an_id_is_opened_until_it_expires_by_clocks_that_differ_a_little() {
+        let (clock, id) = (clock(), SessionId::random().unwrap());
+        let sealed = sealed(1, &clock);
+        let (value, expires) = sealed.seal(id, None, None).unwrap();
+        let opens = |by: i64| {
+            let now = clock.load(Ordering::Relaxed);
+            clock.store(now.checked_add_signed(by).unwrap(), Ordering::Relaxed);
+            let opens = sealed.open(id, value.as_bytes()).is_some();
+            assert_eq!(sealed.has_expired(expires), by >= 24 * HOUR.cast_signed());
+            clock.store(now, Ordering::Relaxed);
+            opens
+        };
+        let day = 24 * HOUR.cast_signed();
+        assert_eq!([0, day - 1, day, -300, -301].map(opens), [true, true, false, true, false]);
+    }
+}

@@ -1,0 +1,213 @@
+//! Whose sealed sessions are, and how they end.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, UNIX_EPOCH};
+
+use agentwire_seal::SealingKeys;
+use agentwire_store::{Clock, MemoryOnceStore, OnceStore, StoreError, StoreLimits};
+use agentwire_transport_http::server::{EndpointConfig, SealedSessions};
+use futures::future::{BoxFuture, FutureExt};
+use http::StatusCode;
+use serde_json::json;
+
+use super::super::script::{Heard, initialize, notification, request};
+use super::super::time::piece;
+use super::cluster::{Cluster, last_id, messages, rest, with_principals};
+use super::sealed::sealed;
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// Nodes with those settings, which share nothing else.
+async fn cluster(settings: Vec<SealedSessions>) -> Cluster {
+    let config = |sealed| EndpointConfig::new().idle(10 * MINUTE).sealed_sessions(sealed);
+    Cluster::start_with(settings.into_iter().map(config).collect(), |config, _| config).await
+}
+
+/// A store of names that can be away.
+#[derive(Debug, Default)]
+struct Once {
+    names: MemoryOnceStore,
+    away: AtomicBool,
+}
+
+impl Once {
+    fn answer<T: Send + 'static>(
+        &self,
+        answer: BoxFuture<'static, Result<T, StoreError>>,
+    ) -> BoxFuture<'static, Result<T, StoreError>> {
+        match self.away.load(Ordering::SeqCst) {
+            true => std::future::ready(Err(StoreError::away("as a test wants it"))).boxed(),
+            false => answer,
+        }
+    }
+}
+
+impl OnceStore for Once {
+    fn insert(
+        &self,
+        name: &str,
+        owner: Option<&str>,
+        remember: Duration,
+    ) -> BoxFuture<'static, Result<bool, StoreError>> {
+        self.answer(self.names.insert(name, owner, remember))
+    }
+
+    fn contains(&self, name: &str) -> BoxFuture<'static, Result<bool, StoreError>> {
+        self.answer(self.names.contains(name))
+    }
+
+    fn remove(&self, name: &str) -> BoxFuture<'static, Result<(), StoreError>> {
+        self.answer(self.names.remove(name))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_sealed_session_is_only_for_the_principal_that_has_opened_it() {
+    let warned = Arc::new(AtomicU64::new(0));
+    let counted = warned.clone();
+    let config = with_principals()
+        .on_warning(move |_| _ = counted.fetch_add(1, Ordering::SeqCst))
+        .sealed_sessions(sealed());
+    let mut cluster = Cluster::start_with(vec![config; 2], |config, _| config).await;
+    let ann = ("authorization", "Bearer ann");
+    let response = cluster.call(0, "POST", &[ann], &initialize("2025-11-25")).await;
+    let session = response.headers()["mcp-session-id"].to_str().unwrap().to_owned();
+    let bob = [("authorization", "Bearer bob"), ("mcp-session-id", &*session)];
+    let own = [ann, ("mcp-session-id", &*session)];
+    let echo = request(1, "echo", json!({}));
+    assert_eq!(cluster.call(1, "POST", &bob, &echo).await.status(), StatusCode::NOT_FOUND);
+    assert_eq!(warned.load(Ordering::SeqCst), 1);
+    for at in [1, 0] {
+        assert_eq!(cluster.call(at, "POST", &bob, &echo).await.status(), StatusCode::NOT_FOUND);
+        assert_eq!(cluster.call(at, "GET", &bob, "").await.status(), StatusCode::NOT_FOUND);
+        assert_eq!(cluster.call(at, "DELETE", &bob, "").await.status(), StatusCode::NOT_FOUND);
+        assert_eq!(cluster.call(at, "POST", &own, &echo).await.status(), StatusCode::OK, "node {at}");
+        assert_eq!(cluster.call(at, "POST", &bob, &echo).await.status(), StatusCode::NOT_FOUND);
+    }
+    assert_eq!(cluster.call(1, "DELETE", &own, "").await.status(), StatusCode::NO_CONTENT);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_idle_time_of_a_node_ends_no_session() {
+    let mut cluster = cluster(vec![sealed()]).await;
+    let session = cluster.open(0).await;
+    let mut body = cluster.post(0, &session, &request(1, "count", json!({"n": 1}))).await.into_body();
+    let before = last_id(&piece(&mut body).await.unwrap());
+    drop(body);
+    tokio::time::sleep(11 * MINUTE).await;
+    cluster.hears(0, &Heard::Ended).await;
+    assert_eq!(cluster.replicas[0].endpoint.counts().sessions, 0);
+    // What was remembered of its streams is gone, and their numbers are not given again.
+    assert_eq!(cluster.get(0, &session, Some(&before)).await.status(), StatusCode::BAD_REQUEST);
+    let again = rest(cluster.post(0, &session, &request(2, "echo", json!({}))).await).await;
+    let number = |id: &str| id.split_once('-').unwrap().0.to_owned();
+    assert_ne!(number(&last_id(&again)), number(&before));
+    // One that its client has not used ends sooner, and goes on as well.
+    let unused = cluster.opened(0).await;
+    tokio::time::sleep(2 * MINUTE).await;
+    cluster.hears(0, &Heard::Ended).await;
+    assert_eq!(cluster.echo(0, &unused).await, StatusCode::OK);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_ends_at_every_node_when_it_expires() {
+    let now = Arc::new(AtomicU64::new(1_800_000_000));
+    let clock = now.clone();
+    let settings = sealed()
+        .lifetime(60 * MINUTE)
+        .clock(move || UNIX_EPOCH + Duration::from_secs(clock.load(Ordering::SeqCst)));
+    let mut cluster = cluster(vec![settings; 3]).await;
+    let session = cluster.open(0).await;
+    let mut waiting = cluster.post(1, &session, &request(5, "wait", json!({}))).await.into_body();
+    piece(&mut waiting).await.unwrap();
+    let mut listening = cluster.get(0, &session, None).await.into_body();
+    piece(&mut listening).await.unwrap();
+    now.fetch_add(3599, Ordering::SeqCst);
+    for at in [0, 1] {
+        assert_eq!(cluster.echo(at, &session).await, StatusCode::OK, "node {at}");
+    }
+    now.fetch_add(1, Ordering::SeqCst);
+    cluster.hears(0, &Heard::Ended).await;
+    assert_eq!(cluster.echo(0, &session).await, StatusCode::NOT_FOUND);
+    assert_eq!(cluster.echo(2, &session).await, StatusCode::NOT_FOUND);
+    assert_eq!(cluster.delete(2, &session).await, StatusCode::NOT_FOUND);
+    // A client that waits for an answer gets it.
+    cluster.post(1, &session, &notification("finish")).await;
+    assert_eq!(messages(&piece(&mut waiting).await.unwrap())[0]["result"], "late");
+    cluster.hears(1, &Heard::Ended).await;
+    assert_eq!(cluster.echo(1, &session).await, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deleted_session_stays_deleted_where_that_is_known() {
+    let mut cluster = cluster(vec![sealed(), sealed()]).await;
+    let session = cluster.open(0).await;
+    assert_eq!(cluster.delete(0, &session).await, StatusCode::NO_CONTENT);
+    cluster.hears(0, &Heard::Ended).await;
+    assert_eq!(cluster.echo(0, &session).await, StatusCode::NOT_FOUND);
+    assert_eq!(cluster.get(0, &session, None).await.status(), StatusCode::NOT_FOUND);
+    assert_eq!(cluster.delete(0, &session).await, StatusCode::NOT_FOUND);
+    assert_eq!(cluster.echo(1, &session).await, StatusCode::OK, "nobody has told it");
+    // One that a node does not have.
+    let session = cluster.open(0).await;
+    cluster.heard(1);
+    assert_eq!(cluster.delete(1, &session).await, StatusCode::NO_CONTENT);
+    assert_eq!(cluster.echo(1, &session).await, StatusCode::NOT_FOUND);
+    assert_eq!(cluster.heard(1), []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn nodes_can_share_which_sessions_have_ended() {
+    let once = Arc::new(Once::default());
+    let mut cluster = cluster(vec![sealed().ended_sessions(once.clone()); 3]).await;
+    let session = cluster.open(0).await;
+    assert_eq!(cluster.echo(1, &session).await, StatusCode::OK);
+    once.away.store(true, Ordering::SeqCst);
+    assert_eq!(cluster.echo(2, &session).await, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(cluster.delete(1, &session).await, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(cluster.echo(1, &session).await, StatusCode::OK, "it goes on");
+    once.away.store(false, Ordering::SeqCst);
+    assert_eq!(cluster.delete(1, &session).await, StatusCode::NO_CONTENT);
+    for at in [1, 2] {
+        assert_eq!(cluster.echo(at, &session).await, StatusCode::NOT_FOUND, "node {at}");
+    }
+    // The node that has it ends it within a tenth of the idle time.
+    let deadline = tokio::time::Instant::now() + 2 * MINUTE;
+    while cluster.echo(0, &session).await == StatusCode::OK {
+        assert!(tokio::time::Instant::now() < deadline, "it goes on");
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    assert_eq!(cluster.echo(0, &session).await, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_delete_beyond_the_room_for_names_ends_nothing() {
+    let names = MemoryOnceStore::new(&StoreLimits::new().names(600), &Clock::system());
+    let mut cluster = cluster(vec![sealed().ended_sessions(Arc::new(names))]).await;
+    let mut statuses = Vec::new();
+    for _ in 0..8 {
+        let session = cluster.open(0).await;
+        let status = cluster.delete(0, &session).await.as_u16();
+        let after = cluster.echo(0, &session).await.as_u16();
+        assert_eq!(after, if status == 204 { 404 } else { 200 });
+        statuses.push(status);
+    }
+    assert_eq!((statuses[0], statuses[7]), (204, 503), "{statuses:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_id_is_opened_while_its_key_is_one_of_two() {
+    let keys = SealingKeys::new([1; 32]);
+    let mut cluster = cluster(vec![SealedSessions::new(keys.clone()); 3]).await;
+    let first = cluster.open(0).await;
+    keys.rotate([2; 32]);
+    let second = cluster.open(0).await;
+    for session in [&first, &second] {
+        assert_eq!(cluster.echo(1, session).await, StatusCode::OK);
+    }
+    keys.rotate([3; 32]);
+    assert_eq!(cluster.echo(2, &first).await, StatusCode::NOT_FOUND);
+    assert_eq!(cluster.echo(2, &second).await, StatusCode::OK);
+    assert_eq!(cluster.echo(1, &first).await, StatusCode::OK, "a session that is here goes on");
+}
