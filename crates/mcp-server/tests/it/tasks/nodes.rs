@@ -325,13 +325,13 @@ async fn a_task_of_a_session_outlives_its_connection_at_one_node() {
     })
     .await;
     // The client ends it at the other node.
-    two.node.end_session(session);
+    two.node.end_session(session).await;
     sleep(Duration::from_secs(1)).await;
     assert_eq!(one.dropped(), 1);
     assert!(shared.tasks.read(&id).await.unwrap().is_none());
 
     let id = in_session(&one.server, session, async |client| client.start("deaf", json!({})).await).await;
-    one.node.end_session(session);
+    one.node.end_session(session).await;
     sleep(Duration::from_secs(1)).await;
     assert_eq!(one.dropped(), 2, "where it runs");
     assert!(shared.tasks.read(&id).await.unwrap().is_none());
