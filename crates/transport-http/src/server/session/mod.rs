@@ -28,7 +28,7 @@ use crate::server::response_stream::{ResponseStream, StreamReader};
 use crate::server::session::state::{SessionState, answers_to};
 use crate::server::{AnswerForm, Caller, EndpointConfig, Head, Principal};
 
-pub(crate) use shared::{NUMBERS, SharedSession, WaitingAnswer};
+pub(crate) use shared::{Follower, NUMBERS, SharedSession, WaitingAnswer};
 
 #[derive(Debug)]
 pub(crate) struct Session {
