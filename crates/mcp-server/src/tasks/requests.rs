@@ -119,7 +119,7 @@ impl TaskRequest {
         let is_open = !record.is_final();
         let record = match handle {
             Some(handle) => {
-                let is_open = handle.cancel("cancelled by its client");
+                let is_open = self.cancel_here(&handle).await;
                 Some(handle.record()).filter(|_| is_open).ok_or_else(|| is_final(&handle.record()))?
             }
             None if is_open => remote::cancel(&self.tasks, record).await?.ok_or_else(no_task)?,
@@ -133,11 +133,21 @@ impl TaskRequest {
 
     async fn cancel(self, id: &str) -> Result<RawJson, ErrorObject> {
         match self.find(id).await? {
-            (_, Some(handle)) => drop(handle.cancel("cancelled by its client")),
+            (_, Some(handle)) => _ = self.cancel_here(&handle).await,
             (record, None) if record.is_final() => {}
             (record, None) => drop(remote::cancel(&self.tasks, record).await?),
         }
         self.context.encode(EmptyResult::default())
+    }
+
+    /// Cancels a task that runs here. False if it has ended already. With other nodes the client is told once the store has it: this
+    /// node may die, and another end may have come first.
+    async fn cancel_here(&self, handle: &TaskHandle) -> bool {
+        let is_open = handle.cancel("cancelled by its client");
+        if self.tasks.registry.node().is_some() {
+            handle.written().await;
+        }
+        is_open
     }
 
     async fn update(self, id: &str, answers: BTreeMap<String, RawJson>) -> Result<RawJson, ErrorObject> {
