@@ -191,7 +191,9 @@ impl TaskRequest {
         let mut tasks = Vec::with_capacity(records.len());
         for record in records {
             let record = match registry.find(&record.id) {
-                Some(handle) => Some(handle.record()),
+                // Another node may have ended what runs here.
+                Some(handle) if !record.is_final() => Some(handle.record()),
+                Some(_) => Some(record),
                 None => remote::current(&self.tasks, record).await?,
             };
             tasks.extend(record.map(|record| report::core(&self.tasks, &record)));
@@ -230,10 +232,17 @@ pub(super) async fn find(
         return Ok(None);
     }
     let handle = tasks.registry.find(id);
-    if let Some(handle) = handle.as_ref().filter(|handle| handle.is_over() && tasks.registry.node().is_some())
+    if let Some(handle) = handle.as_ref().filter(|handle| may_see(&handle.record()))
+        && tasks.registry.node().is_some()
     {
-        // Another node may have ended it first, which the store decides.
-        handle.written().await;
+        // Another node may have ended it, which the store decides. While the store is away, what is known here is told.
+        if handle.is_over() {
+            handle.written().await;
+        } else if let Ok(Some(record)) = tasks.store.read(id).await
+            && record.is_final()
+        {
+            handle.adopt(record);
+        }
     }
     let record = match &handle {
         Some(handle) => Some(handle.record()),
