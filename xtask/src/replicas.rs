@@ -28,7 +28,11 @@ const FAULTS: [(&str, &[&str], &str); 7] = [
     ("lose-events", &["--kills", "2", "--engine-kills", "0"], "steps came"),
     ("any-principal", &["--kills", "2", "--engine-kills", "0"], "another principal"),
     ("forget-tasks", &["--kills", "2", "--engine-kills", "0"], "task is lost"),
-    ("forget-cancels", &["--kills", "2", "--engine-kills", "0"], "was cancelled"),
+    (
+        "forget-cancels",
+        &["--clients", "24", "--revision", "2026-07-28", "--kills", "2", "--engine-kills", "0"],
+        "was cancelled",
+    ),
     ("lose-messages", &["--kills", "0", "--engine-kills", "0", "--revision", "2025-06-18"], "last change"),
     ("lose-data", &["--kills", "0", "--engine-kills", "2", "--revision", "2025-06-18"], "unknown"),
 ];

@@ -77,6 +77,10 @@ impl History {
         Self { promises, state: Mutex::default() }
     }
 
+    pub(crate) fn promises(&self) -> Promises {
+        self.promises
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

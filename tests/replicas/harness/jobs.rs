@@ -176,7 +176,11 @@ impl<'a> Job<'a> {
             }
             let Some(status) = self.status().await else { continue };
             match word(&status) {
-                word @ ("working" | "input_required") => self.changed("cancelled", word),
+                word @ ("working" | "input_required") => {
+                    if !self.changed("cancelled", word) {
+                        return self.failed(&status);
+                    }
+                }
                 "completed" => return self.completed(&status).await,
                 "cancelled" => {
                     self.client.history().call(self.key, Outcome::Cancelled, "");
@@ -194,7 +198,10 @@ impl<'a> Job<'a> {
         for _ in 0..LOOKS {
             match self.status().await {
                 Some(status) if word(&status) == "lost" => return,
-                Some(status) if word(&status) != end => self.changed(end, word(&status)),
+                Some(status) if word(&status) != end => {
+                    self.changed(end, word(&status));
+                    return;
+                }
                 _ => (),
             }
         }
@@ -207,12 +214,14 @@ impl<'a> Job<'a> {
     }
 
     /// What a client was told stays. A node tells the end of a task also while the engine is away, so that may be lost with the node;
-    /// but what is cancelled never completes.
-    fn changed(&self, before: &str, after: &str) {
-        let is_excused = self.client.history().counted(Count::EngineKills) > 0;
-        if !is_excused || (before, after) == ("cancelled", "completed") {
+    /// but what is cancelled never completes. Returns whether it is excused.
+    fn changed(&self, before: &str, after: &str) -> bool {
+        let is_away = self.client.history().counted(Count::EngineKills) > 0;
+        let is_excused = is_away && (before, after) != ("cancelled", "completed");
+        if !is_excused {
             self.violation(&format!("was {before}, and is {after}"));
         }
+        is_excused
     }
 
     fn failed(&self, status: &Value) {
