@@ -105,10 +105,15 @@ impl Node {
         self.0.outbox.push(message);
     }
 
-    /// A session has ended at every node. Tells the listeners of this node at once, and the others [soon](Self::announce).
-    pub fn end_session(&self, session: SessionId) {
+    /// A session has ended at every node. Tells the listeners of this node at once, and completes when the store has the message for
+    /// the others. Where the store fails, or this is dropped before, they are told [soon](Self::announce).
+    pub async fn end_session(&self, session: SessionId) {
         self.note_end(session);
-        self.announce(BusMessage::SessionEnded(session));
+        let message = BusMessage::SessionEnded(session);
+        let mut unsent = Unsent { node: self, message: Some(message.clone()) };
+        if self.publish(message).await.is_ok() {
+            unsent.message = None;
+        }
     }
 
     /// A session has ended at every node, and they know or find out. Tells the listeners of this node.
@@ -272,6 +277,20 @@ async fn yield_now() {
         Poll::Pending
     })
     .await;
+}
+
+/// Announces a message when this is dropped, unless the store has it.
+struct Unsent<'a> {
+    node: &'a Node,
+    message: Option<BusMessage>,
+}
+
+impl Drop for Unsent<'_> {
+    fn drop(&mut self) {
+        if let Some(message) = self.message.take() {
+            self.node.announce(message);
+        }
+    }
 }
 
 /// Gives the subscription back when [`Node::run`] is dropped.

@@ -5,6 +5,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode};
@@ -14,6 +15,10 @@ use hyper::client::conn::http1::handshake;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::time::sleep;
+
+/// The pause before it looks again whether requests have arrived.
+const PAUSE: Duration = Duration::from_millis(5);
 
 type Body = Either<Incoming, Full<Bytes>>;
 
@@ -26,11 +31,39 @@ pub(crate) struct Balancer {
 
 #[derive(Debug)]
 struct State {
-    nodes: Vec<(SocketAddr, AtomicBool)>,
+    nodes: Vec<Arc<Upstream>>,
     next: AtomicUsize,
     counts: Counts,
     /// A fault: each tenth POST is sent to a second node too.
     repeats: bool,
+}
+
+/// A node, as the balancer knows it.
+#[derive(Debug)]
+struct Upstream {
+    address: SocketAddr,
+    is_in: AtomicBool,
+    /// The requests that it got, or is about to get, and that have no head of a response yet.
+    unanswered: AtomicUsize,
+}
+
+/// A request without a head of a response.
+struct Unanswered(Arc<Upstream>);
+
+impl Unanswered {
+    /// None where the node gets no requests.
+    fn begin(upstream: &Arc<Upstream>) -> Option<Self> {
+        // Counted first, so that a request is seen by who takes the node out, or sees that.
+        upstream.unanswered.fetch_add(1, Ordering::SeqCst);
+        let this = Self(upstream.clone());
+        upstream.is_in.load(Ordering::SeqCst).then_some(this)
+    }
+}
+
+impl Drop for Unanswered {
+    fn drop(&mut self) {
+        self.0.unanswered.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 /// What the balancer has done.
@@ -48,16 +81,30 @@ pub(crate) struct Counts {
 impl Balancer {
     pub(crate) async fn start(nodes: &[SocketAddr], repeats: bool) -> io::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
-        let nodes = nodes.iter().map(|node| (*node, AtomicBool::new(true))).collect();
+        let upstream = |address: &SocketAddr| {
+            let (is_in, unanswered) = (AtomicBool::new(true), AtomicUsize::new(0));
+            Arc::new(Upstream { address: *address, is_in, unanswered })
+        };
+        let nodes = nodes.iter().map(upstream).collect();
         let state = State { nodes, next: AtomicUsize::new(0), counts: Counts::default(), repeats };
         let this = Self { address: listener.local_addr()?, state: Arc::new(state) };
         tokio::spawn(accept(listener, this.state.clone()));
         Ok(this)
     }
 
-    /// Sends a node no more requests, or sends it some again.
-    pub(crate) fn set_in(&self, node: usize, is_in: bool) {
-        self.state.nodes[node].1.store(is_in, Ordering::SeqCst);
+    /// Sends a node no more requests, and waits until it has those that are on their way. A program in production waits for a while
+    /// between the signal and the refusals, which here would be a guess.
+    pub(crate) async fn take_out(&self, node: usize) {
+        let upstream = &self.state.nodes[node];
+        upstream.is_in.store(false, Ordering::SeqCst);
+        while upstream.unanswered.load(Ordering::SeqCst) > 0 {
+            sleep(PAUSE).await;
+        }
+    }
+
+    /// Sends a node requests again.
+    pub(crate) fn put_in(&self, node: usize) {
+        self.state.nodes[node].is_in.store(true, Ordering::SeqCst);
     }
 
     pub(crate) fn counts(&self) -> &Counts {
@@ -84,10 +131,12 @@ impl State {
         let Ok(body) = body.collect().await else { return refusal(StatusCode::BAD_REQUEST) };
         let request = Request::from_parts(head, body.to_bytes());
         if self.repeats && request.method() == Method::POST && number % 10 == 9 {
-            let Some(stream) = self.connect().await else { return refusal(StatusCode::SERVICE_UNAVAILABLE) };
+            let Some((stream, _unanswered)) = self.connect().await else {
+                return refusal(StatusCode::SERVICE_UNAVAILABLE);
+            };
             drop(forward(stream, request.clone()).await);
         }
-        let Some(stream) = self.connect().await else {
+        let Some((stream, _unanswered)) = self.connect().await else {
             self.counts.unavailable.fetch_add(1, Ordering::Relaxed);
             return refusal(StatusCode::SERVICE_UNAVAILABLE);
         };
@@ -101,15 +150,13 @@ impl State {
     }
 
     /// Connects to the next node that is there.
-    async fn connect(&self) -> Option<TcpStream> {
+    async fn connect(&self) -> Option<(TcpStream, Unanswered)> {
         let first = self.next.fetch_add(1, Ordering::Relaxed);
         for attempt in 0..self.nodes.len() {
-            let (address, is_in) = &self.nodes[(first + attempt) % self.nodes.len()];
-            if !is_in.load(Ordering::SeqCst) {
-                continue;
-            }
-            if let Ok(stream) = TcpStream::connect(address).await {
-                return Some(stream);
+            let upstream = &self.nodes[(first + attempt) % self.nodes.len()];
+            let Some(unanswered) = Unanswered::begin(upstream) else { continue };
+            if let Ok(stream) = TcpStream::connect(upstream.address).await {
+                return Some((stream, unanswered));
             }
             self.counts.passed_on.fetch_add(1, Ordering::Relaxed);
         }

@@ -101,7 +101,7 @@ fn median(values: &mut [f64]) -> f64 {
 
 async fn start(folder: &Path, redis: Option<&str>, count: usize) -> Result<Subject> {
     fs::create_dir_all(folder)?;
-    let nodes = Nodes::start(count, Program::replica(folder, redis, None)?).await?;
+    let nodes = Nodes::start(count, Program::replica(folder, &[("--redis", redis)])?).await?;
     let addresses = nodes.addresses();
     let sessions = (0..TASKS).map(|task| Client::open(addresses[task % addresses.len()]));
     Ok(Subject { sessions: try_join_all(sessions).await?, nodes })

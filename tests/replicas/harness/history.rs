@@ -13,6 +13,8 @@ pub(crate) enum Outcome {
     Unknown,
     /// The answer says that the work is not done.
     Refused,
+    /// The client has cancelled it. The work may be done.
+    Cancelled,
 }
 
 /// What the summary counts.
@@ -23,6 +25,7 @@ pub(crate) enum Count {
     Unknown,
     Interrupted,
     Refused,
+    Cancelled,
     Unavailable,
     Resumed,
     CutByClient,
@@ -74,6 +77,10 @@ impl History {
         Self { promises, state: Mutex::default() }
     }
 
+    pub(crate) fn promises(&self) -> Promises {
+        self.promises
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -110,8 +117,9 @@ impl History {
             Outcome::Acknowledged => Count::Acknowledged,
             Outcome::Unknown => Count::Unknown,
             Outcome::Refused => Count::Refused,
+            Outcome::Cancelled => Count::Cancelled,
         });
-        if self.promises.no_failure && outcome != Outcome::Acknowledged {
+        if self.promises.no_failure && matches!(outcome, Outcome::Unknown | Outcome::Refused) {
             self.violation(format!("{key}: failed though no node was killed: {why}"));
         }
         self.state().calls.insert(key.to_owned(), outcome);
@@ -169,6 +177,11 @@ mod tests {
         assert_eq!(violations(Outcome::Unknown, 1), [""; 0]);
         assert_eq!(violations(Outcome::Unknown, 2), ["k: done 2 times"]);
         assert_eq!(violations(Outcome::Refused, 1), ["k: refused, and done"]);
+        assert_eq!(
+            [0, 1].map(|times| violations(Outcome::Cancelled, times)),
+            [vec![], vec![]] as [Vec<String>; 2]
+        );
+        assert_eq!(violations(Outcome::Cancelled, 2), ["k: done 2 times"]);
     }
 
     #[test]

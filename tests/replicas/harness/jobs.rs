@@ -1,4 +1,5 @@
-//! Tasks, in both protocols: each ends, and its work is done at most once.
+//! Tasks, in both protocols: each ends once, wherever its client asks for it, answers it and cancels it, and its work is done at
+//! most once.
 
 use std::time::{Duration, Instant};
 
@@ -6,92 +7,239 @@ use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use crate::exchange::{Answer, Exchange};
-use crate::history::{Count, Outcome};
+use crate::history::{Count, History, Outcome};
+use crate::random::Random;
 use crate::session::Session;
 use crate::stateless::Stateless;
-use crate::wire::Wire;
 
 /// The longest that a task may take. A node that has died counts as dead after 2 s.
 const TASK_TIME: Duration = Duration::from_secs(40);
 const PAUSE: Duration = Duration::from_millis(200);
+/// How often a client looks whether an end stays.
+const LOOKS: usize = 4;
+/// The longest that the work of a task takes, beside its question.
+const LONGEST: u64 = 800;
 
-/// Runs a task in a session of 2025-11-25.
-pub(crate) async fn in_session(session: &mut Session, key: &str, pause: u64) {
-    let arguments = json!({ "key": key, "pause": pause });
-    let params = json!({ "name": "job", "arguments": arguments, "task": { "ttl": 600_000 } });
-    let created = session.call("tools/call", params, false).await;
-    let Answer::Result(result) = &created.answer else { return not_created(&session.wire, key, &created) };
-    let Some(task) = result["task"]["taskId"].as_str() else {
-        return session.wire.history.violation(format!("{key}: no task was created: {result}"));
-    };
-    session.wire.history.count(Count::Tasks);
-    let started = Instant::now();
-    while started.elapsed() < TASK_TIME {
-        sleep(PAUSE).await;
-        let answer = session.call("tasks/get", json!({ "taskId": task }), false).await.answer;
-        let Some(status) = status(&session.wire, key, answer) else { continue };
-        match status["status"].as_str() {
-            Some("completed") => {
-                let result = session.call("tasks/result", json!({ "taskId": task }), false).await;
-                return result.judge(&session.wire.history, key, 0);
-            }
-            Some("working") => (),
-            _ => return failed(&session.wire, key, &status),
-        }
-    }
-    session.wire.history.violation(format!("{key}: task {task} does not end"));
+/// A client. Each of its requests may come to another node.
+pub(crate) enum Client<'a> {
+    /// A session of 2025-11-25.
+    Session(&'a mut Session),
+    /// One of 2026-07-28.
+    Stateless(&'a Stateless),
 }
 
-/// Runs a task of 2026-07-28.
-pub(crate) async fn stateless(client: &Stateless, key: &str, pause: u64) {
-    let created = client.tool("job", json!({ "key": key, "pause": pause })).await;
-    let Answer::Result(result) = &created.answer else { return not_created(&client.wire, key, &created) };
-    let Some(task) = result["taskId"].as_str() else {
-        return created.judge(&client.wire.history, key, 0);
-    };
-    client.wire.history.count(Count::Tasks);
-    let started = Instant::now();
-    while started.elapsed() < TASK_TIME {
-        sleep(PAUSE).await;
-        let answer = client.call("tasks/get", task, json!({ "taskId": task })).await.answer;
-        let Some(status) = status(&client.wire, key, answer) else { continue };
-        match status["status"].as_str() {
-            Some("completed") => {
-                let exchange = Exchange::of(Answer::Result(status["result"].clone()));
-                return exchange.judge(&client.wire.history, key, 0);
-            }
-            Some("working") => (),
-            _ => return failed(&client.wire, key, &status),
-        }
-    }
-    client.wire.history.violation(format!("{key}: task {task} does not end"));
+/// A task, and the call that it is.
+struct Job<'a> {
+    client: Client<'a>,
+    key: &'a str,
+    task: String,
+    /// The result that came with an answer to its question.
+    result: Option<Value>,
 }
 
-/// The answer to `tasks/get`. None where it was lost, so that the client asks again.
-fn status(wire: &Wire, key: &str, answer: Answer) -> Option<Value> {
-    match answer {
-        Answer::Result(status) => Some(status),
-        Answer::Error(error) => {
-            // "interrupted", or a store that is away, is no answer about the task. -32602 says that there is no such task.
-            if error.contains("-32602") {
-                wire.history.lost(format!("{key}: its task is lost: {error}"));
-                return Some(json!({ "status": "lost" }));
-            }
-            None
-        }
-        Answer::Gone => {
-            wire.history.lost(format!("{key}: its session is unknown"));
-            Some(json!({ "status": "lost" }))
-        }
-        Answer::Lost | Answer::Refused => None,
+/// Runs a task: to its end, with a question on its way, or until it is cancelled.
+pub(crate) async fn run(client: Client<'_>, key: &str, random: &mut Random) {
+    let (asks, cancels, pause) = (random.percent(50), random.percent(40), random.below(LONGEST));
+    let tool = if asks { "ask_job" } else { "job" };
+    let Some(mut job) = Job::create(client, key, tool, pause).await else { return };
+    if cancels {
+        sleep(random.millis(0, LONGEST)).await;
+        job.cancel(Duration::from_millis(pause)).await;
+    } else {
+        job.finish(random.percent(30)).await;
     }
 }
 
-fn not_created(wire: &Wire, key: &str, exchange: &Exchange) {
-    exchange.judge(&wire.history, key, 0);
+impl<'a> Job<'a> {
+    /// Starts a tool as a task. None where it was none.
+    async fn create(mut client: Client<'a>, key: &'a str, tool: &str, pause: u64) -> Option<Self> {
+        let arguments = json!({ "key": key, "pause": pause });
+        let created = match &mut client {
+            Client::Session(session) => {
+                let task = json!({ "ttl": 600_000 });
+                let params = json!({ "name": tool, "arguments": arguments, "task": task });
+                session.call("tools/call", params, false).await
+            }
+            Client::Stateless(client) => client.tool(tool, arguments).await,
+        };
+        let task = match &created.answer {
+            Answer::Result(result) => result["task"]["taskId"].as_str().or(result["taskId"].as_str()),
+            _ => None,
+        };
+        let Some(task) = task.map(str::to_owned) else {
+            // The result of the call itself, or no answer.
+            created.judge(client.history(), key, 0);
+            return None;
+        };
+        client.history().count(Count::Tasks);
+        Some(Self { client, key, task, result: None })
+    }
+
+    async fn request(&mut self, method: &str, params: Value) -> Exchange {
+        match &mut self.client {
+            Client::Session(session) => session.call(method, params, false).await,
+            Client::Stateless(client) => client.call(method, &self.task, params).await,
+        }
+    }
+
+    fn params(&self) -> Value {
+        json!({ "taskId": self.task })
+    }
+
+    fn violation(&self, what: &str) {
+        self.client.history().violation(format!("{}: its task {what}", self.key));
+    }
+
+    /// How it stands. None where the answer was lost, so that the client asks again.
+    async fn status(&mut self) -> Option<Value> {
+        let answer = self.request("tasks/get", self.params()).await.answer;
+        let history = self.client.history();
+        match answer {
+            Answer::Result(status) => Some(status),
+            Answer::Error(error) => {
+                // "interrupted", or a store that is away, is no answer about the task. -32602 says that there is no such task.
+                if error.contains("-32602") {
+                    history.lost(format!("{}: its task is lost: {error}", self.key));
+                    return Some(json!({ "status": "lost" }));
+                }
+                None
+            }
+            Answer::Gone => {
+                history.lost(format!("{}: its session is unknown", self.key));
+                Some(json!({ "status": "lost" }))
+            }
+            Answer::Lost | Answer::Refused => None,
+        }
+    }
+
+    /// Answers what it asks, and takes its result. With `again` an answer is sent twice, as by a client that has lost what came of it.
+    async fn finish(&mut self, again: bool) {
+        let started = Instant::now();
+        while started.elapsed() < TASK_TIME {
+            sleep(PAUSE).await;
+            let Some(status) = self.status().await else { continue };
+            match word(&status) {
+                "working" => (),
+                "input_required" => self.answer(&status, again).await,
+                "completed" => return self.completed(&status).await,
+                _ => return self.failed(&status),
+            }
+        }
+        self.violation("does not end");
+    }
+
+    async fn answer(&mut self, status: &Value, again: bool) {
+        if matches!(self.client, Client::Session(_)) {
+            // The question comes on the stream of this request, which a node has that need not run the task.
+            if let Answer::Result(result) = self.request("tasks/result", self.params()).await.answer {
+                self.result = Some(result);
+            }
+            return;
+        }
+        self.client.history().count(Count::Answers);
+        let asked = status["inputRequests"].as_object().into_iter().flat_map(|asked| asked.keys().cloned());
+        let answer = json!({ "action": "accept", "content": { "word": "yes" } });
+        let mut params = self.params();
+        params["inputResponses"] = asked.map(|key| (key, answer.clone())).collect();
+        for _ in 0..=usize::from(again) {
+            self.request("tasks/update", params.clone()).await;
+        }
+    }
+
+    async fn completed(&mut self, status: &Value) {
+        let exchange = match self.client {
+            Client::Session(_) => self.request("tasks/result", self.params()).await,
+            Client::Stateless(_) => Exchange::of(Answer::Result(status["result"].clone())),
+        };
+        if let (Answer::Result(result), Some(before)) = (&exchange.answer, &self.result)
+            && result != before
+        {
+            self.violation(&format!("has the results {before} and {result}"));
+        }
+        exchange.judge(self.client.history(), self.key, 0);
+        self.stays("completed").await;
+    }
+
+    /// Cancels it, and looks again once its work would be done.
+    async fn cancel(&mut self, rest: Duration) {
+        let started = Instant::now();
+        while started.elapsed() < TASK_TIME {
+            let is_taken = match self.request("tasks/cancel", self.params()).await.answer {
+                Answer::Result(_) | Answer::Gone => true,
+                // It has ended before, or there is none. Its status says which.
+                Answer::Error(error) => error.contains("-32602"),
+                Answer::Lost | Answer::Refused => false,
+            };
+            if !is_taken {
+                sleep(PAUSE).await;
+                continue;
+            }
+            let Some(status) = self.status().await else { continue };
+            match word(&status) {
+                word @ ("working" | "input_required") => {
+                    if !self.changed("cancelled", word) {
+                        return self.failed(&status);
+                    }
+                }
+                "completed" => return self.completed(&status).await,
+                "cancelled" => {
+                    self.client.history().call(self.key, Outcome::Cancelled, "");
+                    sleep(rest).await;
+                    return self.stays("cancelled").await;
+                }
+                _ => return self.failed(&status),
+            }
+        }
+        self.violation("cannot be cancelled");
+    }
+
+    /// Looks at several nodes whether the end is the same, and what result there is.
+    async fn stays(&mut self, end: &str) {
+        for _ in 0..LOOKS {
+            match self.status().await {
+                Some(status) if word(&status) == "lost" => return,
+                Some(status) if word(&status) != end => {
+                    self.changed(end, word(&status));
+                    return;
+                }
+                _ => (),
+            }
+        }
+        if end == "cancelled"
+            && matches!(self.client, Client::Session(_))
+            && let Answer::Result(result) = self.request("tasks/result", self.params()).await.answer
+        {
+            self.violation(&format!("was cancelled, and has the result {result}"));
+        }
+    }
+
+    /// What a client was told stays. A node tells the end of a task also while the engine is away, so that may be lost with the node;
+    /// but what is cancelled never completes. Returns whether it is excused.
+    fn changed(&self, before: &str, after: &str) -> bool {
+        let is_away = self.client.history().counted(Count::EngineKills) > 0;
+        let is_excused = is_away && (before, after) != ("cancelled", "completed");
+        if !is_excused {
+            self.violation(&format!("was {before}, and is {after}"));
+        }
+        is_excused
+    }
+
+    fn failed(&self, status: &Value) {
+        let history = self.client.history();
+        history.count(Count::TasksFailed);
+        history.call(self.key, Outcome::Unknown, &status.to_string());
+    }
 }
 
-fn failed(wire: &Wire, key: &str, status: &Value) {
-    wire.history.count(Count::TasksFailed);
-    wire.history.call(key, Outcome::Unknown, &status.to_string());
+impl Client<'_> {
+    fn history(&self) -> &History {
+        match self {
+            Self::Session(session) => &session.wire.history,
+            Self::Stateless(client) => &client.wire.history,
+        }
+    }
+}
+
+fn word(status: &Value) -> &str {
+    status["status"].as_str().unwrap_or_default()
 }

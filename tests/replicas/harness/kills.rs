@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use anyhow::Result;
-use tokio::time::sleep;
+use anyhow::{Result, ensure};
+use tokio::time::{sleep, timeout};
 
 use crate::balancer::Balancer;
 use crate::engine::Engine;
@@ -14,6 +14,8 @@ use crate::random::Random;
 
 /// How long clients call before and after a deployment of a node.
 const BETWEEN_DEPLOYMENTS: Duration = Duration::from_secs(2);
+/// The longest that a node may take to begin with the requests that it got.
+const ARRIVAL_TIME: Duration = Duration::from_secs(60);
 
 /// Kills nodes and the engine at random moments, so often as the options say. One node is always alive.
 pub(crate) async fn kill(
@@ -27,8 +29,9 @@ pub(crate) async fn kill(
     while node_kills + engine_kills > 0 {
         sleep(random.millis(100, 700)).await;
         if random.below(node_kills + engine_kills) < engine_kills {
-            engine.kill(random.millis(50, 600)).await?;
+            // Before it: what it excuses may happen at once.
             history.count(Count::EngineKills);
+            engine.kill(random.millis(50, 600)).await?;
             engine_kills -= 1;
             continue;
         }
@@ -59,11 +62,15 @@ pub(crate) async fn kill(
 pub(crate) async fn deploy(nodes: &mut Nodes, balancer: &Balancer, history: &History) -> Result<()> {
     for node in 0..nodes.len() {
         sleep(BETWEEN_DEPLOYMENTS).await;
-        balancer.set_in(node, false);
+        let taken_out = timeout(ARRIVAL_TIME, balancer.take_out(node)).await;
+        ensure!(
+            taken_out.is_ok(),
+            "requests to node {node} have no head of a response within {ARRIVAL_TIME:?}"
+        );
         nodes.drain(node).await?;
         nodes.spawn(node)?;
         nodes.wait_until_listening(node).await?;
-        balancer.set_in(node, true);
+        balancer.put_in(node);
         history.count(Count::Deployed);
     }
     sleep(BETWEEN_DEPLOYMENTS).await;

@@ -7,7 +7,7 @@
 //! - A resumed stream has no gap and no repetition.
 //! - A session is unknown to other principals.
 //! - A subscriber hears of the last change.
-//! - A task ends.
+//! - A task ends once, wherever it is asked for, answered and cancelled. One that was cancelled never has a result.
 #![allow(clippy::print_stdout, reason = "the result is what it prints")]
 
 mod balancer;

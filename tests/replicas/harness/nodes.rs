@@ -16,8 +16,8 @@ use crate::ports;
 
 /// The longest that a node may take until it listens. It waits for the engine.
 const START_TIME: Duration = Duration::from_secs(30);
-/// The longest that a node may take to drain.
-const DRAIN_TIME: Duration = Duration::from_secs(15);
+/// The longest that a node may take to drain: it has 20 s for calls, and as long for tasks.
+const DRAIN_TIME: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// How nodes are started.
@@ -133,12 +133,12 @@ impl Nodes {
 }
 
 impl Program {
-    /// The program `replica` beside this one. What its nodes write is in `folder`.
-    pub(crate) fn replica(folder: &Path, redis: Option<&str>, fault: Option<&str>) -> Result<Self> {
+    /// The program `replica` beside this one, with options that have a value. What its nodes write is in `folder`.
+    pub(crate) fn replica(folder: &Path, options: &[(&str, Option<&str>)]) -> Result<Self> {
         let path = std::env::current_exe()?.with_file_name("replica");
         let mut arguments = Vec::new();
-        for (name, value) in [("--redis", redis), ("--fault", fault)] {
-            arguments.extend(value.into_iter().flat_map(|value| [name.to_owned(), value.to_owned()]));
+        for (name, value) in options {
+            arguments.extend(value.iter().flat_map(|value| [(*name).to_owned(), (*value).to_owned()]));
         }
         Ok(Self { path, folder: folder.to_owned(), arguments, logs: true })
     }

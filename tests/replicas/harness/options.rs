@@ -22,7 +22,8 @@ replicas --engine PROGRAM [OPTION]...
   --serve PROGRAM      serve nodes of this program, which takes `ADDRESS --redis URL`, until standard input ends; no clients
   --costs              measure what sharing costs, in place of all that
   --seed N             repeats the choices of another run
-  --fault NAME         a fault that must be found: repeat, lose-events, lose-messages, any-principal, forget-tasks, lose-data";
+  --fault NAME         a fault that must be found: repeat, lose-events, lose-messages, any-principal, forget-tasks,
+                       forget-cancels, lose-data";
 
 /// The options.
 #[derive(Debug)]

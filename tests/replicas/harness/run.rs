@@ -38,9 +38,10 @@ pub(crate) async fn run(options: &Options) -> Result<bool> {
         fault => (fault.filter(|fault| *fault != "repeat"), options.fsync.as_str()),
     };
     let mut engine = Engine::start(&options.engine, folder.path(), fsync).await?;
-    let mut nodes =
-        Nodes::start(options.nodes, Program::replica(folder.path(), Some(&engine.url()), node_fault)?)
-            .await?;
+    // Without kills no node is dead, however slow the machine is.
+    let (url, lease) = (engine.url(), options.deploy.then_some("60"));
+    let words = [("--redis", Some(&*url)), ("--lease", lease), ("--fault", node_fault)];
+    let mut nodes = Nodes::start(options.nodes, Program::replica(folder.path(), &words)?).await?;
     let balancer = Balancer::start(&nodes.addresses(), options.fault.as_deref() == Some("repeat")).await?;
     let promises = Promises { engine_loses: options.fsync == "everysec", no_failure: options.deploy };
     let history = Arc::new(History::new(promises));

@@ -61,7 +61,8 @@ impl Session {
 
     pub(crate) fn headers(&self) -> Vec<(&'static str, &str)> {
         let mut headers = vec![("mcp-session-id", self.id.as_str())];
-        if self.revision != "2025-03-26" {
+        // The header is newer than the others.
+        if self.revision >= "2025-06-18" {
             headers.push(("mcp-protocol-version", self.revision));
         }
         headers

@@ -17,6 +17,7 @@ const ROWS: &[(Count, &str)] = &[
     (Count::Unknown, "  unknown to the client"),
     (Count::Interrupted, "    of them by an error"),
     (Count::Refused, "  refused"),
+    (Count::Cancelled, "  cancelled"),
     (Count::Unavailable, "answers 503 or 429"),
     (Count::CutByClient, "streams left by the client"),
     (Count::Resumed, "streams resumed"),

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use agentwire_mcp_server::schema::task_extension::TaskStatus;
+use agentwire_mcp_server::{TaskCursor, TaskOwner, TaskRecord, TaskStore, TaskStoreError, Tasks};
 use agentwire_store::{
     Bus, BusMessage, Durable, Event, EventId, EventStore, NodeId, Replay, Runs, SessionId, StoreError,
     Stores, Subscription,
@@ -22,6 +24,8 @@ pub(crate) enum Fault {
     AnyPrincipal,
     /// Tasks are known to their node alone.
     ForgetTasks,
+    /// That a task is cancelled is acknowledged and not stored.
+    ForgetCancels,
 }
 
 impl Fault {
@@ -31,6 +35,7 @@ impl Fault {
             "lose-messages" => Self::LoseMessages,
             "any-principal" => Self::AnyPrincipal,
             "forget-tasks" => Self::ForgetTasks,
+            "forget-cancels" => Self::ForgetCancels,
             _ => bail!("no fault `{name}`"),
         })
     }
@@ -46,6 +51,15 @@ pub(crate) fn stores(mut stores: Stores, fault: Option<Fault>) -> Stores {
         _ => (),
     }
     stores
+}
+
+/// The tasks in a store, with a fault.
+pub(crate) fn tasks(tasks: Tasks, store: impl TaskStore, fault: Option<Fault>) -> Tasks {
+    match fault {
+        Some(Fault::ForgetTasks) => tasks,
+        Some(Fault::ForgetCancels) => tasks.store(ForgetsCancels(store)),
+        _ => tasks.store(store),
+    }
 }
 
 #[derive(Debug)]
@@ -109,5 +123,37 @@ impl Bus for LosesMessages {
 
     fn subscribe(&self, node: NodeId) -> BoxFuture<'static, Result<Subscription, StoreError>> {
         self.0.subscribe(node)
+    }
+}
+
+struct ForgetsCancels<S>(S);
+
+impl<S: TaskStore> TaskStore for ForgetsCancels<S> {
+    fn create(&self, record: TaskRecord) -> BoxFuture<'_, Result<(), TaskStoreError>> {
+        self.0.create(record)
+    }
+
+    fn read<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<TaskRecord>, TaskStoreError>> {
+        self.0.read(id)
+    }
+
+    fn update(&self, record: TaskRecord) -> BoxFuture<'_, Result<bool, TaskStoreError>> {
+        if record.status == TaskStatus::Cancelled {
+            return Box::pin(async { Ok(true) });
+        }
+        self.0.update(record)
+    }
+
+    fn remove<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<(), TaskStoreError>> {
+        self.0.remove(id)
+    }
+
+    fn list<'a>(
+        &'a self,
+        owner: Option<&'a TaskOwner>,
+        after: Option<&'a TaskCursor>,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<TaskRecord>, TaskStoreError>> {
+        self.0.list(owner, after, limit)
     }
 }

@@ -1,7 +1,7 @@
 //! One node of a server that several nodes serve together.
 //!
 //! ```text
-//! replica ADDRESS --log FILE [--redis URL] [--fault NAME]
+//! replica ADDRESS --log FILE [--redis URL [--lease SECONDS]] [--fault NAME]
 //! ```
 //!
 //! What a tool has done is written to the log before its answer, so the log shows what was done twice, and what was acknowledged
@@ -30,12 +30,12 @@ use tokio::sync::oneshot;
 use self::faults::Fault;
 use self::log::Log;
 
-/// After so long a node that has died counts as dead.
+/// After so long a node that has died counts as dead, unless the command line says otherwise.
 const LEASE: Duration = Duration::from_secs(2);
 /// How long a client waits before it resumes a stream.
 const RETRY: Duration = Duration::from_millis(200);
 /// How long a node that drains lets calls finish.
-const GRACE: Duration = Duration::from_secs(10);
+const GRACE: Duration = Duration::from_secs(20);
 /// How long it waits before it tries again to bind its port, or to reach the engine.
 const PAUSE: Duration = Duration::from_millis(50);
 /// The token of a principal begins with this, before its name.
@@ -47,6 +47,7 @@ struct Options {
     address: String,
     log: PathBuf,
     redis: Option<String>,
+    lease: Duration,
     fault: Option<Fault>,
 }
 
@@ -57,10 +58,8 @@ async fn main() -> Result<()> {
     let mut tasks = Tasks::new(|work| drop(tokio::spawn(work))).client_limit(1_000);
     let mut node = None;
     if let Some(url) = &options.redis {
-        let store = Arc::new(connect(url).await);
-        if options.fault != Some(Fault::ForgetTasks) {
-            tasks = tasks.store(store.clone());
-        }
+        let store = Arc::new(connect(url, options.lease).await);
+        tasks = faults::tasks(tasks, store.clone(), options.fault);
         let stores = faults::stores(Stores::of(&store), options.fault);
         node = Some(join(&stores).await);
     }
@@ -126,9 +125,9 @@ async fn bind(address: &str) -> TcpListener {
 }
 
 /// Waits for the engine, which may be dead at this moment.
-async fn connect(url: &str) -> RedisStore {
+async fn connect(url: &str, lease: Duration) -> RedisStore {
     loop {
-        match RedisStore::connect(RedisConfig::new(url).prefix("replicas").lease(LEASE)).await {
+        match RedisStore::connect(RedisConfig::new(url).prefix("replicas").lease(lease)).await {
             Ok(store) => return store,
             Err(error) => eprintln!("{error}"),
         }
@@ -147,15 +146,17 @@ async fn join(stores: &Stores) -> Node {
 }
 
 fn parse(mut arguments: lexopt::Parser) -> Result<Options> {
-    let (mut address, mut log, mut redis, mut fault) = (None, None, None, None);
+    let (mut address, mut log, mut redis, mut lease, mut fault) = (None, None, None, LEASE, None);
     while let Some(argument) = arguments.next()? {
         match argument {
             Value(value) if address.is_none() => address = Some(value.string()?),
             Long("log") => log = Some(arguments.value()?.into()),
             Long("redis") => redis = Some(arguments.value()?.string()?),
+            Long("lease") => lease = Duration::from_secs(arguments.value()?.parse()?),
             Long("fault") => fault = Some(Fault::parse(&arguments.value()?.string()?)?),
             other => bail!(other.unexpected()),
         }
     }
-    Ok(Options { address: address.context("no address")?, log: log.context("no --log")?, redis, fault })
+    let (address, log) = (address.context("no address")?, log.context("no --log")?);
+    Ok(Options { address, log, redis, lease, fault })
 }

@@ -44,12 +44,19 @@ struct Word {
 
 pub(crate) fn offer(server: Server, log: Log) -> Server {
     let changed = server.clone();
-    let [count, slow, ask, job] = [(); 4].map(|()| log.clone());
+    let [count, slow, ask, job, ask_job] = [(); 5].map(|()| log.clone());
     let job = move |Job { key, pause }: Job, _: Context| {
         let log = job.clone();
         async move {
             sleep(Duration::from_millis(pause)).await;
             done(&log, &key)
+        }
+    };
+    let ask_job = move |Job { key, pause }: Job, cx: Context| {
+        let log = ask_job.clone();
+        async move {
+            sleep(Duration::from_millis(pause)).await;
+            question(key, &cx, &log).await
         }
     };
     server
@@ -76,6 +83,10 @@ pub(crate) fn offer(server: Server, log: Log) -> Server {
         })
         .with_tool(
             ServerTool::new("job", "Takes its time, as a task where it may", job).task(TaskSupport::Optional),
+        )
+        .with_tool(
+            ServerTool::new("ask_job", "Takes its time, and asks for a word as a task", ask_job)
+                .task(TaskSupport::Required),
         )
 }
 

@@ -119,7 +119,7 @@ impl TaskRequest {
         let is_open = !record.is_final();
         let record = match handle {
             Some(handle) => {
-                let is_open = handle.cancel("cancelled by its client");
+                let is_open = self.cancel_here(&handle).await;
                 Some(handle.record()).filter(|_| is_open).ok_or_else(|| is_final(&handle.record()))?
             }
             None if is_open => remote::cancel(&self.tasks, record).await?.ok_or_else(no_task)?,
@@ -133,11 +133,21 @@ impl TaskRequest {
 
     async fn cancel(self, id: &str) -> Result<RawJson, ErrorObject> {
         match self.find(id).await? {
-            (_, Some(handle)) => drop(handle.cancel("cancelled by its client")),
+            (_, Some(handle)) => _ = self.cancel_here(&handle).await,
             (record, None) if record.is_final() => {}
             (record, None) => drop(remote::cancel(&self.tasks, record).await?),
         }
         self.context.encode(EmptyResult::default())
+    }
+
+    /// Cancels a task that runs here. False if it has ended already. With other nodes the client is told once the store has it: this
+    /// node may die, and another end may have come first.
+    async fn cancel_here(&self, handle: &TaskHandle) -> bool {
+        let is_open = handle.cancel("cancelled by its client");
+        if self.tasks.registry.node().is_some() {
+            handle.written().await;
+        }
+        is_open
     }
 
     async fn update(self, id: &str, answers: BTreeMap<String, RawJson>) -> Result<RawJson, ErrorObject> {
@@ -181,7 +191,9 @@ impl TaskRequest {
         let mut tasks = Vec::with_capacity(records.len());
         for record in records {
             let record = match registry.find(&record.id) {
-                Some(handle) => Some(handle.record()),
+                // Another node may have ended what runs here.
+                Some(handle) if !record.is_final() => Some(handle.record()),
+                Some(_) => Some(record),
                 None => remote::current(&self.tasks, record).await?,
             };
             tasks.extend(record.map(|record| report::core(&self.tasks, &record)));
@@ -220,10 +232,17 @@ pub(super) async fn find(
         return Ok(None);
     }
     let handle = tasks.registry.find(id);
-    if let Some(handle) = handle.as_ref().filter(|handle| handle.is_over() && tasks.registry.node().is_some())
+    if let Some(handle) = handle.as_ref().filter(|handle| may_see(&handle.record()))
+        && tasks.registry.node().is_some()
     {
-        // Another node may have ended it first, which the store decides.
-        handle.written().await;
+        // Another node may have ended it, which the store decides. While the store is away, what is known here is told.
+        if handle.is_over() {
+            handle.written().await;
+        } else if let Ok(Some(record)) = tasks.store.read(id).await
+            && record.is_final()
+        {
+            handle.adopt(record);
+        }
     }
     let record = match &handle {
         Some(handle) => Some(handle.record()),

@@ -17,15 +17,33 @@ const START_TIMEOUT: Duration = Duration::from_secs(20);
 /// The line that the server prints before its URL.
 const LISTENING: &str = "listening on ";
 
+/// As how many nodes a server runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Nodes {
+    One,
+    /// Three, which share an engine, behind a balancer.
+    Three,
+}
+
+impl Nodes {
+    /// What the name of a run gets.
+    pub(super) fn suffix(self) -> &'static str {
+        match self {
+            Self::One => "",
+            Self::Three => ", three nodes",
+        }
+    }
+}
+
 /// The programs.
 pub(super) struct Fixtures {
     target: PathBuf,
-    /// The engine of the nodes, where the server is several.
+    /// The engine of several nodes.
     engine: Option<PathBuf>,
 }
 
 impl Fixtures {
-    /// Builds the programs in debug mode. With `replicas` the server is three nodes behind a balancer.
+    /// Builds the programs in debug mode. With `replicas` also those for several nodes.
     pub(super) fn build(root: &Path, replicas: bool) -> Result<Self> {
         programs::build(root)?;
         if replicas {
@@ -46,14 +64,15 @@ impl Fixtures {
     }
 
     /// Starts the server. Its standard error is written to `log` when it ends.
-    pub(super) fn serve(&self, log: &Path) -> Result<Server> {
-        let mut command = match &self.engine {
-            None => {
+    pub(super) fn serve(&self, nodes: Nodes, log: &Path) -> Result<Server> {
+        let mut command = match nodes {
+            Nodes::One => {
                 let mut command = Command::new(self.program("everything-server"));
                 command.arg("127.0.0.1:0");
                 command
             }
-            Some(engine) => {
+            Nodes::Three => {
+                let engine = self.engine.as_ref().context("no engine was looked for")?;
                 let mut command = Command::new(self.program("replicas"));
                 command.arg("--engine").arg(engine).arg("--serve").arg(self.program("everything-server"));
                 // The nodes end with the group.

@@ -1,6 +1,7 @@
 //! `cargo xtask conformance official`: runs the official MCP suite against our server and client.
 
 mod checks;
+mod compare;
 mod exceptions;
 mod fixtures;
 mod judge;
@@ -14,8 +15,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 
+use self::compare::Comparison;
 use self::exceptions::Exceptions;
-use self::fixtures::Fixtures;
+use self::fixtures::{Fixtures, Nodes};
 use self::judge::{Counts, Verdicts};
 use self::suite::{RUNS, Run, Side, Suites};
 
@@ -23,7 +25,8 @@ const USAGE: &str = "\
 cargo xtask conformance official [--server] [--client] [--replicas] [--spec NAME] [--only SCENARIO] [--record] [--json FILE] [--junit FILE]
 
   --server, --client   only this side
-  --replicas           only the server, as three nodes behind the balancer of `cargo xtask replicas`
+  --replicas           only the server: as one node, and as three behind the balancer of `cargo xtask replicas`. What is scored has
+                       to be the same
   --spec NAME          only these scenarios: 2025-11-25, 2026-07-28, or 0.1.16 for the suite's stable version
   --only SCENARIO      only the scenario of that name; may be repeated
   --record             write down how many checks there were, so that none can vanish later
@@ -52,34 +55,51 @@ pub(in crate::conformance) fn run(root: &Path, arguments: lexopt::Parser) -> Res
     ensure!(!runs.is_empty(), "no such scenarios\n\n{USAGE}");
 
     let sources = root.join("tests/conformance");
-    let mut exceptions = Exceptions::read(&sources.join("exceptions.json"))?;
+    let exceptions = sources.join("exceptions.json");
     let mut counts = Counts::read(&sources.join("counts.json"))?;
     let suites = Suites::install(&sources)?;
     let fixtures = Fixtures::build(root, options.replicas)?;
     let output = fixtures.target().join("conformance");
 
-    let mut judged = Vec::new();
+    let mut outcome = Outcome::default();
     for run in runs {
         let required = suites.requirements(run)?;
-        let known = judge::known(run, &required, &counts, &exceptions);
+        let known = judge::known(run, &required, &counts, &Exceptions::read(&exceptions)?);
         let only: Vec<String> = options.only.iter().filter(|name| known.contains(*name)).cloned().collect();
         if only.is_empty() && !options.only.is_empty() {
             continue;
         }
-        let results = output.join("official").join(run.name().replace(' ', "-"));
-        let result = suites.run(run, &only, &fixtures, &results)?;
-        let wanted = if only.is_empty() { known } else { only.into_iter().collect() };
-        let outcome = judge::judge(run, &required, &wanted, result, &counts, &mut exceptions);
-        report::print(&outcome);
-        judged.push(outcome);
+        let wanted = if only.is_empty() { known } else { only.iter().cloned().collect() };
+        let mut results = Vec::new();
+        for nodes in options.nodes() {
+            let folder = output.join("official").join((run.name() + nodes.suffix()).replace([' ', ','], "-"));
+            let result = suites.run(run, &only, (&fixtures, *nodes), &folder)?;
+            results.push(result.scenarios.clone());
+            let mut exceptions = Exceptions::read(&exceptions)?;
+            let mut verdicts = judge::judge(run, &required, &wanted, result, &counts, &mut exceptions);
+            verdicts.run += nodes.suffix();
+            report::print(&verdicts);
+            outcome.judged.push(verdicts);
+        }
+        if let [one, several] = &results[..] {
+            outcome.comparison.get_or_insert_default().add(&run.name(), &required, one, several);
+        }
     }
-    ensure!(!judged.is_empty(), "no scenario has such a name");
-    finish(&judged, &options, &output, &mut counts, &sources)
+    ensure!(!outcome.judged.is_empty(), "no scenario has such a name");
+    finish(&outcome, &options, &output, &mut counts, &sources)
+}
+
+/// What all runs have found.
+#[derive(Default)]
+struct Outcome {
+    judged: Vec<Verdicts>,
+    /// None unless there are several nodes.
+    comparison: Option<Comparison>,
 }
 
 /// Writes the results and prints the sums.
 fn finish(
-    judged: &[Verdicts],
+    Outcome { judged, comparison }: &Outcome,
     options: &Options,
     output: &Path,
     counts: &mut Counts,
@@ -93,9 +113,10 @@ fn finish(
     let place = |chosen: &Option<PathBuf>, name| chosen.clone().unwrap_or_else(|| output.join(name));
     fs::write(place(&options.json, "official.json"), report::json(judged)?)?;
     fs::write(place(&options.junit, "official.xml"), report::junit(judged))?;
+    let differing = comparison.as_ref().map_or(0, Comparison::print);
     let failed = report::sums(judged);
     std::io::stdout().flush()?;
-    if failed > 0 {
+    if failed + differing > 0 {
         std::process::exit(1);
     }
     Ok(())
@@ -117,10 +138,16 @@ fn parse(mut arguments: lexopt::Parser) -> Result<Options> {
             other => return Err(other.unexpected()).context(USAGE),
         }
     }
+    ensure!(!(options.record && options.replicas), "--record is for one node\n\n{USAGE}");
     Ok(options)
 }
 
 impl Options {
+    /// As how many nodes the server runs.
+    fn nodes(&self) -> &'static [Nodes] {
+        if self.replicas { &[Nodes::One, Nodes::Three] } else { &[Nodes::One] }
+    }
+
     fn wants(&self, run: &Run) -> bool {
         (self.sides.is_empty() || self.sides.contains(&run.side))
             && self.spec.as_deref().is_none_or(|spec| spec == run.spec)

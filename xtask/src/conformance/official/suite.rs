@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail, ensure};
 
 use super::checks::{self, Check};
-use super::fixtures::Fixtures;
+use super::fixtures::{Fixtures, Nodes};
 use super::requirements::Requirements;
 use crate::packages;
 use crate::process::Program;
@@ -105,7 +105,7 @@ impl Suites {
         &self,
         run: &Run,
         only: &[String],
-        fixtures: &Fixtures,
+        (fixtures, nodes): (&Fixtures, Nodes),
         results: &Path,
     ) -> Result<RunResult> {
         if results.exists() {
@@ -118,7 +118,7 @@ impl Suites {
         let mut server = None;
         match run.side {
             Side::Server => {
-                let server = server.insert(fixtures.serve(&results.join("everything-server.log"))?);
+                let server = server.insert(fixtures.serve(nodes, &results.join("everything-server.log"))?);
                 target.extend(["--url".into(), server.url().to_owned()]);
             }
             Side::Client => target.extend(["--command".into(), fixtures.client_command()]),

@@ -141,6 +141,20 @@ async fn a_task_is_cancelled_at_another_node() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_cancelled_task_is_cancelled_at_its_own_node_too_before_that_gets_the_message() {
+    at_two(async |_, [first, _], [one, two]| {
+        first.running.abort();
+        let [deaf, asks] = [started(one, "deaf", json!({})).await, started(one, "ask", json!({})).await];
+        for id in [&deaf, &asks] {
+            cancel(two, id).await;
+            assert_eq!(state(one, id).await["status"], "cancelled");
+        }
+        assert_eq!(first.dropped(), 1);
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_cancel_that_the_bus_loses_is_found_out() {
     at_two(async |shared, [first, second], [one, two]| {
         let id = started(one, "deaf", json!({})).await;
@@ -325,13 +339,13 @@ async fn a_task_of_a_session_outlives_its_connection_at_one_node() {
     })
     .await;
     // The client ends it at the other node.
-    two.node.end_session(session);
+    two.node.end_session(session).await;
     sleep(Duration::from_secs(1)).await;
     assert_eq!(one.dropped(), 1);
     assert!(shared.tasks.read(&id).await.unwrap().is_none());
 
     let id = in_session(&one.server, session, async |client| client.start("deaf", json!({})).await).await;
-    one.node.end_session(session);
+    one.node.end_session(session).await;
     sleep(Duration::from_secs(1)).await;
     assert_eq!(one.dropped(), 2, "where it runs");
     assert!(shared.tasks.read(&id).await.unwrap().is_none());

@@ -112,7 +112,8 @@ pub(crate) async fn delete(
     if !deleted && here.is_none() {
         return Err(Refusal::unknown_session());
     }
-    // A node that misses this finds no record when it restarts the time to live of that.
-    node.end_session(id);
+    // The client gets its answer once the message is on its way to the other nodes, so none of them goes on with the session. A node
+    // that misses it finds no record when it restarts the time to live of that.
+    node.end_session(id).await;
     Ok(())
 }

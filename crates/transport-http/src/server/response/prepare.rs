@@ -139,7 +139,8 @@ impl Preparing {
     }
 }
 
-/// Sends messages of a client to the nodes that they are for.
+/// Sends messages of a client to the nodes that they are for. Drops those for a node that has died: nobody waits for them, as for the
+/// answer to a request that a single node does not know.
 async fn forward(
     core: &Arc<EndpointCore>,
     session: SessionId,
@@ -156,8 +157,16 @@ async fn forward(
             Some(to) => node.stores().bus.send(to, message).await,
             None => node.publish(message).await.map(|()| true),
         };
-        if !reached.map_err(|error| Refusal::store(&error))? {
-            return Err(Refusal::store(&StoreError::away("the node does not run any more")));
+        if reached.map_err(|error| Refusal::store(&error))? {
+            continue;
+        }
+        // A node that has lost its connection to the store subscribes again.
+        let is_dead = match to {
+            Some(to) => node.is_dead(to).await.map_err(|error| Refusal::store(&error))?,
+            None => false,
+        };
+        if !is_dead {
+            return Err(Refusal::store(&StoreError::away("the node does not subscribe")));
         }
     }
     Ok(())

@@ -19,7 +19,7 @@ use crate::server::replayed::{Replayed, Then};
 use crate::server::resources::Resources;
 use crate::server::response::heads::event_stream;
 use crate::server::response_stream::ResumedStream;
-use crate::server::session::Session;
+use crate::server::session::{Follower, Session};
 use crate::sse;
 
 /// About as many bytes stand around a remembered event.
@@ -31,6 +31,11 @@ const PIECE: usize = 256 << 10;
 /// How long the store may take to have the end of a stream that has ended here: as long as a command of an engine may take.
 const SETTLE_TIME: Duration = Duration::from_millis(150);
 const SETTLE_ATTEMPTS: u32 = 10;
+
+/// How often, and how many times, the store is asked for more of a stream that runs at another node, before the client is sent away for
+/// a while: many clients come back a few times only.
+const FOLLOW_TIME: Duration = Duration::from_millis(100);
+const FOLLOW_ATTEMPTS: u32 = 20;
 
 /// A resumed stream that waits for the events it has missed.
 pub(super) struct Resuming {
@@ -49,7 +54,8 @@ impl Resuming {
         reservation: Reservation,
     ) -> Self {
         let resources = resources.clone();
-        let missed = Missed { session, after, live, resources, store, settled: 0 };
+        let missed =
+            Missed { session, after, live, resources, store, settled: 0, followed: 0, follower: None };
         let first = async move { missed.next().await.map_err(Failure::into_refusal) };
         Self { first: first.boxed(), reservation: Some(reservation) }
     }
@@ -95,6 +101,10 @@ struct Missed {
     store: GuardedStore,
     /// How often the store had not got to the end of a stream that has ended here.
     settled: u32,
+    /// How often the store was asked for more of a stream that runs at another node.
+    followed: u32,
+    /// The place among those that ask.
+    follower: Option<Follower>,
 }
 
 impl Missed {
@@ -157,11 +167,7 @@ impl Missed {
                 // It has ended here: the store is about to have its end, or has lost it.
                 if self.settled < SETTLE_ATTEMPTS {
                     self.settled += 1;
-                    let next = async move {
-                        tokio::time::sleep(SETTLE_TIME).await;
-                        self.more().await
-                    };
-                    return Ok(Replayed { text, then: Then::More(next.boxed()) });
+                    return Ok(self.look_again(SETTLE_TIME, text));
                 }
                 true
             }
@@ -169,13 +175,35 @@ impl Missed {
             None => true,
         };
         if !is_dead {
-            return Ok(come_back(text, &self.resources));
+            return Ok(match self.follows() {
+                true => self.look_again(FOLLOW_TIME, text),
+                false => come_back(text, &self.resources),
+            });
         }
         let (session, stream) = (self.session.id(), self.after.stream);
         let requests = runs.map_or(Vec::new(), |runs| runs.requests);
         let last = unanswered(&self.store, session, stream, requests).await?;
         self.store.take_over(session, stream, last).await?;
         Ok(Replayed { text, then: Then::More(self.more()) })
+    }
+
+    /// Whether the store is asked for more of a stream that runs at another node.
+    fn follows(&mut self) -> bool {
+        let limit = self.resources.config.stream_limit;
+        if self.follower.is_none() {
+            self.follower = self.session.shared().and_then(|shared| shared.follow(limit));
+        }
+        self.followed += 1;
+        self.follower.is_some() && self.followed <= FOLLOW_ATTEMPTS && !self.resources.is_closing()
+    }
+
+    /// What there is now, and after a while what the store has then.
+    fn look_again(self, pause: Duration, text: Bytes) -> Replayed {
+        let next = async move {
+            tokio::time::sleep(pause).await;
+            self.more().await
+        };
+        Replayed { text, then: Then::More(next.boxed()) }
     }
 
     /// The events as they are sent. The store shares its copy; the text that is sent is new for each client that resumes.

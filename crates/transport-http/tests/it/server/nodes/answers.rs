@@ -1,5 +1,8 @@
 //! Answers and cancels of a client that come to another node than the one that waits for them.
 
+use std::time::Duration;
+
+use agentwire_store::NodeId;
 use agentwire_transport_http::server::EndpointConfig;
 use http::StatusCode;
 use serde_json::{Value, json};
@@ -34,9 +37,39 @@ async fn an_answer_finds_the_node_that_has_asked() {
     }
     cluster.hears(1, &Heard::Answer("s-1".into())).await;
     cluster.hears(2, &Heard::Answer("s-9".into())).await;
-    let gone = cluster.post(2, &session, &answer(&json!("00000000000000ff-7"))).await;
-    assert_eq!(gone.status(), StatusCode::SERVICE_UNAVAILABLE);
-    assert_eq!(gone.headers()["retry-after"], "1");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_for_a_node_that_has_died_is_taken_once_that_is_known() {
+    let mut cluster = Cluster::start(2, EndpointConfig::new()).await;
+    let session = cluster.open(0).await;
+    // It lives and does not subscribe, as one that has lost its connection to the store.
+    let dead = NodeId::new(0xff);
+    let lease = cluster.stores.nodes.join(dead).await.unwrap();
+    let id = json!(format!("{dead}-7"));
+    let token = json!({"progressToken": &id, "progress": 1});
+    let progress = json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": token});
+    let messages = [answer(&id), progress.to_string()];
+    for settled in [true, false] {
+        for message in &messages {
+            let refused = cluster.post(1, &session, message).await;
+            assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
+            assert_eq!(refused.headers()["retry-after"], "1");
+        }
+        if settled {
+            // The store was away, so that nobody knows who lives.
+            cluster.leases.interrupt();
+            drop(lease.release().await);
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+    }
+    cluster.leases.settle();
+    cluster.heard(1);
+    for message in &messages {
+        assert_eq!(cluster.post(1, &session, message).await.status(), StatusCode::ACCEPTED);
+    }
+    assert_eq!(cluster.echo(1, &session).await, StatusCode::OK);
+    assert_eq!(cluster.heard(1), [Heard::Message("echo".into())]);
 }
 
 #[tokio::test(start_paused = true)]

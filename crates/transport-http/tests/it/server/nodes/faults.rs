@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use agentwire_store::{
-    Durable, Event, EventId, EventStore, Replay, Runs, SessionId, SessionRecord, SessionRecords, StoreError,
-    Stores, StreamBlock,
+    Bus, BusMessage, Durable, Event, EventId, EventStore, NodeId, Replay, Runs, SessionId, SessionRecord,
+    SessionRecords, StoreError, Stores, StreamBlock, Subscription,
 };
 use bytes::Bytes;
 use futures::channel::oneshot;
@@ -23,6 +23,10 @@ pub(crate) struct Faults {
     stalls: Arc<AtomicBool>,
     /// No record becomes another.
     full: AtomicBool,
+    /// Messages for all nodes wait.
+    holds_messages: Arc<AtomicBool>,
+    /// Messages for all nodes are refused.
+    refuses_messages: AtomicBool,
     /// The last time to live that each record got.
     lives: Mutex<HashMap<SessionId, Duration>>,
 }
@@ -38,9 +42,11 @@ impl Faults {
             held: Mutex::default(),
             stalls: Arc::default(),
             full: AtomicBool::new(false),
+            holds_messages: Arc::default(),
+            refuses_messages: AtomicBool::new(false),
             lives: Mutex::default(),
         });
-        let faulty = Stores::new(faults.clone(), faults.clone(), stores.bus, stores.nodes, stores.once);
+        let faulty = Stores::new(faults.clone(), faults.clone(), faults.clone(), stores.nodes, stores.once);
         (faults, faulty)
     }
 
@@ -68,6 +74,16 @@ impl Faults {
     /// Whether there is no room for changes of records.
     pub(crate) fn full(&self, full: bool) {
         self.full.store(full, Ordering::SeqCst);
+    }
+
+    /// Whether messages for all nodes wait.
+    pub(crate) fn hold_messages(&self, holds: bool) {
+        self.holds_messages.store(holds, Ordering::SeqCst);
+    }
+
+    /// Whether messages for all nodes are refused.
+    pub(crate) fn refuse_messages(&self, refuses: bool) {
+        self.refuses_messages.store(refuses, Ordering::SeqCst);
     }
 
     /// The last time to live that the record of a session got.
@@ -198,5 +214,29 @@ impl SessionRecords for Faults {
         count: u64,
     ) -> BoxFuture<'static, Result<Option<StreamBlock>, StoreError>> {
         self.later(|| self.stores.records.take_streams(session, count))
+    }
+}
+
+impl Bus for Faults {
+    fn publish(&self, from: NodeId, message: BusMessage) -> BoxFuture<'static, Result<(), StoreError>> {
+        if self.refuses_messages.load(Ordering::SeqCst) {
+            return std::future::ready(Err(StoreError::away("a test"))).boxed();
+        }
+        let (bus, holds) = (self.stores.bus.clone(), self.holds_messages.clone());
+        async move {
+            while holds.load(Ordering::SeqCst) {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+            bus.publish(from, message).await
+        }
+        .boxed()
+    }
+
+    fn send(&self, to: NodeId, message: BusMessage) -> BoxFuture<'static, Result<bool, StoreError>> {
+        self.stores.bus.send(to, message)
+    }
+
+    fn subscribe(&self, node: NodeId) -> BoxFuture<'static, Result<Subscription, StoreError>> {
+        self.stores.bus.subscribe(node)
     }
 }

@@ -7,6 +7,7 @@ use agentwire_store::{BusEvent, BusMessage, NodeListener, SessionId};
 use agentwire_transport_http::server::EndpointConfig;
 use http::StatusCode;
 use serde_json::json;
+use tokio::time::timeout;
 
 use super::super::script::{Heard, initialize, notification, request};
 use super::super::time::{call, piece};
@@ -61,6 +62,40 @@ async fn a_node_deletes_a_session_that_it_does_not_have() {
     cluster.hears(0, &Heard::Ended).await;
     assert_eq!(cluster.echo(0, &session).await, StatusCode::NOT_FOUND);
     assert_eq!(cluster.heard(1), []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_delete_is_answered_once_the_other_nodes_have_the_message() {
+    let mut cluster = Cluster::start(2, EndpointConfig::new()).await;
+    for client_leaves in [false, true] {
+        let session = cluster.open(0).await;
+        assert_eq!(cluster.echo(1, &session).await, StatusCode::OK);
+        cluster.faults.hold_messages(true);
+        let headers = [("mcp-session-id", session.as_str())];
+        let mut deleting = Box::pin(call(&mut cluster.replicas[0].endpoint, "DELETE", &headers, ""));
+        assert!(timeout(Duration::from_secs(5), &mut deleting).await.is_err(), "the message is not out yet");
+        assert_eq!(cluster.echo(1, &session).await, StatusCode::OK);
+        cluster.heard(1);
+        if client_leaves {
+            drop(deleting);
+            cluster.faults.hold_messages(false);
+        } else {
+            cluster.faults.hold_messages(false);
+            assert_eq!(deleting.await.status(), StatusCode::NO_CONTENT);
+        }
+        cluster.hears(1, &Heard::Ended).await;
+        assert_eq!(cluster.echo(1, &session).await, StatusCode::NOT_FOUND);
+    }
+    // Where the store takes no message, the others hear of the end when it does again.
+    let session = cluster.open(0).await;
+    assert_eq!(cluster.echo(1, &session).await, StatusCode::OK);
+    cluster.faults.refuse_messages(true);
+    assert_eq!(cluster.delete(0, &session).await, StatusCode::NO_CONTENT);
+    assert_eq!(cluster.echo(1, &session).await, StatusCode::OK);
+    cluster.heard(1);
+    cluster.faults.refuse_messages(false);
+    cluster.hears(1, &Heard::Ended).await;
+    assert_eq!(cluster.echo(1, &session).await, StatusCode::NOT_FOUND);
 }
 
 #[tokio::test(start_paused = true)]

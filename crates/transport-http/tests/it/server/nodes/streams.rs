@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use agentwire_store::{NodeId, Runs};
 use agentwire_transport_http::server::EndpointConfig;
+use futures::FutureExt;
 use http::StatusCode;
 use serde_json::json;
+use tokio::time::Instant;
 
 use super::super::script::{notification, request};
 use super::super::time::piece;
@@ -20,16 +22,42 @@ async fn a_client_resumes_a_stream_at_any_node() {
     let never_sent = cluster.get(0, &session, Some(&primed.replace("-0", "-9"))).await;
     assert_eq!(never_sent.status(), StatusCode::BAD_REQUEST, "it ends no stream");
     drop(body);
-    // It still runs: the client comes back soon.
+    // It still runs, for longer than the other node waits: the client comes back.
+    let started = Instant::now();
     let text = rest(cluster.get(1, &session, Some(&primed)).await).await;
-    assert_eq!(text, "retry: 100\n\n");
+    assert_eq!((text.as_str(), started.elapsed().as_secs()), ("retry: 100\n\n", 2));
+    let mut followed = cluster.get(1, &session, Some(&primed)).await.into_body();
     cluster.post(0, &session, &notification("finish")).await;
+    let text = piece(&mut followed).await.unwrap();
+    assert_eq!(messages(&text), [json!({"jsonrpc": "2.0", "id": 5, "result": "late"})], "while it waits");
+    assert_eq!(piece(&mut followed).await, None);
     for at in [1, 2, 0] {
         let text = rest(cluster.get(at, &session, Some(&primed)).await).await;
         assert_eq!(messages(&text), [json!({"jsonrpc": "2.0", "id": 5, "result": "late"})], "node {at}");
     }
     let unknown = cluster.get(1, &session, Some("999-0")).await;
     assert_eq!(unknown.status(), StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_so_many_responses_of_a_session_wait_for_other_nodes() {
+    let mut cluster = Cluster::start(2, EndpointConfig::new().stream_limit(2)).await;
+    let session = cluster.open(0).await;
+    let mut body = cluster.post(0, &session, &request(5, "wait", json!({}))).await.into_body();
+    let primed = last_id(&piece(&mut body).await.unwrap());
+    drop(body);
+    let mut waiting = Vec::new();
+    for _ in 0..2 {
+        let mut body = cluster.get(1, &session, Some(&primed)).await.into_body();
+        assert!(piece(&mut body).now_or_never().is_none());
+        waiting.push(body);
+    }
+    for is_free in [false, true] {
+        let started = Instant::now();
+        let text = rest(cluster.get(1, &session, Some(&primed)).await).await;
+        assert_eq!((text.as_str(), started.elapsed() > Duration::from_secs(1)), ("retry: 100\n\n", is_free));
+        waiting.pop();
+    }
 }
 
 #[tokio::test(start_paused = true)]
