@@ -24,12 +24,13 @@ impl Session {
         }
     }
 
-    /// Tells other nodes again that the client listens here, if it does: they may have missed it.
+    /// Tells other nodes again that the client listens here, if it does: they may have missed it, and this node the end of a newer
+    /// GET.
     pub(crate) fn repeat_claim(&self, resources: &Resources) {
         if let Some((node, shared)) = resources.config.shared_node().zip(self.shared())
             && self.lock().listener().is_some()
-            && let Some(own) = shared.delivery.lock().own()
         {
+            let own = shared.delivery.lock().claim_again(node.id());
             self.publish(BusMessage::Listens(self.id, own), node, resources);
         }
     }
@@ -94,11 +95,13 @@ impl Session {
         }
     }
 
-    /// Sends a message to all nodes. Where it is lost, a node that does not know better delivers as well.
+    /// Sends a message to all nodes, later where the store fails. Where it is lost, a node that does not know better delivers as well.
     fn publish(&self, message: BusMessage, node: &Node, resources: &Resources) {
         let node = node.clone();
         resources.spawn(async move {
-            let _lost = node.publish(message).await;
+            if node.publish(message.clone()).await.is_err() {
+                node.announce(message);
+            }
         });
     }
 }

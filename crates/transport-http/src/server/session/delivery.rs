@@ -15,6 +15,8 @@ pub(super) struct Delivery {
     deliverer: Deliverer,
     /// The newest GET that this node knows of.
     newest: Listening,
+    /// When the client has opened the newest GET here.
+    own_since: u64,
     /// Whether it is here and other nodes do not know of its end.
     is_announced: bool,
 }
@@ -42,17 +44,12 @@ impl Delivery {
     /// The node that opens a session delivers at first.
     pub(super) fn new(is_opener: bool) -> Self {
         let deliverer = if is_opener { Deliverer::This } else { Deliverer::Other };
-        Self { deliverer, newest: Listening::new(0, NodeId::new(0)), is_announced: false }
+        Self { deliverer, newest: Listening::new(0, NodeId::new(0)), own_since: 0, is_announced: false }
     }
 
     /// Whether another node delivers.
     pub(super) fn is_elsewhere(&self) -> bool {
         self.deliverer == Deliverer::Other
-    }
-
-    /// The newest GET, where this node delivers.
-    pub(super) fn own(&self) -> Option<Listening> {
-        (self.deliverer == Deliverer::This).then_some(self.newest)
     }
 
     /// Leaves delivery to another node. Returns whether this one has delivered.
@@ -66,7 +63,16 @@ impl Delivery {
         let now = u64::try_from(now.as_micros()).unwrap_or(u64::MAX);
         // Where a clock is behind, a GET is still newer than those that are known.
         let since = now.max(self.newest.since.saturating_add(1));
-        *self = Self { deliverer: Deliverer::This, newest: Listening::new(since, node), is_announced: true };
+        self.own_since = since;
+        self.claim_again(node)
+    }
+
+    /// A GET is open here, and messages of other nodes may be lost: the end of a newer GET may be among them. The node where a newer
+    /// one is open claims that as soon as it hears of this.
+    pub(super) fn claim_again(&mut self, node: NodeId) -> Listening {
+        self.deliverer = Deliverer::This;
+        self.newest = Listening::new(self.own_since, node);
+        self.is_announced = true;
         self.newest
     }
 
@@ -126,6 +132,23 @@ mod tests {
         let third = older.claim(ONE);
         assert!(third > high);
         assert!(matches!(newer.yield_to(third, true), Reaction::Yield { .. }));
+    }
+
+    #[test]
+    fn a_node_that_may_have_missed_the_end_of_a_newer_get_delivers_until_it_hears_of_that() {
+        let (mut one, mut two) = (Delivery::new(true), Delivery::new(false));
+        let older = one.claim(ONE);
+        let newer = Listening::new(older.since + 1, TWO);
+        two.newest = newer;
+        two.deliverer = Deliverer::This;
+        one.yield_to(newer, true);
+        assert!(one.is_elsewhere());
+        let again = one.claim_again(ONE);
+        assert!(again == older && !one.is_elsewhere());
+        assert!(matches!(two.yield_to(again, true), Reaction::Claim(own) if own == newer), "it is open");
+        one.yield_to(newer, true);
+        assert!(one.is_elsewhere());
+        assert!(matches!(two.yield_to(one.claim_again(ONE), false), Reaction::Yield { hands_over: true }));
     }
 
     #[test]

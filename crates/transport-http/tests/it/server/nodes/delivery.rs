@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use agentwire_store::BusMessage;
 use agentwire_transport_http::server::{Body, EndpointConfig};
 use http::{Response, StatusCode};
 use serde_json::{Value, json};
@@ -82,6 +83,34 @@ async fn an_older_stream_delivers_once_the_newer_one_is_closed() {
     tokio::time::sleep(Duration::from_secs(2)).await;
     cluster.change(&[0, 1], &session, 2).await;
     assert_eq!(reported(&mut older).await, [1, 2]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_older_stream_delivers_though_the_end_of_the_newer_one_was_refused_or_lost() {
+    for is_lost in [false, true] {
+        let mut cluster = Cluster::start(2, EndpointConfig::new()).await;
+        let session = cluster.open(0).await;
+        let mut older = cluster.listening(0, &session).await;
+        let mut newer = cluster.listening(1, &session).await;
+        // Both are open: that messages may be lost changes nothing.
+        cluster.replicas.iter().for_each(|replica| replica.node.announce(BusMessage::Anything));
+        tokio::time::sleep(A_WHILE).await;
+        cluster.change(&[0, 1], &session, 1).await;
+        assert_eq!((reported(&mut older).await, reported(&mut newer).await), (vec![], vec![json!(1)]));
+        cluster.faults.lose_messages(is_lost);
+        cluster.faults.refuse_messages(!is_lost);
+        drop(newer);
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        cluster.change(&[0, 1], &session, 2).await;
+        cluster.faults.lose_messages(false);
+        cluster.faults.refuse_messages(false);
+        if is_lost {
+            cluster.replicas[1].node.announce(BusMessage::Anything);
+        }
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        cluster.change(&[0, 1], &session, 3).await;
+        assert_eq!(reported(&mut older).await, [2, 3], "lost: {is_lost}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -27,6 +27,8 @@ pub(crate) struct Faults {
     holds_messages: Arc<AtomicBool>,
     /// Messages for all nodes are refused.
     refuses_messages: AtomicBool,
+    /// Messages for all nodes are taken and reach none.
+    loses_messages: AtomicBool,
     /// The last time to live that each record got.
     lives: Mutex<HashMap<SessionId, Duration>>,
 }
@@ -44,6 +46,7 @@ impl Faults {
             full: AtomicBool::new(false),
             holds_messages: Arc::default(),
             refuses_messages: AtomicBool::new(false),
+            loses_messages: AtomicBool::new(false),
             lives: Mutex::default(),
         });
         let faulty = Stores::new(faults.clone(), faults.clone(), faults.clone(), stores.nodes, stores.once);
@@ -84,6 +87,11 @@ impl Faults {
     /// Whether messages for all nodes are refused.
     pub(crate) fn refuse_messages(&self, refuses: bool) {
         self.refuses_messages.store(refuses, Ordering::SeqCst);
+    }
+
+    /// Whether messages for all nodes are taken and reach none.
+    pub(crate) fn lose_messages(&self, loses: bool) {
+        self.loses_messages.store(loses, Ordering::SeqCst);
     }
 
     /// The last time to live that the record of a session got.
@@ -221,6 +229,9 @@ impl Bus for Faults {
     fn publish(&self, from: NodeId, message: BusMessage) -> BoxFuture<'static, Result<(), StoreError>> {
         if self.refuses_messages.load(Ordering::SeqCst) {
             return std::future::ready(Err(StoreError::away("a test"))).boxed();
+        }
+        if self.loses_messages.load(Ordering::SeqCst) {
+            return std::future::ready(Ok(())).boxed();
         }
         let (bus, holds) = (self.stores.bus.clone(), self.holds_messages.clone());
         async move {
