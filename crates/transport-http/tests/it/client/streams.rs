@@ -65,9 +65,13 @@ async fn each_stream_is_resumed_by_its_own_id() {
     let mock = Mock::new().await;
     let mut client = mock.client();
     mock.session(&mut client).await;
+    let mut requests = Vec::new();
     for id in [1, 2] {
         client.call(id);
-        let request = mock.next().await;
+        requests.push((id, mock.next().await));
+    }
+    // Both have arrived before one is resumed.
+    for (id, request) in requests {
         let body = event(&format!("id: {id}-a\n"), &progress(id)) + &format!("id: {id}-b\ndata: {{\"cut");
         request.finish(&(EVENTS.to_owned() + &body)).await;
         assert_eq!(client.frame().await, progress(id));
