@@ -30,31 +30,31 @@ impl Session {
         if let Some((node, shared)) = resources.config.shared_node().zip(self.shared())
             && self.lock().listener().is_some()
         {
-            let own = shared.delivery.lock().claim_again(node.id());
+            let own = shared.delivery.lock().own(node.id());
             self.publish(BusMessage::Listens(self.id, own), node, resources);
         }
     }
 
-    /// The client has opened a GET at another node.
+    /// The client has opened a GET at another node, or had one open there.
     pub(crate) fn other_listens(&self, other: Listening, resources: &Resources) {
         let Some((node, shared)) = resources.config.shared_node().zip(self.shared()) else { return };
         let mut state = self.lock();
         let listens = state.listener().is_some();
-        let reaction = shared.delivery.lock().yield_to(other, listens);
+        let reaction = shared.delivery.lock().yield_to(other, node.id(), listens);
         match reaction {
             Reaction::Nothing => {}
             Reaction::Claim(own) => self.publish(BusMessage::Listens(self.id, own), node, resources),
-            Reaction::Yield { hands_over } => {
+            Reaction::Yield { deliverer, hands_over } => {
                 let kept = take_for_every_client(&mut state);
                 drop(state);
-                if hands_over && !kept.is_empty() {
-                    let (bus, id) = (node.stores().bus.clone(), self.id);
-                    resources.spawn(async move {
-                        for message in kept {
-                            let _lost = bus.send(other.node, BusMessage::Server(id, message)).await;
-                        }
-                    });
-                }
+                let (bus, id) = (node.stores().bus.clone(), self.id);
+                resources.spawn(async move {
+                    // Where the GET there is an old one, its node waits for this.
+                    let _lost = bus.send(other.node, BusMessage::ListenerLeft(id, deliverer, false)).await;
+                    for message in if hands_over { kept } else { Vec::new() } {
+                        let _lost = bus.send(other.node, BusMessage::Server(id, message)).await;
+                    }
+                });
             }
         }
     }

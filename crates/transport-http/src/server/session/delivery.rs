@@ -34,8 +34,9 @@ pub(super) enum Reaction {
     Nothing,
     /// The GET here is newer.
     Claim(Listening),
-    /// Another node delivers from now on. What is kept goes there, unless each node has kept the same.
+    /// Another node delivers from now on, in place of `deliverer`. What is kept goes there, unless each node has kept the same.
     Yield {
+        deliverer: NodeId,
         hands_over: bool,
     },
 }
@@ -63,28 +64,27 @@ impl Delivery {
         let now = u64::try_from(now.as_micros()).unwrap_or(u64::MAX);
         // Where a clock is behind, a GET is still newer than those that are known.
         let since = now.max(self.newest.since.saturating_add(1));
-        self.own_since = since;
-        self.claim_again(node)
+        let newest = Listening::new(since, node);
+        *self = Self { deliverer: Deliverer::This, newest, own_since: since, is_announced: true };
+        newest
     }
 
-    /// A GET is open here, and messages of other nodes may be lost: the end of a newer GET may be among them. The node where a newer
-    /// one is open claims that as soon as it hears of this.
-    pub(super) fn claim_again(&mut self, node: NodeId) -> Listening {
-        self.deliverer = Deliverer::This;
-        self.newest = Listening::new(self.own_since, node);
-        self.is_announced = true;
-        self.newest
+    /// The newest GET here. Other nodes are told of it again where messages may be lost. One that has a newer one open claims that, and one
+    /// that has none and delivers leaves that to this node: the end of its GET was lost.
+    pub(super) fn own(&self, node: NodeId) -> Listening {
+        Listening::new(self.own_since, node)
     }
 
-    /// The client has opened a GET at another node. `listens` says whether one is open here.
-    pub(super) fn yield_to(&mut self, other: Listening, listens: bool) -> Reaction {
+    /// A GET is open at another node. `listens` says whether one is open here.
+    pub(super) fn yield_to(&mut self, other: Listening, node: NodeId, listens: bool) -> Reaction {
         if self.deliverer == Deliverer::This && listens && other < self.newest {
             return Reaction::Claim(self.newest);
         }
+        let before = self.newest.node;
         self.newest = Listening::new(self.newest.since.max(other.since), other.node);
         match std::mem::replace(&mut self.deliverer, Deliverer::Other) {
-            Deliverer::This => Reaction::Yield { hands_over: true },
-            Deliverer::Nobody => Reaction::Yield { hands_over: false },
+            Deliverer::This => Reaction::Yield { deliverer: node, hands_over: true },
+            Deliverer::Nobody => Reaction::Yield { deliverer: before, hands_over: false },
             Deliverer::Other => Reaction::Nothing,
         }
     }
@@ -125,30 +125,30 @@ mod tests {
         // Both have claimed before they hear of each other.
         let (older, newer) = if first < second { (&mut one, &mut two) } else { (&mut two, &mut one) };
         let (low, high) = (first.min(second), first.max(second));
-        assert!(matches!(newer.yield_to(low, true), Reaction::Claim(own) if own == high));
-        assert!(matches!(older.yield_to(high, true), Reaction::Yield { hands_over: true }));
+        assert!(matches!(newer.yield_to(low, high.node, true), Reaction::Claim(own) if own == high));
+        assert!(matches!(older.yield_to(high, low.node, true), Reaction::Yield { hands_over: true, .. }));
         assert_eq!((older.deliverer, newer.deliverer), (Deliverer::Other, Deliverer::This));
         // One that has heard of the other is newer, whatever its clock.
         let third = older.claim(ONE);
         assert!(third > high);
-        assert!(matches!(newer.yield_to(third, true), Reaction::Yield { .. }));
+        assert!(matches!(newer.yield_to(third, high.node, true), Reaction::Yield { .. }));
     }
 
     #[test]
-    fn a_node_that_may_have_missed_the_end_of_a_newer_get_delivers_until_it_hears_of_that() {
+    fn a_node_that_has_missed_the_end_of_a_newer_get_delivers_once_it_hears_of_that() {
         let (mut one, mut two) = (Delivery::new(true), Delivery::new(false));
         let older = one.claim(ONE);
-        let newer = Listening::new(older.since + 1, TWO);
-        two.newest = newer;
-        two.deliverer = Deliverer::This;
-        one.yield_to(newer, true);
-        assert!(one.is_elsewhere());
-        let again = one.claim_again(ONE);
-        assert!(again == older && !one.is_elsewhere());
-        assert!(matches!(two.yield_to(again, true), Reaction::Claim(own) if own == newer), "it is open");
-        one.yield_to(newer, true);
-        assert!(one.is_elsewhere());
-        assert!(matches!(two.yield_to(one.claim_again(ONE), false), Reaction::Yield { hands_over: true }));
+        two.yield_to(older, TWO, false);
+        let newer = two.claim(TWO);
+        one.yield_to(newer, ONE, true);
+        assert_eq!(one.own(ONE), older);
+        assert!(matches!(two.yield_to(older, TWO, true), Reaction::Claim(own) if own == newer), "it is open");
+        one.yield_to(newer, ONE, true);
+        let Reaction::Yield { deliverer: TWO, hands_over: true } = two.yield_to(older, TWO, false) else {
+            panic!("it is closed")
+        };
+        assert!(one.is_elsewhere() && two.is_elsewhere());
+        assert!(matches!(one.end_of((TWO, false), ONE, true), Reaction::Claim(own) if own > newer));
     }
 
     #[test]
@@ -156,13 +156,16 @@ mod tests {
         let mut one = Delivery::new(true);
         one.claim(ONE);
         let old = Listening::new(1, TWO);
-        assert!(matches!(one.yield_to(old, false), Reaction::Yield { hands_over: true }));
+        assert!(matches!(
+            one.yield_to(old, ONE, false),
+            Reaction::Yield { deliverer: ONE, hands_over: true }
+        ));
     }
 
     #[test]
     fn each_node_keeps_what_there_is_once_the_one_that_delivered_has_ended() {
         let mut two = Delivery::new(false);
-        two.yield_to(Listening::new(7, ONE), false);
+        two.yield_to(Listening::new(7, ONE), TWO, false);
         assert!(matches!(two.end_of((TWO, false), TWO, false), Reaction::Nothing));
         assert_eq!(two.deliverer, Deliverer::Other, "it has not delivered");
         two.end_of((ONE, true), TWO, false);
@@ -170,7 +173,10 @@ mod tests {
         two.end_of((ONE, false), TWO, false);
         assert_eq!(two.deliverer, Deliverer::Nobody);
         let other = Listening::new(9, NodeId::new(3));
-        assert!(matches!(two.yield_to(other, false), Reaction::Yield { hands_over: false }));
+        assert!(matches!(
+            two.yield_to(other, TWO, false),
+            Reaction::Yield { deliverer: ONE, hands_over: false }
+        ));
         assert!(matches!(two.end_of((NodeId::new(3), true), TWO, true), Reaction::Claim(own) if own > other));
     }
 }
