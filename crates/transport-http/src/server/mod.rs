@@ -70,6 +70,7 @@ mod endpoint_core;
 mod endpoint_counts;
 mod exchange;
 mod fields;
+mod followers;
 pub(crate) mod guard;
 mod guarded_store;
 mod head;

@@ -11,6 +11,7 @@ use futures_channel::mpsc::UnboundedSender;
 use crate::server::EndpointConfig;
 use crate::server::clock::{Clock, Registration, Ticks, TimedStream};
 use crate::server::drain::Drain;
+use crate::server::followers::Followers;
 use crate::server::quota::Quota;
 
 /// The settings, budgets and time of an endpoint: what its streams, exchanges and sessions share.
@@ -27,6 +28,7 @@ pub(crate) struct Resources {
     pub(crate) node: Option<NodeId>,
     /// Bytes of the records of sessions that several nodes share.
     pub(crate) records: Quota,
+    pub(crate) followers: Followers,
     /// How many exchanges without a session have not ended.
     exchanges: AtomicUsize,
     /// How many futures that serve sessions have not ended.
@@ -59,6 +61,7 @@ impl Resources {
             opening,
             node: node_id(&config),
             records: config.record_limits.quota(),
+            followers: Followers::new(config.follower_limit),
             config,
             clock: Arc::new(Clock::new(drain.clone())),
             exchanges: AtomicUsize::new(0),

@@ -85,6 +85,15 @@ impl EndpointConfig {
         self
     }
 
+    /// How many responses may follow streams that run at other nodes (default 256), of which one [`Caller`](crate::server::Caller) has an
+    /// eighth: each waits for up to 2 s, one for each stream. Others end at once, and their clients come back after
+    /// [`moved_retry`](Self::moved_retry). Only with a [`node`](Self::node).
+    #[must_use]
+    pub fn follower_limit(mut self, responses: usize) -> Self {
+        self.follower_limit = responses;
+        self
+    }
+
     /// How many resources the client of a session may subscribe to (default 256). One more gets 429. Only with a
     /// [`node`](Self::node).
     #[must_use]

@@ -12,6 +12,7 @@ use futures::future::BoxFuture;
 use http::Response;
 
 use crate::server::Body;
+use crate::server::followers::Follower;
 use crate::server::guarded_store::GuardedStore;
 use crate::server::quota::{QuotaExceeded, Reservation};
 use crate::server::refusal::Refusal;
@@ -19,7 +20,7 @@ use crate::server::replayed::{Replayed, Then};
 use crate::server::resources::Resources;
 use crate::server::response::heads::event_stream;
 use crate::server::response_stream::ResumedStream;
-use crate::server::session::{Follower, Session};
+use crate::server::session::Session;
 use crate::sse;
 
 /// About as many bytes stand around a remembered event.
@@ -103,7 +104,7 @@ struct Missed {
     settled: u32,
     /// How often the store was asked for more of a stream that runs at another node.
     followed: u32,
-    /// The place among those that ask.
+    /// The place among those that ask, and for this stream the newest.
     follower: Option<Follower>,
 }
 
@@ -189,12 +190,14 @@ impl Missed {
 
     /// Whether the store is asked for more of a stream that runs at another node.
     fn follows(&mut self) -> bool {
-        let limit = self.resources.config.stream_limit;
         if self.follower.is_none() {
-            self.follower = self.session.shared().and_then(|shared| shared.follow(limit));
+            let stream = (self.session.id(), self.after.stream);
+            self.follower = self.resources.followers.follow(stream, self.session.caller());
         }
         self.followed += 1;
-        self.follower.is_some() && self.followed <= FOLLOW_ATTEMPTS && !self.resources.is_closing()
+        self.follower.as_ref().is_some_and(Follower::is_newest)
+            && self.followed <= FOLLOW_ATTEMPTS
+            && !self.resources.is_closing()
     }
 
     /// What there is now, and after a while what the store has then.

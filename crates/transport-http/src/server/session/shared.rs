@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use agentwire_jsonrpc::{Frame, Message, RequestId};
@@ -60,12 +59,7 @@ pub(crate) struct SharedSession {
     is_short: AtomicBool,
     /// Which node sends the client what all nodes have for it.
     pub(super) delivery: Mutex<Delivery>,
-    /// Each response that follows a stream of another node has a clone.
-    followers: Arc<()>,
 }
-
-/// A place among the responses that follow streams of other nodes.
-pub(crate) struct Follower(#[expect(dead_code, reason = "counted by its clones")] Arc<()>);
 
 #[derive(Debug, Default)]
 struct AnswerQueue {
@@ -103,13 +97,7 @@ impl SharedSession {
             touched: AtomicU32::new(now),
             is_short: AtomicBool::new(true),
             delivery: Mutex::new(Delivery::new(is_opener)),
-            followers: Arc::default(),
         }
-    }
-
-    /// A place among the `limit` responses that follow streams of other nodes.
-    pub(crate) fn follow(&self, limit: usize) -> Option<Follower> {
-        (Arc::strong_count(&self.followers) <= limit).then(|| Follower(self.followers.clone()))
     }
 
     /// Reserves the memory of a record of that size.

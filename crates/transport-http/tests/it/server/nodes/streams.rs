@@ -39,25 +39,52 @@ async fn a_client_resumes_a_stream_at_any_node() {
     assert_eq!(unknown.status(), StatusCode::BAD_REQUEST);
 }
 
+/// A stream that runs at the first node, and whose client has left. The id of its last event.
+async fn left_stream(cluster: &mut Cluster, session: &str, request_id: u64) -> String {
+    let mut body = cluster.post(0, session, &request(request_id, "wait", json!({}))).await.into_body();
+    last_id(&piece(&mut body).await.unwrap())
+}
+
 #[tokio::test(start_paused = true)]
-async fn only_so_many_responses_of_a_session_wait_for_other_nodes() {
-    let mut cluster = Cluster::start(2, EndpointConfig::new().stream_limit(2)).await;
+async fn only_so_many_responses_wait_for_other_nodes() {
+    // Where nothing tells callers apart, the limit for all holds.
+    let mut cluster = Cluster::start(2, EndpointConfig::new().follower_limit(2)).await;
     let session = cluster.open(0).await;
-    let mut body = cluster.post(0, &session, &request(5, "wait", json!({}))).await.into_body();
-    let primed = last_id(&piece(&mut body).await.unwrap());
-    drop(body);
     let mut waiting = Vec::new();
-    for _ in 0..2 {
+    for number in 1..=2 {
+        let primed = left_stream(&mut cluster, &session, number).await;
         let mut body = cluster.get(1, &session, Some(&primed)).await.into_body();
         assert!(piece(&mut body).now_or_never().is_none());
         waiting.push(body);
     }
+    let primed = left_stream(&mut cluster, &session, 3).await;
     for is_free in [false, true] {
         let started = Instant::now();
         let text = rest(cluster.get(1, &session, Some(&primed)).await).await;
         assert_eq!((text.as_str(), started.elapsed() > Duration::from_secs(1)), ("retry: 100\n\n", is_free));
         waiting.pop();
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_the_responses_that_wait_for_one_stream_the_newest_brings_it() {
+    let mut cluster = Cluster::start(2, EndpointConfig::new()).await;
+    let session = cluster.open(0).await;
+    let primed = left_stream(&mut cluster, &session, 5).await;
+    let mut bodies = Vec::new();
+    for _ in 0..3 {
+        let mut body = cluster.get(1, &session, Some(&primed)).await.into_body();
+        assert!(piece(&mut body).now_or_never().is_none());
+        bodies.push(body);
+    }
+    let mut newest = bodies.pop().unwrap();
+    for mut body in bodies {
+        assert_eq!(piece(&mut body).await.as_deref(), Some("retry: 100\n\n"));
+        assert_eq!(piece(&mut body).await, None);
+    }
+    cluster.post(0, &session, &notification("finish")).await;
+    let text = piece(&mut newest).await.unwrap();
+    assert_eq!(messages(&text), [json!({"jsonrpc": "2.0", "id": 5, "result": "late"})]);
 }
 
 #[tokio::test(start_paused = true)]
