@@ -37,10 +37,12 @@ fn the_end_of_the_leader_is_reported_before_the_group_is_killed() {
     });
 }
 
+/// The shell looks for the signal after each command, and waits for nothing that it could miss the signal in.
 #[test]
 fn a_group_is_asked_to_end_and_goes_with_a_drop() {
     run(async {
-        let mut group = ProcessGroup::spawn(shell("trap 'echo asked; exit 3' TERM; echo; read _")).unwrap();
+        let mut group =
+            ProcessGroup::spawn(shell("trap 'echo asked; exit 3' TERM; echo; while :; do :; done")).unwrap();
         let mut stdout = group.take_pipes().unwrap().stdout;
         let mut byte = [0];
         stdout.read_exact(&mut byte).await.unwrap();
