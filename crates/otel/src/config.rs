@@ -24,7 +24,8 @@ impl Config {
         self
     }
 
-    /// Sets whether a server's spans have the id of their MCP session over HTTP (default: no).
+    /// Sets whether a server's spans have the id of their MCP session over HTTP (default: no). Of an id with a dot, such as a sealed one,
+    /// they have what stands before it.
     #[must_use]
     pub fn session_ids(mut self, session_ids: bool) -> Self {
         self.session_ids = session_ids;

@@ -27,7 +27,9 @@ pub(crate) fn begin(kind: &ConnectionKind, call: &CallBegin<'_>) -> ObservedCall
         && kind.inner.config.session_ids
         && let Some(session) = call.source.and_then(|source| header_text(source, header::SESSION_ID))
     {
-        attributes.span.push(KeyValue::new("mcp.session.id", bounded(&session, TEXT_LIMIT)));
+        // What follows a dot may be sealed, and then the whole opens the session at any node.
+        let digits = session.split('.').next().unwrap_or_default();
+        attributes.span.push(KeyValue::new("mcp.session.id", bounded(digits, TEXT_LIMIT)));
     }
     let trace = params.trace();
     let revision = call.revision.or(trace.revision.as_deref());

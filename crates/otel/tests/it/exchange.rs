@@ -33,7 +33,7 @@ impl MessageSource for Head {
 const HTTP: &str = "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01";
 const UNSAMPLED: &[(&str, &str)] =
     &[("traceparent", "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-00")];
-const HEADERS: &[(&str, &str)] = &[("traceparent", HTTP), ("mcp-session-id", "session")];
+const HEADERS: &[(&str, &str)] = &[("traceparent", HTTP), ("mcp-session-id", "session.sealed")];
 
 #[test]
 fn the_context_of_the_http_request_is_the_link_or_the_parent() {

@@ -1,6 +1,6 @@
 //! Names that are used once, until they expire.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,13 +8,7 @@ use crate::clock::millis;
 use crate::{MAX_ONCE_NAME, StoreError, StoreLimits};
 
 /// The bytes of a name beside its text.
-const NAME_COST: usize = 64;
-
-/// Expired names are removed once in so many milliseconds.
-const SWEEP: u64 = 60_000;
-
-/// How long after a removal of the expired names a table that is full looks for others, in milliseconds.
-const SWEEP_FULL: u64 = 1000;
+const NAME_COST: usize = 128;
 
 /// One owner has up to this part of the room.
 const OWNER_SHARE: usize = 4;
@@ -23,11 +17,12 @@ const OWNER_SHARE: usize = 4;
 #[derive(Debug)]
 pub(crate) struct OnceTable {
     limit: usize,
-    names: BTreeMap<Box<str>, Name>,
+    names: BTreeMap<Arc<str>, Name>,
+    /// The same names by the time at which they expire, so that a removal costs what has expired.
+    by_expiry: BTreeSet<(u64, Arc<str>)>,
     /// The bytes of the names of each owner.
     owners: BTreeMap<Arc<str>, usize>,
     size: usize,
-    swept: u64,
 }
 
 #[derive(Debug)]
@@ -39,8 +34,8 @@ struct Name {
 
 impl OnceTable {
     pub(crate) fn new(limits: &StoreLimits) -> Self {
-        let (names, owners) = (BTreeMap::new(), BTreeMap::new());
-        Self { limit: limits.names, names, owners, size: 0, swept: 0 }
+        let (names, by_expiry, owners) = (BTreeMap::new(), BTreeSet::new(), BTreeMap::new());
+        Self { limit: limits.names, names, by_expiry, owners, size: 0 }
     }
 
     /// Adds a name. Returns when it expires, or none where the name is there.
@@ -54,12 +49,9 @@ impl OnceTable {
         if name.len() > MAX_ONCE_NAME {
             return Err(StoreError::full(format!("the name is longer than {MAX_ONCE_NAME} bytes")));
         }
-        if self.contains(now, name) {
+        self.remove_expired(now);
+        if self.names.contains_key(name) {
             return Ok(None);
-        }
-        let since = now.saturating_sub(self.swept);
-        if since >= SWEEP || since >= SWEEP_FULL && self.check_room(name, owner).is_err() {
-            self.remove_expired(now);
         }
         self.check_room(name, owner)?;
         let expires = now + millis(remember);
@@ -90,7 +82,9 @@ impl OnceTable {
             owner
         });
         self.size += cost;
-        self.names.insert(name.into(), Name { expires, owner });
+        let name: Arc<str> = name.into();
+        self.by_expiry.insert((expires, name.clone()));
+        self.names.insert(name, Name { expires, owner });
     }
 
     pub(crate) fn contains(&self, now: u64, name: &str) -> bool {
@@ -99,19 +93,16 @@ impl OnceTable {
 
     /// Forgets a name.
     pub(crate) fn remove(&mut self, name: &str) {
-        if let Some(removed) = self.names.remove(name) {
-            self.give_back(name, removed.owner.as_deref());
+        if let Some((name, removed)) = self.names.remove_entry(name) {
+            self.give_back(&name, removed.owner.as_deref());
+            self.by_expiry.remove(&(removed.expires, name));
         }
     }
 
     pub(crate) fn remove_expired(&mut self, now: u64) {
-        self.swept = now;
-        let (expired, left) =
-            std::mem::take(&mut self.names).into_iter().partition(|(_, name)| name.expires <= now);
-        self.names = left;
-        let expired: BTreeMap<Box<str>, Name> = expired;
-        for (name, expired) in expired {
-            self.give_back(&name, expired.owner.as_deref());
+        while let Some((_, name)) = self.by_expiry.first().filter(|(expires, _)| *expires <= now) {
+            let name = name.clone();
+            self.remove(&name);
         }
     }
 
@@ -158,8 +149,24 @@ mod tests {
     }
 
     #[test]
+    fn an_expired_name_leaves_with_the_next_that_comes() {
+        let mut table = OnceTable::new(&StoreLimits::new());
+        for number in 0..100_u64 {
+            let remember = Duration::from_millis(number % 10 + 1);
+            assert!(table.insert(1000, &number.to_string(), None, remember).unwrap().is_some());
+        }
+        table.remove("0");
+        table.put("1", None, 2000);
+        for (now, left) in [(1001, 90), (1005, 50 + 2), (1005, 50 + 3), (1010, 4), (2000, 0)] {
+            let name = format!("{now} {left}");
+            assert!(table.insert(now, &name, None, Duration::from_millis(500)).unwrap().is_some());
+            assert_eq!((table.names.len(), table.by_expiry.len()), (left + 1, left + 1), "{name}");
+        }
+    }
+
+    #[test]
     fn an_owner_leaves_room_for_others() {
-        let mut table = OnceTable::new(&StoreLimits::new().names(4000));
+        let mut table = OnceTable::new(&StoreLimits::new().names(7600));
         let second = Duration::from_secs(1);
         let mut fill = |now, owner| {
             (0..100).find(|number| {
@@ -172,6 +179,6 @@ mod tests {
         table.remove("a03");
         assert!(table.insert(1000, "a", Some("a"), second).unwrap().is_some());
         table.remove_expired(2000);
-        assert_eq!((table.size, table.owners.len(), table.names.len()), (0, 0, 0));
+        assert_eq!((table.size, table.owners.len(), table.names.len(), table.by_expiry.len()), (0, 0, 0, 0));
     }
 }

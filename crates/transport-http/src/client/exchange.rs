@@ -277,8 +277,8 @@ impl Exchange {
             && matches!(self.purpose, Purpose::Listen { .. })
             && self.last_event_id.take().is_some()
         {
-            // The server has forgotten the stream, or another node had it. A new one brings what comes from now on.
-            self.failures += 1;
+            // The server has forgotten the stream, or another node had it. A new one brings what comes from now on. No failure: it names
+            // no event, so it cannot be refused for that again.
             let (refusal, _) = reply.refusal().await;
             self.wait(HttpError::Refused(Box::new(refusal)));
         } else {

@@ -14,7 +14,7 @@ use crate::server::loads::Loads;
 use crate::server::refusal::Refusal;
 use crate::server::resources::Resources;
 use crate::server::service::SharedService;
-use crate::server::sessions::Sessions;
+use crate::server::sessions::{CALLER_SESSIONS, Sessions};
 use crate::server::{Connection, EndpointConfig};
 
 /// How many sessions may be opened before a task serves sessions. Their connections wait for it, even when they have ended.
@@ -42,7 +42,7 @@ impl EndpointCore {
         connections: UnboundedSender<Connection>,
         jobs: UnboundedSender<BoxFuture<'static, ()>>,
     ) -> Self {
-        let loads = Loads::new(config.load_limit);
+        let loads = Loads::new(config.load_limit, config.limits.session_quota(CALLER_SESSIONS));
         let resources = Arc::new(Resources::new(config, jobs));
         let sessions = Arc::new(Sessions::new(resources.clone()));
         Self {

@@ -86,10 +86,11 @@ impl SealedSessions {
 
     /// Sets the store that remembers which sessions clients have deleted, for the rest of their lifetime, and that other nodes have
     /// too. A node that has the session ends it within a tenth of [`EndpointConfig::idle`](crate::server::EndpointConfig::idle).
-    /// While the store is away, sessions that are not here get 503, and so does a DELETE.
+    /// While the store is away or has no room, a DELETE gets 503, and ends the session at its node alone; while it is away, sessions that
+    /// are not here get 503 too.
     ///
-    /// The default is a [`MemoryOnceStore`] of this node, of which one caller has a quarter; a DELETE beyond that gets 503. With it a
-    /// deleted session goes on at every other node, and at this one after a restart, for whoever knows its id and is its principal.
+    /// The default is a [`MemoryOnceStore`] of this node, of which one caller has a quarter. With it a deleted session goes on at every
+    /// other node, and at this one after a restart or where there was no room, for whoever knows its id and is its principal.
     #[must_use]
     pub fn ended_sessions(mut self, ended: Arc<dyn OnceStore>) -> Self {
         (self.ended, self.shares_ended) = (ended, true);

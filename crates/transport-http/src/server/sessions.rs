@@ -19,7 +19,7 @@ pub(crate) struct Sessions {
 }
 
 /// How many sessions one caller may have where the configuration names no number.
-const CALLER_SESSIONS: usize = 1000;
+pub(crate) const CALLER_SESSIONS: usize = 1000;
 
 impl Sessions {
     pub(crate) fn new(resources: Arc<Resources>) -> Self {

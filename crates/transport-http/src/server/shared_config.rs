@@ -76,8 +76,9 @@ impl EndpointConfig {
     }
 
     /// How many sessions of other nodes may be loaded at once (default 64), of which one [`Caller`](crate::server::Caller) has an
-    /// eighth. Requests of one session wait for one load. A request of one more session waits for up to a second, and then gets 503,
-    /// as it does at once where 16 times as many wait already. Only with a [`node`](Self::node) or
+    /// eighth. Requests of one session wait for one load. A request of one more session waits for up to 10 seconds, and then gets
+    /// 503, as it does at once where as many wait already as there may be sessions: [`session_limit`](Self::session_limit) of all,
+    /// [`caller_session_limit`](Self::caller_session_limit) of one caller. Only with a [`node`](Self::node) or
     /// [sealed sessions](Self::sealed_sessions).
     #[must_use]
     pub fn load_limit(mut self, sessions: usize) -> Self {
@@ -119,7 +120,7 @@ impl EndpointConfig {
         self
     }
 
-    /// Sets the function that is called with each warning, at most once a second (default: none). It must not wait, and is called
+    /// Sets the function that is called with each warning, of each kind at most once a second (default: none). It must not wait, and is called
     /// while a request is answered.
     #[must_use]
     pub fn on_warning(mut self, receive: impl Fn(EndpointWarning) + Send + Sync + 'static) -> Self {

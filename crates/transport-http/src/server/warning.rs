@@ -20,28 +20,47 @@ pub enum EndpointWarning {
         /// How many such requests there were since the last such warning, beside this one.
         others: u64,
     },
+    /// The id of a session has no room for the params of its `initialize`, so only this node knows the session, although the endpoint has
+    /// [sealed sessions](crate::server::EndpointConfig::sealed_sessions).
+    UnsealedSession {
+        /// The bytes of the params.
+        params: usize,
+        /// How many such sessions there were since the last such warning, beside this one.
+        others: u64,
+    },
 }
 
 impl fmt::Display for EndpointWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self::ForeignSession { principal, others } = self;
-        match principal {
-            Some(principal) => write!(f, "a request of {:?}", principal.as_str())?,
-            None => write!(f, "a request of no principal")?,
+        match self {
+            Self::ForeignSession { principal, others } => {
+                match principal {
+                    Some(principal) => write!(f, "a request of {:?}", principal.as_str())?,
+                    None => write!(f, "a request of no principal")?,
+                }
+                write!(f, " named a session of another principal, whose id may be stolen")?;
+                if *others > 0 { write!(f, "; so did {others} others") } else { Ok(()) }
+            }
+            Self::UnsealedSession { params, others } => {
+                write!(
+                    f,
+                    "an initialize has {params} bytes of params, too many for the id of its session, so no other node knows it"
+                )?;
+                if *others > 0 { write!(f, "; so it is with {others} others") } else { Ok(()) }
+            }
         }
-        write!(f, " named a session of another principal, whose id may be stolen")?;
-        if *others > 0 { write!(f, "; so did {others} others") } else { Ok(()) }
     }
 }
 
-/// At most one warning is given in so long.
+/// At most one warning of each kind is given in so long.
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// The receiver of warnings, and what it was not told.
 #[derive(Clone, Default)]
 pub(crate) struct Warnings {
     receive: Option<Arc<dyn Fn(EndpointWarning) + Send + Sync>>,
-    history: Arc<Mutex<WarningHistory>>,
+    foreign: Arc<Mutex<WarningHistory>>,
+    unsealed: Arc<Mutex<WarningHistory>>,
 }
 
 #[derive(Default)]
@@ -60,16 +79,34 @@ impl Warnings {
     /// Warns of a request that names a session of another principal.
     #[cold]
     pub(crate) fn foreign_session(&self, principal: Option<&Principal>) {
+        let principal = principal.cloned();
+        self.warn(&self.foreign, |others| EndpointWarning::ForeignSession { principal, others });
+    }
+
+    /// Warns of a session whose id has no room for the params of its `initialize`.
+    #[cold]
+    pub(crate) fn unsealed_session(&self, params: usize) {
+        self.warn(&self.unsealed, |others| EndpointWarning::UnsealedSession { params, others });
+    }
+
+    fn warn(&self, history: &Mutex<WarningHistory>, warning: impl FnOnce(u64) -> EndpointWarning) {
         let Some(receive) = &self.receive else { return };
-        let (mut history, now) = (self.history.lock(), Instant::now());
-        if history.last.is_some_and(|last| now.duration_since(last) < INTERVAL) {
-            history.others += 1;
-            return;
+        if let Some(others) = history.lock().next() {
+            receive(warning(others));
         }
-        history.last = Some(now);
-        let others = std::mem::take(&mut history.others);
-        drop(history);
-        receive(EndpointWarning::ForeignSession { principal: principal.cloned(), others });
+    }
+}
+
+impl WarningHistory {
+    /// How many warnings were not given before one that is given now. None where it is not given.
+    fn next(&mut self) -> Option<u64> {
+        let now = Instant::now();
+        if self.last.is_some_and(|last| now.duration_since(last) < INTERVAL) {
+            self.others += 1;
+            return None;
+        }
+        self.last = Some(now);
+        Some(std::mem::take(&mut self.others))
     }
 }
 

@@ -9,6 +9,8 @@ use bytestring::ByteString;
 pub(crate) struct Forward {
     /// The node. None for all.
     pub(crate) to: Option<NodeId>,
+    /// Whether it answers a request of that node.
+    pub(crate) is_answer: bool,
     pub(crate) message: RawJson,
 }
 
@@ -53,10 +55,11 @@ pub(crate) fn incoming(
     let mut divide = |message: Message| match addressee(message, node, &runs_here) {
         Addressee::Here(message) => Some(message),
         Addressee::Other(to, message) => {
+            let is_answer = matches!(message, Message::Response(_));
             let mut text = Vec::new();
             message.write(&mut text);
             let text = ByteString::try_from(text).ok().and_then(|text| RawJson::parse(text).ok());
-            forwards.extend(text.map(|message| Forward { to, message }));
+            forwards.extend(text.map(|message| Forward { to, is_answer, message }));
             None
         }
     };

@@ -10,15 +10,13 @@ use agentwire_store::{SessionId, SessionRecord, StoreError};
 use agentwire_sync::Monitor;
 use futures::future;
 use http::StatusCode;
-use tokio::time::Instant;
 
 use crate::server::connection::Connection;
 use crate::server::endpoint_core::EndpointCore;
-use crate::server::loads::{Key, Loading, NotLoaded};
+use crate::server::loads::{Key, LoadPlace, Loading, Loads, NotLoaded};
 use crate::server::nodes::change::feed;
 use crate::server::nodes::record::principal_digest;
 use crate::server::nodes::sealed;
-use crate::server::quota::{QuotaExceeded, Reservation};
 use crate::server::record_limits::record_size;
 use crate::server::refusal::Refusal;
 use crate::server::resources::Resources;
@@ -75,66 +73,50 @@ fn origin(core: &EndpointCore, id: SessionId, head: &Head) -> Option<Origin> {
     sealed::value(head).and_then(|value| sealed::open(core, id, value)).map(Origin::Sealed)
 }
 
-/// How long a request waits for a place among the loads, and how often it looks for one.
-const PLACE_TIMEOUT: Duration = Duration::from_secs(1);
-const PLACE_INTERVAL: Duration = Duration::from_millis(20);
+/// How long a request waits for a place among the loads: all sessions of a caller pass in this time where nothing is slow.
+const PLACE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Begins to load a session where there is a place for that in time.
+/// Begins to load a session where there is a place for that in time, unless that has begun.
 async fn begin_in_time(
     core: &Arc<EndpointCore>,
     id: SessionId,
     head: &Arc<Head>,
     origin: &Origin,
 ) -> Result<Loading, Refusal> {
-    let full = match begin(core, id, head, origin) {
-        Ok(loading) => return Ok(loading),
-        Err(full) => full,
-    };
-    let _waiting = core.loads.waiting.reserve(&head.caller(), 1).map_err(|_| no_place(full))?;
-    let deadline = Instant::now() + PLACE_TIMEOUT;
-    loop {
-        tokio::time::sleep(PLACE_INTERVAL).await;
-        match begin(core, id, head, origin) {
-            Ok(loading) => return Ok(loading),
-            Err(full) if Instant::now() >= deadline => return Err(no_place(full)),
-            Err(_) => {}
-        }
+    let Loads { open, places, waiting } = &core.loads;
+    let key = (id, head.extensions().get::<Principal>().cloned());
+    let begun = open.lock().get(&key).cloned();
+    if let Some(loading) = begun {
+        return Ok(loading);
     }
-}
-
-fn no_place(full: QuotaExceeded) -> Refusal {
-    let what = if full.is_callers {
-        "sessions of this caller that are being loaded"
-    } else {
-        "sessions that are being loaded"
-    };
-    Refusal::busy(StatusCode::SERVICE_UNAVAILABLE, what, full.limit)
+    let caller = head.caller();
+    if let Some(place) = places.try_take(&caller) {
+        return Ok(begin(core, key, head, origin, place));
+    }
+    let busy = |what: &str, limit| Refusal::busy(StatusCode::SERVICE_UNAVAILABLE, what, limit);
+    let _waiting = waiting.reserve(&caller, 1).map_err(|full| {
+        let what = if full.is_callers { "requests of this caller" } else { "requests" };
+        busy(&format!("{what} that wait for their sessions to be loaded"), full.limit)
+    })?;
+    match tokio::time::timeout(PLACE_TIMEOUT, places.take(&caller)).await {
+        Ok(Some(place)) => Ok(begin(core, key, head, origin, place)),
+        _ => Err(busy("sessions that are being loaded", places.limit)),
+    }
 }
 
 /// Begins to load a session, unless that has begun.
-fn begin(
-    core: &Arc<EndpointCore>,
-    id: SessionId,
-    head: &Arc<Head>,
-    origin: &Origin,
-) -> Result<Loading, QuotaExceeded> {
-    let key = (id, head.extensions().get::<Principal>().cloned());
-    let mut loads = core.loads.open.lock();
-    match loads.entry(key.clone()) {
-        Entry::Occupied(loading) => Ok(loading.get().clone()),
-        Entry::Vacant(entry) => {
-            let place = core.loads.places.reserve(&head.caller(), 1)?;
-            let loading = entry.insert(Arc::new(Monitor::new(None))).clone();
-            drop(loads);
-            let entry = LoadEntry { core: core.clone(), key, loading: loading.clone(), _place: place };
-            let (head, origin) = (head.clone(), origin.clone());
-            core.resources.spawn(async move {
-                let result = load(&entry.core, entry.key.clone(), &head, origin).await;
-                entry.loading.with(|loading| *loading = Some(result));
-            });
-            Ok(loading)
-        }
-    }
+fn begin(core: &Arc<EndpointCore>, key: Key, head: &Arc<Head>, origin: &Origin, place: LoadPlace) -> Loading {
+    let loading = match core.loads.open.lock().entry(key.clone()) {
+        Entry::Occupied(loading) => return loading.get().clone(),
+        Entry::Vacant(entry) => entry.insert(Arc::new(Monitor::new(None))).clone(),
+    };
+    let entry = LoadEntry { core: core.clone(), key, loading: loading.clone(), _place: place };
+    let (head, origin) = (head.clone(), origin.clone());
+    core.resources.spawn(async move {
+        let result = load(&entry.core, entry.key.clone(), &head, origin).await;
+        entry.loading.with(|loading| *loading = Some(result));
+    });
+    loading
 }
 
 /// The entry of a load. Without a result, because the load has panicked or the endpoint has ended, those that wait are refused.
@@ -142,7 +124,7 @@ struct LoadEntry {
     core: Arc<EndpointCore>,
     key: Key,
     loading: Loading,
-    _place: Reservation,
+    _place: LoadPlace,
 }
 
 impl Drop for LoadEntry {
@@ -184,6 +166,8 @@ async fn load(
             session.sharing(record, reserved, (now, false))
         }
         Origin::Sealed(content) => {
+            // Before other requests find the session, so that they hear of its end.
+            check_not_ended(resources, id).await?;
             let streams = sealed::first_stream().ok_or(NotLoaded::Store)?;
             session.unsealed(content.expires, streams, now)
         }
@@ -196,16 +180,11 @@ async fn load(
         feed(&session, message, Some(&head));
     }
     core.sessions.add(&session, &caller).map_err(NotLoaded::Full)?;
-    core.sessions.mark_used(&session);
-    if let Some(sealed) = &resources.config.sealed {
-        // Looked up once the session is in the table, where a DELETE finds it from then on.
-        let has_ended = sealed.has_ended(id).await;
-        if !matches!(has_ended, Ok(false)) {
-            core.sessions.end(&session);
-            return Err(if has_ended.is_ok() { NotLoaded::Unknown } else { NotLoaded::Store });
-        }
-    }
+    // From here on the session ends with the connection, also where this future is dropped.
     let connection = Connection::new(resources.clone(), core.sessions.clone(), session.clone(), head);
+    core.sessions.mark_used(&session);
+    // A DELETE finds the session from now on. One may have come since the first look.
+    check_not_ended(resources, id).await?;
     if !core.offer(connection) {
         return Err(NotLoaded::Unserved);
     }
@@ -218,6 +197,16 @@ async fn load(
     // A service that has refused the session refuses it again. One that has ended, or ends with its node, has not.
     let is_refused = session.is_answered() && !resources.is_closing();
     Err(if is_refused { NotLoaded::Unknown } else { NotLoaded::Late })
+}
+
+/// Looks up in time whether a session with a sealed id has ended.
+async fn check_not_ended(resources: &Resources, id: SessionId) -> Result<(), NotLoaded> {
+    let Some(sealed) = &resources.config.sealed else { return Ok(()) };
+    match tokio::time::timeout(resources.config.limits.opening_timeout, sealed.has_ended(id)).await {
+        Ok(Ok(false)) => Ok(()),
+        Ok(Ok(true)) => Err(NotLoaded::Unknown),
+        Ok(Err(_)) | Err(_) => Err(NotLoaded::Store),
+    }
 }
 
 /// The record of a session in the store that several nodes share.

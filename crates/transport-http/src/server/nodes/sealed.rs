@@ -47,7 +47,8 @@ pub(super) fn first_stream() -> Option<u64> {
     Some(u64::from_be_bytes(bytes) >> 8)
 }
 
-/// Ends a session, and remembers that for the rest of its life.
+/// Ends a session, and remembers that for the rest of its life. Here it ends whatever comes of the rest: no client that says that it is
+/// done keeps the place of its session.
 pub(crate) async fn delete(
     core: Arc<EndpointCore>,
     id: SessionId,
@@ -68,17 +69,22 @@ pub(crate) async fn delete(
             Some(content.expires)
         }
     };
-    if let Some(expires) = expires {
-        let is_first = sealed.end(id, caller.name().as_deref(), expires).await;
-        if !is_first.map_err(|error| Refusal::store(&error))? && here.is_none() {
-            return Err(Refusal::unknown_session());
-        }
+    if let Some(here) = &here {
+        core.sessions.end(here);
     }
+    let Some(expires) = expires else { return Ok(()) };
+    let is_first = sealed.end(id, caller.name().as_deref(), expires).await;
     // It may have been loaded meanwhile. A load that comes to the table later finds the end.
-    if let Some(here) = here.or_else(|| core.sessions.get(id)) {
-        core.sessions.end(&here);
+    if let Some(loaded) = core.sessions.get(id) {
+        core.sessions.end(&loaded);
     }
-    Ok(())
+    match is_first {
+        Ok(is_first) if is_first || here.is_some() => Ok(()),
+        Ok(_) => Err(Refusal::unknown_session()),
+        // What this node alone remembers ends the session nowhere else, so the client need not repeat it.
+        Err(_) if !sealed.shares_ended() => Ok(()),
+        Err(error) => Err(Refusal::store(&error)),
+    }
 }
 
 /// Ends sessions that have ended at another node, where nodes share that. Each is looked up once in a tenth of the idle time.

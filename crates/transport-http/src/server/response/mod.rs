@@ -247,11 +247,11 @@ fn deliver<B>(
 
 /// Brings a frame to a session that is here.
 fn deliver_to<B>(session: Arc<Session>, post: Post) -> Result<ResponseState<B>, Refusal> {
-    let Post { id, frame, reservation, head } = post;
-    if session.initialize_once(Some(&frame)) {
+    let Post { id, mut frame, reservation, head } = post;
+    check_batch(&frame, || session.revision())?;
+    if session.initialize_once(&mut frame, &head) {
         return Ok(ResponseState::Ready(Some(empty(StatusCode::ACCEPTED))));
     }
-    check_batch(&frame, || session.revision())?;
     Ok(ResponseState::Delivering(Delivering::new(session, id, frame, reservation, head)))
 }
 
@@ -271,7 +271,6 @@ fn open_stream<B>(
     Get { after, reservation }: Get,
 ) -> Result<ResponseState<B>, Refusal> {
     let resources = &core.resources;
-    session.initialize_once(None);
     record::take_numbers(core, &session);
     let listening = |reader: StreamReader, reservation| {
         reader.reserve(reservation);
@@ -320,11 +319,15 @@ fn open<B>(
         session = session.sharing(record, reserved, (now, true));
     }
     let mut header = session_id.header();
-    if let Some(sealed) = &resources.config.sealed
-        && let Some((value, expires)) =
-            sealed.seal(session_id, record::principal_digest(principal.as_ref()), request.params.as_ref())
-    {
-        (header, session) = (value, session.sealed_until(expires, now));
+    if let Some(sealed) = &resources.config.sealed {
+        let params = request.params.as_ref();
+        match sealed.seal(session_id, record::principal_digest(principal.as_ref()), params) {
+            Some((value, expires)) => (header, session) = (value, session.sealed_until(expires, now)),
+            None => {
+                let bytes = params.map_or(0, |params| params.as_str().len());
+                resources.config.warnings.unsealed_session(bytes);
+            }
+        }
     }
     let session = Arc::new(session);
     sessions.add(&session, &caller).map_err(|full| refuse(Refusal::from(full)))?;

@@ -147,11 +147,11 @@ async fn forward(
     forwards: Vec<Forward>,
 ) -> Result<(), Refusal> {
     let Some(node) = core.resources.config.shared_node() else {
-        // A cancel of a call that is not here has no effect.
-        let is_lost = forwards.iter().any(|forward| forward.to.is_some());
+        // A cancel of a call that is not here has no effect, and neither has progress of one that another node has asked for.
+        let is_lost = forwards.iter().any(|forward| forward.is_answer);
         return if is_lost { Err(Refusal::asked_elsewhere()) } else { Ok(()) };
     };
-    for Forward { to, message } in forwards {
+    for Forward { to, message, .. } in forwards {
         let message = BusMessage::Client(session, message);
         let reached = match to {
             Some(to) => node.stores().bus.send(to, message).await,

@@ -56,18 +56,32 @@ impl Session {
     }
 
     /// Tells the service of a session with a sealed id once that the client is ready, which the client may have told another node
-    /// alone. Returns whether the frame says that again.
-    pub(crate) fn initialize_once(&self, frame: Option<&Frame>) -> bool {
+    /// alone: before the first request other than `ping`, which a client may send before it is ready. Takes out of the frame what says
+    /// it again. Returns whether nothing is left.
+    pub(crate) fn initialize_once(&self, frame: &mut Frame, head: &Arc<Head>) -> bool {
         let Some(sealed) = self.sealed() else { return false };
-        let says_it = matches!(
-            frame,
-            Some(Frame::Single(Message::Notification(notification))) if notification.method == method::INITIALIZED
-        );
+        let (says_it, shows_it) = match &*frame {
+            Frame::Single(message) => (is_initialized(message), is_of_ready_client(message)),
+            Frame::Batch(messages) => {
+                let mut said = messages.iter().flatten();
+                (said.clone().any(is_initialized), said.any(is_of_ready_client))
+            }
+            Frame::Malformed(_) => (false, false),
+        };
+        if !says_it && !shows_it {
+            return false;
+        }
         let was = sealed.set_initialized();
         if !was && !says_it {
-            self.feed(Frame::Single(Notification::new(method::INITIALIZED, None).into()), None);
+            self.feed(Frame::Single(Notification::new(method::INITIALIZED, None).into()), Some(head));
         }
-        was && says_it
+        match frame {
+            Frame::Batch(messages) if was && says_it => {
+                messages.retain(|message| !message.as_ref().is_ok_and(is_initialized));
+                messages.is_empty()
+            }
+            _ => was && says_it,
+        }
     }
 
     /// What other nodes share. None where there are none.
@@ -141,6 +155,15 @@ impl Session {
         let heard = (self.lock().heard, self.is_used());
         self.shared.as_ref().is_some_and(|shared| shared.is_due(now, heard, every))
     }
+}
+
+fn is_initialized(message: &Message) -> bool {
+    matches!(message, Message::Notification(notification) if notification.method == method::INITIALIZED)
+}
+
+/// Whether a client sends the message only once it is ready.
+fn is_of_ready_client(message: &Message) -> bool {
+    matches!(message, Message::Request(request) if request.method != method::PING)
 }
 
 fn packet(frame: Frame, head: Option<&Arc<Head>>) -> Packet {

@@ -136,6 +136,23 @@ async fn the_stream_of_the_session_is_resumed() {
     assert_eq!(client.frame().await, progress(2));
 }
 
+/// A server that has forgotten the stream has not failed, so a client that does not try again opens another one.
+#[tokio::test]
+async fn a_stream_that_the_server_has_forgotten_is_no_failure() {
+    let mock = Mock::new().await;
+    let mut client = Client::new(open(mock.config().retries(0)));
+    mock.handshake(&mut client, Some("s-1"), "2025-11-25").await;
+    mock.next().await.finish(&(EVENTS.to_owned() + &event("id: x\nretry: 10\n", &progress(1)))).await;
+    assert_eq!(client.frame().await, progress(1));
+    let again = mock.next().await;
+    assert_eq!(again.header("last-event-id"), Some("x"));
+    again.finish(&ACCEPTED.replace("202 Accepted", "400 Bad Request")).await;
+    let another = mock.next().await;
+    assert_eq!((another.method(), another.header("last-event-id")), ("GET", None));
+    let _open = another.open(&(EVENTS.to_owned() + &event("", &progress(2)))).await;
+    assert_eq!(client.frame().await, progress(2));
+}
+
 /// An id may be long; it goes back whole.
 #[tokio::test]
 async fn a_long_id_goes_back_whole() {

@@ -209,6 +209,12 @@ pub(crate) async fn serve_connection(mut connection: Connection, heard: Unbounde
                 }
             }
             Packet::Frame { frame: Frame::Batch(messages), .. } => {
+                let said = messages.iter().flatten().filter_map(|message| match message {
+                    Message::Request(Request { method, .. })
+                    | Message::Notification(Notification { method, .. }) => Some(method.to_string()),
+                    Message::Response(_) => None,
+                });
+                said.for_each(|method| say(Heard::Message(method)));
                 answer_batch(&mut connection, messages).await
             }
             Packet::Cancelled(id) => say(Heard::Cancelled(id)),

@@ -21,7 +21,7 @@ fn status<B>(response: Response<B>) -> u16 {
 /// One caller names sessions that there are not. The sessions of another are loaded meanwhile.
 #[tokio::test(start_paused = true)]
 async fn a_caller_has_a_share_of_the_loads() {
-    let mut cluster = Cluster::start(2, with_principals().load_limit(16)).await;
+    let mut cluster = Cluster::start(2, with_principals().load_limit(16).caller_session_limit(32)).await;
     let ann = ("authorization", "Bearer ann");
     let opened = cluster.call(0, "POST", &[ann], &initialize("2025-11-25")).await;
     let session = opened.headers()["mcp-session-id"].to_str().unwrap().to_owned();

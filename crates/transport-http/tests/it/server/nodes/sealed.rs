@@ -1,16 +1,17 @@
 //! Nodes that share keys and no store: the id of a session has what another node needs.
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use agentwire_seal::SealingKeys;
 use agentwire_store::{Clock, Node, StoreLimits, Stores};
-use agentwire_transport_http::server::{EndpointConfig, SealedSessions};
+use agentwire_transport_http::server::{EndpointConfig, EndpointWarning, SealedSessions};
 use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::super::script::{Heard, initialize, notification, request};
 use super::super::time::{call, piece};
-use super::cluster::{Cluster, id, last_id, messages, rest};
+use super::cluster::{Cluster, id, last_id, messages, rest, with_principals};
 
 const INITIALIZED: &str = "notifications/initialized";
 
@@ -78,11 +79,77 @@ async fn each_node_hears_once_that_the_client_is_ready() {
     }
     assert_eq!(cluster.methods(0), ["initialize", INITIALIZED, "echo", "echo"]);
     assert_eq!(cluster.methods(1), ["initialize", INITIALIZED, "echo"]);
-    // A GET as well shows that the client is ready.
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_client_may_send_before_it_is_ready_does_not_say_that_it_is() {
+    let mut cluster = Cluster::sealed(1).await;
     let session = cluster.opened(0).await;
     assert_eq!(cluster.get(0, &session, None).await.status(), StatusCode::OK);
+    rest(cluster.post(0, &session, &request(1, "ping", json!({}))).await).await;
+    let other = cluster.post(0, &session, &notification("notifications/cancelled")).await;
+    assert_eq!(other.status(), StatusCode::ACCEPTED);
+    assert_eq!(cluster.methods(0), ["initialize", "ping", "notifications/cancelled"]);
     assert_eq!(cluster.echo(0, &session).await, StatusCode::OK);
-    assert_eq!(cluster.methods(0), ["initialize", INITIALIZED, "echo"]);
+    assert_eq!(cluster.methods(0), [INITIALIZED, "echo"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_batch_says_once_that_the_client_is_ready() {
+    let mut cluster = Cluster::sealed(1).await;
+    let (ready, ping, echo) =
+        (notification(INITIALIZED), request(1, "ping", json!({})), request(2, "echo", json!({})));
+    for (batches, heard) in [
+        (vec![format!("[{ping}]"), format!("[{ping},{echo}]")], vec!["ping", INITIALIZED, "ping", "echo"]),
+        (
+            vec![format!("[{ready},{echo}]"), format!("[{ready},{echo}]"), format!("[{ready}]")],
+            vec![INITIALIZED, "echo", "echo"],
+        ),
+    ] {
+        let response = cluster.call(0, "POST", &[], &initialize("2025-03-26")).await;
+        let session = response.headers()["mcp-session-id"].to_str().unwrap().to_owned();
+        assert_eq!(cluster.methods(0), ["initialize"]);
+        for batch in &batches {
+            let response = cluster.post(0, &session, batch).await;
+            let expected = if batch.contains(r#""id""#) { StatusCode::OK } else { StatusCode::ACCEPTED };
+            assert_eq!(response.status(), expected, "{batch}");
+            rest(response).await;
+        }
+        assert_eq!(cluster.methods(0), heard);
+    }
+    // One that is refused says nothing.
+    let session = cluster.opened(0).await;
+    let refused = cluster.post(0, &session, &format!("[{ready},{echo}]")).await;
+    assert_eq!(refused.status(), StatusCode::BAD_REQUEST);
+    assert_eq!(cluster.methods(0), ["initialize"]);
+}
+
+/// Behind a balancer all clients are one caller, and all of them come at once after a deploy.
+#[tokio::test(start_paused = true)]
+async fn all_sessions_of_a_caller_can_be_loaded_at_once() {
+    let config = with_principals().sealed_sessions(sealed());
+    let mut cluster = Cluster::start_with(vec![config; 2], |config, _| config).await;
+    let own = ("authorization", "Bearer balancer");
+    let (ready, echo) = (notification(INITIALIZED), request(1, "echo", json!({})));
+    let mut sessions = Vec::new();
+    for _ in 0..1000 {
+        let response = cluster.call(0, "POST", &[own], &initialize("2025-11-25")).await;
+        let session = response.headers()["mcp-session-id"].to_str().unwrap().to_owned();
+        cluster.call(0, "POST", &[own, ("mcp-session-id", &session)], &ready).await;
+        sessions.push(session);
+    }
+    let began = tokio::time::Instant::now();
+    let calls: Vec<_> = sessions
+        .iter()
+        .map(|session| {
+            let headers = [own, ("mcp-session-id", &**session)];
+            tokio::spawn(call(&mut cluster.replicas[1].endpoint, "POST", &headers, &echo))
+        })
+        .collect();
+    for call in calls {
+        assert_eq!(call.await.unwrap().status(), StatusCode::OK);
+    }
+    assert_eq!(began.elapsed(), Duration::ZERO, "a place is given as soon as it is free");
 }
 
 #[tokio::test(start_paused = true)]
@@ -148,7 +215,12 @@ async fn a_made_up_seal_disturbs_no_load() {
 
 #[tokio::test(start_paused = true)]
 async fn a_session_whose_initialize_is_too_long_lives_at_its_node() {
-    let mut cluster = Cluster::sealed(2).await;
+    let warnings = Arc::new(Mutex::new(Vec::new()));
+    let received = warnings.clone();
+    let config = EndpointConfig::new()
+        .sealed_sessions(sealed())
+        .on_warning(move |warning| received.lock().unwrap().push(warning));
+    let mut cluster = Cluster::start_with(vec![config; 2], |config, _| config).await;
     for (length, size) in [(600, 33..1025), (700, 32..33), (100_000, 32..33)] {
         let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "x": "x".repeat(length)});
         let response = cluster.call(0, "POST", &[], &request(0, "initialize", params)).await;
@@ -160,6 +232,12 @@ async fn a_session_whose_initialize_is_too_long_lives_at_its_node() {
         assert_eq!(cluster.delete(0, &session).await, StatusCode::NO_CONTENT);
         assert_eq!(cluster.echo(0, &session).await, StatusCode::NOT_FOUND);
     }
+    let params =
+        json!({"protocolVersion": "2025-11-25", "capabilities": {}, "x": "x".repeat(700)}).to_string();
+    let expected = EndpointWarning::UnsealedSession { params: params.len(), others: 0 };
+    assert_eq!(*warnings.lock().unwrap(), std::slice::from_ref(&expected), "at most one in a second");
+    let text = "an initialize has 757 bytes of params, too many for the id of its session, so no other node knows it";
+    assert_eq!(expected.to_string(), text);
 }
 
 #[tokio::test(start_paused = true)]
@@ -214,9 +292,14 @@ async fn an_answer_for_another_node_answers_nothing_here() {
             json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 99}});
         let cancelled = cluster.post(at, &session, &cancel.to_string()).await;
         assert_eq!(cancelled.status(), StatusCode::ACCEPTED);
+        let progress = json!({"progressToken": asked[1 - at], "progress": 1});
+        let progress =
+            json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": progress}).to_string();
+        assert_eq!(cluster.post(at, &session, &progress).await.status(), StatusCode::ACCEPTED);
         let heard = cluster.heard(at);
         let is_wrong = |heard: &Heard| {
-            matches!(heard, Heard::Answer(_)) || *heard == Heard::Message("notifications/cancelled".into())
+            matches!(heard, Heard::Answer(_))
+                || matches!(heard, Heard::Message(method) if method.starts_with("notifications/") && method != INITIALIZED)
         };
         assert!(!heard.iter().any(is_wrong), "{heard:?}");
     }

@@ -1,18 +1,19 @@
 //! Whose sealed sessions are, and how they end.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 
 use agentwire_seal::SealingKeys;
 use agentwire_store::{Clock, MemoryOnceStore, OnceStore, StoreError, StoreLimits};
-use agentwire_transport_http::server::{EndpointConfig, SealedSessions};
+use agentwire_transport_http::server::{Body, EndpointConfig, SealedSessions};
 use futures::future::{BoxFuture, FutureExt};
-use http::StatusCode;
+use http::{Response, StatusCode};
 use serde_json::json;
+use tokio::sync::Semaphore;
 
 use super::super::script::{Heard, initialize, notification, request};
-use super::super::time::piece;
+use super::super::time::{call, piece};
 use super::cluster::{Cluster, last_id, messages, rest, with_principals};
 use super::sealed::sealed;
 
@@ -24,21 +25,35 @@ async fn cluster(settings: Vec<SealedSessions>) -> Cluster {
     Cluster::start_with(settings.into_iter().map(config).collect(), |config, _| config).await
 }
 
-/// A store of names that can be away.
+/// A store of names that can be away, and slow to look one up.
 #[derive(Debug, Default)]
 struct Once {
-    names: MemoryOnceStore,
+    names: Arc<MemoryOnceStore>,
     away: AtomicBool,
+    slow: Arc<Slow>,
+}
+
+/// How many look-ups come before one that waits, and what it and those after it wait for.
+#[derive(Debug)]
+struct Slow {
+    before: AtomicUsize,
+    go: Semaphore,
+}
+
+impl Default for Slow {
+    fn default() -> Self {
+        Self { before: AtomicUsize::new(usize::MAX), go: Semaphore::new(0) }
+    }
 }
 
 impl Once {
     fn answer<T: Send + 'static>(
         &self,
-        answer: BoxFuture<'static, Result<T, StoreError>>,
+        answer: impl FnOnce() -> BoxFuture<'static, Result<T, StoreError>>,
     ) -> BoxFuture<'static, Result<T, StoreError>> {
         match self.away.load(Ordering::SeqCst) {
             true => std::future::ready(Err(StoreError::away("as a test wants it"))).boxed(),
-            false => answer,
+            false => answer(),
         }
     }
 }
@@ -50,15 +65,27 @@ impl OnceStore for Once {
         owner: Option<&str>,
         remember: Duration,
     ) -> BoxFuture<'static, Result<bool, StoreError>> {
-        self.answer(self.names.insert(name, owner, remember))
+        self.answer(|| self.names.insert(name, owner, remember))
     }
 
     fn contains(&self, name: &str) -> BoxFuture<'static, Result<bool, StoreError>> {
-        self.answer(self.names.contains(name))
+        let (slow, answer) = (self.slow.clone(), self.answer(|| self.names.contains(name)));
+        let waits = slow.before.load(Ordering::SeqCst) == 0;
+        if !waits {
+            slow.before.fetch_sub(1, Ordering::SeqCst);
+            return answer;
+        }
+        // What is there in the end.
+        let (names, name) = (self.names.clone(), name.to_owned());
+        async move {
+            drop((answer, slow.go.acquire().await));
+            names.contains(&name).await
+        }
+        .boxed()
     }
 
     fn remove(&self, name: &str) -> BoxFuture<'static, Result<(), StoreError>> {
-        self.answer(self.names.remove(name))
+        self.answer(|| self.names.remove(name))
     }
 }
 
@@ -166,7 +193,8 @@ async fn nodes_can_share_which_sessions_have_ended() {
     once.away.store(true, Ordering::SeqCst);
     assert_eq!(cluster.echo(2, &session).await, StatusCode::SERVICE_UNAVAILABLE);
     assert_eq!(cluster.delete(1, &session).await, StatusCode::SERVICE_UNAVAILABLE);
-    assert_eq!(cluster.echo(1, &session).await, StatusCode::OK, "it goes on");
+    assert_eq!(cluster.echo(1, &session).await, StatusCode::SERVICE_UNAVAILABLE, "it is not here any more");
+    assert_eq!(cluster.echo(0, &session).await, StatusCode::OK, "it goes on");
     once.away.store(false, Ordering::SeqCst);
     assert_eq!(cluster.delete(1, &session).await, StatusCode::NO_CONTENT);
     for at in [1, 2] {
@@ -182,18 +210,97 @@ async fn nodes_can_share_which_sessions_have_ended() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_delete_beyond_the_room_for_names_ends_nothing() {
+async fn a_delete_beyond_the_room_for_names_ends_the_session_here() {
     let names = MemoryOnceStore::new(&StoreLimits::new().names(600), &Clock::system());
     let mut cluster = cluster(vec![sealed().ended_sessions(Arc::new(names))]).await;
     let mut statuses = Vec::new();
     for _ in 0..8 {
         let session = cluster.open(0).await;
         let status = cluster.delete(0, &session).await.as_u16();
-        let after = cluster.echo(0, &session).await.as_u16();
-        assert_eq!(after, if status == 204 { 404 } else { 200 });
-        statuses.push(status);
+        cluster.hears(0, &Heard::Ended).await;
+        assert_eq!(cluster.replicas[0].endpoint.counts().sessions, 0);
+        statuses.push((status, cluster.echo(0, &session).await.as_u16()));
+        // Nobody remembers that it has ended, so it goes on for who knows its id, until the client says it again.
+        cluster.delete(0, &session).await;
+        assert_eq!(cluster.replicas[0].endpoint.counts().sessions, 0);
     }
-    assert_eq!((statuses[0], statuses[7]), (204, 503), "{statuses:?}");
+    assert_eq!((statuses[0], statuses[7]), ((204, 404), (503, 200)), "{statuses:?}");
+}
+
+/// A session that was deleted while it is loaded is unknown to all that wait for it.
+#[tokio::test(start_paused = true)]
+async fn a_session_is_found_once_it_is_known_that_it_has_not_ended() {
+    // In the first round the DELETE comes before the first look, in the second between both.
+    for (before, deletes_first) in [(0, true), (1, false)] {
+        let once = Arc::new(Once::default());
+        let mut cluster = cluster(vec![sealed().ended_sessions(once.clone()); 2]).await;
+        let session = cluster.open(0).await;
+        once.slow.before.store(before, Ordering::SeqCst);
+        let calls: Vec<_> = (0..3).map(|id| tokio::spawn(echo(&mut cluster, &session, id))).collect();
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let found = usize::from(!deletes_first);
+        assert_eq!(cluster.replicas[1].endpoint.counts().sessions, found, "it is looked up");
+        assert_eq!(cluster.delete(0, &session).await, StatusCode::NO_CONTENT);
+        once.slow.go.add_permits(1000);
+        for call in calls {
+            let response = call.await.unwrap();
+            if deletes_first {
+                assert_eq!(response.status(), StatusCode::NOT_FOUND);
+            }
+        }
+        assert_eq!(cluster.replicas[1].endpoint.counts().sessions, 0);
+    }
+}
+
+fn echo(cluster: &mut Cluster, session: &str, id: i64) -> impl Future<Output = Response<Body>> + use<> {
+    let echo = request(id, "echo", json!({}));
+    call(&mut cluster.replicas[1].endpoint, "POST", &[("mcp-session-id", session)], &echo)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_store_of_ended_sessions_that_does_not_answer_holds_up_nothing_for_ever() {
+    for before in [0, 1] {
+        let once = Arc::new(Once::default());
+        let mut cluster = cluster(vec![sealed().ended_sessions(once.clone()); 2]).await;
+        let session = cluster.open(0).await;
+        once.slow.before.store(before, Ordering::SeqCst);
+        let began = tokio::time::Instant::now();
+        assert_eq!(cluster.echo(1, &session).await, StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(began.elapsed().as_secs(), 60);
+        assert_eq!(cluster.replicas[1].endpoint.counts().sessions, 0);
+        once.slow.go.add_permits(1000);
+        assert_eq!(cluster.echo(1, &session).await, StatusCode::OK);
+    }
+}
+
+/// Where a node alone remembers what has ended, a client cannot do anything about its room.
+#[tokio::test(start_paused = true)]
+async fn a_delete_that_a_node_has_no_room_for_succeeds() {
+    const SESSIONS: usize = 2_000;
+    let mut cluster =
+        Cluster::start_with(vec![with_principals().sealed_sessions(sealed())], |config, _| config).await;
+    // A long name takes the caller's share of the room soon.
+    let bearer = format!("Bearer {}", "x".repeat(4000));
+    let own = ("authorization", &*bearer);
+    let mut remembered = 0;
+    for number in 0..SESSIONS {
+        let response = cluster.call(0, "POST", &[own], &initialize("2025-11-25")).await;
+        let session = response.headers()["mcp-session-id"].to_str().unwrap().to_owned();
+        let headers = [own, ("mcp-session-id", &*session)];
+        assert_eq!(
+            cluster.call(0, "DELETE", &headers, "").await.status(),
+            StatusCode::NO_CONTENT,
+            "{number}"
+        );
+        assert_eq!(cluster.replicas[0].endpoint.counts().sessions, 0);
+        let again = cluster.call(0, "DELETE", &headers, "").await.status();
+        if again == StatusCode::NO_CONTENT {
+            remembered = number;
+            break;
+        }
+        assert_eq!(again, StatusCode::NOT_FOUND);
+    }
+    assert!((900..1100).contains(&remembered), "{remembered} have room");
 }
 
 #[tokio::test(start_paused = true)]
