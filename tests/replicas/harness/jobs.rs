@@ -120,6 +120,23 @@ impl<'a> Job<'a> {
         }
     }
 
+    /// How it stands after its end was told. A node that does not reach the engine tells what it knows, which is no end, so that is
+    /// looked at again. What the engine may have lost is not waited for.
+    async fn status_after_end(&mut self) -> Option<Value> {
+        let looking = Instant::now();
+        loop {
+            let status = self.status().await?;
+            let history = self.client.history();
+            let is_old = is_open(&status)
+                && history.was_away_since(self.started)
+                && !history.may_have_lost_since(self.started);
+            if !is_old || looking.elapsed() > TASK_TIME {
+                return Some(status);
+            }
+            sleep(PAUSE).await;
+        }
+    }
+
     /// Answers what it asks, and takes its result. With `again` an answer is sent twice, as by a client that has lost what came of it.
     async fn finish(&mut self, again: bool) {
         let started = Instant::now();
@@ -188,10 +205,9 @@ impl<'a> Job<'a> {
                 sleep(PAUSE).await;
                 continue;
             }
-            let Some(status) = self.status().await else { continue };
+            let Some(status) = self.status_after_end().await else { continue };
             let word = word(&status);
-            let is_open = matches!(word, "working" | "input_required");
-            let is_wrong = is_open || told && !matches!(word, "cancelled" | "lost");
+            let is_wrong = is_open(&status) || told && !matches!(word, "cancelled" | "lost");
             if is_wrong && !self.changed("cancelled", word) {
                 return self.failed(&status);
             }
@@ -212,7 +228,7 @@ impl<'a> Job<'a> {
     /// Looks at several nodes whether the end is the same, and what result there is.
     async fn stays(&mut self, end: &str) {
         for _ in 0..LOOKS {
-            match self.status().await {
+            match self.status_after_end().await {
                 Some(status) if word(&status) == "lost" => return,
                 Some(status) if word(&status) != end => {
                     self.changed(end, word(&status));
@@ -252,6 +268,10 @@ impl Client<'_> {
             Self::Stateless(client) => &client.wire.history,
         }
     }
+}
+
+fn is_open(status: &Value) -> bool {
+    matches!(word(status), "working" | "input_required")
 }
 
 fn word(status: &Value) -> &str {
