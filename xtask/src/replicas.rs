@@ -23,7 +23,7 @@ cargo xtask replicas [--short | --faults | --costs] [--engine PROGRAM] [--releas
                      --nodes N, --deploy, --seed N, --fault NAME";
 
 /// Each fault, and the words of a violation that shows it.
-const FAULTS: [(&str, &[&str], &str); 7] = [
+const FAULTS: [(&str, &[&str], &str); 8] = [
     ("repeat", &["--kills", "2", "--engine-kills", "0"], "times"),
     ("lose-events", &["--kills", "2", "--engine-kills", "0"], "steps came"),
     ("any-principal", &["--kills", "2", "--engine-kills", "0"], "another principal"),
@@ -33,12 +33,17 @@ const FAULTS: [(&str, &[&str], &str); 7] = [
         &["--clients", "24", "--revision", "2026-07-28", "--kills", "2", "--engine-kills", "0"],
         "was cancelled",
     ),
+    (
+        "forget-cancels",
+        &["--clients", "24", "--revision", "2025-11-25", "--kills", "2", "--engine-kills", "0"],
+        "was cancelled",
+    ),
     ("lose-messages", &["--kills", "0", "--engine-kills", "0", "--revision", "2025-06-18"], "last change"),
     ("lose-data", &["--kills", "0", "--engine-kills", "2", "--revision", "2025-06-18"], "unknown"),
 ];
 
 /// The first of them are found within seconds. The others take the time in which a client waits for something that does not come.
-const QUICK_FAULTS: usize = 5;
+const QUICK_FAULTS: usize = 6;
 
 /// A short run with kills.
 const SHORT: &[&str] = &["--clients", "16", "--kills", "10", "--engine-kills", "2"];

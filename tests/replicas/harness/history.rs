@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What the client of a call knows of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,8 +61,15 @@ pub(crate) struct History {
     state: Mutex<State>,
 }
 
+/// For so long after the start no lease has expired before anything was killed, however slow the machine is.
+const FIRST: Duration = Duration::from_secs(1);
+
 #[derive(Debug, Default)]
 struct State {
+    /// When the clients began. None where they did not yet.
+    started: Option<Instant>,
+    /// When the engine was killed, and since when it is there again.
+    outages: Vec<(Instant, Option<Instant>)>,
     calls: HashMap<String, Outcome>,
     violations: Vec<String>,
     counts: BTreeMap<Count, u64>,
@@ -93,6 +100,56 @@ impl History {
         self.state().counts.get(&count).copied().unwrap_or_default()
     }
 
+    /// The clients begin.
+    pub(crate) fn start(&self) {
+        self.state().started = Some(Instant::now());
+    }
+
+    /// The engine is about to be killed.
+    pub(crate) fn engine_leaves(&self) {
+        self.count(Count::EngineKills);
+        self.state().outages.push((Instant::now(), None));
+    }
+
+    /// The engine is there again.
+    pub(crate) fn engine_is_back(&self) {
+        if let Some((_, back)) = self.state().outages.last_mut() {
+            *back = Some(Instant::now());
+        }
+    }
+
+    /// Whether the engine was away at a moment since then.
+    pub(crate) fn was_away_since(&self, time: Instant) -> bool {
+        self.state().outages.iter().any(|(_, back)| back.is_none_or(|back| back >= time))
+    }
+
+    /// Whether the engine may have lost something that it has acknowledged since then.
+    pub(crate) fn may_have_lost_since(&self, time: Instant) -> bool {
+        self.promises.engine_loses && self.was_away_since(time)
+    }
+
+    /// Whether nothing was killed that could end a call.
+    fn is_calm(&self) -> bool {
+        let is_first = self.state().started.is_some_and(|started| started.elapsed() < FIRST);
+        is_first && self.counted(Count::NodeKills) + self.counted(Count::EngineKills) == 0
+    }
+
+    /// Of many calls, there are some of each kind that the clients of a revision have; of all revisions where none is named.
+    pub(crate) fn check_kinds(&self, revision: Option<&str>) {
+        let is_any = |wanted: fn(&str) -> bool| revision.is_none_or(wanted);
+        for (count, many, of, is_there) in [
+            (Count::Acknowledged, 100, Count::Calls, true),
+            (Count::Tasks, 1_000, Count::Calls, is_any(|revision| revision >= "2025-11-25")),
+            (Count::Cancelled, 40, Count::Tasks, true),
+            (Count::Answers, 500, Count::Calls, is_any(|revision| revision >= "2025-06-18")),
+            (Count::Resumed, 20, Count::CutByClient, true),
+        ] {
+            if is_there && self.counted(of) >= many && self.counted(count) == 0 {
+                self.violation(format!("of {} {of:?} there are 0 {count:?}", self.counted(of)));
+            }
+        }
+    }
+
     /// A promise is broken.
     pub(crate) fn violation(&self, what: impl Into<String>) {
         let mut state = self.state();
@@ -119,7 +176,12 @@ impl History {
             Outcome::Refused => Count::Refused,
             Outcome::Cancelled => Count::Cancelled,
         });
-        if self.promises.no_failure && matches!(outcome, Outcome::Unknown | Outcome::Refused) {
+        let is_wrong = match outcome {
+            Outcome::Unknown => self.promises.no_failure || self.is_calm(),
+            Outcome::Refused => self.promises.no_failure,
+            Outcome::Acknowledged | Outcome::Cancelled => false,
+        };
+        if is_wrong {
             self.violation(format!("{key}: failed though no node was killed: {why}"));
         }
         self.state().calls.insert(key.to_owned(), outcome);
@@ -203,5 +265,58 @@ mod tests {
         let history = History::new(Promises { engine_loses: false, no_failure: true });
         history.call("k", Outcome::Unknown, "status 502");
         assert_eq!(history.violations(), ["k: failed though no node was killed: status 502"]);
+    }
+
+    #[test]
+    fn before_the_first_kill_each_call_is_answered() {
+        let history = History::default();
+        history.start();
+        history.call("j", Outcome::Refused, "503");
+        history.call("k", Outcome::Unknown, "interrupted");
+        history.count(Count::NodeKills);
+        history.call("l", Outcome::Unknown, "interrupted");
+        assert_eq!(history.violations(), ["k: failed though no node was killed: interrupted"]);
+    }
+
+    #[test]
+    fn each_kind_is_there() {
+        let history = History::default();
+        let times = |times, count| (0..times).for_each(|_| history.count(count));
+        times(99, Count::Calls);
+        history.check_kinds(None);
+        assert_eq!(history.violations(), [""; 0]);
+        times(1_901, Count::Calls);
+        times(20, Count::CutByClient);
+        history.check_kinds(Some("2025-03-26"));
+        let expected = ["of 2000 Calls there are 0 Acknowledged", "of 20 CutByClient there are 0 Resumed"];
+        assert_eq!(history.violations(), expected);
+        times(1, Count::Acknowledged);
+        times(1, Count::Resumed);
+        history.check_kinds(Some("2025-06-18"));
+        assert_eq!(history.violations()[2..], ["of 2000 Calls there are 0 Answers"]);
+        times(1, Count::Answers);
+        history.check_kinds(None);
+        assert_eq!(history.violations()[3..], ["of 2000 Calls there are 0 Tasks"]);
+        times(100, Count::Tasks);
+        history.check_kinds(None);
+        assert_eq!(history.violations()[4..], ["of 100 Tasks there are 0 Cancelled"]);
+        times(1, Count::Cancelled);
+        history.check_kinds(None);
+        assert_eq!(history.violations().len(), 5);
+    }
+
+    #[test]
+    fn an_outage_excuses_what_was_told_before_its_end() {
+        let history = History::new(Promises { engine_loses: true, no_failure: false });
+        let before = Instant::now();
+        assert!(!history.was_away_since(before));
+        history.engine_leaves();
+        assert!(history.was_away_since(Instant::now()) && history.may_have_lost_since(before));
+        history.engine_is_back();
+        let back = history.state().outages[0].1.unwrap();
+        assert!(history.was_away_since(before) && !history.was_away_since(back + Duration::from_nanos(1)));
+        let strict = History::default();
+        strict.engine_leaves();
+        assert!(strict.was_away_since(before) && !strict.may_have_lost_since(before));
     }
 }

@@ -33,6 +33,8 @@ struct Job<'a> {
     client: Client<'a>,
     key: &'a str,
     task: String,
+    /// When it was not there yet.
+    started: Instant,
     /// The result that came with an answer to its question.
     result: Option<Value>,
 }
@@ -53,6 +55,7 @@ pub(crate) async fn run(client: Client<'_>, key: &str, random: &mut Random) {
 impl<'a> Job<'a> {
     /// Starts a tool as a task. None where it was none.
     async fn create(mut client: Client<'a>, key: &'a str, tool: &str, pause: u64) -> Option<Self> {
+        let started = Instant::now();
         let arguments = json!({ "key": key, "pause": pause });
         let created = match &mut client {
             Client::Session(session) => {
@@ -67,12 +70,17 @@ impl<'a> Job<'a> {
             _ => None,
         };
         let Some(task) = task.map(str::to_owned) else {
+            // A server that is not asked for one decides by the time that the call takes.
+            let must_be_one = matches!(client, Client::Session(_)) || tool == "ask_job";
+            if must_be_one && let Answer::Result(result) = &created.answer {
+                client.history().violation(format!("{key}: is no task, but has the result {result}"));
+            }
             // The result of the call itself, or no answer.
             created.judge(client.history(), key, 0);
             return None;
         };
         client.history().count(Count::Tasks);
-        Some(Self { client, key, task, result: None })
+        Some(Self { client, key, task, started, result: None })
     }
 
     async fn request(&mut self, method: &str, params: Value) -> Exchange {
@@ -109,6 +117,23 @@ impl<'a> Job<'a> {
                 Some(json!({ "status": "lost" }))
             }
             Answer::Lost | Answer::Refused => None,
+        }
+    }
+
+    /// How it stands after its end was told. A node that does not reach the engine tells what it knows, which is no end, so that is
+    /// looked at again. What the engine may have lost is not waited for.
+    async fn status_after_end(&mut self) -> Option<Value> {
+        let looking = Instant::now();
+        loop {
+            let status = self.status().await?;
+            let history = self.client.history();
+            let is_old = is_open(&status)
+                && history.was_away_since(self.started)
+                && !history.may_have_lost_since(self.started);
+            if !is_old || looking.elapsed() > TASK_TIME {
+                return Some(status);
+            }
+            sleep(PAUSE).await;
         }
     }
 
@@ -163,9 +188,15 @@ impl<'a> Job<'a> {
     /// Cancels it, and looks again once its work would be done.
     async fn cancel(&mut self, rest: Duration) {
         let started = Instant::now();
+        // Whether an answer says so. In 2026-07-28 none does, and the task may have ended in another way.
+        let mut told = false;
         while started.elapsed() < TASK_TIME {
             let is_taken = match self.request("tasks/cancel", self.params()).await.answer {
-                Answer::Result(_) | Answer::Gone => true,
+                Answer::Result(result) => {
+                    told |= word(&result) == "cancelled";
+                    true
+                }
+                Answer::Gone => true,
                 // It has ended before, or there is none. Its status says which.
                 Answer::Error(error) => error.contains("-32602"),
                 Answer::Lost | Answer::Refused => false,
@@ -174,13 +205,14 @@ impl<'a> Job<'a> {
                 sleep(PAUSE).await;
                 continue;
             }
-            let Some(status) = self.status().await else { continue };
-            match word(&status) {
-                word @ ("working" | "input_required") => {
-                    if !self.changed("cancelled", word) {
-                        return self.failed(&status);
-                    }
-                }
+            let Some(status) = self.status_after_end().await else { continue };
+            let word = word(&status);
+            let is_wrong = is_open(&status) || told && !matches!(word, "cancelled" | "lost");
+            if is_wrong && !self.changed("cancelled", word) {
+                return self.failed(&status);
+            }
+            match word {
+                "working" | "input_required" => (),
                 "completed" => return self.completed(&status).await,
                 "cancelled" => {
                     self.client.history().call(self.key, Outcome::Cancelled, "");
@@ -196,7 +228,7 @@ impl<'a> Job<'a> {
     /// Looks at several nodes whether the end is the same, and what result there is.
     async fn stays(&mut self, end: &str) {
         for _ in 0..LOOKS {
-            match self.status().await {
+            match self.status_after_end().await {
                 Some(status) if word(&status) == "lost" => return,
                 Some(status) if word(&status) != end => {
                     self.changed(end, word(&status));
@@ -213,11 +245,9 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// What a client was told stays. A node tells the end of a task also while the engine is away, so that may be lost with the node;
-    /// but what is cancelled never completes. Returns whether it is excused.
+    /// What a client was told stays, unless the engine has lost it. Returns whether it is excused.
     fn changed(&self, before: &str, after: &str) -> bool {
-        let is_away = self.client.history().counted(Count::EngineKills) > 0;
-        let is_excused = is_away && (before, after) != ("cancelled", "completed");
+        let is_excused = self.client.history().may_have_lost_since(self.started);
         if !is_excused {
             self.violation(&format!("was {before}, and is {after}"));
         }
@@ -238,6 +268,10 @@ impl Client<'_> {
             Self::Stateless(client) => &client.wire.history,
         }
     }
+}
+
+fn is_open(status: &Value) -> bool {
+    matches!(word(status), "working" | "input_required")
 }
 
 fn word(status: &Value) -> &str {

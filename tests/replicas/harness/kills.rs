@@ -30,8 +30,9 @@ pub(crate) async fn kill(
         sleep(random.millis(100, 700)).await;
         if random.below(node_kills + engine_kills) < engine_kills {
             // Before it: what it excuses may happen at once.
-            history.count(Count::EngineKills);
+            history.engine_leaves();
             engine.kill(random.millis(50, 600)).await?;
+            history.engine_is_back();
             engine_kills -= 1;
             continue;
         }
@@ -42,8 +43,8 @@ pub(crate) async fn kill(
             killed.push((first + 1) % nodes.len());
         }
         for node in &killed {
-            nodes.kill(*node)?;
             history.count(Count::NodeKills);
+            nodes.kill(*node)?;
             node_kills -= 1;
         }
         sleep(random.millis(0, 500)).await;

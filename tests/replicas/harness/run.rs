@@ -39,12 +39,14 @@ pub(crate) async fn run(options: &Options) -> Result<bool> {
     };
     let mut engine = Engine::start(&options.engine, folder.path(), fsync).await?;
     // Without kills no node is dead, however slow the machine is.
-    let (url, lease) = (engine.url(), options.deploy.then_some("60"));
+    let no_kills = options.deploy || options.kills + options.engine_kills == 0;
+    let (url, lease) = (engine.url(), no_kills.then_some("60"));
     let words = [("--redis", Some(&*url)), ("--lease", lease), ("--fault", node_fault)];
     let mut nodes = Nodes::start(options.nodes, Program::replica(folder.path(), &words)?).await?;
     let balancer = Balancer::start(&nodes.addresses(), options.fault.as_deref() == Some("repeat")).await?;
-    let promises = Promises { engine_loses: options.fsync == "everysec", no_failure: options.deploy };
+    let promises = Promises { engine_loses: options.fsync == "everysec", no_failure: no_kills };
     let history = Arc::new(History::new(promises));
+    history.start();
     let started = Instant::now();
     let mut random = Random::new(options.seed);
     let kill_random = random.fork();
@@ -91,6 +93,7 @@ pub(crate) async fn run(options: &Options) -> Result<bool> {
     drop(probers);
 
     history.compare(&nodes.done()?);
+    history.check_kinds(options.revision.as_deref());
     summary::print(&history, &balancer, started.elapsed());
     let violations = history.violations();
     if !violations.is_empty() {

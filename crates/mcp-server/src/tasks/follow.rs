@@ -50,7 +50,8 @@ impl Writer {
             None => handle.changed(self.version).await,
             Some(_) => handle.now(),
         };
-        while let Some(due) = self.due.filter(|due| !self.is_urgent(&record) && *due > self.clock.now()) {
+        let is_urgent = |record: &_| self.is_urgent(record) || handle.is_stored();
+        while let Some(due) = self.due.filter(|due| !is_urgent(&record) && *due > self.clock.now()) {
             let time = self.clock.sleep_until(due);
             match select(pin!(handle.changed(version)), time).await {
                 Either::Left((changed, _)) => (version, record) = changed,
@@ -90,7 +91,7 @@ pub(super) async fn follow(tasks: &Tasks, handle: &TaskHandle, told: Option<Peer
         let is_final = record.is_final();
         if registry.is_stale(handle.id()) {
             if is_final {
-                return forget(tasks, handle.id()).await;
+                return forget(tasks, handle).await;
             }
             writer.again = None;
             continue;
@@ -105,9 +106,11 @@ pub(super) async fn follow(tasks: &Tasks, handle: &TaskHandle, told: Option<Peer
             if is_written {
                 registry.remove(handle.id());
             }
-            handle.close();
+            handle.close(is_written);
         }
-        let is_news = std::mem::replace(&mut told_version, writer.version) != writer.version;
+        // With other nodes an end is told once the store has it.
+        let may_tell = is_written || !is_final || registry.node().is_none();
+        let is_news = may_tell && std::mem::replace(&mut told_version, writer.version) != writer.version;
         if is_written {
             registry.listeners().announce(Change::Task(handle.id()));
         } else if is_news {
@@ -136,16 +139,20 @@ pub(super) async fn follow(tasks: &Tasks, handle: &TaskHandle, told: Option<Peer
 /// was lost.
 async fn take_end(tasks: &Tasks, handle: &TaskHandle) {
     tasks.registry.remove(handle.id());
-    match tasks.store.read(handle.id()).await {
+    let read = tasks.store.read(handle.id()).await;
+    let is_known = read.is_ok();
+    match read {
         Ok(Some(record)) if record.is_final() => handle.adopt(record),
         _ => handle.fail("its record is gone"),
     }
-    handle.close();
+    handle.close(is_known);
     tasks.registry.listeners().announce_here(Change::Task(handle.id()));
 }
 
 /// Removes a task that no client can ask for any more.
-async fn forget(tasks: &Tasks, id: &str) {
+async fn forget(tasks: &Tasks, handle: &TaskHandle) {
+    let id = handle.id();
+    handle.close(true);
     tasks.registry.remove(id);
     tasks.registry.forget(id);
     // If it fails, the record is forgotten when its time is over.

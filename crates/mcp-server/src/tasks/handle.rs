@@ -29,6 +29,8 @@ pub(crate) struct TaskState {
     is_cancelled: bool,
     /// Whether it has ended, and that is written down or cannot be at present.
     is_written: bool,
+    /// Whether its end is in the store, or will never be because its record is gone.
+    is_stored: bool,
     /// Whether nothing runs of it any more, nor is to be written.
     is_done: bool,
     /// How often the record has changed.
@@ -66,6 +68,7 @@ impl TaskHandle {
             is_task: false,
             is_cancelled: false,
             is_written: false,
+            is_stored: false,
             is_done: false,
             version: 0,
             answers: BTreeMap::new(),
@@ -170,9 +173,21 @@ impl TaskHandle {
         });
     }
 
-    /// The end is in the store, or will never be. False if that was so already.
-    pub(crate) fn close(&self) -> bool {
-        self.state.update(|state| !std::mem::replace(&mut state.is_written, true))
+    /// The end was written down, or could not be. False if that was so already.
+    pub(crate) fn close(&self, is_stored: bool) -> bool {
+        self.state.update(|state| {
+            state.is_stored |= is_stored;
+            !std::mem::replace(&mut state.is_written, true)
+        })
+    }
+
+    pub(crate) fn is_stored(&self) -> bool {
+        self.state.with(|state| state.is_stored)
+    }
+
+    /// The record, unless it is an end that the store may not have.
+    pub(crate) fn shared(&self) -> Option<TaskRecord> {
+        self.state.with(|state| (state.is_stored || !state.record.is_final()).then(|| state.record.clone()))
     }
 
     /// Nothing runs of it any more, nor is to be written.
@@ -189,9 +204,14 @@ impl TaskHandle {
         self.state.wait_until(|state| state.is_done.then_some(())).await;
     }
 
-    /// Waits until it has ended, and that is written down or cannot be at present.
-    pub(crate) async fn written(&self) {
-        self.state.wait_until(|state| state.is_written.then_some(())).await;
+    /// Waits until it has ended, and that is written down or cannot be at present. Returns whether the store has it.
+    pub(crate) async fn written(&self) -> bool {
+        self.state.wait_until(|state| state.is_written.then_some(state.is_stored)).await
+    }
+
+    /// Waits until it has ended, and the store has that, or nobody writes it any more.
+    pub(crate) async fn stored(&self) {
+        self.state.wait_until(|state| (state.is_stored || state.is_done).then_some(())).await;
     }
 
     /// Asks, and waits for the answer, undecoded.

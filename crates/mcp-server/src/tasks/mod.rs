@@ -16,6 +16,7 @@ mod answers;
 mod client;
 mod config;
 pub(crate) mod drain;
+mod ends;
 mod follow;
 mod handle;
 mod id;

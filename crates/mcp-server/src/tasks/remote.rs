@@ -13,7 +13,7 @@ use futures::future::{Either, select};
 
 use super::answers::{self, Answers};
 use super::handle::TaskHandle;
-use super::{Tasks, result};
+use super::{Tasks, ends, result};
 use crate::listeners::{Change, Listener, ListenerGuard};
 use crate::{Context, TaskRecord};
 
@@ -32,13 +32,13 @@ pub(super) async fn current(tasks: &Tasks, record: TaskRecord) -> Result<Option<
         return Ok(Some(record));
     }
     // It may have ended since it was read.
-    let Some(mut record) = read(tasks, &record.id).await? else { return Ok(None) };
+    let Some(mut record) = ends::read(tasks, &record.id).await? else { return Ok(None) };
     if record.is_final() {
         return Ok(Some(record));
     }
     record.touch();
     record.fail(ErrorObject::internal_error("the server that ran the task has ended"));
-    end(tasks, record).await
+    ends::write(tasks, record).await
 }
 
 /// Cancels a task. Returns its record, which is another end where that came first; none where it is gone.
@@ -49,25 +49,12 @@ pub(super) async fn cancel(tasks: &Tasks, mut record: TaskRecord) -> Result<Opti
     record.status_message = Some("cancelled by its client".to_owned());
     record.input_requests.clear();
     let id = record.id.clone();
-    let ended = end(tasks, record).await?;
+    let ended = ends::write(tasks, record).await?;
     if let Some((node, run)) = tasks.registry.node().zip(run) {
         // It learns of the end otherwise too, though later.
         let _missed = node.stores().bus.send(run.node, BusMessage::CancelTask(id)).await;
     }
     Ok(ended)
-}
-
-/// Writes the end of a task, and returns that which counts.
-async fn end(tasks: &Tasks, record: TaskRecord) -> Result<Option<TaskRecord>, ErrorObject> {
-    if tasks.store.update(record.clone()).await.map_err(ErrorObject::internal_error)? {
-        tasks.registry.listeners().announce(Change::Task(&record.id));
-        return Ok(Some(record));
-    }
-    read(tasks, &record.id).await
-}
-
-async fn read(tasks: &Tasks, id: &str) -> Result<Option<TaskRecord>, ErrorObject> {
-    tasks.store.read(id).await.map_err(ErrorObject::internal_error)
 }
 
 /// A task that runs at another node. It has a handle here, which follows the record, and whose answers are sent to that node.
@@ -123,14 +110,14 @@ impl RemoteTask {
 
     /// Waits for the end of the task, and asks meanwhile what it wants to know.
     pub(super) async fn result(mut self, context: &Context) -> Result<RawJson, ErrorObject> {
-        let handle = self.handle.clone();
+        let (tasks, handle) = (self.tasks.clone(), self.handle.clone());
         let following = async {
             while !self.handle.is_over() {
                 self.step().await?;
             }
             Ok(())
         };
-        match select(pin!(result::wait(context, handle)), pin!(following)).await {
+        match select(pin!(result::wait(context, &tasks, handle)), pin!(following)).await {
             Either::Left((result, _)) => result,
             Either::Right((Ok(()), waiting)) => waiting.await,
             Either::Right((Err(error), _)) => Err(error),
@@ -165,15 +152,14 @@ impl RemoteTask {
     }
 
     async fn read(&mut self) -> Result<(), ErrorObject> {
-        let gone = || ErrorObject::invalid_params("there is no such task");
-        let record = read(&self.tasks, &self.changes.id).await?.ok_or_else(gone)?;
-        let record = current(&self.tasks, record).await?.ok_or_else(gone)?;
+        let record = ends::read(&self.tasks, &self.changes.id).await?.ok_or_else(ends::no_task)?;
+        let record = current(&self.tasks, record).await?.ok_or_else(ends::no_task)?;
         self.on_their_way.retain(|key, _| record.input_requests.contains_key(key));
         self.node = record.run.map_or(self.node, |run| run.node);
         let is_final = record.is_final();
         self.handle.load(record, &self.on_their_way);
         if is_final {
-            self.handle.close();
+            self.handle.close(true);
         }
         Ok(())
     }

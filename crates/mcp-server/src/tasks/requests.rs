@@ -14,10 +14,11 @@ use agentwire_mcp_schema::{
 use serde::Deserialize;
 
 use super::client::{has_opted_in, not_opted_in, owner};
+use super::ends::no_task;
 use super::handle::TaskHandle;
 use super::id::is_name;
 use super::remote::RemoteTask;
-use super::{Tasks, remote, report, result};
+use super::{Tasks, ends, remote, report, result};
 use crate::capability::Capability;
 use crate::client_context::ClientContext;
 use crate::params::{Params, read_params};
@@ -118,10 +119,10 @@ impl TaskRequest {
         let (record, handle) = self.find(id).await?;
         let is_open = !record.is_final();
         let record = match handle {
-            Some(handle) => {
-                let is_open = self.cancel_here(&handle).await;
-                Some(handle.record()).filter(|_| is_open).ok_or_else(|| is_final(&handle.record()))?
-            }
+            Some(handle) => match self.cancel_here(&handle).await? {
+                (record, true) => record,
+                (record, false) => return Err(is_final(&record)),
+            },
             None if is_open => remote::cancel(&self.tasks, record).await?.ok_or_else(no_task)?,
             None => return Err(is_final(&record)),
         };
@@ -133,21 +134,22 @@ impl TaskRequest {
 
     async fn cancel(self, id: &str) -> Result<RawJson, ErrorObject> {
         match self.find(id).await? {
-            (_, Some(handle)) => _ = self.cancel_here(&handle).await,
+            (_, Some(handle)) => drop(self.cancel_here(&handle).await?),
             (record, None) if record.is_final() => {}
             (record, None) => drop(remote::cancel(&self.tasks, record).await?),
         }
         self.context.encode(EmptyResult::default())
     }
 
-    /// Cancels a task that runs here. False if it has ended already. With other nodes the client is told once the store has it: this
-    /// node may die, and another end may have come first.
-    async fn cancel_here(&self, handle: &TaskHandle) -> bool {
+    /// Cancels a task that runs here. Returns its record, and false if it has ended already. The error does not say that it goes on: the
+    /// client may repeat the request.
+    async fn cancel_here(&self, handle: &TaskHandle) -> Result<(TaskRecord, bool), ErrorObject> {
         let is_open = handle.cancel("cancelled by its client");
-        if self.tasks.registry.node().is_some() {
-            handle.written().await;
-        }
-        is_open
+        let record = match self.tasks.registry.node() {
+            Some(_) => ends::told(&self.tasks, handle).await?,
+            None => handle.record(),
+        };
+        Ok((record, is_open))
     }
 
     async fn update(self, id: &str, answers: BTreeMap<String, RawJson>) -> Result<RawJson, ErrorObject> {
@@ -171,7 +173,7 @@ impl TaskRequest {
 
     async fn result(self, id: &str) -> Result<RawJson, ErrorObject> {
         match self.find(id).await? {
-            (_, Some(handle)) => result::wait(&self.context, handle).await,
+            (_, Some(handle)) => result::wait(&self.context, &self.tasks, handle).await,
             (record, None) => match (result::of(&record), RemoteTask::new(&self.tasks, &record)) {
                 (Some(result), _) => result,
                 (None, Some(remote)) => remote.result(&self.context).await,
@@ -191,8 +193,9 @@ impl TaskRequest {
         let mut tasks = Vec::with_capacity(records.len());
         for record in records {
             let record = match registry.find(&record.id) {
-                // Another node may have ended what runs here.
-                Some(handle) if !record.is_final() => Some(handle.record()),
+                Some(handle) if registry.node().is_none() => Some(handle.record()),
+                // Another node may have ended what runs here, or the store not have the end yet.
+                Some(handle) if !record.is_final() => handle.shared().or(Some(record)),
                 Some(_) => Some(record),
                 None => remote::current(&self.tasks, record).await?,
             };
@@ -232,19 +235,20 @@ pub(super) async fn find(
         return Ok(None);
     }
     let handle = tasks.registry.find(id);
-    if let Some(handle) = handle.as_ref().filter(|handle| may_see(&handle.record()))
-        && tasks.registry.node().is_some()
-    {
-        // Another node may have ended it, which the store decides. While the store is away, what is known here is told.
-        if handle.is_over() {
-            handle.written().await;
-        } else if let Ok(Some(record)) = tasks.store.read(id).await
-            && record.is_final()
-        {
-            handle.adopt(record);
-        }
-    }
     let record = match &handle {
+        Some(handle) if tasks.registry.node().is_some() && may_see(&handle.record()) => {
+            // Another node may have ended it, which the store decides. While the store is away, what is known here is told, but no end.
+            if !handle.is_over()
+                && let Ok(Some(record)) = tasks.store.read(id).await
+                && record.is_final()
+            {
+                handle.adopt(record);
+            }
+            Some(match handle.shared() {
+                Some(record) => record,
+                None => ends::told(tasks, handle).await?,
+            })
+        }
         Some(handle) => Some(handle.record()),
         None => match tasks.store.read(id).await.map_err(ErrorObject::internal_error)? {
             // Whoever may not see it changes nothing.
@@ -263,10 +267,6 @@ pub(super) fn check(question: &InputRequest, answer: &RawJson) -> Result<(), ser
         InputRequest::ListRoots(_) => answer.decode::<ListRootsResult>().map(drop),
         _ => Ok(()),
     }
-}
-
-fn no_task() -> ErrorObject {
-    ErrorObject::invalid_params("there is no such task")
 }
 
 fn is_final(record: &TaskRecord) -> ErrorObject {

@@ -14,6 +14,7 @@ use futures::stream::FuturesUnordered;
 use serde::Serialize;
 
 use super::handle::{QuestionClaim, TaskHandle};
+use super::{Tasks, ends};
 use crate::input::Question;
 use crate::session::Session;
 use crate::{Context, TaskRecord};
@@ -28,7 +29,11 @@ pub(super) fn of(record: &TaskRecord) -> Option<Result<RawJson, ErrorObject>> {
 }
 
 /// Waits for the end of a task, and asks meanwhile what it wants to know.
-pub(super) async fn wait(context: &Context, handle: Arc<TaskHandle>) -> Result<RawJson, ErrorObject> {
+pub(super) async fn wait(
+    context: &Context,
+    tasks: &Tasks,
+    handle: Arc<TaskHandle>,
+) -> Result<RawJson, ErrorObject> {
     let mut calls = FuturesUnordered::new();
     // Questions that cannot be sent to this client. Another one may be able to answer them.
     let mut passed_over = BTreeSet::new();
@@ -50,9 +55,12 @@ pub(super) async fn wait(context: &Context, handle: Arc<TaskHandle>) -> Result<R
             Either::Right(unanswered) => passed_over.extend(unanswered.flatten()),
         }
     }
-    // What is told is in the store, and no other end is.
-    handle.written().await;
-    of(&handle.record()).unwrap_or_else(|| Err(ErrorObject::internal_error("the task is not done")))
+    if tasks.registry.node().is_some() {
+        // An error would be taken for that of the task.
+        handle.stored().await;
+    }
+    of(&ends::told(tasks, &handle).await?)
+        .unwrap_or_else(|| Err(ErrorObject::internal_error("the task is not done")))
 }
 
 /// Asks the client, and gives the task its answer. Gives the question's key if it stays open.

@@ -42,7 +42,7 @@ impl Drop for TaskGuard {
             self.tasks.forget_arguments(self.handle.id());
             self.handle.fail("the task was dropped");
         }
-        if self.handle.close() {
+        if self.handle.close(false) {
             self.tasks.registry.listeners().announce(Change::Task(self.handle.id()));
         }
         self.handle.set_done();

@@ -23,6 +23,8 @@ impl TaskHandle {
         self.state.update(|state| {
             state.record = record;
             state.is_cancelled = true;
+            state.is_written = true;
+            state.is_stored = true;
             state.claimed.clear();
             state.version += 1;
         });

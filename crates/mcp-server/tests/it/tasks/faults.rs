@@ -69,7 +69,7 @@ async fn what_could_not_be_written_is_written_later() {
         assert_eq!(state(raw, &id).await, done, "it is not lost meanwhile");
         store.fails.store(false, Ordering::Relaxed);
         sleep(Duration::from_secs(60)).await;
-        assert_eq!(status_in(&store.memory, &id).await, "completed");
+        assert_eq!(status_in(&*store.memory, &id).await, "completed");
         assert_eq!(state(raw, &id).await, done);
     })
     .await;
@@ -135,7 +135,7 @@ async fn status_messages_are_written_ten_times_a_second() {
         let record = store.memory.read(&id).await.expect("it can be read").expect("it is there");
         assert_eq!(record.status_message.as_deref(), Some("step 999"));
         cancel(raw, &id).await;
-        assert_eq!(status_in(&store.memory, &id).await, "cancelled", "an end waits for nothing");
+        assert_eq!(status_in(&*store.memory, &id).await, "cancelled", "an end waits for nothing");
     })
     .await;
 }

@@ -16,6 +16,7 @@ use serde_json::json;
 use tokio::task::{AbortHandle, yield_now};
 use tokio::time::{Instant, sleep};
 
+use super::stores::Difficult;
 use super::subject::{
     Core, alone_at, answer, cancel, open, opted, started, state, subject_with, tasks, text, until, update,
 };
@@ -54,9 +55,14 @@ impl Shared {
     }
 
     async fn replica(&self) -> Replica {
+        self.replica_on(self.tasks.clone()).await
+    }
+
+    /// A node that reaches the records of tasks through this store.
+    async fn replica_on(&self, store: impl TaskStore) -> Replica {
         let node = Node::join(self.stores.clone()).await.expect("the store is there");
         let stopped = Stopped::default();
-        let tasks = tasks().store(self.tasks.clone());
+        let tasks = tasks().store(store);
         let server = subject_with(tasks.clone(), &stopped).node(node.clone());
         let running = tokio::spawn({
             let node = node.clone();
@@ -249,6 +255,82 @@ async fn a_subscription_at_another_node_hears_of_a_task() {
             (&json!("notifications/tasks"), &json!(id))
         );
         assert_eq!(text(&status["params"]["result"]), "after 5 s");
+    })
+    .await;
+}
+
+/// Where the node dies then, another end counts, so this one must not have been told.
+#[tokio::test(start_paused = true)]
+async fn no_end_is_told_that_the_store_has_not() {
+    let shared = Shared::new();
+    let store = Arc::new(Difficult { memory: shared.tasks.clone(), ..Difficult::default() });
+    let [one, two] = [shared.replica_on(store.clone()).await, shared.replica().await];
+    alone_at(&one.server, async |at_one| {
+        alone_at(&two.server, async |at_two| {
+            let of = |id: &String| opted(json!({ "taskId": id }));
+            let [deaf, lost] =
+                [started(at_one, "deaf", json!({})).await, started(at_one, "deaf", json!({})).await];
+            let job = started(at_one, "job", json!({ "seconds": 1 })).await;
+            let filter = json!({ "taskIds": [job] });
+            at_two.request("heard", "subscriptions/listen", opted(json!({ "notifications": filter }))).await;
+            assert_eq!(at_two.next().await["method"], "notifications/subscriptions/acknowledged");
+            store.fails.store(true, Ordering::Relaxed);
+            for id in [&deaf, &lost] {
+                assert_eq!(code_of(&at_one.ask("tasks/cancel", of(id)).await), -32603);
+            }
+            sleep(Duration::from_secs(100)).await;
+            for id in [&deaf, &lost, &job] {
+                assert_eq!(code_of(&at_one.ask("tasks/get", of(id)).await), -32603);
+                assert_eq!(shared.status(id).await, "working");
+            }
+            assert_eq!(one.dropped(), 2, "the function ends all the same");
+            // It could not be cancelled here, so another end may come first.
+            let mut record = shared.tasks.read(&lost).await.unwrap().unwrap();
+            record.status = agentwire_mcp_server::schema::task_extension::TaskStatus::Failed;
+            assert!(shared.tasks.update(record).await.unwrap());
+
+            store.fails.store(false, Ordering::Relaxed);
+            let back = Instant::now();
+            cancel(at_one, &deaf).await;
+            assert_eq!(shared.status(&deaf).await, "cancelled");
+            assert_eq!(state(at_one, &deaf).await["status"], "cancelled");
+            assert_eq!(state(at_one, &lost).await["status"], "failed");
+            let done = state(at_one, &job).await;
+            assert_eq!(text(&done["result"]), "after 1 s");
+            let heard = at_two.next().await;
+            assert_eq!(heard["params"]["result"], done["result"], "{heard}");
+            assert!(back.elapsed() < Duration::from_secs(1), "it is tried at once");
+            sleep(Duration::from_secs(60)).await;
+            assert_eq!(state(at_two, &job).await, done);
+        })
+        .await;
+    })
+    .await;
+}
+
+/// An error would be taken for that of the task.
+#[tokio::test(start_paused = true)]
+async fn who_waits_for_a_result_waits_until_the_store_has_it() {
+    let (shared, session) = (Shared::new(), SessionId::random().unwrap());
+    let store = Arc::new(Difficult { memory: shared.tasks.clone(), ..Difficult::default() });
+    let one = shared.replica_on(store.clone()).await;
+    in_session(&one.server, session, async |client| {
+        let id = client.start("job", json!({ "seconds": 1 })).await;
+        let other = client.start("deaf", json!({})).await;
+        store.fails.store(true, Ordering::Relaxed);
+        client.raw.request("result", "tasks/result", json!({ "taskId": id })).await;
+        sleep(Duration::from_secs(100)).await;
+        assert_eq!(client.refusal_of("tasks/cancel", json!({ "taskId": other })).await, -32603);
+        let listed = client.result_of("tasks/list", json!({})).await;
+        for task in listed["tasks"].as_array().unwrap() {
+            assert_eq!(task["status"], "working", "{listed}");
+        }
+        let is_early =
+            |heard: &serde_json::Value| heard["params"]["status"] != "working" || heard["id"] == "result";
+        assert!(!client.heard.iter().any(is_early), "{:?}", client.heard);
+        store.fails.store(false, Ordering::Relaxed);
+        assert_eq!(text(&client.answer("result").await["result"]), "after 1 s");
+        assert_eq!(shared.status(&id).await, "completed");
     })
     .await;
 }

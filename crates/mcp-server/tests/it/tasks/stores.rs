@@ -173,8 +173,8 @@ fn what_is_done_outlives_the_program_and_what_is_not_has_failed() {
 /// A store that takes its time, or does not do what it is asked for.
 #[derive(Default)]
 pub(super) struct Difficult {
-    pub(super) memory: MemoryTasks,
-    delay: Duration,
+    pub(super) memory: Arc<MemoryTasks>,
+    pub(super) delay: Duration,
     pub(super) fails: AtomicBool,
     /// How often a record was to be replaced.
     pub(super) updates: AtomicUsize,

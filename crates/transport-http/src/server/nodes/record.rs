@@ -112,8 +112,8 @@ pub(crate) async fn delete(
     if !deleted && here.is_none() {
         return Err(Refusal::unknown_session());
     }
-    // The client gets its answer once the message is on its way to the other nodes, so none of them goes on with the session. A node
-    // that misses it finds no record when it restarts the time to live of that.
+    // The client gets its answer once the store has sent the message on to the other nodes. They may still serve a request of that
+    // moment. A node that misses it finds no record when it restarts the time to live of that.
     node.end_session(id).await;
     Ok(())
 }
