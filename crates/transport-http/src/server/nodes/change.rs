@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use agentwire_jsonrpc::{ErrorObject, Frame, Message, RawJson, Request, RequestId, Response};
 use agentwire_mcp_wire::method;
-use agentwire_store::{BusMessage, SessionRecord, StoreError};
+use agentwire_store::{BusMessage, SessionRecord};
 
 use crate::server::Head;
 use crate::server::nodes::message::{self, Change, member, method_of, uri};
@@ -76,9 +76,25 @@ fn refuse(frame: &mut Frame, ids: &[RequestId], error: &ErrorObject) {
     }
 }
 
-/// Stores changes in the record of a session, and tells other nodes. Where the store is away they are stored later: a session that is
-/// known goes on.
-pub(crate) async fn store(
+/// Stores that the client of a session is ready, later where the store is away: a session that is known goes on.
+pub(crate) async fn store_ready(
+    sessions: &Arc<Sessions>,
+    session: &Arc<Session>,
+    ready: Change,
+) -> Result<(), Refusal> {
+    let stored = store(sessions, session, vec![ready.clone()]).await;
+    if let Some(shared) = session.shared()
+        && stored.as_ref().is_err_and(|refusal| refusal.status() == http::StatusCode::SERVICE_UNAVAILABLE)
+    {
+        shared.keep_unsaved(ready);
+        return Ok(());
+    }
+    stored
+}
+
+/// Stores changes in the record of a session, and tells other nodes. Where the store does not take them they are refused, because they
+/// would be lost with this node.
+async fn store(
     sessions: &Arc<Sessions>,
     session: &Arc<Session>,
     changes: Vec<Change>,
@@ -107,18 +123,17 @@ pub(crate) async fn store(
                 return Ok(());
             }
             Ok(false) => refresh_record(sessions, session).await?,
-            Err(error @ StoreError::Full(_)) => return Err(Refusal::store(&error)),
-            Err(_) => {
-                shared.keep_unsaved(changes, limits.bytes);
-                return Ok(());
+            Err(error) => {
+                // It may have them nevertheless.
+                shared.set_stale();
+                return Err(Refusal::store(&error));
             }
         }
     }
     Err(Refusal::elsewhere())
 }
 
-/// While the record of a session may be another, loads it, gives the service what differs, and stores the changes that the store has
-/// missed. Where the store is away, this is done at a later tick.
+/// While the record of a session may be another, loads it, gives the service what differs, and stores what the store has missed. Where the store is away, this is done at a later tick.
 pub(crate) async fn refresh(sessions: &Arc<Sessions>, session: &Arc<Session>) {
     let Some(shared) = session.shared().filter(|shared| shared.begins_refresh()) else { return };
     while shared.take_stale() {
@@ -126,8 +141,9 @@ pub(crate) async fn refresh(sessions: &Arc<Sessions>, session: &Arc<Session>) {
             shared.set_stale();
             break;
         }
-        let unsaved = shared.take_unsaved();
-        if !unsaved.is_empty() && store(sessions, session, unsaved).await.is_err() {
+        if let Some(ready) = shared.take_unsaved()
+            && store_ready(sessions, session, ready).await.is_err()
+        {
             break;
         }
     }

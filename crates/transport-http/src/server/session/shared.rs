@@ -19,9 +19,6 @@ pub(crate) const NUMBERS: u64 = 64;
 /// With so few numbers left the next are taken.
 const FEW: u64 = 16;
 
-/// How many changes of a session are kept while the store is away.
-const MAX_UNSAVED: usize = 256;
-
 /// An answer of the service that is sent once the record of the session has what it answers.
 #[derive(Debug)]
 pub(crate) struct WaitingAnswer {
@@ -49,8 +46,8 @@ pub(crate) struct SharedSession {
     stale: AtomicBool,
     /// Whether a job looks at that.
     refreshing: AtomicBool,
-    /// The changes that the store has missed.
-    unsaved: Mutex<Vec<Change>>,
+    /// That the client is ready, where the store has missed it.
+    unsaved: Mutex<Option<Change>>,
     /// How many messages the service was given again.
     fed: AtomicU64,
     /// The tick at which the time to live of the record was restarted.
@@ -220,24 +217,14 @@ impl SharedSession {
         self.refreshing.store(false, Ordering::SeqCst);
     }
 
-    /// Keeps changes that the store has missed, to be stored later: the newest, of at most `limit` bytes.
-    pub(crate) fn keep_unsaved(&self, changes: Vec<Change>, limit: usize) {
-        let mut unsaved = self.unsaved.lock();
-        unsaved.extend(changes);
-        let mut size = 0;
-        let fits = |Change(message): &&Change| {
-            size += message.len();
-            size <= limit
-        };
-        let kept = unsaved.iter().rev().take(MAX_UNSAVED).take_while(fits).count();
-        let more = unsaved.len() - kept;
-        unsaved.drain(..more);
-        drop(unsaved);
+    /// Keeps that the client is ready, to be stored later.
+    pub(crate) fn keep_unsaved(&self, ready: Change) {
+        *self.unsaved.lock() = Some(ready);
         self.set_stale();
     }
 
-    pub(crate) fn take_unsaved(&self) -> Vec<Change> {
-        std::mem::take(&mut *self.unsaved.lock())
+    pub(crate) fn take_unsaved(&self) -> Option<Change> {
+        self.unsaved.lock().take()
     }
 
     /// Whether the record may be another, which is looked at after this.
