@@ -27,7 +27,8 @@ impl EndpointConfig {
     ///   stream at any node. A stream whose node [is dead](Node::is_dead) is taken over: requests that no stored event answers are
     ///   answered with an error.
     /// - Ids of requests to a client name this node. An answer that comes to another is sent to it, and a cancel to all.
-    /// - While the store is away, sessions that are here go on. Others get 503 with `Retry-After`, never 404.
+    /// - While the store is away, sessions that are here go on, but their subscriptions and log level cannot be changed. Others get 503
+    ///   with `Retry-After`, never 404.
     ///
     /// [`Endpoint::run`] runs the node. [`Endpoint::shutdown`] ends no session: their clients go on at other nodes, and streams of GETs
     /// end with [`moved_retry`](Self::moved_retry). [Release](Node::release) the node after that; other parts of the process may use
