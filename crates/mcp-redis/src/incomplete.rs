@@ -22,7 +22,8 @@ impl Incomplete {
 
     /// The stream has ended. Returns whether it was among them.
     pub(crate) fn remove(&self, session: SessionId, stream: u64) -> bool {
-        self.0.lock().remove(&(session, stream))
+        let mut streams = self.0.lock();
+        !streams.is_empty() && streams.remove(&(session, stream))
     }
 
     /// The session has ended.

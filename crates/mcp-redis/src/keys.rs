@@ -1,5 +1,6 @@
 //! The names of the keys.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use agentwire_store::{NodeId, SessionId};
@@ -15,22 +16,36 @@ impl Keys {
 
     /// The record of a session.
     pub(crate) fn record(&self, session: SessionId) -> String {
-        format!("{}:{{{session}}}:s", self.0)
+        self.of_session(session, ":s")
     }
 
     /// The last number of a stream of a session that is taken.
     pub(crate) fn numbers(&self, session: SessionId) -> String {
-        format!("{}:{{{session}}}:n", self.0)
+        self.of_session(session, ":n")
     }
 
     /// The streams of a session.
     pub(crate) fn streams(&self, session: SessionId) -> String {
-        format!("{}:{{{session}}}:x", self.0)
+        self.of_session(session, ":x")
     }
 
     /// The events of a stream.
-    pub(crate) fn stream(&self, session: SessionId, stream: impl std::fmt::Display) -> String {
-        format!("{}:{{{session}}}:e:{stream}", self.0)
+    pub(crate) fn stream(&self, session: SessionId, stream: u64) -> String {
+        let mut key = self.of_session(session, ":e:");
+        // It fails where memory does not.
+        _ = write!(key, "{stream}");
+        key
+    }
+
+    /// A key of a session. These are made for every event, so they are made at once.
+    fn of_session(&self, session: SessionId, rest: &str) -> String {
+        /// The session, what is around it, and the number of a stream.
+        const ROOM: usize = 64;
+        let mut key = String::with_capacity(self.0.len() + ROOM);
+        key.push_str(&self.0);
+        _ = write!(key, ":{{{session}}}");
+        key.push_str(rest);
+        key
     }
 
     /// The lease of a node.

@@ -1,14 +1,15 @@
 //! Stores the event that ends a stream.
 
+use std::io::Write as _;
+
 use bytes::Bytes;
-use redis::Cmd;
+use redis::{Cmd, RedisWrite, ToRedisArgs, ToSingleRedisArg};
 
 use crate::entry::END;
 use crate::message::{StreamLimits, millis};
 
-/// Stores the last event of a stream and its end. A stream that is this event alone is a string, because a stream of the engine takes
-/// 4.5 KB at least. KEYS: stream, streams of the session. ARGV: place, id of the end, data, milliseconds, number of the stream, how
-/// many streams stay listed, or 0 where they are not counted. Returns 0 where the place is taken or the stream has ended.
+/// Stores the last event of a stream that has others, and its end. KEYS: stream. ARGV: place, id of the end, data, milliseconds. Returns
+/// 0 where the place is taken or the stream has ended.
 const LAST: &str = "\
 local kind = redis.call('TYPE', KEYS[1]).ok
 if kind == 'string' then return 0 end
@@ -20,21 +21,39 @@ if last and tonumber(string.match(last[1], '^%d+')) >= tonumber(ARGV[1]) then re
 redis.call('XADD', KEYS[1], ARGV[2], 'p', ARGV[1], 'd', ARGV[3])
 redis.call('PEXPIRE', KEYS[1], ARGV[4])
 end
-redis.call('ZADD', KEYS[2], ARGV[5], ARGV[5])
-if tonumber(ARGV[6]) > 0 then redis.call('ZREMRANGEBYRANK', KEYS[2], 0, -1 - ARGV[6]) end
-redis.call('PEXPIRE', KEYS[2], ARGV[4])
 return 1";
 
-/// The command that stores the last event of a stream, whose key and number these are; `list` has the streams of its session.
-pub(crate) fn store(
-    key: String,
-    list: String,
-    stream: u64,
-    (place, data): (u64, &Bytes),
-    limits: &StreamLimits,
-) -> Cmd {
+/// The command that stores the last event of the stream at a key, of which others may be stored.
+pub(crate) fn store(key: &str, place: u64, data: &Bytes, limits: &StreamLimits) -> Cmd {
     let mut command = redis::cmd("EVAL");
-    command.arg(LAST).arg(2).arg(key).arg(list).arg(place).arg(END).arg(&**data);
-    command.arg(millis(limits.time)).arg(stream).arg(limits.listed(stream).unwrap_or(0));
+    command.arg(LAST).arg(1).arg(key).arg(place).arg(END).arg(&**data).arg(millis(limits.time));
+    command
+}
+
+/// The room for the place of an only event, for the time, and for the words of the command.
+const AROUND: usize = 64;
+
+/// An event as a string has it: the place, a space, the data.
+struct OnlyEvent<'a> {
+    place: u64,
+    data: &'a Bytes,
+}
+
+impl ToRedisArgs for OnlyEvent<'_> {
+    fn write_redis_args<W: ?Sized + RedisWrite>(&self, out: &mut W) {
+        let mut argument = out.writer_for_next_arg();
+        // Neither fails: it is memory.
+        _ = write!(argument, "{} ", self.place);
+        _ = argument.write_all(self.data);
+    }
+}
+
+impl ToSingleRedisArg for OnlyEvent<'_> {}
+
+/// The command that stores the only event of the stream at a key, as a string: a stream of the engine takes 4.5 KB at least. Its reply
+/// is nil where there is anything of the stream.
+pub(crate) fn store_only(key: &str, place: u64, data: &Bytes, limits: &StreamLimits) -> Cmd {
+    let mut command = Cmd::with_capacity(6, AROUND + key.len() + data.len());
+    command.arg("SET").arg(key).arg(OnlyEvent { place, data }).arg("PX").arg(millis(limits.time)).arg("NX");
     command
 }

@@ -24,7 +24,7 @@
 //! | `{SESSION}:s` | string | the record of a session |
 //! | `{SESSION}:n` | string | the last number of a stream that is taken |
 //! | `{SESSION}:e:STREAM` | stream, string | the events of a stream; the id of each is its place. A stream that is one event alone is a string: its place and that |
-//! | `{SESSION}:x` | sorted set | the numbers of the streams with events |
+//! | `{SESSION}:x` | sorted set | the streams with events, in groups of 64: the number of a stream divided by that |
 //! | `o:OWNER` | sorted set | the sessions of a caller, by the time at which each expires |
 //! | `node:NODE` | string | the lease of a node |
 //! | `once:NAME` | string | a name that is used once |
@@ -83,6 +83,7 @@ mod nodes;
 mod once;
 mod pace;
 mod permissions;
+mod pipeline;
 mod queue;
 mod records;
 mod running_stream;
@@ -95,6 +96,7 @@ mod subscriptions;
 mod tasks;
 #[cfg(feature = "tls")]
 mod tls;
+mod waiting;
 mod writer;
 
 pub use config::RedisConfig;

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use agentwire_store::{SessionId, StoreError};
 use bytes::Bytes;
-use tokio::sync::oneshot;
 
+use crate::session_events::GROUP;
 use crate::shares::Room;
+use crate::waiting::Waiter;
 
 /// What the writer does.
 #[derive(Debug)]
@@ -28,7 +29,15 @@ pub(crate) struct Write {
     pub(crate) size: usize,
     /// Its room there.
     pub(crate) room: Room,
-    pub(crate) done: oneshot::Sender<Result<(), StoreError>>,
+    pub(crate) waiter: Waiter,
+}
+
+impl Write {
+    /// Tells its sender. Its room is free then.
+    pub(crate) fn answer(self, result: Result<(), StoreError>) {
+        drop(self.room);
+        self.waiter.tell(result);
+    }
 }
 
 /// A change of a stream.
@@ -78,14 +87,11 @@ pub(crate) struct StreamLimits {
     pub(crate) session_streams: usize,
 }
 
-/// In how many streams those of a session that are listed are counted once.
-const COUNTED: u64 = 64;
-
 impl StreamLimits {
-    /// How many streams of a session stay in the list of them, where they are counted when this one is listed.
-    pub(crate) fn listed(&self, stream: u64) -> Option<i64> {
-        let listed = || i64::try_from(self.session_streams).unwrap_or(i64::MAX);
-        stream.is_multiple_of(COUNTED).then(listed)
+    /// How many groups of streams of a session stay in the list of them.
+    pub(crate) fn groups(&self) -> usize {
+        // Those at the beginning and at the end may be parts of groups.
+        self.session_streams / usize::try_from(GROUP).unwrap_or(usize::MAX) + 2
     }
 }
 

@@ -3,16 +3,19 @@
 use std::sync::Arc;
 
 use agentwire_store::{Durable, SessionId, StoreError};
-use tokio::sync::{mpsc, oneshot};
+use futures_util::FutureExt;
+use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use crate::error::{CircuitOpen, TimedOut};
+use crate::error::CircuitOpen;
 use crate::incomplete::Incomplete;
 use crate::keys::Keys;
 use crate::link::Link;
 use crate::message::{Change, Message, StreamLimits, Write};
+use crate::pipeline::EventPipeline;
 use crate::shares::Shares;
 use crate::slot::{SLOTS, slot};
+use crate::waiting::Waiting;
 use crate::writer::Writer;
 
 /// What an event counts in the queue beside its data, in bytes.
@@ -29,6 +32,7 @@ pub(crate) struct EventQueue {
     /// One for each part of a cluster's slots, so that a master that does not answer holds up its own events alone.
     senders: Vec<mpsc::UnboundedSender<Message>>,
     shares: Arc<Shares>,
+    waiting: Arc<Waiting>,
     /// The most bytes of a stream.
     stream_bytes: usize,
     incomplete: Incomplete,
@@ -58,17 +62,19 @@ impl EventQueue {
         let start = |_| {
             let (sender, receiver) = mpsc::unbounded_channel();
             let links = (of_events.clone(), link.clone());
-            let writer = Writer::new(links, keys.clone(), limits, incomplete.clone());
-            tokio::spawn(writer.run(receiver));
+            let pipeline = EventPipeline::new(links, keys.clone(), limits, incomplete.clone());
+            tokio::spawn(Writer::new(pipeline).run(receiver));
             sender
         };
         let senders = (0..writers).map(start).collect();
-        Self { link: link.clone(), senders, shares, stream_bytes: limits.bytes, incomplete }
+        let waiting = Waiting::new(link.timeout());
+        Self { link: link.clone(), senders, shares, waiting, stream_bytes: limits.bytes, incomplete }
     }
 
     pub(crate) fn write(&self, session: SessionId, stream: u64, change: Change) -> Durable {
         let size = change.bytes() + OVERHEAD;
-        let room = self.shares.take(session, size).filter(|_| size <= self.stream_bytes);
+        let now = Instant::now();
+        let room = self.shares.take(session, size, now.into_std()).filter(|_| size <= self.stream_bytes);
         let is_refused = self.refuses(session, stream, room.is_some(), &change);
         let Some(room) = room.filter(|_| !is_refused) else {
             return Durable::failed(StoreError::full(NoRoom {
@@ -76,24 +82,23 @@ impl EventQueue {
                 stream_bytes: self.stream_bytes,
             }));
         };
-        let (done, result) = oneshot::channel();
-        self.send(session, Message::Write(Write { session, stream, change, size, room, done }));
+        let (waiter, stored) = self.waiting.add(now);
+        self.send(session, Message::Write(Write { session, stream, change, size, room, waiter }));
         if self.link.is_open() {
             // It is stored when the engine is back. Its sender need not wait for the time-out.
             return Durable::failed(StoreError::away(CircuitOpen));
         }
-        let timeout = self.link.timeout();
-        let deadline = Instant::now() + timeout;
-        Durable::Later(Box::pin(async move {
-            match tokio::time::timeout_at(deadline, result).await {
-                Ok(Ok(result)) => result,
-                Ok(Err(_)) | Err(_) => Err(StoreError::away(TimedOut(timeout.as_millis()))),
-            }
-        }))
+        Durable::Later(Box::pin(
+            stored.map(|stored| stored.unwrap_or_else(|gone| Err(StoreError::away(gone)))),
+        ))
     }
 
     fn send(&self, session: SessionId, message: Message) {
-        _ = self.senders[slot(session) * self.senders.len() / SLOTS].send(message);
+        let index = match self.senders.len() {
+            1 => 0,
+            senders => slot(session) * senders / SLOTS,
+        };
+        _ = self.senders[index].send(message);
     }
 
     /// Returns whether a change of a stream finds no room, or one before it has found none.

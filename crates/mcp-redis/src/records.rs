@@ -168,7 +168,7 @@ impl SessionRecords for RedisStore {
         let (link, time) = (self.link.clone(), millis(time_to_live));
         let mut command = self.record_script(TOUCH, session);
         command.arg(time);
-        let of_owner = self.list_of(self.shares.owner(session).as_deref());
+        let of_owner = self.list_of(self.shares.caller(session).as_deref());
         async move {
             let is_there = link.run(&command).await? == Value::Int(1);
             if is_there {
@@ -200,7 +200,7 @@ impl SessionRecords for RedisStore {
         let mut pipeline = Pipeline::new();
         pipeline.cmd("UNLINK").arg(self.keys.record(session));
         pipeline.cmd("UNLINK").arg(self.keys.numbers(session));
-        let of_owner = self.list_of(self.shares.owner(session).as_deref());
+        let of_owner = self.list_of(self.shares.caller(session).as_deref());
         async move {
             let reply =
                 link.run_all(&pipeline).await?.into_iter().next().ok_or_else(|| unexpected("UNLINK"))?;
@@ -214,7 +214,7 @@ impl SessionRecords for RedisStore {
 
     fn delete_unused(&self, session: SessionId) -> BoxFuture<'static, Result<bool, StoreError>> {
         let (link, command) = (self.link.clone(), self.record_script(DELETE_UNUSED, session));
-        let of_owner = self.list_of(self.shares.owner(session).as_deref());
+        let of_owner = self.list_of(self.shares.caller(session).as_deref());
         async move {
             let is_deleted = link.run(&command).await? == Value::Int(1);
             if is_deleted {

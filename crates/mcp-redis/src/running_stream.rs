@@ -9,6 +9,7 @@ use redis::Cmd;
 use crate::message::StreamLimits;
 
 /// A stream that this node writes.
+#[derive(Debug)]
 pub(crate) struct RunningStream {
     /// Where it runs, as JSON.
     runs: Option<Bytes>,
@@ -21,8 +22,9 @@ pub(crate) struct RunningStream {
 }
 
 impl RunningStream {
-    pub(crate) fn new(runs: Option<Bytes>) -> Self {
-        Self { runs, places: VecDeque::new(), bytes: 0, is_trimmed: false, written: Instant::now() }
+    /// One to which this node writes `now` for the first time.
+    pub(crate) fn new(runs: Option<Bytes>, now: Instant) -> Self {
+        Self { runs, places: VecDeque::new(), bytes: 0, is_trimmed: false, written: now }
     }
 
     /// Its events are deleted. Later ones say where it runs.
@@ -33,7 +35,6 @@ impl RunningStream {
 
     /// The command that adds an event, and forgets the oldest beyond the limits.
     pub(crate) fn add(&mut self, key: String, place: u64, data: &Bytes, limits: StreamLimits) -> Cmd {
-        self.written = Instant::now();
         self.places.push_back((place, data.len()));
         self.bytes += data.len();
         let mut forgets = false;

@@ -1,9 +1,10 @@
 //! Bounds the events that this node has stored of one session.
 
-use std::collections::VecDeque;
-use std::time::Instant;
+use std::collections::{BTreeMap, VecDeque};
+use std::time::{Duration, Instant};
 
 use crate::message::StreamLimits;
+use crate::running_stream::RunningStream;
 
 /// What a stream takes in the engine beside its events, in bytes: a page of its list is allocated at once.
 pub(crate) const STREAM_COST: usize = 4608;
@@ -11,22 +12,28 @@ pub(crate) const STREAM_COST: usize = 4608;
 /// What a stream takes that is one event, in bytes: a string with its key, and an entry in the list of streams.
 pub(crate) const RESULT_COST: usize = 512;
 
-/// The streams of a session that this node has written, those first that were written to longest ago.
-#[derive(Debug)]
+/// How many streams are listed together. The group of a stream is its number divided by this.
+pub(crate) const GROUP: u64 = 64;
+
+/// Of so many streams and bytes one in this many is deleted together, so that few commands do it.
+const PART: usize = 64;
+
+/// The streams of a session that this node writes or has written.
+#[derive(Debug, Default)]
 pub(crate) struct SessionEvents {
     bytes: usize,
+    /// Their bytes, those first that were written to longest ago.
     streams: VecDeque<(u64, usize)>,
-    pub(crate) written: Instant,
+    /// Those that have not ended.
+    pub(crate) running: BTreeMap<u64, RunningStream>,
+    /// The groups that this node has listed, and when.
+    groups: BTreeMap<u64, Instant>,
+    written: Option<Instant>,
 }
 
 impl SessionEvents {
-    pub(crate) fn new() -> Self {
-        Self { bytes: 0, streams: VecDeque::new(), written: Instant::now() }
-    }
-
-    /// A stream, which may be a new one, takes so many bytes now. Returns the streams to be deleted so that all are within the limits.
+    /// A stream, which may be a new one, takes so many bytes. Returns the streams to be deleted so that all are within the limits.
     pub(crate) fn set(&mut self, stream: u64, is_new: bool, bytes: usize, limits: &StreamLimits) -> Vec<u64> {
-        self.written = Instant::now();
         // A new one is not looked for: a session has most of them for one result each.
         if !is_new
             && let Some(place) = self.streams.iter().rposition(|(other, _)| *other == stream)
@@ -37,28 +44,56 @@ impl SessionEvents {
         self.streams.push_back((stream, bytes));
         self.bytes += bytes;
         let mut deleted = Vec::new();
-        while (self.bytes > limits.session_bytes || self.streams.len() > limits.session_streams)
+        let (most_bytes, most_streams) = (limits.session_bytes, limits.session_streams);
+        if self.bytes <= most_bytes && self.streams.len() <= most_streams {
+            return deleted;
+        }
+        let (bytes, streams) = (most_bytes - most_bytes / PART, most_streams - most_streams / PART);
+        while (self.bytes > bytes || self.streams.len() > streams)
             && self.streams.len() > 1
             && let Some((oldest, bytes)) = self.streams.pop_front()
         {
             self.bytes -= bytes;
             deleted.push(oldest);
+            // One that runs goes on with what comes.
+            if let Some(running) = self.running.get_mut(&oldest) {
+                running.forget_all();
+            }
         }
         deleted
+    }
+
+    /// A stream is written to. Returns whether the list of the session has it. Otherwise it is to be listed.
+    pub(crate) fn list(&mut self, stream: u64, now: Instant, limits: &StreamLimits) -> bool {
+        let group = stream / GROUP;
+        self.written = Some(now);
+        let is_listed = |listed: &Instant| now.duration_since(*listed) <= limits.time / 2;
+        if self.groups.get(&group).is_some_and(is_listed) {
+            return true;
+        }
+        self.groups.insert(group, now);
+        if self.groups.len() > limits.groups() {
+            self.groups.pop_first();
+        }
+        false
+    }
+
+    /// Drops what is known of streams that have expired. Returns whether anything is left.
+    pub(crate) fn sweep(&mut self, now: Instant, time: Duration) -> bool {
+        self.running.retain(|_, running| now.duration_since(running.written) < time);
+        self.written.is_some_and(|written| now.duration_since(written) < time)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     #[test]
     fn the_streams_that_were_written_longest_ago_give_way() {
         let limits =
             StreamLimits { time: Duration::MAX, events: 1, bytes: 1, session_bytes: 100, session_streams: 4 };
-        let mut events = SessionEvents::new();
+        let mut events = SessionEvents::default();
         assert!(events.set(1, true, 40, &limits).is_empty());
         assert!(events.set(2, true, 40, &limits).is_empty());
         assert!(events.set(1, false, 50, &limits).is_empty(), "it replaces its 40");

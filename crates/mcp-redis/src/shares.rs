@@ -1,8 +1,9 @@
 //! Divides the room of the event queue among callers.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use agentwire_store::SessionId;
@@ -10,9 +11,6 @@ use agentwire_sync::Mutex;
 
 /// How many sessions are known at least before those that are not used are looked for.
 const FEW: usize = 1024;
-
-/// A caller. Those without a name have one share.
-type Owner = Option<Arc<str>>;
 
 /// The room of the queue. A caller may have as many bytes in it as are free, so it has half of the room at most, and leaves some to
 /// any other.
@@ -27,19 +25,28 @@ pub(crate) struct Shares {
 #[derive(Debug, Default)]
 struct Used {
     bytes: usize,
-    /// The callers that have bytes in the queue.
-    owners: HashMap<Owner, usize>,
-    /// The callers of sessions, and when each session was last used.
-    sessions: HashMap<SessionId, (Arc<str>, Instant)>,
-    /// With so many sessions, those that are not used are looked for.
+    /// That of the callers without a name.
+    unnamed: Arc<Share>,
+    callers: HashMap<Arc<str>, Arc<Share>>,
+    /// The shares of sessions, and when each session was last used.
+    sessions: HashMap<SessionId, (Arc<Share>, Instant)>,
+    /// With so many sessions or callers, those that are not used are looked for.
     sweep_at: usize,
+}
+
+/// What a caller has in the queue.
+#[derive(Debug, Default)]
+struct Share {
+    caller: Option<Arc<str>>,
+    /// Changed while `used` is locked.
+    bytes: AtomicUsize,
 }
 
 /// Room that is taken, until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Room {
     shares: Arc<Shares>,
-    owner: Owner,
+    share: Arc<Share>,
     bytes: usize,
 }
 
@@ -54,20 +61,22 @@ impl Shares {
     }
 
     /// A session of a caller is used at this node.
-    pub(crate) fn open(&self, session: SessionId, owner: Option<&str>) {
-        let Some(owner) = owner else { return };
+    pub(crate) fn open(&self, session: SessionId, caller: Option<&str>) {
+        let Some(caller) = caller else { return };
         let now = Instant::now();
         let used = &mut *self.used.lock();
-        used.sessions.insert(session, (owner.into(), now));
-        if used.sessions.len() >= used.sweep_at.max(FEW) {
+        let share = used.share(caller);
+        used.sessions.insert(session, (share, now));
+        if used.sessions.len().max(used.callers.len()) >= used.sweep_at.max(FEW) {
             used.sessions.retain(|_, (_, at)| now.duration_since(*at) <= self.time);
-            used.sweep_at = 2 * used.sessions.len();
+            used.callers.retain(|_, share| Arc::strong_count(share) > 1);
+            used.sweep_at = 2 * used.sessions.len().max(used.callers.len());
         }
     }
 
     /// The caller of a session that is used.
-    pub(crate) fn owner(&self, session: SessionId) -> Owner {
-        self.used.lock().owner(session)
+    pub(crate) fn caller(&self, session: SessionId) -> Option<Arc<str>> {
+        self.used.lock().share_of(session, Instant::now()).caller.clone()
     }
 
     /// A session has ended.
@@ -76,24 +85,38 @@ impl Shares {
     }
 
     /// Takes room for an event of a session; none where its caller has its share.
-    pub(crate) fn take(self: &Arc<Self>, session: SessionId, bytes: usize) -> Option<Room> {
+    pub(crate) fn take(self: &Arc<Self>, session: SessionId, bytes: usize, now: Instant) -> Option<Room> {
         let used = &mut *self.used.lock();
-        let owner = used.owner(session);
-        let of_owner = used.owners.get(&owner).map_or(bytes, |of_owner| of_owner + bytes);
-        if of_owner > self.limit.saturating_sub(used.bytes + bytes) {
+        let share = used.share_of(session, now).clone();
+        let of_caller = share.bytes.load(Relaxed) + bytes;
+        if of_caller > self.limit.saturating_sub(used.bytes + bytes) {
             return None;
         }
         used.bytes += bytes;
-        used.owners.insert(owner.clone(), of_owner);
-        Some(Room { shares: self.clone(), owner, bytes })
+        share.bytes.store(of_caller, Relaxed);
+        Some(Room { shares: self.clone(), share, bytes })
     }
 }
 
 impl Used {
-    fn owner(&mut self, session: SessionId) -> Owner {
-        let (owner, at) = self.sessions.get_mut(&session)?;
-        *at = Instant::now();
-        Some(owner.clone())
+    fn share(&mut self, caller: &str) -> Arc<Share> {
+        if let Some(share) = self.callers.get(caller) {
+            return share.clone();
+        }
+        let caller = Arc::<str>::from(caller);
+        let share = Arc::new(Share { caller: Some(caller.clone()), bytes: AtomicUsize::new(0) });
+        self.callers.insert(caller, share.clone());
+        share
+    }
+
+    fn share_of(&mut self, session: SessionId, now: Instant) -> &Arc<Share> {
+        match self.sessions.get_mut(&session) {
+            Some((share, at)) => {
+                *at = now;
+                share
+            }
+            None => &self.unnamed,
+        }
     }
 }
 
@@ -101,12 +124,7 @@ impl Drop for Room {
     fn drop(&mut self) {
         let used = &mut *self.shares.used.lock();
         used.bytes -= self.bytes;
-        if let Entry::Occupied(mut of_owner) = used.owners.entry(self.owner.take()) {
-            *of_owner.get_mut() -= self.bytes;
-            if *of_owner.get() == 0 {
-                of_owner.remove();
-            }
-        }
+        self.share.bytes.fetch_sub(self.bytes, Relaxed);
     }
 }
 
@@ -123,7 +141,7 @@ mod tests {
             session
         };
         let sessions = [Some("a"), Some("a"), Some("b"), None].map(session);
-        let take = |index: usize, bytes| shares.take(sessions[index], bytes);
+        let take = |index: usize, bytes| shares.take(sessions[index], bytes, Instant::now());
         let first: Vec<_> = (0..10).map_while(|number| take(number % 2, 100)).collect();
         assert_eq!(first.len(), 5, "two sessions of one caller have one share");
         assert!(take(2, 251).is_none() && take(3, 251).is_none());
@@ -134,7 +152,8 @@ mod tests {
         assert!(take(0, 312).is_some(), "what is left free is there again");
         drop((second, third));
         let used = shares.used.lock();
-        assert_eq!((used.bytes, used.owners.len(), used.sessions.len()), (0, 0, 3));
+        assert_eq!((used.bytes, used.callers.len(), used.sessions.len()), (0, 2, 3));
+        assert!(used.callers.values().chain([&used.unnamed]).all(|share| share.bytes.load(Relaxed) == 0));
     }
 
     #[test]
@@ -144,9 +163,16 @@ mod tests {
             shares.open(SessionId::random().unwrap(), Some("a"));
         }
         assert!(shares.used.lock().sessions.len() <= 2 * FEW);
+        // Callers whose sessions have ended are forgotten as well.
+        for number in 0..10 * FEW {
+            let session = SessionId::random().unwrap();
+            shares.open(session, Some(&number.to_string()));
+            shares.forget(session);
+        }
+        assert!(shares.used.lock().callers.len() <= 4 * FEW);
         let session = SessionId::random().unwrap();
         shares.open(session, Some("b"));
         shares.forget(session);
-        assert_eq!(shares.owner(session), None);
+        assert_eq!(shares.caller(session), None);
     }
 }

@@ -73,7 +73,11 @@ impl TryFrom<String> for SessionId {
 
 impl fmt::Display for SessionId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:032x}", self.0)
+        let text: [u8; 32] = std::array::from_fn(|place| {
+            let digit = (self.0 >> (124 - 4 * place)) & 0xf;
+            b"0123456789abcdef"[digit as usize]
+        });
+        f.write_str(str::from_utf8(&text).unwrap_or_default())
     }
 }
 

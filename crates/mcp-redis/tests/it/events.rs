@@ -173,17 +173,18 @@ async fn many_small_results_take_little_room() {
     for result in results {
         result.wait().await.unwrap();
     }
-    until(async || engine.keys().await.len() == 3001).await;
-    let each = memory().await.saturating_sub(before) / 3000;
+    // One in 64 of them is deleted together, and all have one list.
+    until(async || (2954..=3001).contains(&engine.keys().await.len())).await;
+    let each = memory().await.saturating_sub(before) / 2953;
     assert!(each < 512, "{each} bytes for each result");
     assert_eq!(replay(&store, session, 9000, 0).await, Replay::new(vec![event(9000, 1, "x")], Rest::Ended));
     assert_eq!(replay(&store, session, 9000, 1).await, Replay::new(Vec::new(), Rest::Ended));
     assert_eq!(replay(&store, session, 1, 0).await.rest, Rest::Unknown);
-    // The list of them is trimmed once in 64 streams.
+    // They are listed in groups of 64.
     let list = format!("test:{{{session}}}:x");
     let listed: u64 =
         redis::cmd("ZCARD").arg(list).query_async(&mut engine.connection().await).await.unwrap();
-    assert!(listed < 3064, "{listed}");
+    assert_eq!(listed, 3000 / 64 + 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -246,7 +247,9 @@ async fn every_key_expires_and_a_session_is_forgotten_whole() {
     assert_eq!(keys.len(), 2 * 72);
     for key in keys {
         let left: i64 = redis::cmd("PTTL").arg(&key).query_async(&mut connection).await.unwrap();
-        assert!(left > 3_000_000 && left <= 3_600_000, "{key} {left}");
+        // The list of streams outlives each of them.
+        let time = if key.ends_with(":x") { 7_200_000 } else { 3_600_000 };
+        assert!(left > time - 600_000 && left <= time, "{key} {left}");
     }
     store.forget(session);
     until(async || engine.keys().await.len() == 72).await;

@@ -1,7 +1,9 @@
 //! The store of events, and the node whose streams it has. Catches the panics of a store.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 
 use agentwire_jsonrpc::RequestId;
 use agentwire_store::{Durable, Event, EventId, EventStore, Node, Replay, Runs, SessionId, StoreError};
@@ -38,21 +40,22 @@ impl GuardedStore {
         guard(|| self.events.open(session, caller.name().as_deref()));
     }
 
-    /// Stores that a stream runs at this node. Nothing to do where no other node asks for that.
-    pub(crate) fn begin(&self, session: SessionId, stream: u64, requests: &[RequestId]) -> Durable {
-        let Some(node) = &self.node else { return Durable::Now };
-        durable(|| self.events.begin(session, stream, Runs::new(node.id(), requests.to_vec())))
+    /// Stores that a stream runs at this node. Nothing to do where no other node asks for that. None where nothing is to wait for.
+    pub(crate) fn begin(&self, session: SessionId, stream: u64, requests: &[RequestId]) -> Option<Stored> {
+        let node = self.node.as_ref()?;
+        stored(|| self.events.begin(session, stream, Runs::new(node.id(), requests.to_vec())))
     }
 
-    pub(crate) fn append(&self, session: SessionId, event: Event, is_last: bool) -> Durable {
-        durable(|| self.events.append(session, event, is_last))
+    /// Stores an event. None where it is durable already.
+    pub(crate) fn append(&self, session: SessionId, event: Event, is_last: bool) -> Option<Stored> {
+        stored(|| self.events.append(session, event, is_last))
     }
 
     /// Stores that a stream has ended without a last event. Nothing to do where no other node asks for that.
     pub(crate) fn end(&self, session: SessionId, stream: u64) {
         if self.node.is_some() {
             // The store completes it, and there is nothing to send that waits for it.
-            let _later = durable(|| self.events.end(session, stream));
+            let _later = stored(|| self.events.end(session, stream));
         }
     }
 
@@ -62,7 +65,7 @@ impl GuardedStore {
         after: EventId,
         limit: usize,
     ) -> BoxFuture<'static, Result<Replay, StoreError>> {
-        caught(guard(|| self.events.replay(session, after, limit)))
+        caught(|| self.events.replay(session, after, limit)).boxed()
     }
 
     pub(crate) fn take_over(
@@ -71,7 +74,7 @@ impl GuardedStore {
         stream: u64,
         last: Option<Bytes>,
     ) -> BoxFuture<'static, Result<bool, StoreError>> {
-        caught(guard(|| self.events.take_over(session, stream, last)))
+        caught(|| self.events.take_over(session, stream, last)).boxed()
     }
 
     pub(crate) fn forget(&self, session: SessionId) {
@@ -84,24 +87,38 @@ fn guard<T>(call: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(call)).ok()
 }
 
-fn durable(call: impl FnOnce() -> Durable) -> Durable {
+/// What a store does, where that is to be waited for.
+fn stored(call: impl FnOnce() -> Durable) -> Option<Stored> {
     match guard(call) {
-        Some(Durable::Now) => Durable::Now,
-        Some(Durable::Later(later)) => Durable::Later(caught(Some(later))),
-        None => Durable::failed(panicked()),
+        Some(Durable::Now) => None,
+        Some(Durable::Later(later)) => Some(Caught(Some(later))),
+        None => Some(Caught(None)),
     }
 }
 
-/// A future whose panic is an error.
-fn caught<T: Send + 'static>(
-    future: Option<BoxFuture<'static, Result<T, StoreError>>>,
-) -> BoxFuture<'static, Result<T, StoreError>> {
-    match future {
-        Some(future) => AssertUnwindSafe(future)
-            .catch_unwind()
-            .map(|result| result.unwrap_or_else(|_| Err(panicked())))
-            .boxed(),
-        None => std::future::ready(Err(panicked())).boxed(),
+fn caught<T>(call: impl FnOnce() -> BoxFuture<'static, Result<T, StoreError>>) -> Caught<T> {
+    Caught(guard(call))
+}
+
+/// Completes when the store has done something. A panic of the store is an error.
+pub(crate) struct Caught<T>(Option<BoxFuture<'static, Result<T, StoreError>>>);
+
+/// Completes when the store has an event.
+pub(crate) type Stored = Caught<()>;
+
+impl<T> Future for Caught<T> {
+    type Output = Result<T, StoreError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let result = match &mut self.0 {
+            Some(future) => match guard(|| future.poll_unpin(cx)) {
+                Some(result) => ready!(result),
+                None => Err(panicked()),
+            },
+            None => Err(panicked()),
+        };
+        self.0 = None;
+        Poll::Ready(result)
     }
 }
 

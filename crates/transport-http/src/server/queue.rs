@@ -1,6 +1,7 @@
 //! Queues response bytes: small pieces are joined in one buffer, pieces that need no copy stay as they are.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use bytes::Bytes;
 
@@ -19,6 +20,22 @@ pub(crate) struct Queue {
     len: usize,
     /// How many bytes of `tail` are counted in `len`.
     counted: usize,
+}
+
+/// What is added behind it is joined to it.
+impl From<Vec<u8>> for Queue {
+    fn from(text: Vec<u8>) -> Self {
+        let len = text.len();
+        Self { pieces: VecDeque::new(), tail: text, len, counted: len }
+    }
+}
+
+impl From<Bytes> for Queue {
+    fn from(piece: Bytes) -> Self {
+        let mut queue = Self::default();
+        queue.push(piece);
+        queue
+    }
 }
 
 impl Queue {
@@ -67,6 +84,15 @@ impl Queue {
         Some(piece)
     }
 
+    /// The only piece, if there is one and it can be sent at once.
+    pub(crate) fn into_one(mut self) -> Result<Bytes, Self> {
+        let is_one = self.pieces.len() + usize::from(!self.tail.is_empty()) == 1;
+        if !is_one || self.len > STRIDE {
+            return Err(self);
+        }
+        Ok(self.pop().unwrap_or_default())
+    }
+
     /// Takes at most `limit` bytes of the first piece.
     pub(crate) fn pop_some(&mut self, limit: usize) -> Option<Bytes> {
         let mut piece = self.pop()?;
@@ -78,12 +104,15 @@ impl Queue {
         Some(piece)
     }
 
-    /// Drops so many bytes of the first piece.
-    pub(crate) fn advance(&mut self, bytes: usize) {
+    /// Drops a range of the bytes of the first piece.
+    pub(crate) fn cut(&mut self, range: Range<usize>) {
         if let Some(mut piece) = self.pop() {
-            let _dropped = piece.split_to(bytes.min(piece.len()));
-            self.len += piece.len();
-            self.pieces.push_front(piece);
+            let mut rest = piece.split_off(range.start.min(piece.len()));
+            let _dropped = rest.split_to(range.len().min(rest.len()));
+            for piece in [rest, piece].into_iter().filter(|piece| !piece.is_empty()) {
+                self.len += piece.len();
+                self.pieces.push_front(piece);
+            }
         }
     }
 

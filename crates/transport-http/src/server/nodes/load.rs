@@ -21,7 +21,7 @@ use crate::server::record_limits::record_size;
 use crate::server::refusal::Refusal;
 use crate::server::resources::Resources;
 use crate::server::sealed_sessions::SealedContent;
-use crate::server::session::{NUMBERS, Session};
+use crate::server::session::Session;
 use crate::server::{Head, Principal};
 
 /// Returns the session that a request names, loaded where this node does not have it.
@@ -223,10 +223,10 @@ async fn prepare(resources: &Resources, session: &Session) -> Result<(), NotLoad
     let (id, records) = (session.id(), &node.stores().records);
     let record = shared.record.lock().clone();
     let used = async { if record.version > 0 { Ok(false) } else { records.update(id, record).await } };
+    let touched = records.touch(id, resources.config.idle);
+    let numbers = records.take_streams(id, shared.numbers_to_take());
     let (is_noted, is_there, block) =
-        future::try_join3(used, records.touch(id, resources.config.idle), records.take_streams(id, NUMBERS))
-            .await
-            .map_err(|_| NotLoaded::Store)?;
+        future::try_join3(used, touched, numbers).await.map_err(|_| NotLoaded::Store)?;
     let block = block.filter(|_| is_there).ok_or(NotLoaded::Unknown)?;
     if is_noted {
         shared.record.lock().version += 1;

@@ -12,7 +12,7 @@ use crate::server::endpoint_core::EndpointCore;
 use crate::server::nodes::message::text;
 use crate::server::refusal::Refusal;
 use crate::server::resources::Resources;
-use crate::server::session::{NUMBERS, Session};
+use crate::server::session::Session;
 use crate::server::{Caller, EndpointConfig, Principal};
 
 /// The record of a session that a message opens.
@@ -55,7 +55,7 @@ pub(crate) async fn create(resources: Arc<Resources>, session: Arc<Session>) -> 
         records.delete_unused(id).await?;
         return Err(StoreError::away("the session has ended"));
     }
-    let block = records.take_streams(id, NUMBERS).await?;
+    let block = records.take_streams(id, shared.numbers_to_take()).await?;
     shared.add_numbers(block);
     Ok(())
 }
@@ -71,7 +71,7 @@ pub(crate) fn take_numbers(core: &Arc<EndpointCore>, session: &Arc<Session>) {
         let Some((node, shared)) = core_of_job.resources.config.shared_node().zip(session.shared()) else {
             return;
         };
-        match node.stores().records.take_streams(session.id(), NUMBERS).await {
+        match node.stores().records.take_streams(session.id(), shared.numbers_to_take()).await {
             Ok(Some(block)) => shared.add_numbers(Some(block)),
             // The session has ended at another node.
             Ok(None) => {

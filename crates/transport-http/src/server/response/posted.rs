@@ -146,7 +146,9 @@ impl Waiting {
                     return Poll::Ready(Err(core.unserved_refusal().under(self.id.clone())));
                 }
             }
-            if let HeadDelay::Polls(polls @ 1..) = &mut self.head_delay {
+            if let HeadDelay::Polls(polls @ 1..) = &mut self.head_delay
+                && !reader.waits_for_store()
+            {
                 *polls -= 1;
                 cx.waker().wake_by_ref();
             }

@@ -1,7 +1,7 @@
 //! Writes the events of a response, and gives them to the store that replays them.
 
 use agentwire_jsonrpc::Frame;
-use agentwire_store::{Durable, Event, EventId, SessionId};
+use agentwire_store::{Event, EventId, SessionId};
 use bytes::Bytes;
 
 use crate::server::EndpointConfig;
@@ -85,10 +85,10 @@ impl ResponseStream {
             let id = EventId::new(self.number, state.place);
             store.append(session, Event::new(id, text.slice(start..end)), true)
         });
-        if let Some(Durable::Later(stored)) = stored {
+        if let Some(Some(stored)) = stored {
             state.phase = Phase::Stream;
-            state.queue.push(text.slice(..begin));
-            state.hold(stored, id_len, text[begin..].to_vec());
+            // What precedes it waits as well: one piece has it all.
+            state.hold(stored, begin..begin + id_len, text.into());
         } else {
             state.phase = Phase::Event(text);
         }
@@ -136,10 +136,10 @@ impl ResponseStream {
         let stored = remember.zip(data).map(|((session, store), data)| {
             store.append(session, Event::new(EventId::new(self.number, place), data), is_last)
         });
-        if let Some(Durable::Later(stored)) = stored {
+        if let Some(Some(stored)) = stored {
             if answers > 0 && state.attached {
                 let text = state.end_of_queue().tail().split_off(begin);
-                state.hold(stored, id_len, text);
+                state.hold(stored, 0..id_len, text.into());
             } else {
                 state.note(stored);
             }
@@ -158,7 +158,7 @@ impl ResponseStream {
         if !state.begun && self.number > 0 && config.is_shared() {
             let Some((session, store)) = self.session.zip(config.store.as_ref()) else { return };
             state.begun = true;
-            if let Durable::Later(stored) = store.begin(session, self.number, &self.requests) {
+            if let Some(stored) = store.begin(session, self.number, &self.requests) {
                 state.note(stored);
             }
         }

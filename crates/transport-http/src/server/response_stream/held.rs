@@ -1,16 +1,14 @@
 //! The part of a stream that waits until the store has its events.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::task::{Context, Poll};
 
 use agentwire_store::StoreError;
 use futures::FutureExt;
-use futures::future::BoxFuture;
 
+pub(super) use crate::server::guarded_store::Stored;
 use crate::server::queue::Queue;
-
-/// Completes when the store has an event.
-pub(super) type Stored = BoxFuture<'static, Result<(), StoreError>>;
 
 /// Another node has ended the stream.
 pub(super) struct TakenOver;
@@ -19,7 +17,9 @@ pub(super) struct TakenOver;
 /// in the store when it resumes the stream, wherever that is.
 #[derive(Default)]
 pub(super) struct Held {
-    parts: VecDeque<Part>,
+    /// The first part. Few streams have more of them at a time.
+    first: Option<Part>,
+    rest: VecDeque<Part>,
     /// The newest event that the store was given, unless it is that of the last part.
     newest: Option<Stored>,
 }
@@ -27,23 +27,23 @@ pub(super) struct Held {
 /// A result, and what follows it up to the next result.
 struct Part {
     stored: Stored,
-    /// The length of the line at its beginning that has the event's id.
-    id_len: usize,
+    /// The line that has the event's id, in the bytes at its beginning.
+    id: Range<usize>,
     bytes: Queue,
 }
 
 impl Held {
     pub(super) fn is_empty(&self) -> bool {
-        self.parts.is_empty()
+        self.first.is_none()
     }
 
     pub(super) fn len(&self) -> usize {
-        self.parts.iter().map(|part| part.bytes.len()).sum()
+        self.first.iter().chain(&self.rest).map(|part| part.bytes.len()).sum()
     }
 
     /// The end of the stream. None where nothing waits.
     pub(super) fn last(&mut self) -> Option<&mut Queue> {
-        self.parts.back_mut().map(|part| &mut part.bytes)
+        self.rest.back_mut().or(self.first.as_mut()).map(|part| &mut part.bytes)
     }
 
     /// Notes an event for which nothing waits.
@@ -51,36 +51,38 @@ impl Held {
         self.newest = Some(stored);
     }
 
-    /// Adds the beginning of an event that waits until it is stored.
-    pub(super) fn push(&mut self, stored: Stored, id_len: usize, text: Vec<u8>) {
+    /// Adds the beginning of an event that waits until it is stored. `id` is the line in it that has the event's id.
+    pub(super) fn push(&mut self, stored: Stored, id: Range<usize>, bytes: Queue) {
         self.newest = None;
-        let mut bytes = Queue::default();
-        *bytes.tail() = text;
-        bytes.grown();
-        self.parts.push_back(Part { stored, id_len, bytes });
+        let part = Part { stored, id, bytes };
+        match &self.first {
+            None => self.first = Some(part),
+            Some(_) => self.rest.push_back(part),
+        }
     }
 
     /// Takes what completes when the store has the newest event.
     pub(super) fn take_newest(&mut self) -> Option<Stored> {
-        self.newest.take().or_else(|| self.parts.pop_back().map(|part| part.stored))
+        let mut last = || self.rest.pop_back().or_else(|| self.first.take());
+        self.newest.take().or_else(|| last().map(|part| part.stored))
     }
 
     /// Drops the bytes.
     pub(super) fn clear(&mut self) {
         self.newest = self.take_newest();
-        self.parts.clear();
+        (self.first, self.rest) = (None, VecDeque::new());
     }
 
     /// Moves what need not wait any more to `ready`. An event that the store has not taken goes without its id, because no client
     /// can resume the stream there.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>, ready: &mut Queue) -> Poll<Result<(), TakenOver>> {
-        while let Some(part) = self.parts.front_mut() {
+        while let Some(part) = &mut self.first {
             let Poll::Ready(stored) = part.stored.poll_unpin(cx) else { return Poll::Pending };
-            let Some(mut part) = self.parts.pop_front() else { break };
+            let Some(mut part) = std::mem::replace(&mut self.first, self.rest.pop_front()) else { break };
             match stored {
                 Ok(()) => {}
                 Err(StoreError::TakenOver) => return Poll::Ready(Err(TakenOver)),
-                Err(_) => part.bytes.advance(part.id_len),
+                Err(_) => part.bytes.cut(part.id),
             }
             ready.append(part.bytes);
         }

@@ -4,9 +4,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use agentwire_store::StoreError;
 use bytes::Bytes;
-use futures::future::BoxFuture;
 use http::StatusCode;
 
 use crate::server::AnswerForm;
@@ -15,6 +13,7 @@ use crate::server::queue::{Queue, STRIDE};
 use crate::server::quota::{MIN_COST, Reservation};
 use crate::server::resources::Resources;
 use crate::server::response_stream::ResponseStream;
+use crate::server::response_stream::held::Stored;
 use crate::server::response_stream::state::{Cut, Phase, StreamState, set, wake};
 use crate::server::text::Text;
 
@@ -22,7 +21,7 @@ use crate::server::text::Text;
 pub(crate) enum ResponseForm {
     /// One JSON text.
     Json(StatusCode, Text, Option<Reservation>),
-    /// The only event of a stream.
+    /// All events of a stream in one piece.
     Event(Bytes, Option<Reservation>),
     /// All events of a stream.
     Events(Queue, Option<Reservation>),
@@ -50,7 +49,7 @@ pub(crate) struct ResumedStream {
     /// The place of the last event that the reader does not find here.
     pub(crate) place: u64,
     /// Completes when the store has that event. None where it has it.
-    pub(crate) stored: Option<BoxFuture<'static, Result<(), StoreError>>>,
+    pub(crate) stored: Option<Stored>,
 }
 
 /// Reads a response stream. Dropping it means that the client has left.
@@ -119,9 +118,7 @@ impl StreamReader {
     /// The form of the response, once it is known. With `now` it becomes a stream if nothing is queued.
     pub(crate) fn poll_form(&mut self, cx: &mut Context<'_>, now: bool) -> Poll<ResponseForm> {
         let mut state = self.stream.lock();
-        // All that comes is one event, so one write has it with the head once the store has it.
-        let is_one = state.ended && state.place == 1 && state.is_held();
-        let waits = is_one && self.poll_held(&mut state, cx).is_pending();
+        let waits = state.holds_only_event() && self.poll_held(&mut state, cx).is_pending();
         if !waits && let Some(form) = self.decide(&mut state, now) {
             return Poll::Ready(form);
         }
@@ -129,6 +126,11 @@ impl StreamReader {
         drop(state);
         self.register();
         Poll::Pending
+    }
+
+    /// Whether the form is known once the store has the only event.
+    pub(crate) fn waits_for_store(&self) -> bool {
+        self.stream.lock().holds_only_event()
     }
 
     /// Ready when no bytes wait for the store, or the stream has another reader.
@@ -157,7 +159,11 @@ impl StreamReader {
             }
             Phase::Event(event) => ResponseForm::Event(std::mem::take(event), state.reservation.take()),
             Phase::Stream if ended && !is_held => {
-                ResponseForm::Events(std::mem::take(&mut state.queue), state.reservation.take())
+                let reservation = state.reservation.take();
+                match std::mem::take(&mut state.queue).into_one() {
+                    Ok(event) => ResponseForm::Event(event, reservation),
+                    Err(events) => ResponseForm::Events(events, reservation),
+                }
             }
             Phase::Stream => ResponseForm::Stream,
             Phase::Undecided if ended => ResponseForm::Unanswered,
@@ -245,6 +251,8 @@ impl Drop for StreamReader {
         let mut state = self.stream.lock();
         if state.generation == self.generation {
             state.leave();
+            // The waker of the reader is its own.
+            let _reader = state.reader.take();
             wake(state, StreamState::all);
         }
     }

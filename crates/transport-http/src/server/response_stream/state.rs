@@ -2,6 +2,7 @@
 //! wakers.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::MutexGuard;
 use std::task::{Context, Poll, Waker};
 
@@ -200,6 +201,11 @@ impl StreamState {
         self.held.as_ref().is_some_and(|held| !held.is_empty())
     }
 
+    /// Whether all that comes is one event, which waits for the store: one write has it with the head of the response afterwards.
+    pub(super) fn holds_only_event(&self) -> bool {
+        self.ended && self.place == 1 && self.is_held()
+    }
+
     /// The queue to which further bytes go.
     pub(super) fn end_of_queue(&mut self) -> &mut Queue {
         match self.held.as_mut().and_then(|held| held.last()) {
@@ -208,10 +214,10 @@ impl StreamState {
         }
     }
 
-    /// Adds the beginning of an event that waits until it is stored. `id_len` is the length of the line with its id.
+    /// Adds the beginning of an event that waits until it is stored. `id` is the line in it that has the event's id.
     #[cold]
-    pub(super) fn hold(&mut self, stored: Stored, id_len: usize, text: Vec<u8>) {
-        self.held.get_or_insert_default().push(stored, id_len, text);
+    pub(super) fn hold(&mut self, stored: Stored, id: Range<usize>, bytes: Queue) {
+        self.held.get_or_insert_default().push(stored, id, bytes);
     }
 
     /// Notes an event for which nothing waits, so that one who resumes the stream can wait for it.

@@ -30,7 +30,7 @@ use crate::server::session::sealed::SealedSession;
 use crate::server::session::state::{SessionState, answers_to};
 use crate::server::{AnswerForm, Caller, EndpointConfig, Head, Principal};
 
-pub(crate) use shared::{NUMBERS, SharedSession, WaitingAnswer};
+pub(crate) use shared::{SharedSession, WaitingAnswer};
 
 #[derive(Debug)]
 pub(crate) struct Session {

@@ -13,8 +13,11 @@ use crate::server::quota::{QuotaExceeded, Reservation};
 use crate::server::record_limits::record_size;
 use crate::server::session::delivery::Delivery;
 
-/// How many numbers a node takes at once for the streams of a session.
-pub(crate) const NUMBERS: u64 = 64;
+/// How many numbers a node takes at first for the streams of a session. Each further time it takes twice as many.
+const NUMBERS: u64 = 64;
+
+/// How many it takes at most.
+const MOST_NUMBERS: u64 = 1024;
 
 /// With so few numbers left the next are taken.
 const FEW: u64 = 16;
@@ -69,6 +72,8 @@ struct AnswerQueue {
 struct Numbers {
     present: Range<u64>,
     next: Range<u64>,
+    /// How many were taken the last time.
+    taken: u64,
     /// The store could not be reached for more.
     away: bool,
 }
@@ -183,11 +188,17 @@ impl SharedSession {
         few && !self.taking.swap(true, Ordering::SeqCst)
     }
 
+    /// How many numbers are taken next.
+    pub(crate) fn numbers_to_take(&self) -> u64 {
+        (2 * self.numbers.lock().taken).clamp(NUMBERS, MOST_NUMBERS)
+    }
+
     /// Adds numbers that were taken, none where the store is away.
     pub(crate) fn add_numbers(&self, block: Option<StreamBlock>) {
         let mut numbers = self.numbers.lock();
         numbers.away = block.is_none();
         if let Some(block) = block {
+            numbers.taken = block.end.saturating_sub(block.start);
             numbers.next = block;
         }
         drop(numbers);

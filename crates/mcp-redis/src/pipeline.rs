@@ -1,0 +1,303 @@
+//! Writes what is prepared: many commands in one pipeline, again where the engine was away.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use agentwire_store::{SessionId, StoreError};
+use agentwire_sync::Mutex;
+use bytes::Bytes;
+use futures_util::future::join_all;
+use redis::{Cmd, Pipeline, RedisResult, Value};
+
+use crate::entry::{self, END, is_only_event};
+use crate::error::{is_silent, store_error};
+use crate::incomplete::Incomplete;
+use crate::keys::Keys;
+use crate::last_event;
+use crate::link::Link;
+use crate::message::{Change, StreamLimits, Write, millis};
+use crate::pace::Pace;
+use crate::session_events::GROUP;
+
+/// The engine answers, but an event takes it longer than the longest time.
+#[derive(Debug, thiserror::Error)]
+#[error("the connection to the engine is too slow for an event of {0} bytes")]
+struct TooSlow(usize);
+
+/// Sends writes to the engine, those of a stream in their order.
+pub(crate) struct EventPipeline {
+    /// The connection for events: nothing else waits behind them.
+    pub(crate) link: Arc<Link>,
+    /// The connection for commands, which tells whether the engine answers.
+    commands: Arc<Link>,
+    pub(crate) keys: Keys,
+    pub(crate) limits: StreamLimits,
+    pub(crate) incomplete: Incomplete,
+    pace: Mutex<Pace>,
+}
+
+/// A write whose command is made.
+pub(crate) struct Pending {
+    pub(crate) write: Write,
+    pub(crate) command: Cmd,
+    /// Whether the list of its session has its stream.
+    pub(crate) is_listed: bool,
+    /// Whether an attempt failed after which it may be done.
+    pub(crate) is_repeated: bool,
+}
+
+impl EventPipeline {
+    pub(crate) fn new(
+        (link, commands): (Arc<Link>, Arc<Link>),
+        keys: Keys,
+        limits: StreamLimits,
+        incomplete: Incomplete,
+    ) -> Self {
+        let pace = Mutex::new(Pace::new());
+        Self { link, commands, keys, limits, incomplete, pace }
+    }
+
+    /// Sends writes. Returns those that are to be repeated.
+    pub(crate) async fn attempt(&self, pending: Vec<Pending>) -> Vec<Pending> {
+        if !self.link.is_cluster() {
+            return self.attempt_group(pending).await;
+        }
+        let mut groups: Vec<Vec<Pending>> = Vec::new();
+        let mut by_session = HashMap::new();
+        for pending in pending {
+            let group = *by_session.entry(pending.write.session).or_insert_with(|| {
+                groups.push(Vec::new());
+                groups.len() - 1
+            });
+            groups[group].push(pending);
+        }
+        join_all(groups.into_iter().map(|group| self.attempt_group(group)))
+            .await
+            .into_iter()
+            .flatten()
+            .collect()
+    }
+
+    /// Sends writes in parts, one after the other, so that each part that passes is done. Returns those that are to be repeated.
+    async fn attempt_group(&self, mut left: Vec<Pending>) -> Vec<Pending> {
+        let mut repeated = Vec::new();
+        while !left.is_empty() {
+            let count = self.pace.lock().count(left.iter().map(|pending| pending.write.size));
+            let rest = left.split_off(count);
+            match self.attempt_part(std::mem::replace(&mut left, rest)).await {
+                Ok(part) => repeated.extend(part),
+                Err(part) => {
+                    repeated.extend(part);
+                    repeated.append(&mut left);
+                }
+            }
+        }
+        repeated
+    }
+
+    /// Sends writes together. Returns those that are to be repeated, as an error where the engine did not answer.
+    async fn attempt_part(&self, mut group: Vec<Pending>) -> Result<Vec<Pending>, Vec<Pending>> {
+        let mut pipeline = Pipeline::with_capacity(group.len());
+        for pending in &mut group {
+            pipeline.add_command(std::mem::take(&mut pending.command));
+        }
+        self.add_expiries(&group, &mut pipeline);
+        let timeout = self.link.timeout();
+        let (patience, is_longest) = self.pace.lock().next_timeout(timeout);
+        let answered = is_longest && group.len() == 1 && self.answers(&group).await;
+        let sent = Instant::now();
+        match self.link.run_all_within(&pipeline, patience).await {
+            Ok(replies) => {
+                self.pace.lock().succeed(sent.elapsed() < timeout);
+                Ok(self.finish_all(group, replies, &pipeline).await)
+            }
+            Err(error) if is_silent(&error) && self.is_too_slow(&group, answered).await => {
+                for Pending { write, .. } in group {
+                    let error = StoreError::full(TooSlow(write.size));
+                    self.lose(write, error);
+                }
+                Ok(Vec::new())
+            }
+            Err(StoreError::Away(_)) => {
+                for (pending, command) in group.iter_mut().zip(pipeline.cmd_iter()) {
+                    (pending.command, pending.is_repeated) = (command.clone(), true);
+                }
+                // The queue stays bounded: these count until they are written.
+                Err(group)
+            }
+            Err(error) => {
+                for pending in group {
+                    pending.write.answer(Err(StoreError::damaged(error.to_string())));
+                }
+                Ok(Vec::new())
+            }
+        }
+    }
+
+    /// A pipeline had no answer in its time. Returns whether a message that was alone in it never passes: in the longest time it has
+    /// not, and the engine `answered` before that and answers now. Otherwise the engine is asked so often that one that is away counts
+    /// as away.
+    async fn is_too_slow(&self, group: &[Pending], answered: bool) -> bool {
+        self.pace.lock().fail(group.len() == 1);
+        let is_too_slow = answered && self.answers(group).await;
+        if !is_too_slow {
+            self.commands.probe();
+        }
+        is_too_slow
+    }
+
+    /// Asks whether the engine answers for the keys of these writes.
+    async fn answers(&self, group: &[Pending]) -> bool {
+        let Some(Pending { write, .. }) = group.first() else { return false };
+        let key = self.keys.stream(write.session, write.stream);
+        self.commands.run(redis::cmd("EXISTS").arg(key)).await.is_ok()
+    }
+
+    /// A write cannot be done.
+    fn lose(&self, write: Write, error: StoreError) {
+        if !write.change.is_last() {
+            self.incomplete.add(write.session, write.stream);
+        }
+        self.unlink(write.session, &[write.stream]);
+        write.answer(Err(error));
+    }
+
+    /// Deletes streams of a session.
+    pub(crate) fn unlink(&self, session: SessionId, streams: &[u64]) {
+        if streams.is_empty() {
+            return;
+        }
+        let mut command = redis::cmd("UNLINK");
+        streams.iter().for_each(|stream| _ = command.arg(self.keys.stream(session, *stream)));
+        let link = self.link.clone();
+        tokio::spawn(async move { link.run(&command).await });
+    }
+
+    /// Each stream of a batch expires from now, and is listed with its session where it is not yet.
+    fn add_expiries(&self, group: &[Pending], pipeline: &mut Pipeline) {
+        let time = millis(self.limits.time);
+        let mut seen = Vec::new();
+        for Pending { write: Write { session, stream, change, .. }, is_listed, .. } in group {
+            if !is_listed {
+                let (list, group) = (self.keys.streams(*session), stream / GROUP);
+                pipeline.cmd("ZADD").arg(&list).arg(group).arg(group);
+                let last = -1 - i64::try_from(self.limits.groups()).unwrap_or(i64::MAX - 1);
+                pipeline.cmd("ZREMRANGEBYRANK").arg(&list).arg(0).arg(last);
+                // A stream of the group may be written to for half that time yet.
+                pipeline.cmd("PEXPIRE").arg(list).arg(time.saturating_mul(2));
+            }
+            // A last event says by itself when it expires.
+            if !matches!(change, Change::Last { .. }) && !seen.contains(&(session, stream)) {
+                seen.push((session, stream));
+                pipeline.cmd("PEXPIRE").arg(self.keys.stream(*session, *stream)).arg(time);
+            }
+        }
+    }
+
+    /// Tells the senders of writes what the engine has replied to a pipeline that begins with theirs. Returns those that are to be
+    /// repeated.
+    async fn finish_all(
+        &self,
+        group: Vec<Pending>,
+        replies: Vec<RedisResult<Value>>,
+        pipeline: &Pipeline,
+    ) -> Vec<Pending> {
+        // A cluster's connection repeats commands by itself.
+        let is_repeated = self.link.is_cluster();
+        let mut others = Vec::new();
+        for ((mut pending, reply), command) in group.into_iter().zip(replies).zip(pipeline.cmd_iter()) {
+            if reply.is_ok() && !pending.is_refused(&reply) {
+                pending.write.answer(Ok(()));
+            } else {
+                pending.command = command.clone();
+                let may_be_done = pending.is_repeated || is_repeated;
+                others.push(self.finish(pending, reply, may_be_done));
+            }
+        }
+        join_all(others).await.into_iter().flatten().collect()
+    }
+
+    async fn finish(
+        &self,
+        mut pending: Pending,
+        reply: RedisResult<Value>,
+        may_be_done: bool,
+    ) -> Option<Pending> {
+        let result = if !pending.is_refused(&reply) {
+            reply.map(drop).map_err(store_error)
+        } else if matches!(pending.write.change, Change::End) {
+            Ok(())
+        } else {
+            match self.is_done(&mut pending, matches!(reply, Ok(Value::Nil)), may_be_done).await {
+                Ok(true) => Ok(()),
+                Ok(false) => Err(StoreError::TakenOver),
+                Err(_) => {
+                    pending.is_repeated = true;
+                    return Some(pending);
+                }
+            }
+        };
+        match result {
+            Err(error @ (StoreError::Full(_) | StoreError::Damaged(_))) => self.lose(pending.write, error),
+            result => pending.write.answer(result),
+        }
+        None
+    }
+
+    /// Returns whether a write that was refused is done nevertheless. `is_there` says that the stream of an only event is there already,
+    /// maybe without an event.
+    async fn is_done(
+        &self,
+        pending: &mut Pending,
+        is_there: bool,
+        may_be_done: bool,
+    ) -> Result<bool, StoreError> {
+        if may_be_done && self.is_stored(&pending.write).await? {
+            return Ok(true);
+        }
+        let Write { session, stream, change: Change::Last { place, data }, .. } = &pending.write else {
+            return Ok(false);
+        };
+        if !is_there {
+            return Ok(false);
+        }
+        pending.command = last_event::store(&self.keys.stream(*session, *stream), *place, data, &self.limits);
+        Ok(self.link.run(&pending.command).await? != Value::Int(0))
+    }
+
+    /// Returns whether a write that was refused is there: an earlier attempt has done it.
+    async fn is_stored(&self, write: &Write) -> Result<bool, StoreError> {
+        let key = self.keys.stream(write.session, write.stream);
+        let (id, expected) = match &write.change {
+            Change::Begin(runs) => ("0-1".to_owned(), runs),
+            Change::Event { place, data } => (format!("{place}-0"), data),
+            Change::Last { data, .. } => (END.to_owned(), data),
+            Change::End => return Ok(true),
+        };
+        let mut pipeline = Pipeline::new();
+        pipeline.cmd("XRANGE").arg(&key).arg(&id).arg(&id);
+        let reply = self.link.run_all(&pipeline).await?.pop().unwrap_or(Ok(Value::Nil));
+        if matches!(&reply, Err(error) if is_only_event(error)) {
+            let only = entry::only_event(self.link.run(redis::cmd("GET").arg(key)).await?)?;
+            let is_last = |(place, data): &(u64, Bytes)| matches!(&write.change, Change::Last { place: of, data: expected } if of == place && expected == data);
+            return Ok(only.as_ref().is_some_and(is_last));
+        }
+        let found = entry::entries(reply.map_err(store_error)?)?;
+        Ok(found.iter().any(|entry| entry.data.as_ref().or(entry.runs.as_ref()) == Some(expected)))
+    }
+}
+
+impl Pending {
+    /// Returns whether the engine has not done the write, and not because of an error.
+    fn is_refused(&self, reply: &RedisResult<Value>) -> bool {
+        let is_last = matches!(self.write.change, Change::Last { .. });
+        match reply {
+            Ok(Value::Nil) => is_last,
+            Ok(reply) => matches!(reply, Value::Int(0)),
+            // The engine has no code of its own for an id that is not higher. It has no other fault to find in these commands; a
+            // script says it by its reply.
+            Err(error) => !is_last && (error.code() == Some("ERR") || is_only_event(error)),
+        }
+    }
+}
