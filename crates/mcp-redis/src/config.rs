@@ -119,14 +119,14 @@ impl RedisConfig {
 
     /// Sets how many bytes of events of a session each node keeps (default 16 MiB). What the engine needs beside the events counts
     /// too: about 0.5 KiB for a stream with a result alone, and 4.5 KiB for any other. Beyond that the streams that the node has written
-    /// to longest ago are deleted.
+    /// to longest ago are deleted, with one 64th of the bytes.
     pub fn session_bytes(mut self, bytes: usize) -> Self {
         self.session_bytes = bytes;
         self
     }
 
     /// Sets of how many streams of a session each node keeps events (default 10,000). Beyond that those that it has written to longest
-    /// ago are deleted.
+    /// ago are deleted, one in 64 together.
     pub fn session_streams(mut self, streams: usize) -> Self {
         self.session_streams = streams.max(1);
         self

@@ -62,15 +62,6 @@ impl Change {
         }
     }
 
-    /// Returns whether nothing of the stream is stored before it.
-    pub(crate) fn is_first(&self) -> bool {
-        match self {
-            Self::Begin(_) => true,
-            Self::Event { place, .. } | Self::Last { place, .. } => *place == 1,
-            Self::End => false,
-        }
-    }
-
     /// Returns whether it ends the stream.
     pub(crate) fn is_last(&self) -> bool {
         matches!(self, Self::Last { .. } | Self::End)
@@ -88,10 +79,10 @@ pub(crate) struct StreamLimits {
 }
 
 impl StreamLimits {
-    /// How many groups of streams of a session stay in the list of them.
+    /// How many groups of streams of a session stay in the list of them. They may be full to an eighth: nodes take numbers in blocks, and
+    /// leave some of them out.
     pub(crate) fn groups(&self) -> usize {
-        // Those at the beginning and at the end may be parts of groups.
-        self.session_streams / usize::try_from(GROUP).unwrap_or(usize::MAX) + 2
+        self.session_streams / usize::try_from(GROUP / 8).unwrap_or(usize::MAX) + 2
     }
 }
 

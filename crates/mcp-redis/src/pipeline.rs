@@ -25,6 +25,11 @@ use crate::session_events::GROUP;
 #[error("the connection to the engine is too slow for an event of {0} bytes")]
 struct TooSlow(usize);
 
+/// An earlier event of the stream could not be stored.
+#[derive(Debug, thiserror::Error)]
+#[error("an earlier event of the stream could not be stored")]
+struct AnotherIsMissing;
+
 /// Sends writes to the engine, those of a stream in their order.
 pub(crate) struct EventPipeline {
     /// The connection for events: nothing else waits behind them.
@@ -121,7 +126,9 @@ impl EventPipeline {
             }
             Err(StoreError::Away(_)) => {
                 for (pending, command) in group.iter_mut().zip(pipeline.cmd_iter()) {
-                    (pending.command, pending.is_repeated) = (command.clone(), true);
+                    // By then the list may have expired.
+                    (pending.is_repeated, pending.is_listed) = (true, false);
+                    pending.command = command.clone();
                 }
                 // The queue stays bounded: these count until they are written.
                 Err(group)
@@ -152,6 +159,14 @@ impl EventPipeline {
         let Some(Pending { write, .. }) = group.first() else { return false };
         let key = self.keys.stream(write.session, write.stream);
         self.commands.run(redis::cmd("EXISTS").arg(key)).await.is_ok()
+    }
+
+    /// A write comes behind one of its stream that could not be done.
+    pub(crate) fn refuse(&self, write: Write) {
+        if write.change.is_last() {
+            self.incomplete.remove(write.session, write.stream);
+        }
+        write.answer(Err(StoreError::full(AnotherIsMissing)));
     }
 
     /// A write cannot be done.
@@ -263,7 +278,9 @@ impl EventPipeline {
             return Ok(false);
         }
         pending.command = last_event::store(&self.keys.stream(*session, *stream), *place, data, &self.limits);
-        Ok(self.link.run(&pending.command).await? != Value::Int(0))
+        let is_done = self.link.run(&pending.command).await? != Value::Int(0);
+        // A cluster's connection repeats commands by itself.
+        Ok(is_done || self.link.is_cluster() && self.is_stored(&pending.write).await?)
     }
 
     /// Returns whether a write that was refused is there: an earlier attempt has done it.

@@ -117,7 +117,7 @@ impl EventQueue {
             return true;
         }
         // What was queued of it before is deleted behind that.
-        if !change.is_first() {
+        if !matches!(change, Change::Begin(_)) {
             self.send(session, Message::Delete(session, stream));
         }
         true

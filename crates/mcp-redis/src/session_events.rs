@@ -1,6 +1,6 @@
 //! Bounds the events that this node has stored of one session.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
 use crate::message::StreamLimits;
@@ -9,7 +9,7 @@ use crate::running_stream::RunningStream;
 /// What a stream takes in the engine beside its events, in bytes: a page of its list is allocated at once.
 pub(crate) const STREAM_COST: usize = 4608;
 
-/// What a stream takes that is one event, in bytes: a string with its key, and an entry in the list of streams.
+/// What a stream takes that is one event, in bytes: a string with its key.
 pub(crate) const RESULT_COST: usize = 512;
 
 /// How many streams are listed together. The group of a stream is its number divided by this.
@@ -76,6 +76,11 @@ impl SessionEvents {
             self.groups.pop_first();
         }
         false
+    }
+
+    /// The groups that this node has listed.
+    pub(crate) fn into_groups(self) -> BTreeSet<u64> {
+        self.groups.into_keys().collect()
     }
 
     /// Drops what is known of streams that have expired. Returns whether anything is left.

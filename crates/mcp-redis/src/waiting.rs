@@ -13,7 +13,7 @@ use crate::error::TimedOut;
 
 type Stored = Result<(), StoreError>;
 
-/// All that wait. One timer is enough for them: each waits as long as any other.
+/// All that wait, and those of the last time-out that have been told. One timer is enough for them: each waits as long as any other.
 #[derive(Debug)]
 pub(crate) struct Waiting {
     timeout: Duration,
@@ -103,13 +103,22 @@ impl Queue {
 impl Waiter {
     /// Tells it, unless its time has passed.
     pub(crate) fn tell(self, result: Stored) {
-        let mut queue = self.waiting.queue.lock();
-        let index = self.number.checked_sub(queue.first).and_then(|index| usize::try_from(index).ok());
-        let sender = index.and_then(|index| queue.take(index));
-        drop(queue);
-        if let Some(sender) = sender {
+        if let Some(sender) = self.take() {
             _ = sender.send(result);
         }
+    }
+
+    fn take(&self) -> Option<oneshot::Sender<Stored>> {
+        let mut queue = self.waiting.queue.lock();
+        let index = usize::try_from(self.number.checked_sub(queue.first)?).ok()?;
+        queue.take(index)
+    }
+}
+
+/// It waits no longer: nothing will tell it.
+impl Drop for Waiter {
+    fn drop(&mut self) {
+        drop(self.take());
     }
 }
 
@@ -126,6 +135,8 @@ async fn run(waiting: Weak<Waiting>, arrived: Arc<Notify>) {
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt;
+
     use super::*;
 
     const TIMEOUT: Duration = Duration::from_secs(1);
@@ -155,10 +166,12 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn one_whose_queue_has_gone_waits_no_longer() {
+    async fn one_that_nothing_will_tell_waits_no_longer() {
         let waiting = Waiting::new(TIMEOUT);
         let (waiter, receiver) = waiting.add(Instant::now());
+        let (_other, late) = waiting.add(Instant::now());
         drop((waiting, waiter));
-        assert!(receiver.await.is_err());
+        assert!(receiver.now_or_never().is_some_and(|told| told.is_err()));
+        assert!(late.now_or_never().is_none());
     }
 }

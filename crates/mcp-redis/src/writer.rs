@@ -1,6 +1,6 @@
 //! Makes the commands that write the events of streams in their order, and bounds what is stored.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -24,11 +24,6 @@ const RETRY: Duration = Duration::from_millis(100);
 /// The time after which streams that were not written to are looked for.
 const SWEEP: Duration = Duration::from_secs(60);
 
-/// An earlier event of the stream could not be stored.
-#[derive(Debug, thiserror::Error)]
-#[error("an earlier event of the stream could not be stored")]
-struct AnotherIsMissing;
-
 /// Takes messages until their senders are dropped.
 pub(crate) struct Writer {
     pipeline: EventPipeline,
@@ -51,7 +46,7 @@ impl Writer {
                     Message::Write(write)
                         if self.pipeline.incomplete.contains(write.session, write.stream) =>
                     {
-                        write.answer(Err(StoreError::full(AnotherIsMissing)));
+                        self.pipeline.refuse(write);
                     }
                     Message::Write(write) => pending.push(self.prepare(write, now)),
                     deletion => deletions.push(deletion),
@@ -91,7 +86,7 @@ impl Writer {
             }
             Change::Last { place, data } => {
                 let before = session.running.remove(&stream).map(|running| running.bytes + STREAM_COST);
-                let is_only = before.is_none() && write.change.is_first();
+                let is_only = before.is_none() && *place == 1;
                 let store = if is_only { last_event::store_only } else { last_event::store };
                 let bytes = before.unwrap_or(RESULT_COST) + data.len();
                 (store(&key, *place, data, &limits), Some((before.is_none(), bytes)))
@@ -101,17 +96,12 @@ impl Writer {
                 (end(key), None)
             }
         };
-        let mut is_listed = true;
         if let Some((is_new, bytes)) = taken {
             let deleted = session.set(stream, is_new, bytes, &limits);
             self.pipeline.unlink(write.session, &deleted);
-            is_listed = session.list(stream, now, &limits);
         }
+        let is_listed = session.list(stream, now, &limits);
         Pending { write, command, is_listed, is_repeated: false }
-    }
-
-    fn keys(&self) -> &Keys {
-        &self.pipeline.keys
     }
 
     fn delete(&mut self, deletion: Message) {
@@ -124,8 +114,9 @@ impl Writer {
                 self.pipeline.unlink(session, &[stream]);
             }
             Message::Forget(session) => {
-                self.sessions.remove(&session);
-                tokio::spawn(forget(self.pipeline.link.clone(), self.keys().clone(), session));
+                let groups =
+                    self.sessions.remove(&session).map(SessionEvents::into_groups).unwrap_or_default();
+                tokio::spawn(forget(self.pipeline.link.clone(), self.pipeline.keys.clone(), session, groups));
             }
         }
     }
@@ -147,14 +138,21 @@ fn end(key: String) -> Cmd {
     command
 }
 
-async fn forget(link: Arc<Link>, keys: Keys, session: SessionId) -> Result<(), StoreError> {
+/// Deletes the streams of the groups that the engine lists, and of those that this node has listed: another node may have deleted the
+/// list already.
+async fn forget(
+    link: Arc<Link>,
+    keys: Keys,
+    session: SessionId,
+    mut groups: BTreeSet<u64>,
+) -> Result<(), StoreError> {
     let list = keys.streams(session);
-    let groups = link.run(redis::cmd("ZRANGE").arg(&list).arg(0).arg(-1)).await?;
-    let groups: Vec<u64> = redis::from_redis_value(groups).map_err(StoreError::damaged)?;
+    let listed = link.run(redis::cmd("ZRANGE").arg(&list).arg(0).arg(-1)).await?;
+    groups.extend(redis::from_redis_value::<Vec<u64>>(listed).map_err(StoreError::damaged)?);
     for group in groups {
         let mut command = redis::cmd("UNLINK");
         let first = group.saturating_mul(GROUP);
-        (first..first + GROUP).for_each(|stream| _ = command.arg(keys.stream(session, stream)));
+        (first..first.saturating_add(GROUP)).for_each(|stream| _ = command.arg(keys.stream(session, stream)));
         link.run(&command).await?;
     }
     link.run(redis::cmd("UNLINK").arg(list)).await.map(drop)

@@ -51,6 +51,7 @@ struct Measured {
 /// Measures, and prints a table.
 pub(crate) async fn run(options: &Options) -> Result<()> {
     let folder = tempfile::tempdir()?;
+    ensure!(options.clients >= 3, "three nodes have no less than 3 clients");
     let engine = Engine::start(&options.engine, folder.path(), &options.fsync).await?;
     let url = engine.url();
     let kinds = [
@@ -69,6 +70,7 @@ pub(crate) async fn run(options: &Options) -> Result<()> {
             measured.latency.push(latency(&mut subject.sessions[0]).await?);
         }
     }
+    println!("{} clients call at the same time", options.clients);
     println!("{:<22}{:>14}{:>14}{:>12}{:>14}", "", "node µs/call", "engine µs/call", "calls/s", "median µs");
     for (name, _, measured) in &subjects {
         let [cpu, engine, rate, latency] =

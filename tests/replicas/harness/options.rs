@@ -20,7 +20,7 @@ replicas --engine PROGRAM [OPTION]...
   --revision R         only clients of this revision (default: all, and clients on the library)
   --peer WORDS         also clients of this program, as a JSON array of words whose last is a mode; may be repeated
   --serve PROGRAM      serve nodes of this program, which takes `ADDRESS --redis URL`, until standard input ends; no clients
-  --costs              measure what sharing costs, in place of all that
+  --costs              measure what sharing costs, under calls of these clients and of one, in place of all that
   --seed N             repeats the choices of another run
   --fault NAME         a fault that must be found: repeat, lose-events, lose-messages, any-principal, forget-tasks,
                        forget-cancels, lose-data";

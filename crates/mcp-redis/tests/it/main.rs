@@ -9,6 +9,7 @@ mod cost;
 mod engine;
 mod events;
 mod faults;
+mod forgotten;
 mod nodes;
 mod once;
 mod outage;

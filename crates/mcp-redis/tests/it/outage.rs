@@ -155,3 +155,23 @@ async fn an_engine_without_memory_says_so() {
     }
     until(async || replay(&store, session, 99, 0).await.rest == Rest::Unknown).await;
 }
+
+/// The runtime in which the store was opened has ended, and with it what writes events.
+#[test]
+fn nobody_waits_for_a_store_whose_runtime_has_gone() {
+    let (own, other) = (tokio::runtime::Runtime::new().unwrap(), tokio::runtime::Runtime::new().unwrap());
+    let (engine, store) = own.block_on(async {
+        let engine = Engine::start().await;
+        let store = store(&engine).await;
+        (engine, store)
+    });
+    let session = SessionId::random().unwrap();
+    let append = |stream| store.append(session, event(stream, 1, "x"), true).wait();
+    other.block_on(append(1)).unwrap();
+    engine.pause();
+    let before = append(2);
+    drop(own);
+    let results = other.block_on(async { soon(futures::future::join(before, append(3))).await });
+    assert!(is_away(&results.0) && is_away(&results.1), "{results:?}");
+    engine.resume();
+}

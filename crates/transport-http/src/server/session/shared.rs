@@ -190,7 +190,7 @@ impl SharedSession {
 
     /// How many numbers are taken next.
     pub(crate) fn numbers_to_take(&self) -> u64 {
-        (2 * self.numbers.lock().taken).clamp(NUMBERS, MOST_NUMBERS)
+        self.numbers.lock().taken.saturating_mul(2).clamp(NUMBERS, MOST_NUMBERS)
     }
 
     /// Adds numbers that were taken, none where the store is away.

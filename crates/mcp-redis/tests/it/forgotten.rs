@@ -1,0 +1,98 @@
+//! A session that is forgotten leaves no keys behind.
+
+use std::time::Duration;
+
+use agentwire_mcp_redis::RedisStore;
+use agentwire_store::{EventStore, NodeId, Rest, Runs, SessionId, StoreError};
+use tokio::time::sleep;
+
+use crate::engine::{Engine, until};
+use crate::events::{event, replay};
+
+const TIME: Duration = Duration::from_secs(1);
+
+fn session() -> SessionId {
+    SessionId::random().unwrap()
+}
+
+async fn result(store: &RedisStore, session: SessionId, stream: u64) -> Result<(), StoreError> {
+    store.append(session, event(stream, 1, "x"), true).wait().await
+}
+
+async fn check_forgotten(engine: &Engine, store: &RedisStore, session: SessionId) {
+    assert!(!engine.keys().await.is_empty());
+    store.forget(session);
+    until(async || engine.keys().await.is_empty()).await;
+}
+
+/// It is full when the first stream of a group is listed.
+#[tokio::test(flavor = "multi_thread")]
+async fn by_an_engine_that_was_full() {
+    let engine = Engine::start().await;
+    let (store, session) = (engine.store().await, session());
+    engine.run("CONFIG SET maxmemory 1").await;
+    assert!(matches!(result(&store, session, 1).await, Err(StoreError::Full(_))));
+    engine.run("CONFIG SET maxmemory 0").await;
+    for stream in 2..=20 {
+        result(&store, session, stream).await.unwrap();
+    }
+    check_forgotten(&engine, &store, session).await;
+}
+
+/// It was away for longer than it has the list.
+#[tokio::test(flavor = "multi_thread")]
+async fn by_an_engine_that_was_away() {
+    let engine = Engine::start().await;
+    let config = engine.config().stream_time(TIME).timeout(Duration::from_millis(100));
+    let (store, session) = (RedisStore::connect(config).await.unwrap(), session());
+    result(&store, session, 1).await.unwrap();
+    engine.pause();
+    assert!(matches!(result(&store, session, 2).await, Err(StoreError::Away(_))));
+    sleep(3 * TIME).await;
+    engine.resume();
+    until(async || engine.keys().await.iter().any(|key| key.ends_with(":e:2"))).await;
+    check_forgotten(&engine, &store, session).await;
+}
+
+/// This node stores results until it hears that another has forgotten the session.
+#[tokio::test(flavor = "multi_thread")]
+async fn by_a_node_that_hears_of_it_late() {
+    let engine = Engine::start().await;
+    let (store, other, session) = (engine.store().await, engine.store().await, session());
+    result(&store, session, 1).await.unwrap();
+    result(&other, session, 65).await.unwrap();
+    check_forgotten(&engine, &store, session).await;
+    for stream in 66..=80 {
+        result(&other, session, stream).await.unwrap();
+    }
+    check_forgotten(&engine, &other, session).await;
+}
+
+/// Nodes take numbers in blocks, and use few of them.
+#[tokio::test(flavor = "multi_thread")]
+async fn whose_streams_have_numbers_far_apart() {
+    let engine = Engine::start().await;
+    let (store, session) = (engine.store().await, session());
+    for stream in 1..=500 {
+        result(&store, session, 100 * stream).await.unwrap();
+    }
+    check_forgotten(&engine, &store, session).await;
+}
+
+/// Its end is later than the list was made.
+#[tokio::test(flavor = "multi_thread")]
+async fn whose_stream_has_run_for_long() {
+    let engine = Engine::start().await;
+    let store = RedisStore::connect(engine.config().stream_time(TIME)).await.unwrap();
+    let session = session();
+    store.begin(session, 1, Runs::new(NodeId::new(7), Vec::new())).wait().await.unwrap();
+    sleep(TIME * 9 / 20).await;
+    store.append(session, event(1, 1, "x"), false).wait().await.unwrap();
+    sleep(TIME * 9 / 10).await;
+    store.end(session, 1).wait().await.unwrap();
+    sleep(TIME * 7 / 10).await;
+    // On a machine that is busy it may have expired.
+    if replay(&store, session, 1, 0).await.rest == Rest::Ended {
+        check_forgotten(&engine, &store, session).await;
+    }
+}
