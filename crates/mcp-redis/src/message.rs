@@ -5,7 +5,6 @@ use std::time::Duration;
 use agentwire_store::{SessionId, StoreError};
 use bytes::Bytes;
 
-use crate::session_events::GROUP;
 use crate::shares::Room;
 use crate::waiting::Waiter;
 
@@ -67,6 +66,9 @@ impl Change {
         matches!(self, Self::Last { .. } | Self::End)
     }
 }
+
+/// How many streams are listed together. The group of a stream is its number divided by this.
+pub(crate) const GROUP: u64 = 64;
 
 /// How much is kept of a stream.
 #[derive(Clone, Copy, Debug)]

@@ -16,9 +16,8 @@ use crate::incomplete::Incomplete;
 use crate::keys::Keys;
 use crate::last_event;
 use crate::link::Link;
-use crate::message::{Change, StreamLimits, Write, millis};
+use crate::message::{Change, GROUP, StreamLimits, Write, millis};
 use crate::pace::Pace;
-use crate::session_events::GROUP;
 
 /// The engine answers, but an event takes it longer than the longest time.
 #[derive(Debug, thiserror::Error)]

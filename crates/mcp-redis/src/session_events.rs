@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
-use crate::message::StreamLimits;
+use crate::message::{GROUP, StreamLimits};
 use crate::running_stream::RunningStream;
 
 /// What a stream takes in the engine beside its events, in bytes: a page of its list is allocated at once.
@@ -11,9 +11,6 @@ pub(crate) const STREAM_COST: usize = 4608;
 
 /// What a stream takes that is one event, in bytes: a string with its key.
 pub(crate) const RESULT_COST: usize = 512;
-
-/// How many streams are listed together. The group of a stream is its number divided by this.
-pub(crate) const GROUP: u64 = 64;
 
 /// Of so many streams and bytes one in this many is deleted together, so that few commands do it.
 const PART: usize = 64;

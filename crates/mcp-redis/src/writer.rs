@@ -12,10 +12,10 @@ use crate::entry::END;
 use crate::keys::Keys;
 use crate::last_event;
 use crate::link::Link;
-use crate::message::{Change, Message, Write};
+use crate::message::{Change, GROUP, Message, Write};
 use crate::pipeline::{EventPipeline, Pending};
 use crate::running_stream::RunningStream;
-use crate::session_events::{GROUP, RESULT_COST, STREAM_COST, SessionEvents};
+use crate::session_events::{RESULT_COST, STREAM_COST, SessionEvents};
 
 /// How many messages are taken from the queue at once.
 const BATCH: usize = 512;
