@@ -30,7 +30,7 @@ pub(crate) fn store(key: &str, place: u64, data: &Bytes, limits: &StreamLimits) 
     command
 }
 
-/// The room for the place of an only event, for the time, and for the words of the command.
+/// Bytes for the words of the command, the place and the time, beside the key and the data.
 const AROUND: usize = 64;
 
 /// An event as a string has it: the place, a space, the data.

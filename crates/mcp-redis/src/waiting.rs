@@ -1,4 +1,4 @@
-//! Those that wait until an event is stored, and are told after a while that the engine is away.
+//! The senders of events, which wait until an event is stored. After the time-out each is told that the engine is away.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
@@ -18,7 +18,7 @@ type Stored = Result<(), StoreError>;
 pub(crate) struct Waiting {
     timeout: Duration,
     queue: Mutex<Queue>,
-    /// Somebody waits.
+    /// Wakes the timer when the queue is no longer empty.
     arrived: Arc<Notify>,
 }
 
