@@ -1,6 +1,6 @@
 //! Writes what is prepared: many commands in one pipeline, again where the engine was away.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -191,10 +191,11 @@ impl EventPipeline {
     /// Each stream of a batch expires from now, and is listed with its session where it is not yet.
     fn add_expiries(&self, group: &[Pending], pipeline: &mut Pipeline) {
         let time = millis(self.limits.time);
-        let mut seen = Vec::new();
+        let (mut listed, mut seen) = (HashSet::new(), HashSet::new());
         for Pending { write: Write { session, stream, change, .. }, is_listed, .. } in group {
-            if !is_listed {
-                let (list, group) = (self.keys.streams(*session), stream / GROUP);
+            let group = stream / GROUP;
+            if !is_listed && listed.insert((session, group)) {
+                let list = self.keys.streams(*session);
                 pipeline.cmd("ZADD").arg(&list).arg(group).arg(group);
                 let last = -1 - i64::try_from(self.limits.groups()).unwrap_or(i64::MAX - 1);
                 pipeline.cmd("ZREMRANGEBYRANK").arg(&list).arg(0).arg(last);
@@ -202,8 +203,7 @@ impl EventPipeline {
                 pipeline.cmd("PEXPIRE").arg(list).arg(time.saturating_mul(2));
             }
             // A last event says by itself when it expires.
-            if !matches!(change, Change::Last { .. }) && !seen.contains(&(session, stream)) {
-                seen.push((session, stream));
+            if !matches!(change, Change::Last { .. }) && seen.insert((session, stream)) {
                 pipeline.cmd("PEXPIRE").arg(self.keys.stream(*session, *stream)).arg(time);
             }
         }

@@ -98,10 +98,13 @@ impl EventTable {
     /// Changes a session's log, which is opened where it is not, and keeps the limits. The closure gets the largest size of an
     /// event.
     fn change<T>(&mut self, session: SessionId, change: impl FnOnce(&mut Log, usize) -> T) -> T {
-        if !self.sessions.contains_key(&session) {
-            self.open(session, None);
-        }
-        let log = self.sessions.get_mut(&session).expect("it is opened above");
+        let log = match self.sessions.get_mut(&session) {
+            Some(log) => log,
+            None => {
+                self.open(session, None);
+                self.sessions.get_mut(&session).expect("it has just been opened")
+            }
+        };
         let before = log.size();
         let result = change(log, self.session_limit.min(self.limit - self.limit / 16));
         if log.size() > self.session_limit {

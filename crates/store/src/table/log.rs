@@ -1,8 +1,10 @@
 //! The events of one session, oldest first, and its streams.
 
+use std::cmp::Ordering;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 
 use bytes::Bytes;
 
@@ -218,18 +220,25 @@ impl Log {
         }
     }
 
+    /// Where the stream is, or would be. Events mostly come on the newest stream, and go from the oldest.
     fn position(&self, number: u64) -> Result<usize, usize> {
-        self.streams.binary_search_by_key(&number, |stream| stream.number)
+        let (Some(oldest), Some(newest)) = (self.streams.front(), self.streams.back()) else { return Err(0) };
+        match newest.number.cmp(&number) {
+            Ordering::Less => Err(self.streams.len()),
+            Ordering::Equal => Ok(self.streams.len() - 1),
+            Ordering::Greater if oldest.number == number => Ok(0),
+            Ordering::Greater => self.streams.binary_search_by_key(&number, |stream| stream.number),
+        }
     }
 
     fn grow(&mut self, size: usize) {
         self.size += size;
-        self.account.size.fetch_add(size, Ordering::Relaxed);
+        self.account.size.fetch_add(size, Relaxed);
     }
 
     fn shrink(&mut self, size: usize) {
         self.size -= size;
-        self.account.size.fetch_sub(size, Ordering::Relaxed);
+        self.account.size.fetch_sub(size, Relaxed);
     }
 }
 

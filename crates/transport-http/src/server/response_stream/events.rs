@@ -47,6 +47,7 @@ impl ResponseStream {
     }
 
     /// Writes the line with the id, and what precedes the data. Returns the length of the line.
+    #[inline]
     fn begin_event(&self, place: u64, config: &EndpointConfig, out: &mut Vec<u8>) -> usize {
         let start = out.len();
         if self.remembers(config) {
@@ -127,11 +128,11 @@ impl ResponseStream {
         let (pieces, data) = if size >= COPY_LIMIT {
             let text = Text::of(frame);
             let data = remember.is_some().then(|| text.joined());
-            (data.clone().map_or(text, Text::from), data)
+            (Some(data.clone().map_or(text, Text::from)), data)
         } else {
             let start = tail.len();
             frame.write(tail);
-            (Text::default(), remember.is_some().then(|| Bytes::copy_from_slice(&tail[start..])))
+            (None, remember.is_some().then(|| Bytes::copy_from_slice(&tail[start..])))
         };
         let stored = remember.zip(data).map(|((session, store), data)| {
             store.append(session, Event::new(EventId::new(self.number, place), data), is_last)
@@ -145,7 +146,8 @@ impl ResponseStream {
             }
         }
         let queue = state.end_of_queue();
-        pieces.0.into_iter().filter(|piece| !piece.is_empty()).for_each(|piece| queue.push(piece));
+        let pieces = pieces.into_iter().flat_map(|pieces| pieces.0);
+        pieces.filter(|piece| !piece.is_empty()).for_each(|piece| queue.push(piece));
         queue.tail().extend_from_slice(sse::END);
         queue.grown();
         if !state.attached {
