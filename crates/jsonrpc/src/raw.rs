@@ -1,6 +1,7 @@
 //! An undecoded JSON value as a shared slice of its text, and an encoder that shares memory between small values.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::fmt;
 use std::iter;
 
@@ -11,7 +12,6 @@ use serde::de::{DeserializeOwned, DeserializeSeed, Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, forward_to_deserialize_any};
 use serde_json::Value;
 use serde_json::value::RawValue;
-use smallvec::SmallVec;
 
 use crate::Printable;
 use crate::any_text::AnyText;
@@ -33,14 +33,22 @@ use crate::text::Text;
 #[derive(Clone, PartialEq, Eq)]
 pub struct RawJson(ByteString);
 
+thread_local! {
+    /// Where a thread writes a value before its length is known, with room for at most twice [`RawJson::SMALL`]. Without any at
+    /// first, after a long value, after one that failed, and while another value of the thread is encoded.
+    static ENCODED: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
 impl RawJson {
     /// The JSON value `null`.
     pub const NULL: Self = Self(ByteString::from_static("null"));
     /// The JSON value `{}`.
     pub const EMPTY_OBJECT: Self = Self(ByteString::from_static("{}"));
 
-    /// The size in bytes up to which a value is encoded on the stack: enough for most.
-    const SMALL: usize = 512;
+    /// The size in bytes up to which a value gets memory of exactly its length: enough for most.
+    const SMALL: usize = 4 << 10;
+    /// The room in bytes to begin with.
+    const SHORT: usize = 512;
 
     /// Encodes a value.
     ///
@@ -48,13 +56,23 @@ impl RawJson {
     ///
     /// When the value has no JSON form, such as a map whose keys are not strings.
     pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
-        let mut text = SmallVec::<[u8; Self::SMALL]>::new();
+        // A thread that ends has none.
+        let mut text = ENCODED.try_with(Cell::take).unwrap_or_default();
+        text.clear();
+        text.reserve(Self::SHORT);
         serde_json::to_writer(&mut text, value)?;
-        Ok(Self::written(if text.spilled() {
-            fitted(text.into_vec())
-        } else {
-            Bytes::copy_from_slice(&text)
-        }))
+        Ok(Self::encoded(text))
+    }
+
+    /// Not part of the above, so that a program has it once and not for each type.
+    fn encoded(text: Vec<u8>) -> Self {
+        if text.len() > Self::SMALL {
+            return Self::written(fitted(text));
+        }
+        let bytes = Bytes::copy_from_slice(&text);
+        // Where the thread ends, the vector is dropped.
+        let _ = ENCODED.try_with(|place| place.set(text));
+        Self::written(bytes)
     }
 
     /// Encodes a value that is expected to have about so many bytes. Room for a long one need not be made in steps, of
@@ -227,8 +245,7 @@ fn on_one_line(text: ByteString) -> ByteString {
 /// Text that takes hardly more memory than it has bytes. It may wait for a peer for long, and what was made in steps has room
 /// for as much again.
 fn fitted(mut text: Vec<u8>) -> Bytes {
-    const LONG: usize = 8 << 10;
-    if text.capacity() >= LONG && text.capacity() - text.len() > text.len() / 4 {
+    if text.capacity() > RawJson::SMALL && text.capacity() - text.len() > text.len() / 4 {
         text.shrink_to_fit();
     }
     text.into()

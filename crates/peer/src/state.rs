@@ -214,9 +214,11 @@ impl PeerState {
         Poll::Pending
     }
 
+    #[inline]
     pub(crate) fn forget_capacity(&mut self, ticket: &mut Option<Ticket>) {
-        if let Some(waker) = self.send_capacity.leave(ticket) {
-            self.unused_wakers.push(waker);
+        if ticket.is_some() {
+            let waker = self.send_capacity.leave(ticket);
+            self.unused_wakers.extend(waker);
         }
     }
 

@@ -1,5 +1,10 @@
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::sync::mpsc;
+use std::thread;
+
 use agentwire_jsonrpc::{Encoder, ErrorObject, RawJson};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Holder {
@@ -39,7 +44,7 @@ fn is_one_value_on_one_line() {
 fn an_encoder_goes_on_after_a_value_without_a_json_form() {
     let mut encoder = Encoder::default();
     let kept: Vec<_> = (0..2_000).map(|number| encoder.encode(&[number]).unwrap()).collect();
-    let broken = std::collections::BTreeMap::from([(vec![1], 1)]);
+    let broken = BTreeMap::from([(vec![1], 1)]);
     assert!(encoder.encode(&("begun", broken)).is_err());
     let large = "x".repeat(100_000);
     assert_eq!(encoder.encode(&large).unwrap().len(), 100_002);
@@ -47,6 +52,74 @@ fn an_encoder_goes_on_after_a_value_without_a_json_form() {
     for (number, raw) in kept.iter().enumerate() {
         assert_eq!(raw.as_str(), format!("[{number}]"));
     }
+}
+
+#[test]
+fn a_value_may_encode_others_while_it_is_encoded() {
+    struct Nested(usize);
+
+    impl Serialize for Nested {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            match self.0 {
+                0 => BTreeMap::from([("end", "x".repeat(5000))]).serialize(serializer),
+                depth => (depth, RawJson::encode(&Self(depth - 1)).unwrap(), depth).serialize(serializer),
+            }
+        }
+    }
+
+    let raw = RawJson::encode(&Nested(3)).unwrap();
+    let end = "x".repeat(5000);
+    assert_eq!(raw.as_str(), format!(r#"[3,[2,[1,{{"end":"{end}"}},1],2],3]"#));
+}
+
+#[test]
+fn values_of_all_lengths_are_encoded_apart_from_what_failed_before() {
+    let broken = BTreeMap::from([(vec![1], 1)]);
+    let mut all = Vec::new();
+    for length in [0, 1, 500, 4093, 4094, 4095, 4096, 9000, 3, 70_000, 2] {
+        assert!(RawJson::encode(&("begun", &broken)).is_err());
+        let panicked = thread::spawn(move || {
+            struct Panics;
+            impl Serialize for Panics {
+                fn serialize<S: Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+                    panic!("no form")
+                }
+            }
+            std::panic::catch_unwind(|| RawJson::encode(&("begun", Panics))).unwrap_err();
+            RawJson::encode(&"y".repeat(length)).unwrap()
+        });
+        all.push((length, 'x', RawJson::encode(&"x".repeat(length)).unwrap()));
+        all.push((length, 'y', panicked.join().unwrap()));
+    }
+    for (length, letter, raw) in all {
+        assert_eq!(raw.as_str(), format!("\"{}\"", letter.to_string().repeat(length)));
+    }
+}
+
+/// The values of the thread are dropped in an order that a program does not choose.
+#[test]
+fn a_thread_that_ends_may_still_encode() {
+    struct Late(mpsc::Sender<RawJson>);
+
+    impl Drop for Late {
+        fn drop(&mut self) {
+            self.0.send(RawJson::encode(&"late").unwrap()).unwrap();
+        }
+    }
+
+    thread_local! {
+        static FIRST: RefCell<Option<Late>> = const { RefCell::new(None) };
+        static LAST: RefCell<Option<Late>> = const { RefCell::new(None) };
+    }
+
+    let (send, receive) = mpsc::channel();
+    thread::spawn(move || {
+        FIRST.set(Some(Late(send.clone())));
+        RawJson::encode(&1).unwrap();
+        LAST.set(Some(Late(send)));
+    });
+    let late: Vec<_> = receive.iter().map(|raw| raw.to_string()).collect();
+    assert_eq!(late, ["\"late\"", "\"late\""]);
 }
 
 #[test]
