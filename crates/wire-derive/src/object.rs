@@ -253,7 +253,10 @@ fn written(field: &Field<'_>) -> TokenStream {
     };
     let entry = |value: TokenStream| {
         let value = with_function(field, word, value);
-        quote_spanned! { field.span()=> ::serde::ser::SerializeMap::serialize_entry(members, #name, #value)?; }
+        quote_spanned! { field.span()=>
+            ::serde::ser::SerializeMap::serialize_key(members, #name)?;
+            ::serde::ser::SerializeMap::serialize_value(members, #value)?;
+        }
     };
     if let Some(omit_if) = &field.options.omit_if {
         let entry = entry(quote! { &self.#ident });
