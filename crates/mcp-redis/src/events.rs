@@ -50,7 +50,12 @@ impl EventStore for RedisStore {
         limit: usize,
     ) -> BoxFuture<'static, Result<Replay, StoreError>> {
         let (link, key) = (self.link.clone(), self.keys.stream(session, after.stream));
-        replay(link, key, after, limit).boxed()
+        let written = self.events.written(session);
+        async move {
+            written.await?;
+            replay(link, key, after, limit).await
+        }
+        .boxed()
     }
 
     fn take_over(

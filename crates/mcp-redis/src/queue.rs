@@ -1,13 +1,14 @@
 //! The queue to the task that writes events.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use agentwire_store::{Durable, SessionId, StoreError};
 use futures_util::FutureExt;
-use tokio::sync::mpsc;
-use tokio::time::Instant;
+use tokio::sync::{mpsc, watch};
+use tokio::time::{Instant, timeout};
 
-use crate::error::CircuitOpen;
+use crate::error::{CircuitOpen, TimedOut};
 use crate::incomplete::Incomplete;
 use crate::keys::Keys;
 use crate::link::Link;
@@ -30,12 +31,22 @@ pub(crate) struct EventQueue {
     /// The connection for commands other than those of the writers. What it learns of the engine holds for both.
     link: Arc<Link>,
     /// One for each part of a cluster's slots, so that a master that does not answer holds up its own events alone.
-    senders: Vec<mpsc::UnboundedSender<Message>>,
+    lanes: Vec<Lane>,
     shares: Arc<Shares>,
     waiting: Arc<Waiting>,
     /// The most bytes of a stream.
     stream_bytes: usize,
     incomplete: Incomplete,
+}
+
+/// The queue to one writer.
+#[derive(Debug)]
+struct Lane {
+    sender: mpsc::UnboundedSender<Message>,
+    /// How many messages were queued. Counted before one is sent: who reads the number has all that were sent before in it.
+    queued: AtomicU64,
+    /// With how many of them the writer has finished.
+    finished: watch::Receiver<u64>,
 }
 
 /// An event finds no room.
@@ -60,15 +71,15 @@ impl EventQueue {
         let incomplete = Incomplete::default();
         let writers = if link.is_cluster() { CLUSTER_WRITERS } else { 1 };
         let start = |_| {
-            let (sender, receiver) = mpsc::unbounded_channel();
+            let ((sender, receiver), (finish, finished)) = (mpsc::unbounded_channel(), watch::channel(0));
             let links = (of_events.clone(), link.clone());
             let pipeline = EventPipeline::new(links, keys.clone(), limits, incomplete.clone());
-            tokio::spawn(Writer::new(pipeline).run(receiver));
-            sender
+            tokio::spawn(Writer::new(pipeline).run(receiver, finish));
+            Lane { sender, queued: AtomicU64::new(0), finished }
         };
-        let senders = (0..writers).map(start).collect();
+        let lanes = (0..writers).map(start).collect();
         let waiting = Waiting::new(link.timeout());
-        Self { link: link.clone(), senders, shares, waiting, stream_bytes: limits.bytes, incomplete }
+        Self { link: link.clone(), lanes, shares, waiting, stream_bytes: limits.bytes, incomplete }
     }
 
     pub(crate) fn write(&self, session: SessionId, stream: u64, change: Change) -> Durable {
@@ -93,12 +104,39 @@ impl EventQueue {
         ))
     }
 
-    fn send(&self, session: SessionId, message: Message) {
-        let index = match self.senders.len() {
+    /// Completes when the engine has what was queued for a session before this call, or has refused it. A caller that has nothing in
+    /// the queue waits for nobody.
+    pub(crate) fn written(
+        &self,
+        session: SessionId,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send + use<> {
+        let lane = self.lane(session);
+        let (link, mut finished) = (self.link.clone(), lane.finished.clone());
+        let is_waiting = self.shares.has_queued(session, Instant::now().into_std());
+        let queued = if is_waiting { lane.queued.load(Ordering::SeqCst) } else { 0 };
+        async move {
+            if *finished.borrow() < queued && link.is_open() {
+                return Err(StoreError::away(CircuitOpen));
+            }
+            match timeout(link.timeout(), finished.wait_for(|finished| *finished >= queued)).await {
+                Ok(written) => written.map(drop).map_err(StoreError::away),
+                Err(_) => Err(StoreError::away(TimedOut(link.timeout().as_millis()))),
+            }
+        }
+    }
+
+    fn lane(&self, session: SessionId) -> &Lane {
+        let index = match self.lanes.len() {
             1 => 0,
-            senders => slot(session) * senders / SLOTS,
+            lanes => slot(session) * lanes / SLOTS,
         };
-        _ = self.senders[index].send(message);
+        &self.lanes[index]
+    }
+
+    fn send(&self, session: SessionId, message: Message) {
+        let lane = self.lane(session);
+        lane.queued.fetch_add(1, Ordering::SeqCst);
+        _ = lane.sender.send(message);
     }
 
     /// Returns whether a change of a stream finds no room, or one before it has found none.

@@ -84,6 +84,11 @@ impl Shares {
         self.used.lock().sessions.remove(&session);
     }
 
+    /// Returns whether the caller of a session has something in the queue.
+    pub(crate) fn has_queued(&self, session: SessionId, now: Instant) -> bool {
+        self.used.lock().share_of(session, now).bytes.load(Relaxed) > 0
+    }
+
     /// Takes room for an event of a session; none where its caller has its share.
     pub(crate) fn take(self: &Arc<Self>, session: SessionId, bytes: usize, now: Instant) -> Option<Room> {
         let used = &mut *self.used.lock();
@@ -145,6 +150,8 @@ mod tests {
         let first: Vec<_> = (0..10).map_while(|number| take(number % 2, 100)).collect();
         assert_eq!(first.len(), 5, "two sessions of one caller have one share");
         assert!(take(2, 251).is_none() && take(3, 251).is_none());
+        let has_queued = |index: usize| shares.has_queued(sessions[index], Instant::now());
+        assert!(has_queued(0) && has_queued(1) && !has_queued(2) && !has_queued(3));
         let second = take(2, 250).unwrap();
         assert!(take(0, 1).is_none() && take(2, 1).is_none());
         let third = take(3, 125).unwrap();

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use agentwire_store::{SessionId, StoreError};
 use redis::Cmd;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 use crate::entry::END;
 use crate::keys::Keys;
@@ -24,7 +24,7 @@ const RETRY: Duration = Duration::from_millis(100);
 /// The time after which streams that were not written to are looked for.
 const SWEEP: Duration = Duration::from_secs(60);
 
-/// Takes messages until their senders are dropped.
+/// Takes messages until their senders are dropped. Tells with how many of them it has finished.
 pub(crate) struct Writer {
     pipeline: EventPipeline,
     sessions: HashMap<SessionId, SessionEvents>,
@@ -36,10 +36,14 @@ impl Writer {
         Self { pipeline, sessions: HashMap::new(), swept: Instant::now() }
     }
 
-    pub(crate) async fn run(mut self, mut queue: mpsc::UnboundedReceiver<Message>) {
+    pub(crate) async fn run(
+        mut self,
+        mut queue: mpsc::UnboundedReceiver<Message>,
+        finished: watch::Sender<u64>,
+    ) {
         let mut messages = Vec::with_capacity(BATCH);
         while queue.recv_many(&mut messages, BATCH).await > 0 {
-            let now = Instant::now();
+            let (now, count) = (Instant::now(), messages.len() as u64);
             let (mut pending, mut deletions) = (Vec::with_capacity(messages.len()), Vec::new());
             for message in messages.drain(..) {
                 match message {
@@ -61,6 +65,7 @@ impl Writer {
                 tokio::time::sleep(RETRY).await;
             }
             deletions.into_iter().for_each(|deletion| self.delete(deletion));
+            finished.send_modify(|finished| *finished += count);
             self.sweep(now);
         }
     }

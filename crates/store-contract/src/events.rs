@@ -32,6 +32,25 @@ pub fn appends_that_nobody_waits_for_keep_their_order(fixture: &dyn Fixture) -> 
     })
 }
 
+/// A replay has what was appended before at the same node, though nobody has waited for that: a client that resumes its stream there
+/// goes on with what comes later.
+pub fn a_replay_has_what_was_appended_before(fixture: &dyn Fixture) -> BoxFuture<'_, ()> {
+    Box::pin(async {
+        let (node, session) = (fixture.node().await, session());
+        for stream in 1..=5 {
+            drop(node.events.begin(session, stream, Runs::new(NodeId::new(1), vec![stream.into()])));
+            for count in 1..=50 {
+                drop(node.events.append(session, event(stream, count), count == 50));
+                if count % 10 == 0 {
+                    let found = places(&*node.events, session, stream, 0).await;
+                    assert_eq!(found, (1..=count).collect::<Vec<_>>());
+                }
+            }
+            assert_eq!(rest(&*node.events, session, stream).await, Rest::Ended);
+        }
+    })
+}
+
 /// A replay has events of no other stream and of no other session.
 pub fn streams_and_sessions_are_apart(fixture: &dyn Fixture) -> BoxFuture<'_, ()> {
     Box::pin(async {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use agentwire_mcp_redis::{ConnectError, RedisConfig, RedisStore};
 use agentwire_store::{
-    Bus, BusEvent, BusMessage, EventStore, NodeId, Nodes, Rest, Runs, SessionId, SessionRecord,
+    Bus, BusEvent, BusMessage, EventId, EventStore, NodeId, Nodes, Rest, Runs, SessionId, SessionRecord,
     SessionRecords, StoreError,
 };
 use futures::StreamExt;
@@ -213,10 +213,19 @@ async fn an_event_that_never_passes_is_given_up() {
     let proxy = Proxy::slow(engine.port(), 2000).await;
     let config = RedisConfig::new(proxy.url()).prefix("test").timeout(Duration::from_millis(200));
     let store = RedisStore::connect(config).await.unwrap();
-    let session = create(&store).await.unwrap();
+    let [session, other] = [create(&store).await.unwrap(), create(&store).await.unwrap()];
+    store.open(other, Some("another caller"));
+    store.append(other, event(1, 1, "before"), true).wait().await.unwrap();
     drop(store.append(session, event(1, 1, &"x".repeat(8_000_000)), true));
     drop(store.append(session, event(2, 1, "small"), true));
-    until(async || replay(&store, session, 2, 0).await.rest == Rest::Ended).await;
+    let rest = async |stream| {
+        let replay = store.replay(session, EventId::new(stream, 0), usize::MAX).await;
+        replay.map(|replay| replay.rest)
+    };
+    let early = rest(2).await;
+    assert!(matches!(early, Err(StoreError::Away(_))), "it waits: {early:?}");
+    assert_eq!(replay(&store, other, 1, 0).await.events.len(), 1, "a caller waits for nobody else");
+    until(async || matches!(rest(2).await, Ok(Rest::Ended))).await;
     assert_eq!(replay(&store, session, 1, 0).await.rest, Rest::Unknown);
 }
 

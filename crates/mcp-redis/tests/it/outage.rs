@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use agentwire_mcp_redis::{ConnectError, RedisStore};
 use agentwire_store::{
-    Durable, EventStore, Nodes, Rest, SessionId, SessionRecord, SessionRecords, StoreError,
+    Durable, EventId, EventStore, Nodes, Rest, SessionId, SessionRecord, SessionRecords, StoreError,
 };
 use futures::FutureExt;
 
@@ -57,6 +57,36 @@ async fn what_is_acknowledged_survives_the_engine_and_the_rest_follows_in_order(
     let stored = replay(&other, session, 1, 0).await;
     assert_eq!((stored.events, stored.rest), (events, Rest::Running(None)));
     assert_eq!(other.load(session).await.unwrap(), Some(record));
+}
+
+/// What waits here is written once the engine is back. A client that resumes its stream then, before that is done, must not get what
+/// follows without it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_replay_has_what_was_appended_while_the_engine_was_away() {
+    let mut engine = Engine::start().await;
+    let store = store(&engine).await;
+    let session = SessionId::random().unwrap();
+    let mut events = Vec::new();
+    for round in 0..5 {
+        engine.kill();
+        for place in [2 * round + 1, 2 * round + 2] {
+            events.push(event(1, place, &format!("{place}")));
+            let durable = store.append(session, events[events.len() - 1].clone(), false);
+            assert!(is_away(&durable.wait().await));
+        }
+        let early = store.replay(session, EventId::new(1, 0), usize::MAX).await;
+        assert!(is_away(&early), "{early:?}");
+        engine.restart().await;
+        let replay = async {
+            loop {
+                match store.replay(session, EventId::new(1, 0), usize::MAX).await {
+                    Err(StoreError::Away(_)) => tokio::task::yield_now().await,
+                    replay => break replay.unwrap(),
+                }
+            }
+        };
+        assert_eq!(soon(replay).await.events, events, "round {round}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

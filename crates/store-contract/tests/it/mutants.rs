@@ -24,6 +24,8 @@ enum Fault {
     OneTooMany,
     /// Of three events one is lost, which the writer does not learn.
     LosesEvents,
+    /// An event is stored when its writer waits for it.
+    StoresLate,
     /// All streams are one.
     OneStream,
     /// All sessions are one.
@@ -208,7 +210,14 @@ impl EventStore for Mutant {
             return Durable::Now;
         }
         let is_last = is_last && !self.is(Fault::NoEnd);
-        let appended = self.inner.events.append(self.session(session), event, is_last);
+        let session = self.session(session);
+        if self.is(Fault::StoresLate) {
+            let events = self.inner.events.clone();
+            return Durable::Later(
+                async move { events.append(session, event, is_last).wait().await }.boxed(),
+            );
+        }
+        let appended = self.inner.events.append(session, event, is_last);
         if self.is(Fault::HidesRefusal) { Durable::Now } else { appended }
     }
 
@@ -422,7 +431,8 @@ impl Bus for Mutant {
 /// Every test of the contract, with faults on which it fails.
 const CAUGHT: &[(Test, &[Fault])] = &[
     (events::events_are_replayed_in_order_after_a_place, &[Fault::Reversed, Fault::OneTooMany]),
-    (events::appends_that_nobody_waits_for_keep_their_order, &[Fault::LosesEvents]),
+    (events::appends_that_nobody_waits_for_keep_their_order, &[Fault::LosesEvents, Fault::StoresLate]),
+    (events::a_replay_has_what_was_appended_before, &[Fault::StoresLate, Fault::LosesEvents]),
     (events::streams_and_sessions_are_apart, &[Fault::OneStream, Fault::OneSession, Fault::NoForget]),
     (events::data_is_kept_byte_for_byte, &[Fault::Trims]),
     (events::a_replay_has_a_limit, &[Fault::NoReplayLimit, Fault::OneTooMany]),

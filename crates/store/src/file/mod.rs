@@ -221,8 +221,15 @@ impl EventStore for FileStore {
         after: EventId,
         limit: usize,
     ) -> BoxFuture<'static, Result<Replay, StoreError>> {
-        let replay = self.shared.read(|tables, _| tables.events.replay(session, after, limit));
-        Box::pin(future::ready(Ok(replay)))
+        let (replay, batch) =
+            self.shared.read_durably(|tables, _| tables.events.replay(session, after, limit));
+        Box::pin(async {
+            if let Some(batch) = batch {
+                // Whoever has appended something learns of a failure. What is in memory is delivered nevertheless.
+                let _result = batch.wait().await;
+            }
+            Ok(replay)
+        })
     }
 
     fn take_over(

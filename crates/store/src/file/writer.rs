@@ -30,6 +30,8 @@ struct State {
     /// Whether the queue was too large.
     overflowed: bool,
     batch: Batch,
+    /// The batch before, which is being written or is written.
+    before: Option<Batch>,
     closed: bool,
 }
 
@@ -48,6 +50,7 @@ impl Shared {
             queued: 0,
             overflowed: false,
             batch: Batch::default(),
+            before: None,
             closed: false,
         };
         Self { state: Mutex::new(state), work: Condvar::new(), clock }
@@ -56,6 +59,14 @@ impl Shared {
     /// Reads the tables.
     pub(super) fn read<T>(&self, look: impl FnOnce(&Tables, u64) -> T) -> T {
         look(&self.state.lock().tables, self.clock.now())
+    }
+
+    /// Reads the tables. Returns the last batch of their changes as well, which may be durable already; none where nothing has changed.
+    pub(super) fn read_durably<T>(&self, look: impl FnOnce(&Tables, u64) -> T) -> (T, Option<Batch>) {
+        let state = self.state.lock();
+        let is_waiting = state.overflowed || !state.queue.is_empty();
+        let batch = if is_waiting { Some(state.batch.clone()) } else { state.before.clone() };
+        (look(&state.tables, self.clock.now()), batch)
     }
 
     /// Changes the tables, and queues what the closure adds to the changes. Returns the batch in which that is written; none where
@@ -113,6 +124,7 @@ impl Shared {
         state.queued = 0;
         let overflowed = std::mem::take(&mut state.overflowed);
         let batch = std::mem::take(&mut state.batch);
+        state.before = Some(batch.clone());
         let paused = journal.pause().is_some();
         let replace = (overflowed || journal.must_rewrite()) && !paused;
         let work = if replace { Work::Replace(state.tables.changes()) } else { Work::Append(queue) };
@@ -135,18 +147,44 @@ impl State {
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt;
+
     use super::super::directory::Directory;
     use super::super::journal;
     use super::*;
     use crate::StoreLimits;
 
+    fn shared(directory: &std::path::Path) -> (Shared, Journal) {
+        let opened = Directory::open_absolute(&directory.join("store")).unwrap();
+        let loaded = journal::load(opened, |_| {}).unwrap();
+        let journal = Journal::create(loaded, &[], false).unwrap();
+        (Shared::new(Tables::new(&StoreLimits::new()), Clock::manual()), journal)
+    }
+
+    #[test]
+    fn a_reader_waits_for_what_is_not_written() {
+        let directory = tempfile::tempdir().unwrap();
+        let (shared, journal) = shared(directory.path());
+        let read = || shared.read_durably(|_, _| ()).1;
+        let is_written = || read().is_none_or(|batch| batch.wait().now_or_never().is_some());
+        let add = || drop(shared.change(|_, _, changes| changes.push(Change::Check)));
+        assert!(read().is_none());
+        add();
+        assert!(!is_written(), "it waits");
+        let (_work, first) = shared.next(&journal).unwrap();
+        assert!(!is_written(), "it is being written");
+        add();
+        first.complete(Ok(()));
+        assert!(!is_written(), "the next waits");
+        let (_work, second) = shared.next(&journal).unwrap();
+        second.complete(Ok(()));
+        assert!(is_written());
+    }
+
     #[test]
     fn a_queue_that_is_too_large_is_replaced_by_the_tables() {
         let directory = tempfile::tempdir().unwrap();
-        let opened = Directory::open_absolute(&directory.path().join("store")).unwrap();
-        let loaded = journal::load(opened, |_| {}).unwrap();
-        let journal = Journal::create(loaded, &[], false).unwrap();
-        let shared = Shared::new(Tables::new(&StoreLimits::new()), Clock::manual());
+        let (shared, journal) = shared(directory.path());
         let name = Change::Name { name: "a name".to_owned(), owner: None, expires: 1 };
         let fit = QUEUE / name.size();
         let add = |count| shared.change(|_, _, changes| changes.extend(vec![name.clone(); count])).1;

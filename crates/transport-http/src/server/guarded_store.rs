@@ -40,10 +40,13 @@ impl GuardedStore {
         guard(|| self.events.open(session, caller.name().as_deref()));
     }
 
-    /// Stores that a stream runs at this node. Nothing to do where no other node asks for that. None where nothing is to wait for.
-    pub(crate) fn begin(&self, session: SessionId, stream: u64, requests: &[RequestId]) -> Option<Stored> {
-        let node = self.node.as_ref()?;
-        stored(|| self.events.begin(session, stream, Runs::new(node.id(), requests.to_vec())))
+    /// Stores that a stream runs at this node. Nothing to do where no other node asks for that.
+    pub(crate) fn begin(&self, session: SessionId, stream: u64, requests: &[RequestId]) {
+        if let Some(node) = &self.node {
+            // The store completes it, and what follows it on the stream is stored behind it.
+            let _later =
+                stored(|| self.events.begin(session, stream, Runs::new(node.id(), requests.to_vec())));
+        }
     }
 
     /// Stores an event. None where it is durable already.

@@ -111,10 +111,6 @@ struct Missed {
 impl Missed {
     /// The next piece.
     async fn next(mut self) -> Result<Replayed, Failure> {
-        if let Some(stored) = self.live.as_mut().and_then(|live| live.stored.take()) {
-            // An event that the store has not taken is one that is lost.
-            let _result = stored.await;
-        }
         let has_missed_none = self.live.as_ref().is_some_and(|live| live.place == self.after.place);
         let replay = match self.store.replay(self.session.id(), self.after, PIECE).await {
             Err(_) if has_missed_none => return Ok(Replayed { text: Bytes::new(), then: self.into_live() }),

@@ -137,13 +137,12 @@ impl ResponseStream {
         let stored = remember.zip(data).map(|((session, store), data)| {
             store.append(session, Event::new(EventId::new(self.number, place), data), is_last)
         });
-        if let Some(Some(stored)) = stored {
-            if answers > 0 && state.attached {
-                let text = state.end_of_queue().tail().split_off(begin);
-                state.hold(stored, 0..id_len, text.into());
-            } else {
-                state.note(stored);
-            }
+        if let Some(Some(stored)) = stored
+            && answers > 0
+            && state.attached
+        {
+            let text = state.end_of_queue().tail().split_off(begin);
+            state.hold(stored, 0..id_len, text.into());
         }
         let queue = state.end_of_queue();
         let pieces = pieces.into_iter().flat_map(|pieces| pieces.0);
@@ -160,9 +159,7 @@ impl ResponseStream {
         if !state.begun && self.number > 0 && config.is_shared() {
             let Some((session, store)) = self.session.zip(config.store.as_ref()) else { return };
             state.begun = true;
-            if let Some(stored) = store.begin(session, self.number, &self.requests) {
-                state.note(stored);
-            }
+            store.begin(session, self.number, &self.requests);
         }
     }
 

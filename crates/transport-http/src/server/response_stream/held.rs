@@ -20,8 +20,6 @@ pub(super) struct Held {
     /// The first part. Few streams have more of them at a time.
     first: Option<Part>,
     rest: VecDeque<Part>,
-    /// The newest event that the store was given, unless it is that of the last part.
-    newest: Option<Stored>,
 }
 
 /// A result, and what follows it up to the next result. The only event of a response has what precedes it as well.
@@ -46,14 +44,8 @@ impl Held {
         self.rest.back_mut().or(self.first.as_mut()).map(|part| &mut part.bytes)
     }
 
-    /// Notes an event for which nothing waits.
-    pub(super) fn note(&mut self, stored: Stored) {
-        self.newest = Some(stored);
-    }
-
     /// Adds the beginning of an event that waits until it is stored. `id` is the line in it that has the event's id.
     pub(super) fn push(&mut self, stored: Stored, id: Range<usize>, bytes: Queue) {
-        self.newest = None;
         let part = Part { stored, id, bytes };
         match &self.first {
             None => self.first = Some(part),
@@ -61,15 +53,8 @@ impl Held {
         }
     }
 
-    /// Takes what completes when the store has the newest event.
-    pub(super) fn take_newest(&mut self) -> Option<Stored> {
-        let mut last = || self.rest.pop_back().or_else(|| self.first.take());
-        self.newest.take().or_else(|| last().map(|part| part.stored))
-    }
-
-    /// Drops the bytes.
+    /// Drops all parts.
     pub(super) fn clear(&mut self) {
-        self.newest = self.take_newest();
         (self.first, self.rest) = (None, VecDeque::new());
     }
 

@@ -21,7 +21,6 @@ use crate::server::queue::COPY_LIMIT;
 use crate::server::quota::{QuotaExceeded, Reservation};
 use crate::server::resources::Resources;
 use crate::server::response_stream::answer::status_of;
-use crate::server::response_stream::held::Stored;
 use crate::server::response_stream::state::{Cut, Phase, StreamState, set, wake};
 use crate::server::text::Text;
 use crate::server::{AnswerForm, Caller, EndpointConfig};
@@ -282,17 +281,16 @@ impl ResponseStream {
     }
 
     /// Begins a new generation of readers, which have read up to the event at `after`. Returns its number and the place of
-    /// the last event that is not in the queue, and what completes when the store has that event. None if there is no such
-    /// stream.
-    fn resume(&self, after: u64, resources: &Resources) -> Option<(u32, u64, Option<Stored>)> {
+    /// the last event that is not in the queue. None if there is no such stream.
+    fn resume(&self, after: u64, resources: &Resources) -> Option<(u32, u64)> {
         let mut state = self.lock();
         if !matches!(state.phase, Phase::Stream) || after > state.place {
             return None;
         }
         let before = state.begin_generation(resources.now());
         state.forget();
-        let (place, stored) = (state.place, state.take_newest());
-        Some((wake_readers(state, before), place, stored))
+        let place = state.place;
+        Some((wake_readers(state, before), place))
     }
 
     /// Whether it has not ended at this node.

@@ -13,7 +13,6 @@ use crate::server::queue::{Queue, STRIDE};
 use crate::server::quota::{MIN_COST, Reservation};
 use crate::server::resources::Resources;
 use crate::server::response_stream::ResponseStream;
-use crate::server::response_stream::held::Stored;
 use crate::server::response_stream::state::{Cut, Phase, StreamState, set, wake};
 use crate::server::text::Text;
 
@@ -48,8 +47,6 @@ pub(crate) struct ResumedStream {
     pub(crate) reader: StreamReader,
     /// The place of the last event that the reader does not find here.
     pub(crate) place: u64,
-    /// Completes when the store has that event. None where it has it.
-    pub(crate) stored: Option<Stored>,
 }
 
 /// Reads a response stream. Dropping it means that the client has left.
@@ -75,13 +72,9 @@ impl StreamReader {
         after: u64,
         resources: &Arc<Resources>,
     ) -> Option<ResumedStream> {
-        let (generation, place, stored) = stream.resume(after, resources)?;
+        let (generation, place) = stream.resume(after, resources)?;
         let (stream, resources) = (stream.clone(), resources.clone());
-        Some(ResumedStream {
-            reader: Self { stream, resources, generation, registration: None },
-            place,
-            stored,
-        })
+        Some(ResumedStream { reader: Self { stream, resources, generation, registration: None }, place })
     }
 
     /// Whether the stream has not ended at this node.

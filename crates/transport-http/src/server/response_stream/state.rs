@@ -220,17 +220,6 @@ impl StreamState {
         self.held.get_or_insert_default().push(stored, id, bytes);
     }
 
-    /// Notes an event for which nothing waits, so that one who resumes the stream can wait for it.
-    #[cold]
-    pub(super) fn note(&mut self, stored: Stored) {
-        self.held.get_or_insert_default().note(stored);
-    }
-
-    /// Takes what completes when the store has all events so far.
-    pub(super) fn take_newest(&mut self) -> Option<Stored> {
-        self.held.as_mut().and_then(|held| held.take_newest())
-    }
-
     /// Ready when nothing waits for the store any more. Where another node has taken the stream over, it is cut.
     pub(super) fn poll_held(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let Some(held) = &mut self.held else { return Poll::Ready(()) };
