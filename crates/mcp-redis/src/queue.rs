@@ -104,16 +104,15 @@ impl EventQueue {
         ))
     }
 
-    /// Completes when the engine has what was queued for a session before this call, or has refused it. A caller that has nothing in
-    /// the queue waits for nobody.
+    /// Completes when the engine has what was queued for a session before this call, or has refused it. A session with nothing in the
+    /// queue waits for nobody.
     pub(crate) fn written(
         &self,
         session: SessionId,
     ) -> impl Future<Output = Result<(), StoreError>> + Send + use<> {
         let lane = self.lane(session);
         let (link, mut finished) = (self.link.clone(), lane.finished.clone());
-        let is_waiting = self.shares.has_queued(session, Instant::now().into_std());
-        let queued = if is_waiting { lane.queued.load(Ordering::SeqCst) } else { 0 };
+        let queued = if self.shares.has_queued(session) { lane.queued.load(Ordering::SeqCst) } else { 0 };
         async move {
             if *finished.borrow() < queued && link.is_open() {
                 return Err(StoreError::away(CircuitOpen));

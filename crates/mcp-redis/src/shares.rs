@@ -1,6 +1,7 @@
 //! Divides the room of the event queue among callers.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
@@ -30,6 +31,8 @@ struct Used {
     callers: HashMap<Arc<str>, Arc<Share>>,
     /// The shares of sessions, and when each session was last used.
     sessions: HashMap<SessionId, (Arc<Share>, Instant)>,
+    /// How many events of each session are in the queue.
+    queued: HashMap<SessionId, usize>,
     /// With so many sessions or callers, those that are not used are looked for.
     sweep_at: usize,
 }
@@ -47,6 +50,7 @@ struct Share {
 pub(crate) struct Room {
     shares: Arc<Shares>,
     share: Arc<Share>,
+    session: SessionId,
     bytes: usize,
 }
 
@@ -84,9 +88,9 @@ impl Shares {
         self.used.lock().sessions.remove(&session);
     }
 
-    /// Returns whether the caller of a session has something in the queue.
-    pub(crate) fn has_queued(&self, session: SessionId, now: Instant) -> bool {
-        self.used.lock().share_of(session, now).bytes.load(Relaxed) > 0
+    /// Returns whether events of a session are in the queue.
+    pub(crate) fn has_queued(&self, session: SessionId) -> bool {
+        self.used.lock().queued.contains_key(&session)
     }
 
     /// Takes room for an event of a session; none where its caller has its share.
@@ -99,7 +103,8 @@ impl Shares {
         }
         used.bytes += bytes;
         share.bytes.store(of_caller, Relaxed);
-        Some(Room { shares: self.clone(), share, bytes })
+        *used.queued.entry(session).or_default() += 1;
+        Some(Room { shares: self.clone(), share, session, bytes })
     }
 }
 
@@ -130,6 +135,12 @@ impl Drop for Room {
         let used = &mut *self.shares.used.lock();
         used.bytes -= self.bytes;
         self.share.bytes.fetch_sub(self.bytes, Relaxed);
+        if let Entry::Occupied(mut queued) = used.queued.entry(self.session) {
+            *queued.get_mut() -= 1;
+            if *queued.get() == 0 {
+                queued.remove();
+            }
+        }
     }
 }
 
@@ -150,16 +161,21 @@ mod tests {
         let first: Vec<_> = (0..10).map_while(|number| take(number % 2, 100)).collect();
         assert_eq!(first.len(), 5, "two sessions of one caller have one share");
         assert!(take(2, 251).is_none() && take(3, 251).is_none());
-        let has_queued = |index: usize| shares.has_queued(sessions[index], Instant::now());
-        assert!(has_queued(0) && has_queued(1) && !has_queued(2) && !has_queued(3));
+        let has_queued = || sessions.map(|session| shares.has_queued(session));
+        assert_eq!(has_queued(), [true, true, false, false]);
+        shares.open(sessions[0], Some("b"));
+        assert_eq!(has_queued(), [true, true, false, false], "whoever its caller is now");
+        shares.open(sessions[0], Some("a"));
         let second = take(2, 250).unwrap();
         assert!(take(0, 1).is_none() && take(2, 1).is_none());
         let third = take(3, 125).unwrap();
         drop(first);
         assert!(take(0, 312).is_some(), "what is left free is there again");
+        assert_eq!(has_queued(), [false, false, true, true]);
         drop((second, third));
+        assert_eq!(has_queued(), [false; 4]);
         let used = shares.used.lock();
-        assert_eq!((used.bytes, used.callers.len(), used.sessions.len()), (0, 2, 3));
+        assert_eq!((used.bytes, used.callers.len(), used.sessions.len(), used.queued.len()), (0, 2, 3, 0));
         assert!(used.callers.values().chain([&used.unnamed]).all(|share| share.bytes.load(Relaxed) == 0));
     }
 

@@ -65,7 +65,9 @@ impl Writer {
                 tokio::time::sleep(RETRY).await;
             }
             deletions.into_iter().for_each(|deletion| self.delete(deletion));
-            finished.send_modify(|finished| *finished += count);
+            if pending.is_empty() {
+                finished.send_modify(|finished| *finished += count);
+            }
             self.sweep(now);
         }
     }

@@ -21,8 +21,7 @@ use crate::{NodeId, SessionId, StoreError};
 /// - After a last event, [`end`](Self::end) or [`take_over`](Self::take_over), no further event of that stream is replayed, and
 ///   one that is appended is refused with [`StoreError::TakenOver`]. This holds for as long as the store remembers the stream.
 /// - A replay has every event that was appended before at the same node, unless the store has refused or forgotten it, and what it has
-///   is durable unless the append has failed. Where the store has not got so far in time, the replay fails with
-///   [`StoreError::Away`].
+///   is durable unless the append has failed. While the store cannot tell, the replay fails with [`StoreError::Away`].
 /// - A store may forget the oldest events of a session at any time. It bounds the events of each session, and their age or
 ///   those of all sessions.
 pub trait EventStore: fmt::Debug + Send + Sync + 'static {

@@ -74,13 +74,11 @@ async fn a_replay_has_what_was_appended_while_the_engine_was_away() {
             let durable = store.append(session, events[events.len() - 1].clone(), false);
             assert!(is_away(&durable.wait().await));
         }
-        let early = store.replay(session, EventId::new(1, 0), usize::MAX).await;
-        assert!(is_away(&early), "{early:?}");
         engine.restart().await;
         let replay = async {
             loop {
                 match store.replay(session, EventId::new(1, 0), usize::MAX).await {
-                    Err(StoreError::Away(_)) => tokio::task::yield_now().await,
+                    Err(StoreError::Away(_)) => tokio::time::sleep(Duration::from_millis(1)).await,
                     replay => break replay.unwrap(),
                 }
             }
