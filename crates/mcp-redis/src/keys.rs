@@ -32,8 +32,7 @@ impl Keys {
     /// The events of a stream.
     pub(crate) fn stream(&self, session: SessionId, stream: u64) -> String {
         let mut key = self.of_session(session, ":e:");
-        // It fails where memory does not.
-        _ = write!(key, "{stream}");
+        key.push_str(itoa::Buffer::new().format(stream));
         key
     }
 
@@ -43,7 +42,10 @@ impl Keys {
         const ROOM: usize = 64;
         let mut key = String::with_capacity(self.0.len() + ROOM);
         key.push_str(&self.0);
-        _ = write!(key, ":{{{session}}}");
+        key.push_str(":{");
+        // It fails where memory does not.
+        _ = write!(key, "{session}");
+        key.push('}');
         key.push_str(rest);
         key
     }

@@ -42,9 +42,10 @@ struct OnlyEvent<'a> {
 impl ToRedisArgs for OnlyEvent<'_> {
     fn write_redis_args<W: ?Sized + RedisWrite>(&self, out: &mut W) {
         let mut argument = out.writer_for_next_arg();
-        // Neither fails: it is memory.
-        _ = write!(argument, "{} ", self.place);
-        _ = argument.write_all(self.data);
+        for part in [itoa::Buffer::new().format(self.place).as_bytes(), b" ", self.data] {
+            // It does not fail: it is memory.
+            _ = argument.write_all(part);
+        }
     }
 }
 

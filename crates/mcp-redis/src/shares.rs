@@ -1,7 +1,6 @@
 //! Divides the room of the event queue among callers.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
@@ -26,15 +25,21 @@ pub(crate) struct Shares {
 #[derive(Debug, Default)]
 struct Used {
     bytes: usize,
-    /// That of the callers without a name.
-    unnamed: Arc<Share>,
+    /// That of the sessions that are not known, and of the callers without a name.
+    unknown: SessionShare,
     callers: HashMap<Arc<str>, Arc<Share>>,
     /// The shares of sessions, and when each session was last used.
-    sessions: HashMap<SessionId, (Arc<Share>, Instant)>,
-    /// How many events of each session are in the queue.
-    queued: HashMap<SessionId, usize>,
+    sessions: HashMap<SessionId, (SessionShare, Instant)>,
     /// With so many sessions or callers, those that are not used are looked for.
     sweep_at: usize,
+}
+
+/// What a session has in the queue.
+#[derive(Clone, Debug, Default)]
+struct SessionShare {
+    of_caller: Arc<Share>,
+    /// How many events. Changed while `used` is locked.
+    events: Arc<AtomicUsize>,
 }
 
 /// What a caller has in the queue.
@@ -49,8 +54,7 @@ struct Share {
 #[derive(Debug)]
 pub(crate) struct Room {
     shares: Arc<Shares>,
-    share: Arc<Share>,
-    session: SessionId,
+    share: SessionShare,
     bytes: usize,
 }
 
@@ -69,10 +73,13 @@ impl Shares {
         let Some(caller) = caller else { return };
         let now = Instant::now();
         let used = &mut *self.used.lock();
-        let share = used.share(caller);
-        used.sessions.insert(session, (share, now));
+        let of_caller = used.share(caller);
+        let (share, at) = used.sessions.entry(session).or_insert_with(|| (SessionShare::default(), now));
+        (share.of_caller, *at) = (of_caller, now);
         if used.sessions.len().max(used.callers.len()) >= used.sweep_at.max(FEW) {
-            used.sessions.retain(|_, (_, at)| now.duration_since(*at) <= self.time);
+            used.sessions.retain(|_, (share, at)| {
+                now.duration_since(*at) <= self.time || share.events.load(Relaxed) > 0
+            });
             used.callers.retain(|_, share| Arc::strong_count(share) > 1);
             used.sweep_at = 2 * used.sessions.len().max(used.callers.len());
         }
@@ -80,7 +87,7 @@ impl Shares {
 
     /// The caller of a session that is used.
     pub(crate) fn caller(&self, session: SessionId) -> Option<Arc<str>> {
-        self.used.lock().share_of(session, Instant::now()).caller.clone()
+        self.used.lock().share_of(session, Instant::now()).of_caller.caller.clone()
     }
 
     /// A session has ended.
@@ -88,23 +95,25 @@ impl Shares {
         self.used.lock().sessions.remove(&session);
     }
 
-    /// Returns whether events of a session are in the queue.
+    /// Returns whether events of a session are in the queue, or of sessions that are not known.
     pub(crate) fn has_queued(&self, session: SessionId) -> bool {
-        self.used.lock().queued.contains_key(&session)
+        let used = self.used.lock();
+        let known = used.sessions.get(&session).map(|(share, _)| share);
+        known.into_iter().chain([&used.unknown]).any(|share| share.events.load(Relaxed) > 0)
     }
 
     /// Takes room for an event of a session; none where its caller has its share.
     pub(crate) fn take(self: &Arc<Self>, session: SessionId, bytes: usize, now: Instant) -> Option<Room> {
         let used = &mut *self.used.lock();
         let share = used.share_of(session, now).clone();
-        let of_caller = share.bytes.load(Relaxed) + bytes;
+        let of_caller = share.of_caller.bytes.load(Relaxed) + bytes;
         if of_caller > self.limit.saturating_sub(used.bytes + bytes) {
             return None;
         }
         used.bytes += bytes;
-        share.bytes.store(of_caller, Relaxed);
-        *used.queued.entry(session).or_default() += 1;
-        Some(Room { shares: self.clone(), share, session, bytes })
+        share.of_caller.bytes.store(of_caller, Relaxed);
+        share.events.fetch_add(1, Relaxed);
+        Some(Room { shares: self.clone(), share, bytes })
     }
 }
 
@@ -119,13 +128,13 @@ impl Used {
         share
     }
 
-    fn share_of(&mut self, session: SessionId, now: Instant) -> &Arc<Share> {
+    fn share_of(&mut self, session: SessionId, now: Instant) -> &SessionShare {
         match self.sessions.get_mut(&session) {
             Some((share, at)) => {
                 *at = now;
                 share
             }
-            None => &self.unnamed,
+            None => &self.unknown,
         }
     }
 }
@@ -134,13 +143,8 @@ impl Drop for Room {
     fn drop(&mut self) {
         let used = &mut *self.shares.used.lock();
         used.bytes -= self.bytes;
-        self.share.bytes.fetch_sub(self.bytes, Relaxed);
-        if let Entry::Occupied(mut queued) = used.queued.entry(self.session) {
-            *queued.get_mut() -= 1;
-            if *queued.get() == 0 {
-                queued.remove();
-            }
-        }
+        self.share.of_caller.bytes.fetch_sub(self.bytes, Relaxed);
+        self.share.events.fetch_sub(1, Relaxed);
     }
 }
 
@@ -168,15 +172,23 @@ mod tests {
         shares.open(sessions[0], Some("a"));
         let second = take(2, 250).unwrap();
         assert!(take(0, 1).is_none() && take(2, 1).is_none());
+        assert_eq!(has_queued(), [true, true, true, false]);
         let third = take(3, 125).unwrap();
         drop(first);
         assert!(take(0, 312).is_some(), "what is left free is there again");
-        assert_eq!(has_queued(), [false, false, true, true]);
-        drop((second, third));
+        assert_eq!(has_queued(), [true; 4], "one of an unknown session may be of any");
+        drop(third);
+        assert_eq!(has_queued(), [false, false, true, false]);
+        drop(second);
         assert_eq!(has_queued(), [false; 4]);
         let used = shares.used.lock();
-        assert_eq!((used.bytes, used.callers.len(), used.sessions.len(), used.queued.len()), (0, 2, 3, 0));
-        assert!(used.callers.values().chain([&used.unnamed]).all(|share| share.bytes.load(Relaxed) == 0));
+        assert_eq!((used.bytes, used.callers.len(), used.sessions.len()), (0, 2, 3));
+        assert!(
+            used.callers
+                .values()
+                .chain([&used.unknown.of_caller])
+                .all(|share| share.bytes.load(Relaxed) == 0)
+        );
     }
 
     #[test]

@@ -73,10 +73,12 @@ impl TryFrom<String> for SessionId {
 
 impl fmt::Display for SessionId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text: [u8; 32] = std::array::from_fn(|place| {
-            let digit = (self.0 >> (124 - 4 * place)) & 0xf;
-            b"0123456789abcdef"[digit as usize]
-        });
+        let mut text = [0; 32];
+        for (digits, byte) in text.chunks_exact_mut(2).zip(self.0.to_be_bytes()) {
+            digits.copy_from_slice(
+                &[byte >> 4, byte & 0xf].map(|digit| b"0123456789abcdef"[usize::from(digit)]),
+            );
+        }
         f.write_str(str::from_utf8(&text).unwrap_or_default())
     }
 }

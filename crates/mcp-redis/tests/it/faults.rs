@@ -214,6 +214,9 @@ async fn an_event_that_never_passes_is_given_up() {
     let config = RedisConfig::new(proxy.url()).prefix("test").timeout(Duration::from_millis(200));
     let store = RedisStore::connect(config).await.unwrap();
     let [session, other] = [create(&store).await.unwrap(), create(&store).await.unwrap()];
+    for session in [session, other] {
+        store.open(session, Some("the caller of both"));
+    }
     drop(store.append(other, event(1, 1, "before"), true));
     let of_other = async || {
         let replay = store.replay(other, EventId::new(1, 0), usize::MAX).await;
