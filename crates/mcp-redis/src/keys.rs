@@ -31,23 +31,35 @@ impl Keys {
 
     /// The events of a stream.
     pub(crate) fn stream(&self, session: SessionId, stream: u64) -> String {
-        let mut key = self.of_session(session, ":e:");
-        key.push_str(itoa::Buffer::new().format(stream));
+        let mut key = String::new();
+        self.write_stream(session, stream, &mut key);
         key
     }
 
-    /// A key of a session. These are made for every event, so they are made at once.
+    /// Writes the same in place of what the string has. This is done for every event.
+    pub(crate) fn write_stream(&self, session: SessionId, stream: u64, key: &mut String) {
+        self.write_of_session(session, ":e:", key);
+        key.push_str(itoa::Buffer::new().format(stream));
+    }
+
+    /// A key of a session.
     fn of_session(&self, session: SessionId, rest: &str) -> String {
+        let mut key = String::new();
+        self.write_of_session(session, rest, &mut key);
+        key
+    }
+
+    fn write_of_session(&self, session: SessionId, rest: &str, key: &mut String) {
         /// The session, what is around it, and the number of a stream.
         const ROOM: usize = 64;
-        let mut key = String::with_capacity(self.0.len() + ROOM);
+        key.clear();
+        key.reserve(self.0.len() + ROOM);
         key.push_str(&self.0);
         key.push_str(":{");
         // It fails where memory does not.
         _ = write!(key, "{session}");
         key.push('}');
         key.push_str(rest);
-        key
     }
 
     /// The lease of a node.

@@ -34,7 +34,7 @@ impl RunningStream {
     }
 
     /// The command that adds an event, and forgets the oldest beyond the limits.
-    pub(crate) fn add(&mut self, key: String, place: u64, data: &Bytes, limits: StreamLimits) -> Cmd {
+    pub(crate) fn add(&mut self, key: &str, place: u64, data: &Bytes, limits: StreamLimits) -> Cmd {
         self.places.push_back((place, data.len()));
         self.bytes += data.len();
         let mut forgets = false;

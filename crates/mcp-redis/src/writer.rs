@@ -28,12 +28,14 @@ const SWEEP: Duration = Duration::from_secs(60);
 pub(crate) struct Writer {
     pipeline: EventPipeline,
     sessions: HashMap<SessionId, SessionEvents>,
+    /// The key of the stream of the event that is prepared.
+    key: String,
     swept: Instant,
 }
 
 impl Writer {
     pub(crate) fn new(pipeline: EventPipeline) -> Self {
-        Self { pipeline, sessions: HashMap::new(), swept: Instant::now() }
+        Self { pipeline, sessions: HashMap::new(), key: String::new(), swept: Instant::now() }
     }
 
     pub(crate) async fn run(
@@ -73,7 +75,8 @@ impl Writer {
     }
 
     fn prepare(&mut self, write: Write, now: Instant) -> Pending {
-        let key = self.pipeline.keys.stream(write.session, write.stream);
+        let key = &mut self.key;
+        self.pipeline.keys.write_stream(write.session, write.stream, key);
         let (limits, stream) = (self.pipeline.limits, write.stream);
         let session = self.sessions.entry(write.session).or_default();
         let (command, taken) = match &write.change {
@@ -81,7 +84,7 @@ impl Writer {
                 let is_new =
                     session.running.insert(stream, RunningStream::new(Some(runs.clone()), now)).is_none();
                 let mut command = redis::cmd("XADD");
-                command.arg(key).arg("0-1").arg("r").arg(&**runs);
+                command.arg(&*key).arg("0-1").arg("r").arg(&**runs);
                 (command, Some((is_new, STREAM_COST)))
             }
             Change::Event { place, data } => {
@@ -96,7 +99,7 @@ impl Writer {
                 let is_only = before.is_none() && *place == 1;
                 let store = if is_only { last_event::store_only } else { last_event::store };
                 let bytes = before.unwrap_or(RESULT_COST) + data.len();
-                (store(&key, *place, data, &limits), Some((before.is_none(), bytes)))
+                (store(key, *place, data, &limits), Some((before.is_none(), bytes)))
             }
             Change::End => {
                 session.running.remove(&stream);
@@ -139,7 +142,7 @@ impl Writer {
 }
 
 /// The command that ends a stream without an event.
-fn end(key: String) -> Cmd {
+fn end(key: &str) -> Cmd {
     let mut command = redis::cmd("XADD");
     command.arg(key).arg("NOMKSTREAM").arg(END).arg("e").arg(1);
     command

@@ -1,5 +1,6 @@
 //! The store of events, and the node whose streams it has. Catches the panics of a store.
 
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -108,6 +109,12 @@ pub(crate) struct Caught<T>(Option<BoxFuture<'static, Result<T, StoreError>>>);
 
 /// Completes when the store has an event.
 pub(crate) type Stored = Caught<()>;
+
+impl<T> fmt::Debug for Caught<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "Caught(pending)" } else { "Caught(done)" })
+    }
+}
 
 impl<T> Future for Caught<T> {
     type Output = Result<T, StoreError>;

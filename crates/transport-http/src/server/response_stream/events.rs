@@ -86,17 +86,19 @@ impl ResponseStream {
             let id = EventId::new(self.number, state.place);
             store.append(session, Event::new(id, text.slice(start..end)), true)
         });
-        if let Some(Some(stored)) = stored {
-            state.phase = Phase::Stream;
+        state.phase = match stored {
             // What precedes it waits as well: one piece has it all.
-            state.hold(stored, begin..begin + id_len, text.into());
-        } else {
-            state.phase = Phase::Event(text);
-        }
+            Some(Some(stored)) => Phase::Storing { stored, id: begin..begin + id_len, text },
+            _ => Phase::Event(text),
+        };
     }
 
     /// The store for a frame of this size, and its session. None where the frame is not remembered.
-    fn remember<'a>(&self, size: usize, config: &'a EndpointConfig) -> Option<(SessionId, &'a GuardedStore)> {
+    pub(super) fn remember<'a>(
+        &self,
+        size: usize,
+        config: &'a EndpointConfig,
+    ) -> Option<(SessionId, &'a GuardedStore)> {
         let remember = self.session.zip(config.store.as_ref());
         remember.filter(|_| self.number > 0 && size <= config.event_limit)
     }

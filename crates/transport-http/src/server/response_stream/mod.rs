@@ -125,7 +125,11 @@ impl ResponseStream {
             (Phase::Undecided, Some(status)) if state.ended => {
                 state.phase = Phase::Json(status, Text::of(frame));
             }
-            (Phase::Undecided, None) if state.ended && state.attached && size < COPY_LIMIT => {
+            (Phase::Undecided, None)
+                if state.ended
+                    && state.attached
+                    && (size < COPY_LIMIT || self.remember(size, &resources.config).is_some()) =>
+            {
                 self.only_event(&mut state, frame, size, &resources.config);
             }
             (phase, _) => {

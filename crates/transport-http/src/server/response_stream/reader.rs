@@ -111,7 +111,7 @@ impl StreamReader {
     /// The form of the response, once it is known. With `now` it becomes a stream if nothing is queued.
     pub(crate) fn poll_form(&mut self, cx: &mut Context<'_>, now: bool) -> Poll<ResponseForm> {
         let mut state = self.stream.lock();
-        let waits = state.holds_only_event() && self.poll_held(&mut state, cx).is_pending();
+        let waits = state.generation == self.generation && state.poll_only_event(cx).is_pending();
         if !waits && let Some(form) = self.decide(&mut state, now) {
             return Poll::Ready(form);
         }
@@ -123,12 +123,7 @@ impl StreamReader {
 
     /// Whether the form is known once the store has the only event.
     pub(crate) fn waits_for_store(&self) -> bool {
-        self.stream.lock().holds_only_event()
-    }
-
-    /// Ready when no bytes wait for the store, or the stream has another reader.
-    fn poll_held(&self, state: &mut StreamState, cx: &mut Context<'_>) -> Poll<()> {
-        if state.generation == self.generation { state.poll_held(cx) } else { Poll::Ready(()) }
+        matches!(self.stream.lock().phase, Phase::Storing { .. })
     }
 
     /// The form of the response now. It becomes a stream if nothing is queued.
@@ -150,7 +145,15 @@ impl StreamReader {
             Phase::Json(status, text) => {
                 ResponseForm::Json(*status, std::mem::take(text), state.reservation.take())
             }
-            Phase::Event(event) => ResponseForm::Event(std::mem::take(event), state.reservation.take()),
+            Phase::Event(event) => {
+                let (event, reservation) = (std::mem::take(event), state.reservation.take());
+                if event.len() > STRIDE {
+                    // It is read in parts.
+                    ResponseForm::Events(event.into(), reservation)
+                } else {
+                    ResponseForm::Event(event, reservation)
+                }
+            }
             Phase::Stream if ended && !is_held => {
                 let reservation = state.reservation.take();
                 match std::mem::take(&mut state.queue).into_one() {
@@ -164,7 +167,7 @@ impl StreamReader {
                 self.stream.open(state, &self.resources.config);
                 ResponseForm::Stream
             }
-            Phase::Undecided => return None,
+            Phase::Undecided | Phase::Storing { .. } => return None,
         })
     }
 

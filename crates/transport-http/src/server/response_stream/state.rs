@@ -4,9 +4,11 @@
 use std::fmt;
 use std::ops::Range;
 use std::sync::MutexGuard;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 
+use agentwire_store::StoreError;
 use bytes::Bytes;
+use futures::FutureExt;
 use http::StatusCode;
 
 use crate::server::queue::Queue;
@@ -83,6 +85,9 @@ pub(super) enum Phase {
     Undecided,
     /// One JSON text, to be taken by the reader.
     Json(StatusCode, Text),
+    /// A stream of one event, which waits until the store has it: a write has it with the head of the response afterwards. `id` is the
+    /// line in it that has the event's id.
+    Storing { stored: Stored, id: Range<usize>, text: Bytes },
     /// A stream of one event, to be taken by the reader.
     Event(Bytes),
     /// A stream of events.
@@ -149,7 +154,7 @@ impl StreamState {
     pub(super) fn release(&mut self) {
         let needed = match self.phase {
             // It goes with the text.
-            Phase::Json(..) | Phase::Event(_) => return,
+            Phase::Json(..) | Phase::Storing { .. } | Phase::Event(_) => return,
             _ if self.attached => self.base.max(self.needed(0)),
             _ if self.ended || self.owed == 0 => 0,
             _ => self.base,
@@ -201,9 +206,25 @@ impl StreamState {
         self.held.as_ref().is_some_and(|held| !held.is_empty())
     }
 
-    /// Whether all that comes is one event, which waits for the store: one write has it with the head of the response afterwards.
-    pub(super) fn holds_only_event(&self) -> bool {
-        self.ended && self.place == 1 && self.is_held()
+    /// Ready unless all that comes is one event, and that waits for the store.
+    pub(super) fn poll_only_event(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let Phase::Storing { stored, id, text } = &mut self.phase else { return Poll::Ready(()) };
+        let stored = ready!(stored.poll_unpin(cx));
+        let mut text = std::mem::take(text);
+        match stored {
+            Ok(()) => {}
+            Err(StoreError::TakenOver) => {
+                self.take_away();
+                return Poll::Ready(());
+            }
+            Err(_) => {
+                let mut without_id = Vec::from(text);
+                without_id.drain(id.clone());
+                text = without_id.into();
+            }
+        }
+        self.phase = Phase::Event(text);
+        Poll::Ready(())
     }
 
     /// The queue to which further bytes go.
