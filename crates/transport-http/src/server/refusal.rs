@@ -188,6 +188,10 @@ impl Refusal {
     }
 
     /// The error of JSON-RPC, for an answer that is one.
+    pub(crate) fn status(&self) -> StatusCode {
+        self.status
+    }
+
     pub(crate) fn into_error(self) -> ErrorObject {
         self.error
     }

@@ -76,9 +76,25 @@ fn refuse(frame: &mut Frame, ids: &[RequestId], error: &ErrorObject) {
     }
 }
 
+/// Stores that the client of a session is ready, later where the store is away: a session that is known goes on.
+pub(crate) async fn store_ready(
+    sessions: &Arc<Sessions>,
+    session: &Arc<Session>,
+    ready: Change,
+) -> Result<(), Refusal> {
+    let stored = store(sessions, session, vec![ready.clone()]).await;
+    if let Some(shared) = session.shared()
+        && stored.as_ref().is_err_and(|refusal| refusal.status() == http::StatusCode::SERVICE_UNAVAILABLE)
+    {
+        shared.keep_unsaved(ready);
+        return Ok(());
+    }
+    stored
+}
+
 /// Stores changes in the record of a session, and tells other nodes. Where the store does not take them they are refused, because they
 /// would be lost with this node.
-pub(crate) async fn store(
+async fn store(
     sessions: &Arc<Sessions>,
     session: &Arc<Session>,
     changes: Vec<Change>,
@@ -117,13 +133,17 @@ pub(crate) async fn store(
     Err(Refusal::elsewhere())
 }
 
-/// While the record of a session may be another, loads it, and gives the service what differs. Where the store is away, this is done at
-/// a later tick.
+/// While the record of a session may be another, loads it, gives the service what differs, and stores what the store has missed. Where the store is away, this is done at a later tick.
 pub(crate) async fn refresh(sessions: &Arc<Sessions>, session: &Arc<Session>) {
     let Some(shared) = session.shared().filter(|shared| shared.begins_refresh()) else { return };
     while shared.take_stale() {
         if refresh_record(sessions, session).await.is_err() {
             shared.set_stale();
+            break;
+        }
+        if let Some(ready) = shared.take_unsaved()
+            && store_ready(sessions, session, ready).await.is_err()
+        {
             break;
         }
     }

@@ -13,7 +13,7 @@ use crate::header;
 use crate::server::Head;
 use crate::server::endpoint_core::EndpointCore;
 use crate::server::nodes::address::{self, Forward};
-use crate::server::nodes::change::{check, store};
+use crate::server::nodes::change::{check, store_ready};
 use crate::server::nodes::message::changes;
 use crate::server::nodes::{load, record, sealed};
 use crate::server::quota::Reservation;
@@ -99,9 +99,9 @@ impl Preparing {
             // The changes of requests are stored when the service has made them.
             check(&session, &core.resources.config.record_limits, &changes)?;
             forward(&core, id, forwards).await?;
-            let ready: Vec<_> =
-                changes.into_iter().filter(|(id, _)| id.is_none()).map(|(_, change)| change).collect();
-            store(&core.sessions, &session, ready).await?;
+            for (_, ready) in changes.into_iter().filter(|(id, _)| id.is_none()) {
+                store_ready(&core.sessions, &session, ready).await?;
+            }
             Ok(if is_done { Prepared::Done(StatusCode::ACCEPTED) } else { Prepared::Session(session) })
         };
         let prepared = prepared.map(|result: Result<_, Refusal>| result.map_err(|why| why.under(request)));

@@ -87,22 +87,6 @@ async fn an_answer_waits_until_the_record_has_what_it_answers() {
     assert_eq!(cluster.recorded(&session).await, [Value::Null, json!({"level": "error"})]);
 }
 
-/// A client whose notification was accepted does not send it again.
-#[tokio::test(start_paused = true)]
-async fn that_a_client_is_ready_is_stored_before_that_is_accepted() {
-    let mut cluster = Cluster::start(2, EndpointConfig::new()).await;
-    let opened = cluster.call(0, "POST", &[], &initialize("2025-11-25")).await;
-    let session = opened.headers()["mcp-session-id"].to_str().unwrap().to_owned();
-    let ready = notification("notifications/initialized");
-    for (is_away, status) in [(true, StatusCode::SERVICE_UNAVAILABLE), (false, StatusCode::ACCEPTED)] {
-        cluster.faults.away(is_away);
-        assert_eq!(cluster.post(0, &session, &ready).await.status(), status);
-    }
-    cluster.kill(0).await;
-    assert_eq!(cluster.echo(1, &session).await, StatusCode::OK);
-    cluster.hears(1, &Heard::Message("notifications/initialized".into())).await;
-}
-
 #[tokio::test(start_paused = true)]
 async fn a_change_for_which_the_store_has_no_room_is_taken_back() {
     let mut cluster = Cluster::start(1, EndpointConfig::new()).await;
