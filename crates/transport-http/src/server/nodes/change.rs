@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agentwire_jsonrpc::{ErrorObject, Frame, Message, RawJson, Request, RequestId, Response};
+use agentwire_jsonrpc::{ErrorObject, Frame, Message, Notification, RawJson, Request, RequestId, Response};
 use agentwire_mcp_wire::method;
 use agentwire_store::{BusMessage, SessionRecord};
 
@@ -76,20 +76,17 @@ fn refuse(frame: &mut Frame, ids: &[RequestId], error: &ErrorObject) {
     }
 }
 
-/// Stores that the client of a session is ready, later where the store is away: a session that is known goes on.
+/// Stores that the client of a session is ready. Where the store is away this is accepted nevertheless: a session that is known goes on,
+/// and what the client sends to another node shows it there.
 pub(crate) async fn store_ready(
     sessions: &Arc<Sessions>,
     session: &Arc<Session>,
     ready: Change,
 ) -> Result<(), Refusal> {
-    let stored = store(sessions, session, vec![ready.clone()]).await;
-    if let Some(shared) = session.shared()
-        && stored.as_ref().is_err_and(|refusal| refusal.status() == http::StatusCode::SERVICE_UNAVAILABLE)
-    {
-        shared.keep_unsaved(ready);
-        return Ok(());
+    match store(sessions, session, vec![ready]).await {
+        Err(refusal) if refusal.status() == http::StatusCode::SERVICE_UNAVAILABLE => Ok(()),
+        stored => stored,
     }
-    stored
 }
 
 /// Stores changes in the record of a session, and tells other nodes. Where the store does not take them they are refused, because they
@@ -133,17 +130,13 @@ async fn store(
     Err(Refusal::elsewhere())
 }
 
-/// While the record of a session may be another, loads it, gives the service what differs, and stores what the store has missed. Where the store is away, this is done at a later tick.
+/// While the record of a session may be another, loads it, and gives the service what differs. Where the store is away, this is done at
+/// a later tick.
 pub(crate) async fn refresh(sessions: &Arc<Sessions>, session: &Arc<Session>) {
     let Some(shared) = session.shared().filter(|shared| shared.begins_refresh()) else { return };
     while shared.take_stale() {
         if refresh_record(sessions, session).await.is_err() {
             shared.set_stale();
-            break;
-        }
-        if let Some(ready) = shared.take_unsaved()
-            && store_ready(sessions, session, ready).await.is_err()
-        {
             break;
         }
     }
@@ -191,8 +184,11 @@ async fn refresh_record(sessions: &Arc<Sessions>, session: &Arc<Session>) -> Res
     Ok(())
 }
 
-/// Gives the service of a session a message whose answer nobody gets.
+/// Gives the service of a session a message whose answer nobody gets. It hears once that the client is ready.
 pub(crate) fn feed(session: &Session, message: &RawJson, head: Option<&Arc<Head>>) {
+    if method_of(message) == method::INITIALIZED && session.set_initialized() {
+        return;
+    }
     let mut frame = Frame::parse(message.as_str().into());
     if let Frame::Single(Message::Request(request)) = &mut frame {
         // The client may use the id that the message had.
@@ -215,15 +211,15 @@ fn differences(before: &[RawJson], after: &[RawJson]) -> Vec<RawJson> {
     gone.filter_map(unsubscribe).chain(new).collect()
 }
 
-/// Changes the messages of a record.
+/// Changes the messages of a record. Each change shows that the client is ready, which the store may have missed.
 fn apply(record: &mut SessionRecord, Change(message): &Change) {
     let messages = &mut record.messages;
+    if !messages.iter().any(|other| method_of(other) == method::INITIALIZED) {
+        let initialized = message::text(&Notification::new(method::INITIALIZED, None).into());
+        initialized.into_iter().for_each(|initialized| messages.insert(messages.len().min(1), initialized));
+    }
     match &*method_of(message) {
-        method::INITIALIZED => {
-            if !messages.iter().any(|other| method_of(other) == method::INITIALIZED) {
-                messages.insert(messages.len().min(1), message.clone());
-            }
-        }
+        method::INITIALIZED => {}
         method::SET_LEVEL => {
             messages.retain(|other| method_of(other) != method::SET_LEVEL);
             messages.push(message.clone());

@@ -40,6 +40,8 @@ pub(crate) struct Session {
     caller: Caller,
     /// Whether the client has named the session in a request, and so has got its id.
     used: AtomicBool,
+    /// Whether its service has been told that the client is ready. Only kept where other nodes may have the session.
+    initialized: AtomicBool,
     state: Mutex<SessionState>,
     /// What serves it, once that runs.
     task: OnceLock<Weak<InlineTask>>,
@@ -80,6 +82,7 @@ impl Session {
             principal,
             caller,
             used: AtomicBool::new(false),
+            initialized: AtomicBool::new(false),
             state: Mutex::new(state),
             task: OnceLock::new(),
             shared: None,

@@ -1,6 +1,7 @@
 //! A session that several nodes share: it is opened again from its record or its id, and gets messages that have come to other nodes.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
@@ -35,13 +36,13 @@ impl Session {
 
     /// The same, opened here with an id that is sealed.
     pub(crate) fn sealed_until(self, expires: Duration, now: u32) -> Self {
-        Self { sealed: Some(SealedSession::new(expires, false, now)), ..self }
+        Self { sealed: Some(SealedSession::new(expires, now)), ..self }
     }
 
     /// The same, opened by an id that another node has sealed, or this one before. Its streams have numbers above `streams`.
     pub(crate) fn unsealed(self, expires: Duration, streams: u64, now: u32) -> Self {
         self.lock().streams = streams;
-        Self { sealed: Some(SealedSession::new(expires, true, now)), ..self }
+        Self { sealed: Some(SealedSession::new(expires, now)), ..self }
     }
 
     /// What is remembered where its id is sealed.
@@ -55,11 +56,23 @@ impl Session {
         sealed.is_some_and(|(session, sealed)| sealed.has_expired(session.expires()))
     }
 
-    /// Tells the service of a session with a sealed id once that the client is ready, which the client may have told another node
+    /// Notes that the service is told that the client is ready. Returns whether it had been told.
+    pub(crate) fn set_initialized(&self) -> bool {
+        self.initialized.load(Ordering::Relaxed) || self.initialized.swap(true, Ordering::SeqCst)
+    }
+
+    /// Whether the client may have told another node alone that it is ready.
+    fn is_of_several_nodes(&self) -> bool {
+        self.sealed.is_some() || self.shared.is_some()
+    }
+
+    /// Tells the service of a session of several nodes once that the client is ready, which the client may have told another node
     /// alone: before the first request other than `ping`, which a client may send before it is ready. Takes out of the frame what says
     /// it again. Returns whether nothing is left.
     pub(crate) fn initialize_once(&self, frame: &mut Frame, head: &Arc<Head>) -> bool {
-        let Some(sealed) = self.sealed() else { return false };
+        if !self.is_of_several_nodes() {
+            return false;
+        }
         let (says_it, shows_it) = match &*frame {
             Frame::Single(message) => (is_initialized(message), is_of_ready_client(message)),
             Frame::Batch(messages) => {
@@ -71,7 +84,7 @@ impl Session {
         if !says_it && !shows_it {
             return false;
         }
-        let was = sealed.set_initialized();
+        let was = self.set_initialized();
         if !was && !says_it {
             self.feed(Frame::Single(Notification::new(method::INITIALIZED, None).into()), Some(head));
         }

@@ -49,8 +49,6 @@ pub(crate) struct SharedSession {
     stale: AtomicBool,
     /// Whether a job looks at that.
     refreshing: AtomicBool,
-    /// That the client is ready, where the store has missed it.
-    unsaved: Mutex<Option<Change>>,
     /// How many messages the service was given again.
     fed: AtomicU64,
     /// The tick at which the time to live of the record was restarted.
@@ -94,7 +92,6 @@ impl SharedSession {
             taking: AtomicBool::new(false),
             stale: AtomicBool::new(false),
             refreshing: AtomicBool::new(false),
-            unsaved: Mutex::default(),
             fed: AtomicU64::new(0),
             touched: AtomicU32::new(now),
             is_short: AtomicBool::new(true),
@@ -226,16 +223,6 @@ impl SharedSession {
 
     pub(crate) fn end_refresh(&self) {
         self.refreshing.store(false, Ordering::SeqCst);
-    }
-
-    /// Keeps that the client is ready, to be stored later.
-    pub(crate) fn keep_unsaved(&self, ready: Change) {
-        *self.unsaved.lock() = Some(ready);
-        self.set_stale();
-    }
-
-    pub(crate) fn take_unsaved(&self) -> Option<Change> {
-        self.unsaved.lock().take()
     }
 
     /// Whether the record may be another, which is looked at after this.

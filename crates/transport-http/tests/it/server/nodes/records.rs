@@ -87,6 +87,38 @@ async fn an_answer_waits_until_the_record_has_what_it_answers() {
     assert_eq!(cluster.recorded(&session).await, [Value::Null, json!({"level": "error"})]);
 }
 
+/// A client whose notification was accepted does not send it again. The node that knows of it dies before the store is there again.
+#[tokio::test(start_paused = true)]
+async fn a_service_hears_once_that_its_client_is_ready() {
+    const INITIALIZED: &str = "notifications/initialized";
+    let mut cluster = Cluster::start(3, EndpointConfig::new()).await;
+    let session = cluster.opened(0).await;
+    cluster.faults.away(true);
+    let ready = cluster.post(0, &session, &notification(INITIALIZED)).await;
+    assert_eq!(ready.status(), StatusCode::ACCEPTED, "a session that is known goes on");
+    cluster.kill(0).await;
+    cluster.faults.away(false);
+    rest(cluster.post(1, &session, &request(1, "ping", json!({}))).await).await;
+    assert_eq!(cluster.methods(1), ["initialize", "ping"]);
+    for _ in 0..2 {
+        assert_eq!(cluster.echo(1, &session).await, StatusCode::OK);
+    }
+    assert_eq!(cluster.methods(1), [INITIALIZED, "echo", "echo"]);
+    // The record has it with the first change, so a node hears it where the client only listens.
+    rest(cluster.post(1, &session, &set_level("info")).await).await;
+    assert_eq!(cluster.recorded(&session).await, [Value::Null, json!({"level": "info"})]);
+    let _listening = cluster.get(2, &session, None).await.into_body();
+    assert_eq!(cluster.methods(2), ["initialize", INITIALIZED, "logging/setLevel"]);
+    // No service hears it twice.
+    for at in [1, 2] {
+        cluster.methods(at);
+        let again = cluster.post(at, &session, &notification(INITIALIZED)).await;
+        assert_eq!(again.status(), StatusCode::ACCEPTED);
+        assert_eq!(cluster.echo(at, &session).await, StatusCode::OK);
+        assert_eq!(cluster.methods(at), ["echo"], "node {at}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_change_for_which_the_store_has_no_room_is_taken_back() {
     let mut cluster = Cluster::start(1, EndpointConfig::new()).await;
