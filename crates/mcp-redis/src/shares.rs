@@ -97,9 +97,9 @@ impl Shares {
 
     /// Returns whether events of a session are in the queue, or of sessions that are not known.
     pub(crate) fn has_queued(&self, session: SessionId) -> bool {
-        let used = self.used.lock();
-        let known = used.sessions.get(&session).map(|(share, _)| share);
-        known.into_iter().chain([&used.unknown]).any(|share| share.events.load(Relaxed) > 0)
+        let used = &mut *self.used.lock();
+        let own = used.share_of(session, Instant::now()).events.load(Relaxed);
+        own > 0 || used.unknown.events.load(Relaxed) > 0
     }
 
     /// Takes room for an event of a session; none where its caller has its share.

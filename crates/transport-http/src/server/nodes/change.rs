@@ -7,7 +7,7 @@ use agentwire_mcp_wire::method;
 use agentwire_store::{BusMessage, SessionRecord};
 
 use crate::server::Head;
-use crate::server::nodes::message::{self, Change, member, method_of, uri};
+use crate::server::nodes::message::{self, Change, has_initialized, member, method_of, uri};
 use crate::server::record_limits::{RecordLimits, record_size};
 use crate::server::refusal::Refusal;
 use crate::server::session::{Session, SharedSession, WaitingAnswer};
@@ -76,15 +76,17 @@ fn refuse(frame: &mut Frame, ids: &[RequestId], error: &ErrorObject) {
     }
 }
 
-/// Stores that the client of a session is ready. Where the store is away this is accepted nevertheless: a session that is known goes on,
-/// and what the client sends to another node shows it there.
+/// Stores that the client of a session is ready, at a later tick where the store does not take it now: a session that is known goes on.
 pub(crate) async fn store_ready(
     sessions: &Arc<Sessions>,
     session: &Arc<Session>,
     ready: Change,
 ) -> Result<(), Refusal> {
     match store(sessions, session, vec![ready]).await {
-        Err(refusal) if refusal.status() == http::StatusCode::SERVICE_UNAVAILABLE => Ok(()),
+        Err(refusal) if refusal.status() == http::StatusCode::SERVICE_UNAVAILABLE => {
+            session.shared().iter().for_each(|shared| shared.set_stale());
+            Ok(())
+        }
         stored => stored,
     }
 }
@@ -130,12 +132,17 @@ async fn store(
     Err(Refusal::elsewhere())
 }
 
-/// While the record of a session may be another, loads it, and gives the service what differs. Where the store is away, this is done at
-/// a later tick.
+/// While the record of a session may be another, loads it, gives the service what differs, and stores that the client is ready where the
+/// record has missed that. Where the store is away, this is done at a later tick.
 pub(crate) async fn refresh(sessions: &Arc<Sessions>, session: &Arc<Session>) {
     let Some(shared) = session.shared().filter(|shared| shared.begins_refresh()) else { return };
     while shared.take_stale() {
-        if refresh_record(sessions, session).await.is_err() {
+        let mut refreshed = refresh_record(sessions, session).await;
+        if refreshed.is_ok() && session.is_initialized() && !has_initialized(&shared.record.lock()) {
+            let initialized = initialized().map(Change);
+            refreshed = store(sessions, session, initialized.into_iter().collect()).await;
+        }
+        if refreshed.is_err() {
             shared.set_stale();
             break;
         }
@@ -184,11 +191,8 @@ async fn refresh_record(sessions: &Arc<Sessions>, session: &Arc<Session>) -> Res
     Ok(())
 }
 
-/// Gives the service of a session a message whose answer nobody gets. It hears once that the client is ready.
+/// Gives the service of a session a message whose answer nobody gets.
 pub(crate) fn feed(session: &Session, message: &RawJson, head: Option<&Arc<Head>>) {
-    if method_of(message) == method::INITIALIZED && session.set_initialized() {
-        return;
-    }
     let mut frame = Frame::parse(message.as_str().into());
     if let Frame::Single(Message::Request(request)) = &mut frame {
         // The client may use the id that the message had.
@@ -213,12 +217,13 @@ fn differences(before: &[RawJson], after: &[RawJson]) -> Vec<RawJson> {
 
 /// Changes the messages of a record. Each change shows that the client is ready, which the store may have missed.
 fn apply(record: &mut SessionRecord, Change(message): &Change) {
+    let (method, is_first) = (method_of(message), !has_initialized(record));
     let messages = &mut record.messages;
-    if !messages.iter().any(|other| method_of(other) == method::INITIALIZED) {
-        let initialized = message::text(&Notification::new(method::INITIALIZED, None).into());
-        initialized.into_iter().for_each(|initialized| messages.insert(messages.len().min(1), initialized));
+    if is_first {
+        let said = if method == method::INITIALIZED { Some(message.clone()) } else { initialized() };
+        said.into_iter().for_each(|said| messages.insert(messages.len().min(1), said));
     }
-    match &*method_of(message) {
+    match &*method {
         method::INITIALIZED => {}
         method::SET_LEVEL => {
             messages.retain(|other| method_of(other) != method::SET_LEVEL);
@@ -235,6 +240,11 @@ fn apply(record: &mut SessionRecord, Change(message): &Change) {
             messages.retain(|other| uri(other).is_none() || uri(other) != of);
         }
     }
+}
+
+/// What a client says once it is ready.
+fn initialized() -> Option<RawJson> {
+    message::text(&Notification::new(method::INITIALIZED, None).into())
 }
 
 fn check_limits(record: &SessionRecord, limits: &RecordLimits) -> Result<(), Refusal> {

@@ -2,6 +2,7 @@
 
 use agentwire_jsonrpc::{Frame, Message, RawJson, RequestId};
 use agentwire_mcp_wire::method;
+use agentwire_store::SessionRecord;
 use bytestring::ByteString;
 
 /// A message of the client that changes the record of its session.
@@ -40,6 +41,11 @@ fn change(message: &Message) -> Option<Change> {
         Message::Response(_) => false,
     };
     is_one.then(|| text(message)).flatten().map(Change)
+}
+
+/// Whether a record has that the client is ready.
+pub(crate) fn has_initialized(record: &SessionRecord) -> bool {
+    record.messages.iter().any(|message| method_of(message) == method::INITIALIZED)
 }
 
 /// The text of a message.

@@ -247,11 +247,8 @@ fn deliver<B>(
 
 /// Brings a frame to a session that is here.
 fn deliver_to<B>(session: Arc<Session>, post: Post) -> Result<ResponseState<B>, Refusal> {
-    let Post { id, mut frame, reservation, head } = post;
+    let Post { id, frame, reservation, head } = post;
     check_batch(&frame, || session.revision())?;
-    if session.initialize_once(&mut frame, &head) {
-        return Ok(ResponseState::Ready(Some(empty(StatusCode::ACCEPTED))));
-    }
     Ok(ResponseState::Delivering(Delivering::new(session, id, frame, reservation, head)))
 }
 

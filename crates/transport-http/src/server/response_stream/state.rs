@@ -208,22 +208,20 @@ impl StreamState {
 
     /// Ready unless all that comes is one event, and that waits for the store.
     pub(super) fn poll_only_event(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let Phase::Storing { stored, id, text } = &mut self.phase else { return Poll::Ready(()) };
+        let Phase::Storing { stored, .. } = &mut self.phase else { return Poll::Ready(()) };
         let stored = ready!(stored.poll_unpin(cx));
-        let mut text = std::mem::take(text);
+        let Phase::Storing { id, text, .. } = std::mem::replace(&mut self.phase, Phase::Stream) else {
+            return Poll::Ready(());
+        };
         match stored {
-            Ok(()) => {}
-            Err(StoreError::TakenOver) => {
-                self.take_away();
-                return Poll::Ready(());
-            }
+            Ok(()) => self.phase = Phase::Event(text),
+            Err(StoreError::TakenOver) => self.take_away(),
+            // No client can resume the stream there.
             Err(_) => {
-                let mut without_id = Vec::from(text);
-                without_id.drain(id.clone());
-                text = without_id.into();
+                self.queue.push(text.slice(..id.start));
+                self.queue.push(text.slice(id.end..));
             }
         }
-        self.phase = Phase::Event(text);
         Poll::Ready(())
     }
 

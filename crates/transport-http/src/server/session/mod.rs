@@ -6,6 +6,7 @@ mod ending;
 mod full_streams;
 mod listen;
 mod pending;
+mod readiness;
 mod remote;
 mod sealed;
 mod shared;
@@ -40,8 +41,6 @@ pub(crate) struct Session {
     caller: Caller,
     /// Whether the client has named the session in a request, and so has got its id.
     used: AtomicBool,
-    /// Whether its service has been told that the client is ready. Only kept where other nodes may have the session.
-    initialized: AtomicBool,
     state: Mutex<SessionState>,
     /// What serves it, once that runs.
     task: OnceLock<Weak<InlineTask>>,
@@ -82,7 +81,6 @@ impl Session {
             principal,
             caller,
             used: AtomicBool::new(false),
-            initialized: AtomicBool::new(false),
             state: Mutex::new(state),
             task: OnceLock::new(),
             shared: None,
@@ -197,7 +195,8 @@ impl Session {
         if number.is_none() && !asked.is_empty() {
             return state.poll_post(cx, limit).map(|()| Err(DeliverError::TooMany(limit)));
         }
-        let Some(frame) = frame.take() else {
+        let taken = frame.take().and_then(|frame| self.initialize_once(&mut state, frame, head));
+        let Some(frame) = taken else {
             return Poll::Ready(Ok(None));
         };
         if let Some(shared) = &self.shared {

@@ -1,17 +1,16 @@
 //! A session that several nodes share: it is opened again from its record or its id, and gets messages that have come to other nodes.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use agentwire_jsonrpc::{Frame, Message, Notification, RequestId};
-use agentwire_mcp_wire::method;
+use agentwire_jsonrpc::{Frame, Message, RequestId};
 use agentwire_store::{SessionId, SessionRecord};
 use agentwire_transport::Packet;
 
 use crate::server::quota::Reservation;
 use crate::server::resources::Resources;
+use crate::server::session::readiness::is_initialized;
 use crate::server::session::sealed::SealedSession;
 use crate::server::session::shared::SharedSession;
 use crate::server::session::{Session, cancelled_by};
@@ -56,47 +55,6 @@ impl Session {
         sealed.is_some_and(|(session, sealed)| sealed.has_expired(session.expires()))
     }
 
-    /// Notes that the service is told that the client is ready. Returns whether it had been told.
-    pub(crate) fn set_initialized(&self) -> bool {
-        self.initialized.load(Ordering::Relaxed) || self.initialized.swap(true, Ordering::SeqCst)
-    }
-
-    /// Whether the client may have told another node alone that it is ready.
-    fn is_of_several_nodes(&self) -> bool {
-        self.sealed.is_some() || self.shared.is_some()
-    }
-
-    /// Tells the service of a session of several nodes once that the client is ready, which the client may have told another node
-    /// alone: before the first request other than `ping`, which a client may send before it is ready. Takes out of the frame what says
-    /// it again. Returns whether nothing is left.
-    pub(crate) fn initialize_once(&self, frame: &mut Frame, head: &Arc<Head>) -> bool {
-        if !self.is_of_several_nodes() {
-            return false;
-        }
-        let (says_it, shows_it) = match &*frame {
-            Frame::Single(message) => (is_initialized(message), is_of_ready_client(message)),
-            Frame::Batch(messages) => {
-                let mut said = messages.iter().flatten();
-                (said.clone().any(is_initialized), said.any(is_of_ready_client))
-            }
-            Frame::Malformed(_) => (false, false),
-        };
-        if !says_it && !shows_it {
-            return false;
-        }
-        let was = self.set_initialized();
-        if !was && !says_it {
-            self.feed(Frame::Single(Notification::new(method::INITIALIZED, None).into()), Some(head));
-        }
-        match frame {
-            Frame::Batch(messages) if was && says_it => {
-                messages.retain(|message| !message.as_ref().is_ok_and(is_initialized));
-                messages.is_empty()
-            }
-            _ => was && says_it,
-        }
-    }
-
     /// What other nodes share. None where there are none.
     pub(crate) fn shared(&self) -> Option<&SharedSession> {
         self.shared.as_deref()
@@ -107,9 +65,15 @@ impl Session {
         self.lock().routes.get(id).is_some()
     }
 
-    /// Gives what serves the session a message that another node has taken. Nobody gets the answer.
+    /// Gives what serves the session a message that another node has taken. Nobody gets the answer. It is told once that the client is
+    /// ready.
     pub(crate) fn feed(&self, frame: Frame, head: Option<&Arc<Head>>) {
         let mut state = self.lock();
+        if matches!(&frame, Frame::Single(message) if is_initialized(message))
+            && std::mem::replace(&mut state.initialized, true)
+        {
+            return;
+        }
         if let Frame::Single(Message::Request(request)) = &frame
             && state.initialize.as_ref().is_some_and(RequestId::is_null)
         {
@@ -168,15 +132,6 @@ impl Session {
         let heard = (self.lock().heard, self.is_used());
         self.shared.as_ref().is_some_and(|shared| shared.is_due(now, heard, every))
     }
-}
-
-fn is_initialized(message: &Message) -> bool {
-    matches!(message, Message::Notification(notification) if notification.method == method::INITIALIZED)
-}
-
-/// Whether a client sends the message only once it is ready.
-fn is_of_ready_client(message: &Message) -> bool {
-    matches!(message, Message::Request(request) if request.method != method::PING)
 }
 
 fn packet(frame: Frame, head: Option<&Arc<Head>>) -> Packet {

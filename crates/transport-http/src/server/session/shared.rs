@@ -8,7 +8,7 @@ use agentwire_jsonrpc::{Frame, Message, RequestId};
 use agentwire_store::{SessionRecord, StreamBlock};
 use agentwire_sync::Mutex;
 
-use crate::server::nodes::message::{Change, changes, messages};
+use crate::server::nodes::message::{Change, changes, has_initialized, messages};
 use crate::server::quota::{QuotaExceeded, Reservation};
 use crate::server::record_limits::record_size;
 use crate::server::session::delivery::Delivery;
@@ -205,6 +205,13 @@ impl SharedSession {
     /// Counts a message that the service is given again. Returns how many there were before.
     pub(crate) fn count_fed(&self) -> u64 {
         self.fed.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Notes that the client is ready, so that the record has it after the next look.
+    pub(super) fn note_initialized(&self) {
+        if !has_initialized(&self.record.lock()) {
+            self.set_stale();
+        }
     }
 
     /// Notes that the record may be another.

@@ -104,11 +104,11 @@ async fn a_service_hears_once_that_its_client_is_ready() {
         assert_eq!(cluster.echo(1, &session).await, StatusCode::OK);
     }
     assert_eq!(cluster.methods(1), [INITIALIZED, "echo", "echo"]);
-    // The record has it with the first change, so a node hears it where the client only listens.
-    rest(cluster.post(1, &session, &set_level("info")).await).await;
-    assert_eq!(cluster.recorded(&session).await, [Value::Null, json!({"level": "info"})]);
+    // The record has it at the next tick, so a node hears it where the client only listens.
     let _listening = cluster.get(2, &session, None).await.into_body();
-    assert_eq!(cluster.methods(2), ["initialize", INITIALIZED, "logging/setLevel"]);
+    assert_eq!(cluster.methods(2), ["initialize"]);
+    cluster.hears(2, &Heard::Message(INITIALIZED.into())).await;
+    assert_eq!(cluster.recorded(&session).await, [Value::Null]);
     // No service hears it twice.
     for at in [1, 2] {
         cluster.methods(at);
@@ -117,6 +117,29 @@ async fn a_service_hears_once_that_its_client_is_ready() {
         assert_eq!(cluster.echo(at, &session).await, StatusCode::OK);
         assert_eq!(cluster.methods(at), ["echo"], "node {at}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn that_a_client_is_ready_is_stored_once_the_store_is_there_again() {
+    const INITIALIZED: &str = "notifications/initialized";
+    let mut cluster = Cluster::start(2, EndpointConfig::new()).await;
+    let session = cluster.opened(0).await;
+    cluster.faults.away(true);
+    cluster.post(0, &session, &notification(INITIALIZED)).await;
+    cluster.faults.away(false);
+    let _listening = cluster.get(1, &session, None).await.into_body();
+    cluster.hears(1, &Heard::Message(INITIALIZED.into())).await;
+    assert_eq!(cluster.methods(0), ["initialize", INITIALIZED]);
+    // Said twice, it is heard once.
+    let session = cluster.opened(0).await;
+    assert_eq!(cluster.methods(0), ["initialize"]);
+    for _ in 0..2 {
+        assert_eq!(
+            cluster.post(0, &session, &notification(INITIALIZED)).await.status(),
+            StatusCode::ACCEPTED
+        );
+    }
+    assert_eq!(cluster.methods(0), [INITIALIZED]);
 }
 
 #[tokio::test(start_paused = true)]
