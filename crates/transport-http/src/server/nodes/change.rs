@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use agentwire_jsonrpc::{ErrorObject, Frame, Message, Notification, RawJson, Request, RequestId, Response};
+use agentwire_jsonrpc::{ErrorObject, Frame, Message, RawJson, Request, RequestId, Response};
 use agentwire_mcp_wire::method;
-use agentwire_store::{BusMessage, SessionRecord};
+use agentwire_store::{BusMessage, SessionRecord, StoreError};
 
 use crate::server::Head;
-use crate::server::nodes::message::{self, Change, has_initialized, member, method_of, uri};
+use crate::server::nodes::message::{Change, has_initialized, initialized, member, method_of, text, uri};
 use crate::server::record_limits::{RecordLimits, record_size};
 use crate::server::refusal::Refusal;
 use crate::server::session::{Session, SharedSession, WaitingAnswer};
@@ -76,17 +76,15 @@ fn refuse(frame: &mut Frame, ids: &[RequestId], error: &ErrorObject) {
     }
 }
 
-/// Stores that the client of a session is ready, at a later tick where the store does not take it now: a session that is known goes on.
+/// Stores that the client of a session is ready. Where the store is away or has no room, this is accepted nevertheless, and tried again
+/// later: a session that is known goes on.
 pub(crate) async fn store_ready(
     sessions: &Arc<Sessions>,
     session: &Arc<Session>,
     ready: Change,
 ) -> Result<(), Refusal> {
     match store(sessions, session, vec![ready]).await {
-        Err(refusal) if refusal.status() == http::StatusCode::SERVICE_UNAVAILABLE => {
-            session.shared().iter().for_each(|shared| shared.set_stale());
-            Ok(())
-        }
+        Err(refusal) if refusal.status() == http::StatusCode::SERVICE_UNAVAILABLE => Ok(()),
         stored => stored,
     }
 }
@@ -123,8 +121,11 @@ async fn store(
             }
             Ok(false) => refresh_record(sessions, session).await?,
             Err(error) => {
-                // It may have them nevertheless.
-                shared.set_stale();
+                if !matches!(error, StoreError::Full(_)) {
+                    // It may have them nevertheless.
+                    shared.set_stale();
+                    node.announce(BusMessage::SessionChanged(id));
+                }
                 return Err(Refusal::store(&error));
             }
         }
@@ -133,18 +134,19 @@ async fn store(
 }
 
 /// While the record of a session may be another, loads it, gives the service what differs, and stores that the client is ready where the
-/// record has missed that. Where the store is away, this is done at a later tick.
+/// record has missed that. Where the store is away, this is done at the next tick; where it has no room for that, when the session is due.
 pub(crate) async fn refresh(sessions: &Arc<Sessions>, session: &Arc<Session>) {
     let Some(shared) = session.shared().filter(|shared| shared.begins_refresh()) else { return };
     while shared.take_stale() {
-        let mut refreshed = refresh_record(sessions, session).await;
-        if refreshed.is_ok() && session.is_initialized() && !has_initialized(&shared.record.lock()) {
-            let initialized = initialized().map(Change);
-            refreshed = store(sessions, session, initialized.into_iter().collect()).await;
-        }
-        if refreshed.is_err() {
+        if refresh_record(sessions, session).await.is_err() {
             shared.set_stale();
             break;
+        }
+        if session.is_initialized() && !has_initialized(&shared.record.lock()) {
+            let initialized = text(&initialized()).map(Change);
+            if store(sessions, session, initialized.into_iter().collect()).await.is_err() {
+                break;
+            }
         }
     }
     shared.end_refresh();
@@ -209,7 +211,7 @@ fn differences(before: &[RawJson], after: &[RawJson]) -> Vec<RawJson> {
     });
     let unsubscribe = |message: &RawJson| {
         let params = RawJson::encode(&serde_json::json!({ "uri": uri(message)? })).ok()?;
-        message::text(&Request::new(0_i64, method::UNSUBSCRIBE, Some(params)).into())
+        text(&Request::new(0_i64, method::UNSUBSCRIBE, Some(params)).into())
     };
     let new = after.iter().filter(|message| !before.contains(message)).cloned();
     gone.filter_map(unsubscribe).chain(new).collect()
@@ -220,7 +222,7 @@ fn apply(record: &mut SessionRecord, Change(message): &Change) {
     let (method, is_first) = (method_of(message), !has_initialized(record));
     let messages = &mut record.messages;
     if is_first {
-        let said = if method == method::INITIALIZED { Some(message.clone()) } else { initialized() };
+        let said = if method == method::INITIALIZED { Some(message.clone()) } else { text(&initialized()) };
         said.into_iter().for_each(|said| messages.insert(messages.len().min(1), said));
     }
     match &*method {
@@ -240,11 +242,6 @@ fn apply(record: &mut SessionRecord, Change(message): &Change) {
             messages.retain(|other| uri(other).is_none() || uri(other) != of);
         }
     }
-}
-
-/// What a client says once it is ready.
-fn initialized() -> Option<RawJson> {
-    message::text(&Notification::new(method::INITIALIZED, None).into())
 }
 
 fn check_limits(record: &SessionRecord, limits: &RecordLimits) -> Result<(), Refusal> {

@@ -1,6 +1,6 @@
 //! The messages of a client that change what other nodes know of its session.
 
-use agentwire_jsonrpc::{Frame, Message, RawJson, RequestId};
+use agentwire_jsonrpc::{Frame, Message, Notification, RawJson, RequestId};
 use agentwire_mcp_wire::method;
 use agentwire_store::SessionRecord;
 use bytestring::ByteString;
@@ -41,6 +41,11 @@ fn change(message: &Message) -> Option<Change> {
         Message::Response(_) => false,
     };
     is_one.then(|| text(message)).flatten().map(Change)
+}
+
+/// What a client says once it is ready.
+pub(crate) fn initialized() -> Message {
+    Notification::new(method::INITIALIZED, None).into()
 }
 
 /// Whether a record has that the client is ready.

@@ -9,7 +9,7 @@ use http::StatusCode;
 use ring::digest;
 
 use crate::server::endpoint_core::EndpointCore;
-use crate::server::nodes::message::text;
+use crate::server::nodes::message::{initialized, text};
 use crate::server::refusal::Refusal;
 use crate::server::resources::Resources;
 use crate::server::session::Session;
@@ -25,7 +25,9 @@ pub(crate) fn new(principal: Option<&Principal>, caller: &Caller, initialize: Ra
 /// The message that opens a session, within the limit of records.
 pub(crate) fn opening(request: &Request, config: &EndpointConfig) -> Result<RawJson, Refusal> {
     let limit = config.record_limits.bytes;
-    let message = text(&request.clone().into()).filter(|message| message.len() <= limit);
+    // The record gets that the client is ready in any case.
+    let room = limit.saturating_sub(initialized().capacity());
+    let message = text(&request.clone().into()).filter(|message| message.len() <= room);
     message.ok_or_else(|| {
         let what = "bytes in the record of a session";
         Refusal::busy(StatusCode::TOO_MANY_REQUESTS, what, limit)

@@ -35,6 +35,9 @@ pub(crate) fn tick(core: &Arc<EndpointCore>) {
 
 async fn look(core: &Arc<EndpointCore>, session: Arc<Session>) {
     let Some((node, shared)) = core.resources.config.shared_node().zip(session.shared()) else { return };
+    if session.is_initialized() {
+        shared.note_initialized();
+    }
     if shared.is_stale() {
         refresh(&core.sessions, &session).await;
     }

@@ -195,7 +195,7 @@ impl Session {
         if number.is_none() && !asked.is_empty() {
             return state.poll_post(cx, limit).map(|()| Err(DeliverError::TooMany(limit)));
         }
-        let taken = frame.take().and_then(|frame| self.initialize_once(&mut state, frame, head));
+        let taken = frame.take().and_then(|frame| self.initialize_once(&mut state, frame, Some(head)));
         let Some(frame) = taken else {
             return Poll::Ready(Ok(None));
         };

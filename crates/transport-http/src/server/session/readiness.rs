@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use agentwire_jsonrpc::{Frame, Message, Notification};
+use agentwire_jsonrpc::{Frame, Message};
 use agentwire_mcp_wire::method;
 
 use crate::server::Head;
+use crate::server::nodes::message::{initialized, messages};
 use crate::server::session::Session;
+use crate::server::session::remote::packet;
 use crate::server::session::state::SessionState;
 
 impl Session {
@@ -22,17 +24,18 @@ impl Session {
         &self,
         state: &mut SessionState,
         frame: Frame,
-        head: &Arc<Head>,
+        head: Option<&Arc<Head>>,
     ) -> Option<Frame> {
-        if self.shared.is_none() && self.sealed.is_none() {
+        let is_of_one_node = self.shared.is_none() && self.sealed.is_none();
+        if is_of_one_node || state.initialized && !messages(&frame).any(is_initialized) {
             return Some(frame);
         }
         let (said, rest) = match frame {
             Frame::Single(message) if is_initialized(&message) => (Some(message), None),
             Frame::Single(message) if is_of_ready_client(&message) => (None, Some(Frame::Single(message))),
-            Frame::Batch(messages) if messages.iter().flatten().any(shows_ready_client) => {
-                let (mut said, mut rest) = (None, Vec::with_capacity(messages.len()));
-                for message in messages {
+            Frame::Batch(batch) if batch.iter().flatten().any(shows_ready_client) => {
+                let (mut said, mut rest) = (None, Vec::with_capacity(batch.len()));
+                for message in batch {
                     match message {
                         Ok(message) if is_initialized(&message) => said = Some(message),
                         message => rest.push(message),
@@ -47,12 +50,11 @@ impl Session {
         }
         // The record has it already where the client has said it here and the store was there.
         self.shared().iter().for_each(|shared| shared.note_initialized());
-        let said = said.unwrap_or_else(|| Notification::new(method::INITIALIZED, None).into());
-        let said = Frame::Single(said);
+        let said = Frame::Single(said.unwrap_or_else(initialized));
         if rest.is_none() {
             return Some(said);
         }
-        state.inbox.push_back((head.brings(said), None));
+        state.inbox.push_back((packet(said, head), None));
         rest
     }
 }
@@ -61,7 +63,7 @@ fn shows_ready_client(message: &Message) -> bool {
     is_initialized(message) || is_of_ready_client(message)
 }
 
-pub(super) fn is_initialized(message: &Message) -> bool {
+fn is_initialized(message: &Message) -> bool {
     matches!(message, Message::Notification(notification) if notification.method == method::INITIALIZED)
 }
 

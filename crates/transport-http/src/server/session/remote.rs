@@ -10,7 +10,6 @@ use agentwire_transport::Packet;
 
 use crate::server::quota::Reservation;
 use crate::server::resources::Resources;
-use crate::server::session::readiness::is_initialized;
 use crate::server::session::sealed::SealedSession;
 use crate::server::session::shared::SharedSession;
 use crate::server::session::{Session, cancelled_by};
@@ -69,17 +68,19 @@ impl Session {
     /// ready.
     pub(crate) fn feed(&self, frame: Frame, head: Option<&Arc<Head>>) {
         let mut state = self.lock();
-        if matches!(&frame, Frame::Single(message) if is_initialized(message))
-            && std::mem::replace(&mut state.initialized, true)
-        {
-            return;
-        }
-        if let Frame::Single(Message::Request(request)) = &frame
-            && state.initialize.as_ref().is_some_and(RequestId::is_null)
-        {
-            // The first of them opens the session.
-            state.initialize = Some(request.id.clone());
-        }
+        let frame = match &frame {
+            Frame::Single(Message::Request(request))
+                if state.initialize.as_ref().is_some_and(RequestId::is_null) =>
+            {
+                // The first of them opens the session.
+                state.initialize = Some(request.id.clone());
+                frame
+            }
+            _ => {
+                let Some(frame) = self.initialize_once(&mut state, frame, head) else { return };
+                frame
+            }
+        };
         state.inbox.push_back((packet(frame, head), None));
         let waker = state.stream.take();
         drop(state);
@@ -134,7 +135,7 @@ impl Session {
     }
 }
 
-fn packet(frame: Frame, head: Option<&Arc<Head>>) -> Packet {
+pub(super) fn packet(frame: Frame, head: Option<&Arc<Head>>) -> Packet {
     match head {
         Some(head) => head.brings(frame),
         None => Packet::new(frame),

@@ -208,7 +208,7 @@ impl SharedSession {
     }
 
     /// Notes that the client is ready, so that the record has it after the next look.
-    pub(super) fn note_initialized(&self) {
+    pub(crate) fn note_initialized(&self) {
         if !has_initialized(&self.record.lock()) {
             self.set_stale();
         }

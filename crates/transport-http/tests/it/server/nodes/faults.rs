@@ -1,7 +1,7 @@
 //! Stores that can be away, and that can make an event wait until it is stored.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -23,6 +23,8 @@ pub(crate) struct Faults {
     stalls: Arc<AtomicBool>,
     /// No record becomes another.
     full: AtomicBool,
+    /// How often a record was to become another.
+    updates: AtomicUsize,
     /// Messages for all nodes wait.
     holds_messages: Arc<AtomicBool>,
     /// Messages for all nodes are refused.
@@ -44,6 +46,7 @@ impl Faults {
             held: Mutex::default(),
             stalls: Arc::default(),
             full: AtomicBool::new(false),
+            updates: AtomicUsize::new(0),
             holds_messages: Arc::default(),
             refuses_messages: AtomicBool::new(false),
             loses_messages: AtomicBool::new(false),
@@ -77,6 +80,11 @@ impl Faults {
     /// Whether there is no room for changes of records.
     pub(crate) fn full(&self, full: bool) {
         self.full.store(full, Ordering::SeqCst);
+    }
+
+    /// How often a record was to become another.
+    pub(crate) fn updates(&self) -> usize {
+        self.updates.load(Ordering::SeqCst)
     }
 
     /// Whether messages for all nodes wait.
@@ -202,6 +210,7 @@ impl SessionRecords for Faults {
         session: SessionId,
         record: SessionRecord,
     ) -> BoxFuture<'static, Result<bool, StoreError>> {
+        self.updates.fetch_add(1, Ordering::SeqCst);
         if self.full.load(Ordering::SeqCst) {
             return std::future::ready(Err(StoreError::full("a test"))).boxed();
         }

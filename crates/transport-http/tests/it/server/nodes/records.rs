@@ -87,31 +87,28 @@ async fn an_answer_waits_until_the_record_has_what_it_answers() {
     assert_eq!(cluster.recorded(&session).await, [Value::Null, json!({"level": "error"})]);
 }
 
-/// A client whose notification was accepted does not send it again. The node that knows of it dies before the store is there again.
+const INITIALIZED: &str = "notifications/initialized";
+
+/// The client may have told a node that has died while the store was away.
 #[tokio::test(start_paused = true)]
-async fn a_service_hears_once_that_its_client_is_ready() {
-    const INITIALIZED: &str = "notifications/initialized";
+async fn a_request_shows_every_node_that_the_client_is_ready() {
     let mut cluster = Cluster::start(3, EndpointConfig::new()).await;
     let session = cluster.opened(0).await;
-    cluster.faults.away(true);
-    let ready = cluster.post(0, &session, &notification(INITIALIZED)).await;
-    assert_eq!(ready.status(), StatusCode::ACCEPTED, "a session that is known goes on");
-    cluster.kill(0).await;
-    cluster.faults.away(false);
     rest(cluster.post(1, &session, &request(1, "ping", json!({}))).await).await;
+    let _listening = cluster.get(2, &session, None).await.into_body();
     assert_eq!(cluster.methods(1), ["initialize", "ping"]);
     for _ in 0..2 {
         assert_eq!(cluster.echo(1, &session).await, StatusCode::OK);
     }
     assert_eq!(cluster.methods(1), [INITIALIZED, "echo", "echo"]);
-    // The record has it at the next tick, so a node hears it where the client only listens.
-    let _listening = cluster.get(2, &session, None).await.into_body();
     assert_eq!(cluster.methods(2), ["initialize"]);
-    cluster.hears(2, &Heard::Message(INITIALIZED.into())).await;
+    // The record has it at the next tick.
+    for at in [0, 2] {
+        cluster.hears(at, &Heard::Message(INITIALIZED.into())).await;
+    }
     assert_eq!(cluster.recorded(&session).await, [Value::Null]);
     // No service hears it twice.
-    for at in [1, 2] {
-        cluster.methods(at);
+    for at in 0..3 {
         let again = cluster.post(at, &session, &notification(INITIALIZED)).await;
         assert_eq!(again.status(), StatusCode::ACCEPTED);
         assert_eq!(cluster.echo(at, &session).await, StatusCode::OK);
@@ -120,26 +117,31 @@ async fn a_service_hears_once_that_its_client_is_ready() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn that_a_client_is_ready_is_stored_once_the_store_is_there_again() {
-    const INITIALIZED: &str = "notifications/initialized";
+async fn that_a_client_is_ready_is_stored_once_the_store_takes_it() {
     let mut cluster = Cluster::start(2, EndpointConfig::new()).await;
-    let session = cluster.opened(0).await;
-    cluster.faults.away(true);
-    cluster.post(0, &session, &notification(INITIALIZED)).await;
-    cluster.faults.away(false);
-    let _listening = cluster.get(1, &session, None).await.into_body();
-    cluster.hears(1, &Heard::Message(INITIALIZED.into())).await;
-    assert_eq!(cluster.methods(0), ["initialize", INITIALIZED]);
-    // Said twice, it is heard once.
-    let session = cluster.opened(0).await;
-    assert_eq!(cluster.methods(0), ["initialize"]);
-    for _ in 0..2 {
-        assert_eq!(
-            cluster.post(0, &session, &notification(INITIALIZED)).await.status(),
-            StatusCode::ACCEPTED
-        );
+    for is_away in [true, false] {
+        let session = cluster.opened(0).await;
+        let faults = cluster.faults.clone();
+        let fail = |fails| if is_away { faults.away(fails) } else { faults.full(fails) };
+        fail(true);
+        for _ in 0..2 {
+            let ready = cluster.post(0, &session, &notification(INITIALIZED)).await;
+            assert_eq!(ready.status(), StatusCode::ACCEPTED, "a session that is known goes on");
+        }
+        assert_eq!(cluster.methods(0), ["initialize", INITIALIZED]);
+        let updates = faults.updates();
+        tokio::time::sleep(MINUTE).await;
+        // A store without room is not asked at each tick.
+        assert!(is_away || faults.updates() <= updates + 1, "{} of {updates}", faults.updates());
+        fail(false);
+        let _listening = cluster.get(1, &session, None).await.into_body();
+        if !is_away {
+            assert_eq!(cluster.echo(0, &session).await, StatusCode::OK);
+            tokio::time::sleep(5 * MINUTE).await;
+        }
+        cluster.hears(1, &Heard::Message(INITIALIZED.into())).await;
+        cluster.heard(0);
     }
-    assert_eq!(cluster.methods(0), [INITIALIZED]);
 }
 
 #[tokio::test(start_paused = true)]
