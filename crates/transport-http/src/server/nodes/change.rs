@@ -119,7 +119,10 @@ async fn store(
                 node.announce(BusMessage::SessionChanged(id));
                 return Ok(());
             }
-            Ok(false) => refresh_record(sessions, session).await?,
+            Ok(false) => {
+                let refreshed = refresh_record(sessions, session).await;
+                refreshed.inspect_err(|_| shared.set_stale())?;
+            }
             Err(error) => {
                 if !matches!(error, StoreError::Full(_)) {
                     // It may have them nevertheless.
@@ -130,23 +133,31 @@ async fn store(
             }
         }
     }
+    shared.set_stale();
     Err(Refusal::elsewhere())
 }
 
-/// While the record of a session may be another, loads it, gives the service what differs, and stores that the client is ready where the
-/// record has missed that. Where the store is away, this is done at the next tick; where it has no room for that, when the session is due.
+/// Stores that the client of a session is ready, where its service was told so and the record has missed it. Done by the tick alone: a
+/// node that hears of a change stores nothing, so that no two nodes go on telling each other of it.
+pub(crate) async fn record_initialized(sessions: &Arc<Sessions>, session: &Arc<Session>) {
+    let Some(shared) = session.shared() else { return };
+    let is_missing = || session.is_initialized() && !has_initialized(&shared.record.lock());
+    if is_missing() {
+        let initialized = text(&initialized()).map(Change);
+        // Where it is not stored, the session is due again.
+        let _refused = store(sessions, session, initialized.into_iter().collect()).await;
+    }
+    shared.set_unrecorded(is_missing());
+}
+
+/// While the record of a session may be another, loads it and gives the service what differs. Where the store is away, this is done at
+/// a later tick.
 pub(crate) async fn refresh(sessions: &Arc<Sessions>, session: &Arc<Session>) {
     let Some(shared) = session.shared().filter(|shared| shared.begins_refresh()) else { return };
     while shared.take_stale() {
         if refresh_record(sessions, session).await.is_err() {
             shared.set_stale();
             break;
-        }
-        if session.is_initialized() && !has_initialized(&shared.record.lock()) {
-            let initialized = text(&initialized()).map(Change);
-            if store(sessions, session, initialized.into_iter().collect()).await.is_err() {
-                break;
-            }
         }
     }
     shared.end_refresh();

@@ -222,8 +222,7 @@ async fn prepare(resources: &Resources, session: &Session) -> Result<(), NotLoad
     let Some((node, shared)) = resources.config.shared_node().zip(session.shared()) else { return Ok(()) };
     let (id, records) = (session.id(), &node.stores().records);
     let record = shared.record.lock().clone();
-    let is_new = record.version == 0;
-    let used = async { if is_new { records.update(id, record).await } else { Ok(false) } };
+    let used = async { if record.version > 0 { Ok(false) } else { records.update(id, record).await } };
     let touched = records.touch(id, resources.config.idle);
     let numbers = records.take_streams(id, shared.numbers_to_take());
     let (is_noted, is_there, block) =
@@ -231,9 +230,6 @@ async fn prepare(resources: &Resources, session: &Session) -> Result<(), NotLoad
     let block = block.filter(|_| is_there).ok_or(NotLoaded::Unknown)?;
     if is_noted {
         shared.record.lock().version += 1;
-    } else if is_new {
-        // Another node has changed it meanwhile.
-        shared.set_stale();
     }
     shared.set_touched();
     shared.add_numbers(Some(block));

@@ -6,7 +6,7 @@ use futures::StreamExt;
 use futures::stream;
 
 use crate::server::endpoint_core::EndpointCore;
-use crate::server::nodes::change::refresh;
+use crate::server::nodes::change::{record_initialized, refresh};
 use crate::server::nodes::sealed;
 use crate::server::session::Session;
 
@@ -35,12 +35,10 @@ pub(crate) fn tick(core: &Arc<EndpointCore>) {
 
 async fn look(core: &Arc<EndpointCore>, session: Arc<Session>) {
     let Some((node, shared)) = core.resources.config.shared_node().zip(session.shared()) else { return };
-    if session.is_initialized() {
-        shared.note_initialized();
-    }
     if shared.is_stale() {
         refresh(&core.sessions, &session).await;
     }
+    record_initialized(&core.sessions, &session).await;
     match node.stores().records.touch(session.id(), core.resources.config.idle).await {
         Ok(true) => shared.set_touched(),
         Ok(false) => {

@@ -49,6 +49,8 @@ pub(crate) struct SharedSession {
     stale: AtomicBool,
     /// Whether a job looks at that.
     refreshing: AtomicBool,
+    /// Whether the record lacks that the client is ready, of which the service was told.
+    unrecorded: AtomicBool,
     /// How many messages the service was given again.
     fed: AtomicU64,
     /// The tick at which the time to live of the record was restarted.
@@ -92,6 +94,7 @@ impl SharedSession {
             taking: AtomicBool::new(false),
             stale: AtomicBool::new(false),
             refreshing: AtomicBool::new(false),
+            unrecorded: AtomicBool::new(false),
             fed: AtomicU64::new(0),
             touched: AtomicU32::new(now),
             is_short: AtomicBool::new(true),
@@ -207,11 +210,17 @@ impl SharedSession {
         self.fed.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Notes that the client is ready, so that the record has it after the next look.
-    pub(crate) fn note_initialized(&self) {
+    /// Notes that the service is told that the client is ready, so that the record has it after the next look.
+    pub(super) fn note_initialized(&self) {
         if !has_initialized(&self.record.lock()) {
+            self.set_unrecorded(true);
             self.set_stale();
         }
+    }
+
+    /// Notes whether the record lacks that the client is ready, of which the service was told.
+    pub(crate) fn set_unrecorded(&self, is_unrecorded: bool) {
+        self.unrecorded.store(is_unrecorded, Ordering::Relaxed);
     }
 
     /// Notes that the record may be another.
@@ -237,13 +246,14 @@ impl SharedSession {
         self.stale.swap(false, Ordering::SeqCst)
     }
 
-    /// Whether the time to live should be restarted at tick `now`, because the client was heard at tick `heard`, or has used the
-    /// session for the first time.
+    /// Whether the record should be looked at, or its time to live restarted at tick `now`, because the client was heard at tick
+    /// `heard`, or has used the session for the first time.
     pub(crate) fn is_due(&self, now: u32, (heard, is_used): (u32, bool), every: u32) -> bool {
         let touched = self.touched.load(Ordering::Relaxed);
         let heard_since = heard != touched && heard.wrapping_sub(touched) < u32::MAX / 2;
         let is_first = is_used && self.is_short.load(Ordering::Relaxed);
-        let due = self.is_stale() || is_first || now.wrapping_sub(touched) >= every && heard_since;
+        let is_wanted = heard_since || self.unrecorded.load(Ordering::Relaxed);
+        let due = self.is_stale() || is_first || now.wrapping_sub(touched) >= every && is_wanted;
         if due {
             self.touched.store(now, Ordering::Relaxed);
         }

@@ -23,6 +23,8 @@ pub(crate) struct Faults {
     stalls: Arc<AtomicBool>,
     /// No record becomes another.
     full: AtomicBool,
+    /// The same, and whether one has is not known.
+    unwritable: AtomicBool,
     /// How often a record was to become another.
     updates: AtomicUsize,
     /// Messages for all nodes wait.
@@ -46,6 +48,7 @@ impl Faults {
             held: Mutex::default(),
             stalls: Arc::default(),
             full: AtomicBool::new(false),
+            unwritable: AtomicBool::new(false),
             updates: AtomicUsize::new(0),
             holds_messages: Arc::default(),
             refuses_messages: AtomicBool::new(false),
@@ -80,6 +83,11 @@ impl Faults {
     /// Whether there is no room for changes of records.
     pub(crate) fn full(&self, full: bool) {
         self.full.store(full, Ordering::SeqCst);
+    }
+
+    /// Whether changes of records fail, and nothing else does.
+    pub(crate) fn unwritable(&self, unwritable: bool) {
+        self.unwritable.store(unwritable, Ordering::SeqCst);
     }
 
     /// How often a record was to become another.
@@ -213,6 +221,9 @@ impl SessionRecords for Faults {
         self.updates.fetch_add(1, Ordering::SeqCst);
         if self.full.load(Ordering::SeqCst) {
             return std::future::ready(Err(StoreError::full("a test"))).boxed();
+        }
+        if self.unwritable.load(Ordering::SeqCst) {
+            return std::future::ready(Err(StoreError::away("a test"))).boxed();
         }
         self.later(|| self.stores.records.update(session, record))
     }

@@ -116,6 +116,29 @@ async fn a_request_shows_every_node_that_the_client_is_ready() {
     }
 }
 
+/// Each node tells the others of a change whose outcome it does not know. They look at the record, and that is all.
+#[tokio::test(start_paused = true)]
+async fn nodes_do_not_go_on_telling_each_other_of_a_change() {
+    let mut cluster = Cluster::start(2, EndpointConfig::new()).await;
+    let session = cluster.opened(0).await;
+    rest(cluster.post(1, &session, &request(1, "ping", json!({}))).await).await;
+    cluster.faults.unwritable(true);
+    for at in [0, 1] {
+        assert_eq!(cluster.echo(at, &session).await, StatusCode::OK);
+    }
+    for _ in 0..5 {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let updates = cluster.faults.updates();
+        for _ in 0..1000 {
+            tokio::task::yield_now().await;
+        }
+        assert!(cluster.faults.updates() <= updates + 4, "{updates}, then {}", cluster.faults.updates());
+    }
+    cluster.faults.unwritable(false);
+    tokio::time::sleep(5 * MINUTE).await;
+    assert_eq!(cluster.recorded(&session).await, [Value::Null]);
+}
+
 #[tokio::test(start_paused = true)]
 async fn that_a_client_is_ready_is_stored_once_the_store_takes_it() {
     let mut cluster = Cluster::start(2, EndpointConfig::new()).await;
@@ -136,7 +159,6 @@ async fn that_a_client_is_ready_is_stored_once_the_store_takes_it() {
         fail(false);
         let _listening = cluster.get(1, &session, None).await.into_body();
         if !is_away {
-            assert_eq!(cluster.echo(0, &session).await, StatusCode::OK);
             tokio::time::sleep(5 * MINUTE).await;
         }
         cluster.hears(1, &Heard::Message(INITIALIZED.into())).await;
