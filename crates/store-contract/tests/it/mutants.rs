@@ -191,9 +191,11 @@ type Late = Arc<Mutex<Vec<(SessionId, Event, bool)>>>;
 /// Stores what is late. The result of the last.
 fn store_late(late: &Late, events: &dyn EventStore) -> Result<(), StoreError> {
     let late = std::mem::take(&mut *late.lock().unwrap());
-    late.into_iter().fold(Ok(()), |_, (session, event, is_last)| {
-        events.append(session, event, is_last).wait().now_or_never().unwrap()
-    })
+    let mut last = Ok(());
+    for (session, event, is_last) in late {
+        last = events.append(session, event, is_last).wait().now_or_never().unwrap();
+    }
+    last
 }
 
 impl Mutant {
