@@ -137,17 +137,21 @@ async fn store(
     Err(Refusal::elsewhere())
 }
 
-/// Stores that the client of a session is ready, where its service was told so and the record has missed it. Done by the tick alone: a
-/// node that hears of a change stores nothing, so that no two nodes go on telling each other of it.
+/// Stores that the client of a session is ready, where its service was told so and the record has missed it. Done by the tick alone, and
+/// not where a node hears of a change, so that no two nodes go on telling each other of it.
 pub(crate) async fn record_initialized(sessions: &Arc<Sessions>, session: &Arc<Session>) {
     let Some(shared) = session.shared() else { return };
     let is_missing = || session.is_initialized() && !has_initialized(&shared.record.lock());
+    // Whoever tells the service meanwhile sets it again.
+    shared.set_unrecorded(false);
     if is_missing() {
         let initialized = text(&initialized()).map(Change);
         // Where it is not stored, the session is due again.
         let _refused = store(sessions, session, initialized.into_iter().collect()).await;
     }
-    shared.set_unrecorded(is_missing());
+    if is_missing() {
+        shared.set_unrecorded(true);
+    }
 }
 
 /// While the record of a session may be another, loads it and gives the service what differs. Where the store is away, this is done at

@@ -218,6 +218,13 @@ impl SharedSession {
         }
     }
 
+    /// Notes that the record is looked at again where it lacks that the client is ready.
+    pub(crate) fn expect_initialized(&self) {
+        if !has_initialized(&self.record.lock()) {
+            self.set_stale();
+        }
+    }
+
     /// Notes whether the record lacks that the client is ready, of which the service was told.
     pub(crate) fn set_unrecorded(&self, is_unrecorded: bool) {
         self.unrecorded.store(is_unrecorded, Ordering::Relaxed);

@@ -139,6 +139,18 @@ async fn nodes_do_not_go_on_telling_each_other_of_a_change() {
     assert_eq!(cluster.recorded(&session).await, [Value::Null]);
 }
 
+/// A client may open its GET at one node while it tells another that it is ready.
+#[tokio::test(start_paused = true)]
+async fn a_node_that_is_loading_a_session_hears_that_its_client_is_ready() {
+    let mut cluster = Cluster::start(2, EndpointConfig::new()).await;
+    let session = cluster.opened(0).await;
+    // Messages between nodes are lost, as those are for a session that is not loaded yet.
+    cluster.faults.lose_messages(true);
+    let _listening = cluster.get(1, &session, None).await.into_body();
+    assert_eq!(cluster.post(0, &session, &notification(INITIALIZED)).await.status(), StatusCode::ACCEPTED);
+    cluster.hears(1, &Heard::Message(INITIALIZED.into())).await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn that_a_client_is_ready_is_stored_once_the_store_takes_it() {
     let mut cluster = Cluster::start(2, EndpointConfig::new()).await;
