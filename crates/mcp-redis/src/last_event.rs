@@ -30,7 +30,7 @@ pub(crate) fn store(key: &str, place: u64, data: &Bytes, limits: &StreamLimits) 
     command
 }
 
-/// Bytes for the words of the command, the place and the time, beside the key and the data.
+/// The size of the command without its key and data, in bytes.
 const AROUND: usize = 64;
 
 /// An event as a string has it: the place, a space, the data.

@@ -1,4 +1,4 @@
-//! The senders of events, which wait until an event is stored. After the time-out each is told that the engine is away.
+//! Callers that wait until an event is stored. After the time-out each gets the error that the engine is away.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};

@@ -32,8 +32,7 @@ pub fn appends_that_nobody_waits_for_keep_their_order(fixture: &dyn Fixture) -> 
     })
 }
 
-/// A replay has what was appended before at the same node, though nobody has waited for that: a client that resumes its stream there
-/// goes on with what comes later.
+/// A replay has every event that was appended before at the same node, also those whose append was not awaited.
 pub fn a_replay_has_what_was_appended_before(fixture: &dyn Fixture) -> BoxFuture<'_, ()> {
     Box::pin(async {
         let (node, session) = (fixture.node().await, session());

@@ -225,7 +225,7 @@ impl EventStore for FileStore {
             self.shared.read_durably(|tables, _| tables.events.replay(session, after, limit));
         Box::pin(async {
             if let Some(batch) = batch {
-                // Whoever has appended something learns of a failure. What is in memory is delivered nevertheless.
+                // The appends return the failure. The replay has what is in memory all the same.
                 let _result = batch.wait().await;
             }
             Ok(replay)

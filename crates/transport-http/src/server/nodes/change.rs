@@ -142,7 +142,7 @@ async fn store(
 pub(crate) async fn record_initialized(sessions: &Arc<Sessions>, session: &Arc<Session>) {
     let Some(shared) = session.shared() else { return };
     let is_missing = || session.is_initialized() && !has_initialized(&shared.record.lock());
-    // Whoever tells the service meanwhile sets it again.
+    // A request that tells the service of it from here on sets this again.
     shared.set_unrecorded(false);
     if is_missing() {
         let initialized = text(&initialized()).map(Change);

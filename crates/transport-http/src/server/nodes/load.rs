@@ -180,8 +180,8 @@ async fn load(
         feed(&session, message, Some(&head));
     }
     core.sessions.add(&session, &caller).map_err(NotLoaded::Full)?;
-    // Another node may have been told since that the client is ready, and nobody here has heard of it.
-    session.shared().iter().for_each(|shared| shared.expect_initialized());
+    // Another node may have stored `initialized` since the record was read. Its message has found no session here.
+    session.shared().iter().for_each(|shared| _ = shared.expect_initialized());
     // From here on the session ends with the connection, also where this future is dropped.
     let connection = Connection::new(resources.clone(), core.sessions.clone(), session.clone(), head);
     core.sessions.mark_used(&session);

@@ -49,7 +49,11 @@ impl Session {
             return rest;
         }
         // The record has it already where the client has said it here and the store was there.
-        self.shared().iter().for_each(|shared| shared.note_initialized());
+        if let Some(shared) = self.shared()
+            && shared.expect_initialized()
+        {
+            shared.set_unrecorded(true);
+        }
         let said = Frame::Single(said.unwrap_or_else(initialized));
         if rest.is_none() {
             return Some(said);

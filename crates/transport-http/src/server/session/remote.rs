@@ -64,8 +64,8 @@ impl Session {
         self.lock().routes.get(id).is_some()
     }
 
-    /// Gives what serves the session a message that another node has taken. Nobody gets the answer. It is told once that the client is
-    /// ready.
+    /// Gives the service of the session a message that another node has taken. The answer is dropped. `notifications/initialized` is
+    /// given to it once.
     pub(crate) fn feed(&self, frame: Frame, head: Option<&Arc<Head>>) {
         let mut state = self.lock();
         let frame = match &frame {

@@ -210,19 +210,13 @@ impl SharedSession {
         self.fed.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Notes that the service is told that the client is ready, so that the record has it after the next look.
-    pub(super) fn note_initialized(&self) {
-        if !has_initialized(&self.record.lock()) {
-            self.set_unrecorded(true);
+    /// Has the next tick look at the record, where that lacks `notifications/initialized`. Returns whether it does.
+    pub(crate) fn expect_initialized(&self) -> bool {
+        let is_missing = !has_initialized(&self.record.lock());
+        if is_missing {
             self.set_stale();
         }
-    }
-
-    /// Notes that the record is looked at again where it lacks that the client is ready.
-    pub(crate) fn expect_initialized(&self) {
-        if !has_initialized(&self.record.lock()) {
-            self.set_stale();
-        }
+        is_missing
     }
 
     /// Notes whether the record lacks that the client is ready, of which the service was told.
