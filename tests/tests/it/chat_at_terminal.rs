@@ -98,7 +98,8 @@ fn a_line_answers_the_question_that_is_shown_where_the_terminal_edits_lines() {
     let variables = [("TERM", OsStr::new("dumb"))];
     let mut chat = Program::start_at_with(&terminal, &variables, &["chat", "--agent", &agent]);
     let mut seen = 0;
-    next(&chat, &mut seen, "then Enter:");
+    // What is typed before the prompt of the question is dropped.
+    next(&chat, &mut seen, "then Enter:\r\n> ");
     chat.write(b"r\r");
     next(&chat, &mut seen, "\r\n> ");
     chat.write(b"a prompt\r");

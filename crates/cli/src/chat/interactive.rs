@@ -134,26 +134,27 @@ impl Console {
         match editor {
             Some(editor) => self.edit_line(editor, closed).await,
             None => {
-                self.view.on_screen(|screen| screen.ask("> "))?;
                 // At a terminal that edits the line itself, questions read from stdin too.
                 let line = match self.has_person {
                     true => {
                         let (user, view) = (self.user.clone(), self.view.clone());
                         let line = async {
                             loop {
+                                // After a question the line is asked for again.
                                 let keyboard = user.keyboard_after_others().await;
+                                view.on_screen(|screen| screen.ask("> "))?;
                                 tokio::select! {
                                     line = user.next_line() => return line,
                                     () = user.question_waits() => drop(keyboard),
                                 }
-                                // The question has its answer, and the line is asked for again.
-                                drop(user.keyboard_after_others().await);
-                                view.on_screen(|screen| screen.ask("> "))?;
                             }
                         };
                         self.wait_for(closed, line).await?
                     }
-                    false => self.read(closed, read_line).await?,
+                    false => {
+                        self.view.on_screen(|screen| screen.ask("> "))?;
+                        self.read(closed, read_line).await?
+                    }
                 };
                 self.view.on_screen(|screen| {
                     screen.input_ended();
