@@ -42,11 +42,16 @@ impl GuardedStore {
     }
 
     /// Stores that a stream runs at this node. Nothing to do where no other node asks for that.
-    pub(crate) fn begin(&self, session: SessionId, stream: u64, requests: &[RequestId]) {
+    pub(crate) fn begin(
+        &self,
+        session: SessionId,
+        stream: u64,
+        requests: impl IntoIterator<Item = RequestId>,
+    ) {
         if let Some(node) = &self.node {
             // The store completes it, and what follows it on the stream is stored behind it.
-            let _later =
-                stored(|| self.events.begin(session, stream, Runs::new(node.id(), requests.to_vec())));
+            let runs = Runs::new(node.id(), requests.into_iter().collect());
+            let _later = stored(|| self.events.begin(session, stream, runs));
         }
     }
 

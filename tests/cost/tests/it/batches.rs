@@ -4,6 +4,7 @@ use std::future::poll_fn;
 use std::task::{Context, Poll};
 
 use agentwire_cost_tests::Meter;
+use agentwire_store::{Clock, Node, StoreLimits, Stores};
 use agentwire_transport::Packet;
 use agentwire_transport_http::server::{Connection, Endpoint, EndpointConfig};
 use futures::{FutureExt, SinkExt, StreamExt};
@@ -66,4 +67,25 @@ async fn the_ids_of_a_batch_are_looked_at_once() {
     let mut again = Box::pin(endpoint.call(post(Some(&session), body)));
     let Poll::Ready(Ok(response)) = again.poll_unpin(&mut cx) else { panic!("it is refused at once") };
     assert_eq!(response.status(), StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn the_uris_of_subscriptions_are_looked_at_once() {
+    let meter = Meter::lock();
+    let node = Node::join(Stores::memory(&StoreLimits::new(), &Clock::system())).await.unwrap();
+    let (mut endpoint, mut connections) = endpoint(EndpointConfig::new().node(node).stream_limit(10_000));
+    let (session, _connection) = open(&mut endpoint, &mut connections).await;
+    let padding = "A".repeat(1000);
+    let subscribe = |at| {
+        let uri = format!("{padding}{at}");
+        format!(r#"{{"jsonrpc":"2.0","id":{at},"method":"resources/subscribe","params":{{"uri":"{uri}"}}}}"#)
+    };
+    let body = format!("[{}]", (0..1000).map(subscribe).collect::<Vec<_>>().join(","));
+    let reference = meter.reference(body.as_bytes());
+    let mut cx = Context::from_waker(std::task::Waker::noop());
+    let (refused, cost) =
+        meter.measure(|| Box::pin(endpoint.call(post(Some(&session), body))).poll_unpin(&mut cx));
+    let Poll::Ready(Ok(response)) = refused else { panic!("it is refused at once") };
+    assert_eq!(response.status(), StatusCode::TOO_MANY_REQUESTS, "more than a session may have");
+    assert!(cost.cpu_ratio(reference) < 300.0, "{cost:?}, reference {reference:?}");
 }

@@ -1,5 +1,7 @@
 //! Changes of a session that other nodes have to know: its log level, and the resources that its client subscribes to.
 
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use agentwire_jsonrpc::{ErrorObject, Frame, Message, RawJson, Request, RequestId, Response};
@@ -23,8 +25,7 @@ pub(crate) fn check(
     changes: &[(Option<RequestId>, Change)],
 ) -> Result<(), Refusal> {
     let Some(shared) = session.shared().filter(|_| !changes.is_empty()) else { return Ok(()) };
-    let mut record = shared.record.lock().clone();
-    changes.iter().for_each(|(_, change)| apply(&mut record, change));
+    let record = changed(&shared.record.lock(), changes.iter().map(|(_, change)| change));
     check_limits(&record, limits)?;
     shared.reserve(record_size(&record)).map_err(Refusal::too_many_records)
 }
@@ -55,9 +56,8 @@ pub(crate) fn send_stored(sessions: &Arc<Sessions>, session: &Arc<Session>, answ
 fn take_back(session: &Session, changes: &[Change]) {
     let Some(shared) = session.shared() else { return };
     let record = shared.record.lock().clone();
-    let mut changed = record.clone();
-    changes.iter().for_each(|change| apply(&mut changed, change));
-    differences(&changed.messages, &record.messages).iter().for_each(|message| feed(session, message, None));
+    let made = changed(&record, changes);
+    differences(&made.messages, &record.messages).iter().for_each(|message| feed(session, message, None));
 }
 
 /// Replaces answers by an error.
@@ -102,11 +102,14 @@ async fn store(
     };
     let limits = &resources.config.record_limits;
     let (id, records) = (session.id(), &node.stores().records);
-    for _ in 0..ATTEMPTS {
-        let mut record = shared.record.lock().clone();
-        let before = record.messages.clone();
-        changes.iter().for_each(|change| apply(&mut record, change));
-        if record.messages == before {
+    for attempt in 0..ATTEMPTS {
+        let before = shared.record.lock().clone();
+        let mut record = changed(&before, &changes);
+        if record.messages == before.messages {
+            if attempt > 0 {
+                // Whoever has stored it may have gone before it told others: the client has left, and sends this again.
+                node.announce(BusMessage::SessionChanged(id));
+            }
             return Ok(());
         }
         check_limits(&record, limits)?;
@@ -114,7 +117,7 @@ async fn store(
         match records.update(id, record.clone()).await {
             Ok(true) => {
                 record.version += 1;
-                shared.set_record(record);
+                shared.set_newer(record);
                 // A node that misses this loads the record when its subscription continues.
                 node.announce(BusMessage::SessionChanged(id));
                 return Ok(());
@@ -143,14 +146,14 @@ pub(crate) async fn record_initialized(sessions: &Arc<Sessions>, session: &Arc<S
     let Some(shared) = session.shared() else { return };
     let is_missing = || session.is_initialized() && !has_initialized(&shared.record.lock());
     // A request that tells the service of it from here on sets this again.
-    shared.set_unrecorded(false);
+    shared.set_unstored(false);
     if is_missing() {
         let initialized = text(&initialized()).map(Change);
         // Where it is not stored, the session is due again.
         let _refused = store(sessions, session, initialized.into_iter().collect()).await;
     }
     if is_missing() {
-        shared.set_unrecorded(true);
+        shared.set_unstored(true);
     }
 }
 
@@ -221,42 +224,57 @@ pub(crate) fn feed(session: &Session, message: &RawJson, head: Option<&Arc<Head>
 
 /// The messages that lead from one state of a session to another.
 fn differences(before: &[RawJson], after: &[RawJson]) -> Vec<RawJson> {
-    let gone = before.iter().filter(|message| {
-        uri(message).is_some_and(|of| !after.iter().any(|other| uri(other).as_ref() == Some(&of)))
-    });
-    let unsubscribe = |message: &RawJson| {
-        let params = RawJson::encode(&serde_json::json!({ "uri": uri(message)? })).ok()?;
+    let uris: HashSet<_> = after.iter().filter_map(uri).collect();
+    let texts: HashSet<_> = before.iter().map(RawJson::as_str).collect();
+    let gone = before.iter().filter_map(uri).filter(|of| !uris.contains(of));
+    let unsubscribe = |of: String| {
+        let params = RawJson::encode(&serde_json::json!({ "uri": of })).ok()?;
         text(&Request::new(0_i64, method::UNSUBSCRIBE, Some(params)).into())
     };
-    let new = after.iter().filter(|message| !before.contains(message)).cloned();
+    let new = after.iter().filter(|message| !texts.contains(message.as_str())).cloned();
     gone.filter_map(unsubscribe).chain(new).collect()
 }
 
-/// Changes the messages of a record. Each change shows that the client is ready, which the store may have missed.
-fn apply(record: &mut SessionRecord, Change(message): &Change) {
-    let (method, is_first) = (method_of(message), !has_initialized(record));
-    let messages = &mut record.messages;
-    if is_first {
-        let said = if method == method::INITIALIZED { Some(message.clone()) } else { text(&initialized()) };
-        said.into_iter().for_each(|said| messages.insert(messages.len().min(1), said));
-    }
-    match &*method {
-        method::INITIALIZED => {}
-        method::SET_LEVEL => {
-            messages.retain(|other| method_of(other) != method::SET_LEVEL);
-            messages.push(message.clone());
-        }
-        method::SUBSCRIBE => {
-            let of = uri(message);
-            if of.is_some() && !messages.iter().any(|other| uri(other) == of) {
-                messages.push(message.clone());
+/// A record with changes. Each change shows that the client is ready, which the store may have missed. Reads each message once: a
+/// client may send many.
+fn changed<'a>(record: &SessionRecord, changes: impl IntoIterator<Item = &'a Change>) -> SessionRecord {
+    let (mut messages, mut ready) = (Vec::new(), None);
+    let (mut level, mut subscriptions) = (None, HashMap::new());
+    let mut add = |message: &RawJson| {
+        let place = messages.len();
+        let replaced = match &*method_of(message) {
+            method::INITIALIZED => {
+                ready.get_or_insert_with(|| message.clone());
+                return;
             }
-        }
-        _ => {
-            let of = member(message, "uri");
-            messages.retain(|other| uri(other).is_none() || uri(other) != of);
-        }
+            method::SET_LEVEL => level.replace(place),
+            method::SUBSCRIBE => match member(message, "uri").map(|of| subscriptions.entry(of)) {
+                Some(Entry::Vacant(entry)) => {
+                    entry.insert(place);
+                    None
+                }
+                _ => return,
+            },
+            method::UNSUBSCRIBE => {
+                let subscribed = member(message, "uri").and_then(|of| subscriptions.remove(&of));
+                subscribed.into_iter().for_each(|place: usize| messages[place] = None);
+                return;
+            }
+            _ => None,
+        };
+        replaced.into_iter().for_each(|place: usize| messages[place] = None);
+        messages.push(Some(message.clone()));
+    };
+    record.messages.iter().for_each(&mut add);
+    let count = changes.into_iter().inspect(|Change(message)| add(message)).count();
+    if count > 0 && ready.is_none() {
+        ready = text(&initialized());
     }
+    let mut messages: Vec<_> = messages.into_iter().flatten().collect();
+    ready.into_iter().for_each(|said| messages.insert(messages.len().min(1), said));
+    let mut record = record.clone();
+    record.messages = messages;
+    record
 }
 
 fn check_limits(record: &SessionRecord, limits: &RecordLimits) -> Result<(), Refusal> {
@@ -290,9 +308,9 @@ mod tests {
 
     #[test]
     fn a_record_has_the_messages_that_make_the_session_what_it_is() {
-        let mut record = SessionRecord::new(None, vec![message("initialize", "{}").0]);
+        let opened = SessionRecord::new(None, vec![message("initialize", "{}").0]);
         let subscribe = |uri: &str| message("resources/subscribe", &format!(r#"{{"uri":"{uri}"}}"#));
-        let mut all = vec![
+        let all = [
             message("logging/setLevel", r#"{"level":"error"}"#),
             subscribe("a:1"),
             message("notifications/initialized", "{}"),
@@ -301,8 +319,10 @@ mod tests {
             subscribe("a:2"),
             message("notifications/initialized", "{}"),
         ];
-        all.iter().for_each(|change| apply(&mut record, change));
+        let record = changed(&opened, &all);
         check_limits(&record, &LIMITS).unwrap();
+        let one_by_one = all.iter().fold(opened, |record, change| changed(&record, [change]));
+        assert_eq!(methods(&one_by_one), methods(&record));
         let expected = [
             "initialize",
             "notifications/initialized",
@@ -311,12 +331,11 @@ mod tests {
             "resources/subscribe",
         ];
         assert_eq!(methods(&record), expected);
-        let mut one_more = record.clone();
-        apply(&mut one_more, &subscribe("a:3"));
+        let one_more = changed(&record, &[subscribe("a:3")]);
         assert!(check_limits(&one_more, &LIMITS).is_err(), "one more than there may be");
         let before = record.messages.clone();
-        all = vec![message("resources/unsubscribe", r#"{"uri":"a:1"}"#), subscribe("a:3")];
-        all.iter().for_each(|change| apply(&mut record, change));
+        let all = [message("resources/unsubscribe", r#"{"uri":"a:1"}"#), subscribe("a:3")];
+        let record = changed(&record, &all);
         let differences = differences(&before, &record.messages);
         let texts: Vec<_> = differences.iter().map(|m| (method_of(m), member(m, "uri").unwrap())).collect();
         assert_eq!(
@@ -327,7 +346,6 @@ mod tests {
             ]
         );
         let large = message("logging/setLevel", &format!(r#"{{"level":"{}"}}"#, "x".repeat(1000)));
-        apply(&mut record, &large);
-        assert!(check_limits(&record, &LIMITS).is_err(), "more bytes than there may be");
+        assert!(check_limits(&changed(&record, [&large]), &LIMITS).is_err(), "more bytes than there may be");
     }
 }

@@ -1,6 +1,6 @@
 //! The messages of a client that change what other nodes know of its session.
 
-use agentwire_jsonrpc::{Frame, Message, Notification, RawJson, RequestId};
+use agentwire_jsonrpc::{Frame, Message, Notification, RawJson, Request, RequestId};
 use agentwire_mcp_wire::method;
 use agentwire_store::SessionRecord;
 use bytestring::ByteString;
@@ -34,13 +34,16 @@ pub(crate) fn messages(frame: &Frame) -> impl Iterator<Item = &Message> {
 
 fn change(message: &Message) -> Option<Change> {
     let is_one = match message {
-        Message::Request(request) => {
-            matches!(&*request.method, method::SET_LEVEL | method::SUBSCRIBE | method::UNSUBSCRIBE)
-        }
+        Message::Request(request) => is_change(request),
         Message::Notification(notification) => notification.method == method::INITIALIZED,
         Message::Response(_) => false,
     };
     is_one.then(|| text(message)).flatten().map(Change)
+}
+
+/// Whether a request asks for a change of what other nodes know of its session.
+pub(crate) fn is_change(request: &Request) -> bool {
+    matches!(&*request.method, method::SET_LEVEL | method::SUBSCRIBE | method::UNSUBSCRIBE)
 }
 
 /// What a client says once it is ready.

@@ -19,16 +19,18 @@ pub(crate) fn tick(core: &Arc<EndpointCore>) {
         sealed::tick(core);
         return;
     }
-    let (now, every) = (core.resources.now(), (core.resources.ticks.idle / 10).max(1));
     let sessions = core.sessions.all();
     sessions.iter().for_each(|session| session.note_left(&core.resources));
+    // One job at a time, so that a store that is slow to answer is not asked more and more.
+    let Ok(job) = core.record_job.clone().try_lock_owned() else { return };
+    let (now, every) = (core.resources.now(), (core.resources.ticks.idle / 10).max(1));
     let due: Vec<_> = sessions.into_iter().filter(|session| session.is_due(now, every)).collect();
     if due.is_empty() {
         return;
     }
     let core_of_job = core.clone();
     core.resources.spawn(async move {
-        let core = &core_of_job;
+        let (core, _job) = (&core_of_job, job);
         stream::iter(due).for_each_concurrent(AT_ONCE, |session| look(core, session)).await;
     });
 }
@@ -46,6 +48,6 @@ async fn look(core: &Arc<EndpointCore>, session: Arc<Session>) {
             core.sessions.forget(session.id());
             node.note_end(session.id());
         }
-        Err(_) => {}
+        Err(_) => shared.set_unstored(true),
     }
 }

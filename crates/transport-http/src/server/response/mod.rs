@@ -236,26 +236,36 @@ fn deliver<B>(
     let found = core.sessions.find(session, head.extensions().get::<Principal>());
     let post = Post { id, frame, reservation, head };
     match (core.resources.node, found) {
-        (None, Some(found)) => deliver_to(found, post),
+        (_, Some(found)) => deliver_to(core, found, post),
         (None, None) => Err(Refusal::unknown_session().under(post.id)),
-        (Some(node), found) => match Preparing::post(core, (node, session), found, post) {
-            Prepare::Ready(found, post) => deliver_to(found, post),
-            Prepare::Waits(preparing) => Ok(ResponseState::Preparing(preparing)),
-        },
+        (Some(_), None) => Ok(ResponseState::Preparing(Preparing::load(core, session, post))),
     }
 }
 
-/// Brings a frame to a session that is here.
-fn deliver_to<B>(session: Arc<Session>, post: Post) -> Result<ResponseState<B>, Refusal> {
+/// Brings a frame to a session that is here, and what in it is for other nodes to those.
+fn deliver_to<B>(
+    core: &Arc<EndpointCore>,
+    session: Arc<Session>,
+    post: Post,
+) -> Result<ResponseState<B>, Refusal> {
+    check_batch(&post.frame, || session.revision())?;
+    let Some(node) = core.resources.node else { return Ok(delivering(session, post)) };
+    Ok(match Preparing::post(core, node, session, post) {
+        Prepare::Ready(session, post) => delivering(session, post),
+        Prepare::Waits(preparing) => ResponseState::Preparing(preparing),
+    })
+}
+
+fn delivering<B>(session: Arc<Session>, post: Post) -> ResponseState<B> {
     let Post { id, frame, reservation, head } = post;
-    check_batch(&frame, || session.revision())?;
-    Ok(ResponseState::Delivering(Delivering::new(session, id, frame, reservation, head)))
+    ResponseState::Delivering(Delivering::new(session, id, frame, reservation, head))
 }
 
 /// Goes on with a request that has been prepared.
 fn go_on<B>(core: &Arc<EndpointCore>, next: Next) -> Result<ResponseState<B>, Refusal> {
     match next {
-        Next::Post(session, post) => deliver_to(session, post),
+        Next::Loaded(session, post) => deliver_to(core, session, post),
+        Next::Post(session, post) => Ok(delivering(session, post)),
         Next::Get(session, get) => open_stream(core, session, get),
         Next::Done(status) => Ok(ResponseState::Ready(Some(empty(status)))),
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use agentwire_jsonrpc::{Frame, RequestId};
+use agentwire_jsonrpc::{Frame, Message, RequestId};
 use agentwire_store::{BusMessage, EventId, NodeId, SessionId, StoreError};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -14,7 +14,7 @@ use crate::server::Head;
 use crate::server::endpoint_core::EndpointCore;
 use crate::server::nodes::address::{self, Forward};
 use crate::server::nodes::change::{check, store_ready};
-use crate::server::nodes::message::changes;
+use crate::server::nodes::message::{changes, is_change};
 use crate::server::nodes::{load, record, sealed};
 use crate::server::quota::Reservation;
 use crate::server::refusal::Refusal;
@@ -35,6 +35,8 @@ enum Prepared {
 
 /// What goes on once the session is here.
 enum Prepares {
+    /// A POST whose session has been loaded for it.
+    Loaded(Post),
     Post(Post),
     Get(Get),
     Nothing,
@@ -57,6 +59,7 @@ pub(crate) struct Get {
 
 /// What a prepared request does.
 pub(super) enum Next {
+    Loaded(Arc<Session>, Post),
     Post(Arc<Session>, Post),
     Get(Arc<Session>, Get),
     Done(StatusCode),
@@ -70,35 +73,29 @@ pub(super) enum Prepare {
 }
 
 impl Preparing {
-    /// Brings a frame to its session, which may be at other nodes, and what is for other nodes to those.
-    pub(super) fn post(
-        core: &Arc<EndpointCore>,
-        (node, id): (NodeId, SessionId),
-        found: Option<Arc<Session>>,
-        post: Post,
-    ) -> Prepare {
+    /// Divides a frame between its session and other nodes. `session` is here.
+    pub(super) fn post(core: &Arc<EndpointCore>, node: NodeId, session: Arc<Session>, post: Post) -> Prepare {
+        // Most POSTs: one request, which no other node is concerned with.
+        if let Frame::Single(Message::Request(request)) = &post.frame
+            && !is_change(request)
+        {
+            return Prepare::Ready(session, post);
+        }
         let Post { id: request, frame, reservation, head } = post;
-        let runs_here = |id: &RequestId| found.as_ref().is_some_and(|session| session.has_request(id));
-        let (frame, forwards) = address::incoming(node, frame, runs_here);
+        let (frame, forwards) = address::incoming(node, frame, |id| session.has_request(id));
         let is_shared = core.resources.config.is_shared();
         let changes = frame.as_ref().filter(|_| is_shared).map(changes).unwrap_or_default();
-        let then = frame.map(|frame| Post { id: request.clone(), frame, reservation, head: head.clone() });
-        let (session, then) = match (found, then) {
-            (Some(session), Some(post)) if forwards.is_empty() && changes.is_empty() => {
-                return Prepare::Ready(session, post);
-            }
-            rest => rest,
+        let then = frame.map(|frame| Post { id: request.clone(), frame, reservation, head });
+        let then = match then {
+            Some(post) if forwards.is_empty() && changes.is_empty() => return Prepare::Ready(session, post),
+            then => then,
         };
         let is_done = then.is_none();
         let core = core.clone();
         let prepared = async move {
-            let session = match session {
-                Some(session) => session,
-                None => load::find(&core, id, &head).await?,
-            };
             // The changes of requests are stored when the service has made them.
             check(&session, &core.resources.config.record_limits, &changes)?;
-            forward(&core, id, forwards).await?;
+            forward(&core, session.id(), forwards).await?;
             for (_, ready) in changes.into_iter().filter(|(id, _)| id.is_none()) {
                 store_ready(&core.sessions, &session, ready).await?;
             }
@@ -107,6 +104,16 @@ impl Preparing {
         let prepared = prepared.map(|result: Result<_, Refusal>| result.map_err(|why| why.under(request)));
         let then = then.map_or(Prepares::Nothing, Prepares::Post);
         Prepare::Waits(Self { prepared: prepared.boxed(), then: Some(then) })
+    }
+
+    /// Loads the session of a POST.
+    pub(super) fn load(core: &Arc<EndpointCore>, id: SessionId, post: Post) -> Self {
+        let (core, head, request) = (core.clone(), post.head.clone(), post.id.clone());
+        let prepared = async move {
+            let loaded = load::find(&core, id, &head).await;
+            loaded.map(Prepared::Session).map_err(|why| why.under(request))
+        };
+        Self { prepared: prepared.boxed(), then: Some(Prepares::Loaded(post)) }
     }
 
     /// Loads the session of a GET.
@@ -132,6 +139,7 @@ impl Preparing {
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Next, Refusal>> {
         let prepared = ready!(self.prepared.poll_unpin(cx))?;
         Poll::Ready(Ok(match (prepared, self.then.take()) {
+            (Prepared::Session(session), Some(Prepares::Loaded(post))) => Next::Loaded(session, post),
             (Prepared::Session(session), Some(Prepares::Post(post))) => Next::Post(session, post),
             (Prepared::Session(session), Some(Prepares::Get(get))) => Next::Get(session, get),
             (Prepared::Done(status), _) => Next::Done(status),

@@ -161,7 +161,8 @@ impl ResponseStream {
         if !state.begun && self.number > 0 && config.is_shared() {
             let Some((session, store)) = self.session.zip(config.store.as_ref()) else { return };
             state.begun = true;
-            store.begin(session, self.number, &self.requests);
+            let (first, others) = &self.requests;
+            store.begin(session, self.number, first.iter().chain(others).cloned());
         }
     }
 

@@ -50,8 +50,8 @@ pub(crate) struct ResponseStream {
     number: u64,
     /// The session whose events are remembered.
     session: Option<SessionId>,
-    /// The requests that it answers, where other nodes ask for them.
-    requests: Box<[RequestId]>,
+    /// The requests that it answers, where other nodes ask for them: the first, and those that a batch has beside it.
+    requests: (Option<RequestId>, Box<[RequestId]>),
     form: AnswerForm,
     /// The caller that the unread bytes count for.
     caller: Caller,
@@ -62,7 +62,7 @@ impl ResponseStream {
     /// The response of one exchange without a session.
     pub(crate) fn for_exchange(form: AnswerForm, caller: Caller) -> Self {
         let state = Mutex::new(StreamState::new(Phase::Undecided, 1, false));
-        Self { number: 0, session: None, requests: Box::default(), form, caller, state }
+        Self { number: 0, session: None, requests: Default::default(), form, caller, state }
     }
 
     /// The response to a POST in a session, which brought `owed` requests. They are named in `requests` where other nodes ask for
@@ -72,9 +72,11 @@ impl ResponseStream {
         session: SessionId,
         form: AnswerForm,
         caller: Caller,
-        (owed, requests): (usize, Box<[RequestId]>),
+        (owed, requests): (usize, &[RequestId]),
         primes: bool,
     ) -> Self {
+        let mut others = requests.iter().cloned();
+        let requests = (others.next(), others.collect());
         let state = Mutex::new(StreamState::new(Phase::Undecided, owed, primes));
         Self { number, session: Some(session), requests, form, caller, state }
     }
@@ -82,7 +84,7 @@ impl ResponseStream {
     /// The stream of a GET.
     pub(crate) fn for_get(number: u64, session: SessionId, caller: Caller, primes: bool) -> Self {
         let state = Mutex::new(StreamState::new(Phase::Stream, 0, primes));
-        let (session, requests) = (Some(session), Box::default());
+        let (session, requests) = (Some(session), Default::default());
         Self { number, session, requests, form: AnswerForm::Events, caller, state }
     }
 

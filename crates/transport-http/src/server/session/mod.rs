@@ -331,7 +331,7 @@ impl Session {
         form: AnswerForm,
     ) -> Arc<ResponseStream> {
         let primes = state.revision.is_some_and(Revision::has_priming_events);
-        let named = if self.shared.is_some() { asked.into() } else { Box::default() };
+        let named = if self.shared.is_some() { asked } else { &[] };
         let asked = (asked.len(), named);
         Arc::new(ResponseStream::for_post(number, self.id, form, self.caller.clone(), asked, primes))
     }

@@ -52,7 +52,7 @@ impl Session {
         if let Some(shared) = self.shared()
             && shared.expect_initialized()
         {
-            shared.set_unrecorded(true);
+            shared.set_unstored(true);
         }
         let said = Frame::Single(said.unwrap_or_else(initialized));
         if rest.is_none() {

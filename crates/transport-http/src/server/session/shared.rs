@@ -49,8 +49,9 @@ pub(crate) struct SharedSession {
     stale: AtomicBool,
     /// Whether a job looks at that.
     refreshing: AtomicBool,
-    /// Whether the record lacks that the client is ready, of which the service was told.
-    unrecorded: AtomicBool,
+    /// Whether the store lacks what it should have: that the client is ready, of which the service was told, or that the session is
+    /// used.
+    unstored: AtomicBool,
     /// How many messages the service was given again.
     fed: AtomicU64,
     /// The tick at which the time to live of the record was restarted.
@@ -94,7 +95,7 @@ impl SharedSession {
             taking: AtomicBool::new(false),
             stale: AtomicBool::new(false),
             refreshing: AtomicBool::new(false),
-            unrecorded: AtomicBool::new(false),
+            unstored: AtomicBool::new(false),
             fed: AtomicU64::new(0),
             touched: AtomicU32::new(now),
             is_short: AtomicBool::new(true),
@@ -107,9 +108,13 @@ impl SharedSession {
         self.reservation.lock().grow_to(size)
     }
 
-    /// Replaces the record by one for which memory is reserved.
-    pub(crate) fn set_record(&self, record: SessionRecord) {
-        *self.record.lock() = record;
+    /// Replaces the record by one for which memory is reserved, unless another job has brought a newer one since.
+    pub(crate) fn set_newer(&self, record: SessionRecord) {
+        let mut present = self.record.lock();
+        if record.version > present.version {
+            *present = record;
+        }
+        drop(present);
         self.release_rest();
     }
 
@@ -219,9 +224,9 @@ impl SharedSession {
         is_missing
     }
 
-    /// Notes whether the record lacks that the client is ready, of which the service was told.
-    pub(crate) fn set_unrecorded(&self, is_unrecorded: bool) {
-        self.unrecorded.store(is_unrecorded, Ordering::Relaxed);
+    /// Notes whether the store lacks what it should have, so that it is tried again.
+    pub(crate) fn set_unstored(&self, is_unstored: bool) {
+        self.unstored.store(is_unstored, Ordering::Relaxed);
     }
 
     /// Notes that the record may be another.
@@ -253,7 +258,7 @@ impl SharedSession {
         let touched = self.touched.load(Ordering::Relaxed);
         let heard_since = heard != touched && heard.wrapping_sub(touched) < u32::MAX / 2;
         let is_first = is_used && self.is_short.load(Ordering::Relaxed);
-        let is_wanted = heard_since || self.unrecorded.load(Ordering::Relaxed);
+        let is_wanted = heard_since || self.unstored.load(Ordering::Relaxed);
         let due = self.is_stale() || is_first || now.wrapping_sub(touched) >= every && is_wanted;
         if due {
             self.touched.store(now, Ordering::Relaxed);

@@ -72,6 +72,24 @@ async fn an_answer_for_a_node_that_has_died_is_taken_once_that_is_known() {
     assert_eq!(cluster.heard(1), [Heard::Message("echo".into())]);
 }
 
+/// In a revision without batches.
+#[tokio::test(start_paused = true)]
+async fn nothing_of_a_batch_that_is_refused_reaches_another_node() {
+    let mut cluster = Cluster::start(2, EndpointConfig::new()).await;
+    let session = cluster.open(0).await;
+    let mut body = cluster.post(0, &session, &request(9, "wait", json!({}))).await.into_body();
+    piece(&mut body).await.unwrap();
+    cluster.heard(0);
+    let cancel = json!([{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 9}}]);
+    // The first loads the session.
+    for _ in 0..2 {
+        let refused = cluster.post(1, &session, &cancel.to_string()).await;
+        assert_eq!(refused.status(), StatusCode::BAD_REQUEST);
+    }
+    assert_eq!(cluster.echo(0, &session).await, StatusCode::OK);
+    assert_eq!(cluster.heard(0), [Heard::Message("echo".into())]);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_cancel_finds_the_node_that_runs_the_request() {
     let mut cluster = Cluster::start(3, EndpointConfig::new()).await;

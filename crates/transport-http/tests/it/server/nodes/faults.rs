@@ -27,6 +27,8 @@ pub(crate) struct Faults {
     unwritable: AtomicBool,
     /// How often a record was to become another.
     updates: AtomicUsize,
+    /// How often the time to live of a record was to begin again.
+    touches: AtomicUsize,
     /// Messages for all nodes wait.
     holds_messages: Arc<AtomicBool>,
     /// Messages for all nodes are refused.
@@ -50,6 +52,7 @@ impl Faults {
             full: AtomicBool::new(false),
             unwritable: AtomicBool::new(false),
             updates: AtomicUsize::new(0),
+            touches: AtomicUsize::new(0),
             holds_messages: Arc::default(),
             refuses_messages: AtomicBool::new(false),
             loses_messages: AtomicBool::new(false),
@@ -93,6 +96,11 @@ impl Faults {
     /// How often a record was to become another.
     pub(crate) fn updates(&self) -> usize {
         self.updates.load(Ordering::SeqCst)
+    }
+
+    /// How often the time to live of a record was to begin again.
+    pub(crate) fn touches(&self) -> usize {
+        self.touches.load(Ordering::SeqCst)
     }
 
     /// Whether messages for all nodes wait.
@@ -209,6 +217,7 @@ impl SessionRecords for Faults {
         session: SessionId,
         time_to_live: Duration,
     ) -> BoxFuture<'static, Result<bool, StoreError>> {
+        self.touches.fetch_add(1, Ordering::SeqCst);
         self.lives.lock().unwrap().insert(session, time_to_live);
         self.later(|| self.stores.records.touch(session, time_to_live))
     }

@@ -257,6 +257,55 @@ async fn a_record_has_a_short_life_until_its_session_is_used() {
     }
 }
 
+/// Its client may not come back for as long as a session may idle.
+#[tokio::test(start_paused = true)]
+async fn the_use_of_a_session_is_stored_once_the_store_is_back() {
+    let mut cluster = Cluster::start(1, EndpointConfig::new()).await;
+    let session = cluster.open(0).await;
+    tokio::time::sleep(MINUTE).await;
+    assert_eq!(cluster.echo(0, &session).await, StatusCode::OK);
+    cluster.faults.away(true);
+    let before = cluster.faults.touches();
+    tokio::time::sleep(7 * MINUTE).await;
+    let tried = cluster.faults.touches() - before;
+    assert!((1..=3).contains(&tried), "{tried}");
+    cluster.faults.away(false);
+    let before = cluster.faults.touches();
+    tokio::time::sleep(7 * MINUTE).await;
+    assert_eq!(cluster.faults.touches(), before + 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_store_that_is_slow_to_answer_is_not_asked_more_and_more() {
+    let mut cluster = Cluster::start(1, EndpointConfig::new()).await;
+    let session = cluster.opened(0).await;
+    cluster.faults.stall(true);
+    let ready = notification(INITIALIZED);
+    let taken = tokio::time::timeout(Duration::from_secs(1), cluster.post(0, &session, &ready)).await;
+    assert!(taken.is_err(), "it waits for the store");
+    tokio::time::sleep(MINUTE).await;
+    assert_eq!(cluster.faults.touches(), 1);
+    cluster.faults.stall(false);
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    assert_eq!(cluster.echo(0, &session).await, StatusCode::OK);
+}
+
+/// The client has left before a node could tell the others, and says it again at another node.
+#[tokio::test(start_paused = true)]
+async fn what_is_said_again_is_told_to_all_nodes() {
+    let mut cluster = Cluster::start(3, EndpointConfig::new()).await;
+    let session = cluster.opened(0).await;
+    let _listening = cluster.get(1, &session, None).await.into_body();
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    cluster.faults.lose_messages(true);
+    assert_eq!(cluster.post(2, &session, &notification(INITIALIZED)).await.status(), StatusCode::ACCEPTED);
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    assert_eq!(cluster.methods(1), ["initialize"]);
+    cluster.faults.lose_messages(false);
+    assert_eq!(cluster.post(0, &session, &notification(INITIALIZED)).await.status(), StatusCode::ACCEPTED);
+    cluster.hears(1, &Heard::Message(INITIALIZED.into())).await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_stolen_id_keeps_no_record_alive_and_is_reported() {
     let warnings = Arc::new(Mutex::new(Vec::new()));
