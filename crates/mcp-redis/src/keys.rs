@@ -1,6 +1,5 @@
 //! The names of the keys.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use agentwire_store::{NodeId, SessionId};
@@ -31,35 +30,19 @@ impl Keys {
 
     /// The events of a stream.
     pub(crate) fn stream(&self, session: SessionId, stream: u64) -> String {
-        let mut key = String::new();
-        self.write_stream(session, stream, &mut key);
+        let mut key = self.stream_prefix(session);
+        key.push_str(itoa::Buffer::new().format(stream));
         key
     }
 
-    /// Writes the same in place of what the string has. This is done for every event.
-    pub(crate) fn write_stream(&self, session: SessionId, stream: u64, key: &mut String) {
-        self.write_of_session(session, ":e:", key);
-        key.push_str(itoa::Buffer::new().format(stream));
+    /// What the keys of a session's streams begin with. Their numbers follow.
+    pub(crate) fn stream_prefix(&self, session: SessionId) -> String {
+        self.of_session(session, ":e:")
     }
 
     /// A key of a session.
     fn of_session(&self, session: SessionId, rest: &str) -> String {
-        let mut key = String::new();
-        self.write_of_session(session, rest, &mut key);
-        key
-    }
-
-    fn write_of_session(&self, session: SessionId, rest: &str, key: &mut String) {
-        /// The session, what is around it, and the number of a stream.
-        const ROOM: usize = 64;
-        key.clear();
-        key.reserve(self.0.len() + ROOM);
-        key.push_str(&self.0);
-        key.push_str(":{");
-        // It fails where memory does not.
-        _ = write!(key, "{session}");
-        key.push('}');
-        key.push_str(rest);
+        format!("{}:{{{session}}}{rest}", self.0)
     }
 
     /// The lease of a node.

@@ -171,7 +171,7 @@ impl EventPipeline {
     /// A write cannot be done.
     fn lose(&self, write: Write, error: StoreError) {
         if !write.change.is_last() {
-            self.incomplete.add(write.session, write.stream);
+            self.incomplete.add(write.session, write.stream, Instant::now());
         }
         self.unlink(write.session, &[write.stream]);
         write.answer(Err(error));

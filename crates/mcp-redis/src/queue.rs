@@ -68,7 +68,7 @@ impl EventQueue {
         limits: StreamLimits,
         shares: Arc<Shares>,
     ) -> Self {
-        let incomplete = Incomplete::default();
+        let incomplete = Incomplete::new(limits.time);
         let writers = if link.is_cluster() { CLUSTER_WRITERS } else { 1 };
         let start = |_| {
             let ((sender, receiver), (finish, finished)) = (mpsc::unbounded_channel(), watch::channel(0));
@@ -86,7 +86,7 @@ impl EventQueue {
         let size = change.bytes() + OVERHEAD;
         let now = Instant::now();
         let room = self.shares.take(session, size, now.into_std()).filter(|_| size <= self.stream_bytes);
-        let is_refused = self.refuses(session, stream, room.is_some(), &change);
+        let is_refused = self.refuses((session, stream), room.is_some(), &change, now.into_std());
         let Some(room) = room.filter(|_| !is_refused) else {
             return Durable::failed(StoreError::full(NoRoom {
                 queue_bytes: self.shares.limit(),
@@ -142,17 +142,23 @@ impl EventQueue {
     }
 
     /// Returns whether a change of a stream finds no room, or one before it has found none.
-    fn refuses(&self, session: SessionId, stream: u64, fits: bool, change: &Change) -> bool {
+    fn refuses(
+        &self,
+        (session, stream): (SessionId, u64),
+        fits: bool,
+        change: &Change,
+        now: std::time::Instant,
+    ) -> bool {
         if change.is_last() {
             let is_incomplete = self.incomplete.remove(session, stream);
             if is_incomplete || fits {
                 return is_incomplete;
             }
-        } else if !self.incomplete.contains(session, stream) {
+        } else if !self.incomplete.refuses(session, stream, now) {
             if fits {
                 return false;
             }
-            self.incomplete.add(session, stream);
+            self.incomplete.add(session, stream, now);
         } else {
             return true;
         }

@@ -18,6 +18,8 @@ const PART: usize = 64;
 /// The streams of a session that this node writes or has written.
 #[derive(Debug, Default)]
 pub(crate) struct SessionEvents {
+    /// What the keys of its streams begin with.
+    prefix: String,
     bytes: usize,
     /// Their bytes, those first that were written to longest ago.
     streams: VecDeque<(u64, usize)>,
@@ -29,6 +31,17 @@ pub(crate) struct SessionEvents {
 }
 
 impl SessionEvents {
+    pub(crate) fn new(prefix: String) -> Self {
+        Self { prefix, ..Self::default() }
+    }
+
+    /// Writes the key of a stream in place of what the string has.
+    pub(crate) fn write_key(&self, stream: u64, key: &mut String) {
+        key.clear();
+        key.push_str(&self.prefix);
+        key.push_str(itoa::Buffer::new().format(stream));
+    }
+
     /// A stream, which may be a new one, takes so many bytes. Returns the streams to be deleted so that all are within the limits.
     pub(crate) fn set(&mut self, stream: u64, is_new: bool, bytes: usize, limits: &StreamLimits) -> Vec<u64> {
         // A new one is not looked for: a session has most of them for one result each.

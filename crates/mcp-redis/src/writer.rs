@@ -50,7 +50,7 @@ impl Writer {
             for message in messages.drain(..) {
                 match message {
                     Message::Write(write)
-                        if self.pipeline.incomplete.contains(write.session, write.stream) =>
+                        if self.pipeline.incomplete.refuses(write.session, write.stream, now) =>
                     {
                         self.pipeline.refuse(write);
                     }
@@ -75,10 +75,11 @@ impl Writer {
     }
 
     fn prepare(&mut self, write: Write, now: Instant) -> Pending {
+        let (limits, stream, keys) = (self.pipeline.limits, write.stream, &self.pipeline.keys);
+        let session = self.sessions.entry(write.session);
+        let session = session.or_insert_with_key(|id| SessionEvents::new(keys.stream_prefix(*id)));
         let key = &mut self.key;
-        self.pipeline.keys.write_stream(write.session, write.stream, key);
-        let (limits, stream) = (self.pipeline.limits, write.stream);
-        let session = self.sessions.entry(write.session).or_default();
+        session.write_key(stream, key);
         let (command, taken) = match &write.change {
             Change::Begin(runs) => {
                 let is_new =
