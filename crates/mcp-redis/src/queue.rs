@@ -36,7 +36,6 @@ pub(crate) struct EventQueue {
     waiting: Arc<Waiting>,
     /// The most bytes of a stream.
     stream_bytes: usize,
-    incomplete: Incomplete,
 }
 
 /// The queue to one writer.
@@ -47,6 +46,7 @@ struct Lane {
     queued: AtomicU64,
     /// With how many of them the writer has finished.
     finished: watch::Receiver<u64>,
+    incomplete: Incomplete,
 }
 
 /// An event finds no room.
@@ -68,18 +68,18 @@ impl EventQueue {
         limits: StreamLimits,
         shares: Arc<Shares>,
     ) -> Self {
-        let incomplete = Incomplete::new(limits.time);
         let writers = if link.is_cluster() { CLUSTER_WRITERS } else { 1 };
         let start = |_| {
             let ((sender, receiver), (finish, finished)) = (mpsc::unbounded_channel(), watch::channel(0));
             let links = (of_events.clone(), link.clone());
+            let incomplete = Incomplete::default();
             let pipeline = EventPipeline::new(links, keys.clone(), limits, incomplete.clone());
             tokio::spawn(Writer::new(pipeline).run(receiver, finish));
-            Lane { sender, queued: AtomicU64::new(0), finished }
+            Lane { sender, queued: AtomicU64::new(0), finished, incomplete }
         };
         let lanes = (0..writers).map(start).collect();
         let waiting = Waiting::new(link.timeout());
-        Self { link: link.clone(), lanes, shares, waiting, stream_bytes: limits.bytes, incomplete }
+        Self { link: link.clone(), lanes, shares, waiting, stream_bytes: limits.bytes }
     }
 
     pub(crate) fn write(&self, session: SessionId, stream: u64, change: Change) -> Durable {
@@ -149,16 +149,17 @@ impl EventQueue {
         change: &Change,
         now: std::time::Instant,
     ) -> bool {
+        let incomplete = &self.lane(session).incomplete;
         if change.is_last() {
-            let is_incomplete = self.incomplete.remove(session, stream);
+            let is_incomplete = incomplete.remove(session, stream);
             if is_incomplete || fits {
                 return is_incomplete;
             }
-        } else if !self.incomplete.refuses(session, stream, now) {
+        } else if !incomplete.refuses(session, stream, now) {
             if fits {
                 return false;
             }
-            self.incomplete.add(session, stream, now);
+            incomplete.add(session, stream, now);
         } else {
             return true;
         }
@@ -172,7 +173,7 @@ impl EventQueue {
     /// Deletes the streams of a session.
     pub(crate) fn forget(&self, session: SessionId) {
         self.shares.forget(session);
-        self.incomplete.forget(session);
+        self.lane(session).incomplete.forget(session);
         self.send(session, Message::Forget(session));
     }
 }

@@ -70,7 +70,7 @@ impl Writer {
             if pending.is_empty() {
                 finished.send_modify(|finished| *finished += count);
             }
-            self.sweep(now);
+            self.sweep(now, queue.is_empty());
         }
     }
 
@@ -132,12 +132,15 @@ impl Writer {
         }
     }
 
-    /// Drops what is known of streams that have expired.
-    fn sweep(&mut self, now: Instant) {
+    /// Drops what is known of streams that have expired. `is_idle` says that no deletion is queued.
+    fn sweep(&mut self, now: Instant, is_idle: bool) {
         if now.duration_since(self.swept) > SWEEP {
             self.swept = now;
             let time = self.pipeline.limits.time;
             self.sessions.retain(|_, session| session.sweep(now, time));
+            if is_idle {
+                self.pipeline.incomplete.sweep(now, time);
+            }
         }
     }
 }

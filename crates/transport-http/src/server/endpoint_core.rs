@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use futures_channel::mpsc::UnboundedSender;
-use tokio::sync::Mutex;
 
 use crate::server::drain::cut_error;
 use crate::server::loads::Loads;
@@ -27,8 +26,6 @@ pub(crate) struct EndpointCore {
     pub(crate) sessions: Arc<Sessions>,
     /// The sessions of other nodes that are being loaded.
     pub(crate) loads: Loads,
-    /// Held by the job that looks at the records of sessions.
-    pub(crate) record_job: Arc<Mutex<()>>,
     pub(crate) service: SharedService,
     /// The connections of new sessions, to the task that serves them.
     connections: UnboundedSender<Connection>,
@@ -52,7 +49,6 @@ impl EndpointCore {
             resources,
             sessions,
             loads,
-            record_job: Arc::default(),
             service,
             connections,
             has_run: AtomicBool::new(false),

@@ -31,7 +31,8 @@ pub(crate) async fn find(
     head: &Arc<Head>,
 ) -> Result<Arc<Session>, Refusal> {
     let principal = head.extensions().get::<Principal>();
-    if core.sessions.get(id).is_some() {
+    let is_loading = core.loads.open.lock().contains_key(&(id, principal.cloned()));
+    if !is_loading && core.sessions.get(id).is_some() {
         return core.sessions.find(id, principal).ok_or_else(Refusal::unknown_session);
     }
     if core.resources.is_closing() {

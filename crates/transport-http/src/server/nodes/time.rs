@@ -21,30 +21,40 @@ pub(crate) fn tick(core: &Arc<EndpointCore>) {
     }
     let sessions = core.sessions.all();
     sessions.iter().for_each(|session| session.note_left(&core.resources));
-    // One job at a time, so that a store that is slow to answer is not asked more and more.
-    let Ok(job) = core.record_job.clone().try_lock_owned() else { return };
     let (now, every) = (core.resources.now(), (core.resources.ticks.idle / 10).max(1));
-    let due: Vec<_> = sessions.into_iter().filter(|session| session.is_due(now, every)).collect();
+    let is_due = |session: &Arc<Session>| session.is_due(now, every);
+    let due: Vec<_> = sessions.into_iter().filter(is_due).map(Look).collect();
     if due.is_empty() {
         return;
     }
     let core_of_job = core.clone();
     core.resources.spawn(async move {
-        let (core, _job) = (&core_of_job, job);
-        stream::iter(due).for_each_concurrent(AT_ONCE, |session| look(core, session)).await;
+        let core = &core_of_job;
+        stream::iter(due).for_each_concurrent(AT_ONCE, |due| look(core, due)).await;
     });
 }
 
-async fn look(core: &Arc<EndpointCore>, session: Arc<Session>) {
+/// A session whose record is looked at. It is not due again before this is dropped, so that a store that is slow to answer is not asked
+/// more and more.
+struct Look(Arc<Session>);
+
+impl Drop for Look {
+    fn drop(&mut self) {
+        self.0.shared().iter().for_each(|shared| shared.end_look());
+    }
+}
+
+async fn look(core: &Arc<EndpointCore>, due: Look) {
+    let session = &due.0;
     let Some((node, shared)) = core.resources.config.shared_node().zip(session.shared()) else { return };
     if shared.is_stale() {
-        refresh(&core.sessions, &session).await;
+        refresh(&core.sessions, session).await;
     }
-    record_initialized(&core.sessions, &session).await;
+    record_initialized(&core.sessions, session).await;
     match node.stores().records.touch(session.id(), core.resources.config.idle).await {
         Ok(true) => shared.set_touched(),
         Ok(false) => {
-            core.sessions.end(&session);
+            core.sessions.end(session);
             core.sessions.forget(session.id());
             node.note_end(session.id());
         }

@@ -235,6 +235,10 @@ fn deliver<B>(
     };
     let found = core.sessions.find(session, head.extensions().get::<Principal>());
     let post = Post { id, frame, reservation, head };
+    // Whether a session takes batches is known once it is loaded.
+    let is_batch = matches!(post.frame, Frame::Batch(_));
+    let found =
+        found.filter(|found| core.resources.node.is_none() || !is_batch || found.revision().is_some());
     match (core.resources.node, found) {
         (_, Some(found)) => deliver_to(core, found, post),
         (None, None) => Err(Refusal::unknown_session().under(post.id)),

@@ -52,6 +52,8 @@ pub(crate) struct SharedSession {
     /// Whether the store lacks what it should have: that the client is ready, of which the service was told, or that the session is
     /// used.
     unstored: AtomicBool,
+    /// Whether a job of a tick has the session.
+    looking: AtomicBool,
     /// How many messages the service was given again.
     fed: AtomicU64,
     /// The tick at which the time to live of the record was restarted.
@@ -96,6 +98,7 @@ impl SharedSession {
             stale: AtomicBool::new(false),
             refreshing: AtomicBool::new(false),
             unstored: AtomicBool::new(false),
+            looking: AtomicBool::new(false),
             fed: AtomicU64::new(0),
             touched: AtomicU32::new(now),
             is_short: AtomicBool::new(true),
@@ -252,7 +255,12 @@ impl SharedSession {
         self.stale.swap(false, Ordering::SeqCst)
     }
 
-    /// Whether the record should be looked at, or its time to live restarted at tick `now`, because the client was heard at tick
+    /// The job that found the session due has done with it.
+    pub(crate) fn end_look(&self) {
+        self.looking.store(false, Ordering::SeqCst);
+    }
+
+    /// Whether the record should be looked at, which the caller then begins, or its time to live restarted at tick `now`, because the client was heard at tick
     /// `heard`, or has used the session for the first time.
     pub(crate) fn is_due(&self, now: u32, (heard, is_used): (u32, bool), every: u32) -> bool {
         let touched = self.touched.load(Ordering::Relaxed);
@@ -260,9 +268,10 @@ impl SharedSession {
         let is_first = is_used && self.is_short.load(Ordering::Relaxed);
         let is_wanted = heard_since || self.unstored.load(Ordering::Relaxed);
         let due = self.is_stale() || is_first || now.wrapping_sub(touched) >= every && is_wanted;
-        if due {
+        let begins = due && !self.looking.swap(true, Ordering::SeqCst);
+        if begins {
             self.touched.store(now, Ordering::Relaxed);
         }
-        due
+        begins
     }
 }

@@ -85,3 +85,20 @@ async fn a_session_that_is_not_continued_in_time_is_not_said_to_be_gone() {
     assert_eq!(cluster.echo(1, &session).await, StatusCode::SERVICE_UNAVAILABLE);
     assert_eq!(cluster.echo(0, &session).await, StatusCode::OK);
 }
+
+/// Before the service has continued it, nobody knows its revision, and so whether it takes a batch.
+#[tokio::test(start_paused = true)]
+async fn a_batch_waits_until_its_session_is_loaded() {
+    let mut cluster = Cluster::start(2, EndpointConfig::new()).await;
+    let params = json!({"protocolVersion": "2025-03-26", "capabilities": {"once": true}});
+    let opened = cluster.call(0, "POST", &[], &request(0, "initialize", params)).await;
+    let session = opened.headers()["mcp-session-id"].to_str().unwrap().to_owned();
+    assert_eq!(cluster.echo(0, &session).await, StatusCode::OK);
+    let headers = [("mcp-session-id", session.as_str())];
+    let echo = request(1, "echo", json!({}));
+    let first = tokio::spawn(call(&mut cluster.replicas[1].endpoint, "POST", &headers, &echo));
+    tokio::time::sleep(A_WHILE).await;
+    let cancel = json!([{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 9}}]);
+    let batch = cluster.post(1, &session, &cancel.to_string()).await;
+    assert_eq!((status(batch), status(first.await.unwrap())), (503, 503));
+}
