@@ -14,7 +14,8 @@ pub(super) struct Directory {
     descriptor: std::os::fd::OwnedFd,
     #[cfg(not(unix))]
     path: std::path::PathBuf,
-    _lock: File,
+    #[cfg_attr(not(unix), expect(dead_code, reason = "the lock ends with it"))]
+    lock: File,
 }
 
 /// How a file is opened.
@@ -49,7 +50,7 @@ mod system {
             check_private(&rustix::fs::fstat(&descriptor)?, "the directory")?;
             let lock = open_at(&descriptor, LOCK, OFlags::RDWR | OFlags::CREATE)?;
             match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => Ok(Self { descriptor, _lock: lock }),
+                Ok(()) => Ok(Self { descriptor, lock }),
                 Err(Errno::WOULDBLOCK) => Err(in_use()),
                 Err(error) => Err(error.into()),
             }
@@ -121,7 +122,7 @@ mod system {
             fs::create_dir_all(path)?;
             let lock = File::options().create(true).truncate(false).write(true).open(path.join(LOCK))?;
             match fs4::FileExt::try_lock(&lock) {
-                Ok(()) => Ok(Self { path: path.to_owned(), _lock: lock }),
+                Ok(()) => Ok(Self { path: path.to_owned(), lock }),
                 Err(fs4::TryLockError::WouldBlock) => Err(in_use()),
                 Err(fs4::TryLockError::Error(error)) => Err(error),
             }
@@ -150,6 +151,15 @@ mod system {
     }
 }
 
+/// A process that is being started has a copy of the descriptor until it runs its program. The lock would last as long.
+#[cfg(unix)]
+impl Drop for Directory {
+    fn drop(&mut self) {
+        // Without it the lock ends with the last descriptor.
+        let _ = rustix::fs::flock(&self.lock, rustix::fs::FlockOperation::Unlock);
+    }
+}
+
 impl Directory {
     /// Returns a path that does not change with the current directory.
     pub(super) fn open_absolute(path: &Path) -> io::Result<Self> {
@@ -159,4 +169,20 @@ impl Directory {
 
 fn in_use() -> io::Error {
     io::Error::other("another process uses the directory")
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_that_is_being_started_does_not_keep_the_lock() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store");
+        let directory = Directory::open(&path).unwrap();
+        assert!(Directory::open(&path).is_err());
+        let _of_the_process = directory.lock.try_clone().unwrap();
+        drop(directory);
+        Directory::open(&path).unwrap();
+    }
 }
