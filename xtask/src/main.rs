@@ -43,6 +43,7 @@ mod replicas {
 mod schema;
 mod site;
 mod tidy;
+mod wrong_programs;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -59,6 +60,8 @@ cargo xtask COMMAND
   fuzz         run the fuzzers, on mutations or by libFuzzer; see `cargo xtask fuzz --help`
   site         build the site of the documentation and check its links; see `cargo xtask site --help`
   interop      test our programs against programs built on other libraries
+  wrong-programs
+               compile programs with the mistakes of newcomers and judge the compiler's errors
   replicas     kill nodes of a server, and their engine, while clients use them; see `cargo xtask replicas --help`
   bench        compare with the rivals and with a hand-written loop, or measure `chat`; see `cargo xtask bench`";
 
@@ -89,6 +92,7 @@ fn run() -> Result<()> {
         "fuzz" => fuzz::run(root, arguments),
         "site" => site::run(root, arguments),
         "interop" => interop::run(root, arguments),
+        "wrong-programs" => wrong_programs::run(root),
         "replicas" => replicas::run(root, arguments),
         "bench" => bench::run(root, arguments),
         _ => bail!("no command `{command}`\n\n{USAGE}"),

@@ -69,4 +69,3 @@ mod telemetry;
 mod terminal;
 mod tracing_file;
 mod wire;
-mod wrong_programs;
