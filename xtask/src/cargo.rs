@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use agentwire_nested_cargo::cargo;
+use agentwire_test_support::cargo;
 use anyhow::Result;
 use cargo_metadata::MetadataCommand;
 

@@ -2,10 +2,9 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::sync::OnceLock;
 
-use agentwire_nested_cargo::cargo;
+use agentwire_test_support::{example, program};
 use serde_json::Value;
 
 /// The `agentwire` command.
@@ -45,65 +44,13 @@ pub(crate) fn recorded(protocol: &str, arguments: &str) -> String {
     format!("'{}' {protocol} '{}' {arguments}", env!("CARGO_BIN_EXE_recorder"), agentwire().display())
 }
 
-/// The programs, in cargo's words. What is an example makes cargo take the features of tests too.
-const PROGRAMS: [&str; 12] = [
-    "--bin",
-    "agentwire",
-    "--bin",
-    "everything-server",
-    "--example",
-    "guide_agent",
-    "--example",
-    "guide_client",
-    "--example",
-    "guide_mcp",
-    "--example",
-    "openai_agent",
-];
-
-/// Where a program is. The first call builds them all, with this test's profile and in its target folder, and with the
-/// features that a test of the whole workspace gives their dependencies: after `cargo test --workspace` little is left
-/// to compile.
+/// The path of a program that the build of this test has built too. All of them are looked for once.
 fn built(name: &str) -> &'static Path {
-    static BUILT: OnceLock<HashMap<String, PathBuf>> = OnceLock::new();
-    BUILT.get_or_init(build).get(name).unwrap_or_else(|| panic!("cargo does not say where it put {name}"))
-}
-
-fn build() -> HashMap<String, PathBuf> {
-    let output = cargo()
-        .args(["build", "--workspace", "--message-format", "json-render-diagnostics"])
-        .args(PROGRAMS)
-        .args(place())
-        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
-        .stderr(Stdio::inherit())
-        .output()
-        .expect("cargo starts");
-    assert!(output.status.success(), "the programs cannot be built");
-    let messages = String::from_utf8(output.stdout).expect("cargo writes UTF-8");
-    let executables = messages.lines().filter_map(|line| {
-        let message: Value = serde_json::from_str(line).ok()?;
-        Some((message["target"]["name"].as_str()?.to_owned(), PathBuf::from(message["executable"].as_str()?)))
+    static BUILT: OnceLock<HashMap<&str, PathBuf>> = OnceLock::new();
+    let built = BUILT.get_or_init(|| {
+        let programs = ["agentwire", "everything-server"].map(|name| (name, program(name)));
+        let examples = ["guide_agent", "guide_client", "guide_mcp", "openai_agent"];
+        programs.into_iter().chain(examples.map(|name| (name, example(name)))).collect()
     });
-    executables.collect()
-}
-
-/// The options with which cargo builds to where this test was built to: `[target/][triple/]profile/`.
-fn place() -> Vec<String> {
-    let here = Path::new(env!("CARGO_BIN_EXE_scripted_peer"));
-    let name = |path: &Path| path.file_name().expect("it has a name").to_string_lossy().into_owned();
-    let profile = here.parent().expect("a program is in a folder");
-    let above = profile.parent().expect("a profile's folder is in another");
-    let profile = match name(profile) {
-        debug if debug == "debug" => "dev".to_owned(),
-        profile => profile,
-    };
-    let mut options = vec!["--profile".to_owned(), profile];
-    let target = if above.join("CACHEDIR.TAG").exists() {
-        above
-    } else {
-        options.extend(["--target".to_owned(), name(above)]);
-        above.parent().expect("a target's folder is in another")
-    };
-    options.extend(["--target-dir".to_owned(), target.to_string_lossy().into_owned()]);
-    options
+    built.get(name).unwrap_or_else(|| panic!("{name} is not among the programs under test"))
 }

@@ -2,7 +2,7 @@
 
 use agentwire_acp_sessions::schema::StopReason;
 use agentwire_acp_sessions::{Turn, agent};
-use agentwire_nested_cargo::cargo;
+use agentwire_test_support::cargo;
 use serde_json::json;
 
 use crate::peer::play;

@@ -1,15 +1,14 @@
 //! The example of the README as a program, and a client of it that writes and reads lines.
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
 
-use agentwire_nested_cargo::cargo;
 use agentwire_schema_tests::{Conversation, Side};
+use agentwire_test_support::example;
 use serde_json::{Value, json};
 
 /// How long anything that should happen at once may take on a machine that is busy.
@@ -28,7 +27,7 @@ pub(crate) struct Program {
 impl Program {
     /// Starts the agent in a folder, in which it keeps its sessions.
     pub(crate) fn start(folder: &Path) -> Self {
-        let mut child = Command::new(example())
+        let mut child = Command::new(example("turn"))
             .current_dir(folder)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -177,25 +176,4 @@ impl Drop for Program {
 
 pub(crate) fn prompt(session: &str, text: &str) -> Value {
     json!({ "sessionId": session, "prompt": [{ "type": "text", "text": text }] })
-}
-
-/// Builds the example, where this test was built to, and with the features that a test of the whole workspace gives its
-/// dependencies: after `cargo test --workspace` nothing is left to compile.
-fn example() -> &'static Path {
-    static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| {
-        let here = std::env::current_exe().expect("it runs");
-        let profile = here.parent().and_then(Path::parent).expect("PROFILE/deps/NAME");
-        let target = profile.parent().expect("TARGET/PROFILE");
-        let name = profile.file_name().expect("it has one").to_str().expect("it is UTF-8");
-        let status = cargo()
-            .args(["build", "--quiet", "--workspace", "--example", "turn"])
-            .args(["--profile", if name == "debug" { "dev" } else { name }, "--target-dir"])
-            .arg(target)
-            .current_dir(env!("CARGO_MANIFEST_DIR"))
-            .status()
-            .expect("cargo starts");
-        assert!(status.success(), "the example cannot be built");
-        profile.join("examples/turn")
-    })
 }

@@ -3,12 +3,12 @@
 use std::env;
 use std::process::Command;
 
-/// The variables with which cargo tells a program of its own package. Build scripts read variables of these names, that of `ring`
-/// among them, and cargo runs a script again where one has changed: without this, a build would compile all that stands on `ring`
-/// anew each time that another package starts it.
+/// The variables with which cargo describes a program's package. Build scripts, that of `ring` among them, read variables with
+/// these names, and cargo runs a script again when one has changed. Without this filter, a build would compile `ring` and its
+/// dependents again for each package that starts it.
 const OF_A_PACKAGE: [&str; 4] = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_"];
 
-/// The cargo that runs this program, if there is one. It finds no variable of this program's package.
+/// Returns a command of the cargo that runs this program, or of the one in `PATH`, without the variables of this program's package.
 pub fn cargo() -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     for (name, _) in env::vars_os() {
@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_package_of_this_test_is_not_told() {
+    fn variables_of_the_package_are_removed() {
         assert!(env::var_os("CARGO_PKG_NAME").is_some_and(|name| name == env!("CARGO_PKG_NAME")));
         let removed: Vec<_> =
             cargo().get_envs().map(|(name, value)| (name.to_owned(), value.is_none())).collect();

@@ -1,0 +1,59 @@
+//! Ports for programs that are told theirs, and that may want it again after their end.
+
+use std::net::TcpListener;
+use std::process;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Below the ports that the system gives to connections and to listeners on port 0. Those could take a port between its choice and
+/// the start of its program, or between two starts.
+const FIRST: u16 = 10_240;
+const COUNT: u16 = 10_000;
+
+/// The distance to a program's second port, which a node of a Redis cluster has.
+const SECOND: u16 = 10_000;
+
+/// The distance between the ports of two processes whose ids follow each other: more than a test binary takes at a time.
+const STRIDE: u32 = 257;
+
+static NEXT: AtomicU32 = AtomicU32::new(0);
+
+/// Returns a port of 127.0.0.1 that is free, as is the port 10,000 above it. No other call in this process returns it soon, and tests
+/// of other processes begin at other ports.
+///
+/// # Panics
+///
+/// If all 10,000 ports are taken.
+pub fn free_port() -> u16 {
+    let is_free = |port| TcpListener::bind(("127.0.0.1", port)).is_ok();
+    for _ in 0..COUNT {
+        let number = process::id().wrapping_mul(STRIDE).wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed));
+        let port = FIRST + u16::try_from(number % u32::from(COUNT)).expect("it is less than COUNT");
+        if is_free(port) && is_free(port + SECOND) {
+            return port;
+        }
+    }
+    panic!("no port from {FIRST} on is free")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_are_free_and_differ() {
+        let (one, other) = (free_port(), free_port());
+        assert_ne!(one, other);
+        for port in [one, one + SECOND, other, other + SECOND] {
+            assert!((FIRST..FIRST + 2 * COUNT).contains(&port), "{port}");
+            TcpListener::bind(("127.0.0.1", port)).unwrap();
+        }
+    }
+
+    #[test]
+    fn ports_in_use_are_left_out() {
+        let next = free_port() + 1;
+        let taken = TcpListener::bind(("127.0.0.1", next));
+        // The last port is followed by the first.
+        assert!(taken.is_err() || free_port() != next);
+    }
+}
