@@ -67,11 +67,33 @@ pub type Test = for<'a> fn(&'a dyn Fixture) -> BoxFuture<'a, ()>;
 
 /// Defines a `#[test]` for each test, which calls a function with a [`Test`]. That function makes a [`Fixture`] of an empty store
 /// and runs the test on it.
+///
+/// Attributes before the function's path apply to each test. A store of an engine that a machine may lack has its tests ignored:
+///
+/// ```
+/// # fn run(_: agentwire_store_contract::Test) {}
+/// agentwire_store_contract::contract_tests! {
+///     #[ignore = "needs an engine"]
+///     run
+/// }
+/// ```
 #[macro_export]
 macro_rules! contract_tests {
-    ($run:path) => {
+    (@all $attributes:tt $run:path => $($area:ident :: $name:ident)*) => {
+        $(
+            $crate::contract_tests! { @one $attributes $run => $area::$name }
+        )*
+    };
+    (@one [$($attribute:tt)*] $run:path => $area:ident :: $name:ident) => {
+        #[test]
+        $($attribute)*
+        fn $name() {
+            $run($crate::$area::$name);
+        }
+    };
+    ($(#[$attribute:meta])* $run:path) => {
         $crate::contract_tests! {
-            $run =>
+            @all [$(#[$attribute])*] $run =>
             events::events_are_replayed_in_order_after_a_place
             events::appends_that_nobody_waits_for_keep_their_order
             events::a_replay_has_what_was_appended_before
@@ -107,13 +129,5 @@ macro_rules! contract_tests {
             cuts::a_cut_gives_no_number_and_no_name_twice
             cuts::what_is_durable_survives_a_restart
         }
-    };
-    ($run:path => $($area:ident :: $name:ident)*) => {
-        $(
-            #[test]
-            fn $name() {
-                $run($crate::$area::$name);
-            }
-        )*
     };
 }

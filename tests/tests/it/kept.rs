@@ -272,10 +272,14 @@ fn whatever_was_heard_before_a_kill_is_there_when_the_session_is_loaded() {
     killed_in_turns(8, 5);
 }
 
-#[test]
-#[ignore = "takes minutes: cargo xtask ci long"]
-fn whatever_was_heard_before_two_hundred_kills_is_there_when_the_session_is_loaded() {
-    killed_in_turns(20, 10);
+mod long {
+    use super::*;
+
+    #[test]
+    #[ignore = "takes minutes: cargo xtask ci long"]
+    fn whatever_was_heard_before_two_hundred_kills_is_there_when_the_session_is_loaded() {
+        killed_in_turns(20, 10);
+    }
 }
 
 /// While an editor keeps its agent alive, other sessions of the store and the list of all stay usable.

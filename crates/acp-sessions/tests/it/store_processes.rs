@@ -194,10 +194,14 @@ fn kills_cost_no_record_that_was_acknowledged() {
     kill(JOURNALS);
 }
 
-#[test]
-#[ignore = "takes minutes: cargo xtask ci long"]
-fn a_thousand_kills_cost_no_record_that_was_acknowledged() {
-    kill(MANY_JOURNALS);
+mod long {
+    use super::*;
+
+    #[test]
+    #[ignore = "takes minutes: cargo xtask ci long"]
+    fn a_thousand_kills_cost_no_record_that_was_acknowledged() {
+        kill(MANY_JOURNALS);
+    }
 }
 
 fn kill(journals: usize) {

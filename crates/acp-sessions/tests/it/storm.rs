@@ -34,10 +34,14 @@ fn pr_10_12_20_term_04_every_prompt_is_answered_once_and_cancelled_where_it_was_
     storm(RUNS);
 }
 
-#[test]
-#[ignore = "takes minutes: cargo xtask ci long"]
-fn a_long_storm() {
-    storm(LONG_RUNS);
+mod long {
+    use super::*;
+
+    #[test]
+    #[ignore = "takes minutes: cargo xtask ci long"]
+    fn a_long_storm() {
+        storm(LONG_RUNS);
+    }
 }
 
 fn storm(runs: u64) {

@@ -82,6 +82,7 @@ pub(crate) async fn check(store: &RedisStore, other: &RedisStore) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server: cargo xtask ci test"]
 async fn tasks_are_listed_in_their_order() {
     let engine = Engine::start().await;
     check(&engine.store().await, &engine.store().await).await;
@@ -89,6 +90,7 @@ async fn tasks_are_listed_in_their_order() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server: cargo xtask ci test"]
 async fn a_task_expires_and_leaves_the_lists() {
     let engine = Engine::start().await;
     let store = engine.store().await;
@@ -120,6 +122,7 @@ async fn a_task_expires_and_leaves_the_lists() {
 
 /// Only a client of a revision with `tasks/list` makes a node read an owner's list.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs redis-server: cargo xtask ci test"]
 async fn the_list_of_an_owner_does_not_grow_with_tasks_that_have_expired() {
     let engine = Engine::start().await;
     let store = engine.store().await;

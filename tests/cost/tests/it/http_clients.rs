@@ -103,10 +103,14 @@ fn no_client_costs_more_than_its_share() {
     each_costs_its_share(1);
 }
 
-#[test]
-#[ignore = "takes minutes: cargo xtask ci long"]
-fn no_client_that_does_more_costs_more_than_its_share() {
-    each_costs_its_share(4);
+mod long {
+    use super::*;
+
+    #[test]
+    #[ignore = "takes minutes: cargo xtask ci long"]
+    fn no_client_that_does_more_costs_more_than_its_share() {
+        each_costs_its_share(4);
+    }
 }
 
 fn each_costs_its_share(times: usize) {

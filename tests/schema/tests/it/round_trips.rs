@@ -28,11 +28,15 @@ macro_rules! documents {
             }
         )+
 
-        #[test]
-        #[ignore = "takes minutes: cargo xtask ci long"]
-        fn every_document_at_length() {
-            for (document, rules) in [$(($document, &$rules)),+] {
-                check(document, rules, &LONG);
+        mod long {
+            use super::*;
+
+            #[test]
+            #[ignore = "takes minutes: cargo xtask ci long"]
+            fn every_document_at_length() {
+                for (document, rules) in [$(($document, &$rules)),+] {
+                    check(document, rules, &LONG);
+                }
             }
         }
     };

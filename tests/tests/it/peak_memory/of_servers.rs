@@ -143,14 +143,18 @@ fn of_tools_and_call_in_the_worst_cases() {
     table.check();
 }
 
-#[test]
-#[ignore = "takes minutes: cargo xtask ci long"]
-fn of_tools_and_call() {
-    let mut table = Table::default();
-    for (name, script, command) in servers() {
-        for json in [&[][..], &["--json"]] {
-            table.add(&format!("{command} {json:?}: {name}"), &speak_to(&script, command, json));
+mod long {
+    use super::*;
+
+    #[test]
+    #[ignore = "takes minutes: cargo xtask ci long"]
+    fn of_tools_and_call() {
+        let mut table = Table::default();
+        for (name, script, command) in servers() {
+            for json in [&[][..], &["--json"]] {
+                table.add(&format!("{command} {json:?}: {name}"), &speak_to(&script, command, json));
+            }
         }
+        table.check();
     }
-    table.check();
 }

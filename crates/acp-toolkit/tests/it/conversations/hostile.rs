@@ -143,10 +143,14 @@ fn the_process_stays_small() {
 }
 
 #[cfg(target_os = "linux")]
-#[test]
-#[ignore = "takes minutes: cargo xtask ci long"]
-fn the_process_stays_as_small_with_a_large_limit() {
-    fill_in_processes(64 << 20);
+mod long {
+    use super::*;
+
+    #[test]
+    #[ignore = "takes minutes: cargo xtask ci long"]
+    fn the_process_stays_as_small_with_a_large_limit() {
+        fill_in_processes(64 << 20);
+    }
 }
 
 /// Each in a process of its own, where nothing else takes memory.

@@ -34,10 +34,14 @@ async fn nothing_is_lost_under_more_fire() {
     stand_fire(4..=6).await;
 }
 
-#[tokio::test]
-#[ignore = "takes minutes: cargo xtask ci long"]
-async fn nothing_is_lost_under_long_fire() {
-    stand_fire(1..=60).await;
+mod long {
+    use super::*;
+
+    #[tokio::test]
+    #[ignore = "takes minutes: cargo xtask ci long"]
+    async fn nothing_is_lost_under_long_fire() {
+        stand_fire(1..=60).await;
+    }
 }
 
 /// Every event arrives exactly once and in order, although no connection lives long.

@@ -245,10 +245,20 @@ async fn sessions_are_idle_by_the_clock_for_days() {
     sessions_are_idle_by_the_clock(2).await;
 }
 
-#[tokio::test(start_paused = true)]
-#[ignore = "takes minutes: cargo xtask ci long"]
-async fn sessions_are_idle_by_the_clock_for_months() {
-    sessions_are_idle_by_the_clock(60).await;
+mod long {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    #[ignore = "takes minutes: cargo xtask ci long"]
+    async fn sessions_are_idle_by_the_clock_for_months() {
+        sessions_are_idle_by_the_clock(60).await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    #[ignore = "takes minutes: cargo xtask ci long"]
+    async fn polite_clients_are_served_beside_a_hostile_one_for_hours() {
+        polite_clients_are_served(240).await;
+    }
 }
 
 async fn sessions_are_idle_by_the_clock(days: u64) {
@@ -274,12 +284,6 @@ async fn sessions_are_idle_by_the_clock(days: u64) {
 #[tokio::test(start_paused = true)]
 async fn polite_clients_are_served_beside_a_hostile_one() {
     polite_clients_are_served(15).await;
-}
-
-#[tokio::test(start_paused = true)]
-#[ignore = "takes minutes: cargo xtask ci long"]
-async fn polite_clients_are_served_beside_a_hostile_one_for_hours() {
-    polite_clients_are_served(240).await;
 }
 
 /// One client does all that it may, for so long; the others are answered all the while.
