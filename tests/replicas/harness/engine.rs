@@ -7,12 +7,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use agentwire_test_support::free_port;
 use anyhow::{Context as _, Result, ensure};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::time::sleep;
-
-use crate::ports;
 
 /// The longest that it may take to load its data.
 const START_TIME: Duration = Duration::from_secs(20);
@@ -33,7 +32,7 @@ impl Engine {
         // Debian has the program under the name of another, which it looks at.
         let link = folder.join("redis-server");
         symlink(fs::canonicalize(program).with_context(|| program.display().to_string())?, &link)?;
-        let port = ports::free()?;
+        let port = free_port();
         let process = spawn(&link, folder, port, fsync)?;
         let this = Self { program: link, folder: folder.to_owned(), port, fsync: fsync.to_owned(), process };
         this.wait_until_ready().await?;

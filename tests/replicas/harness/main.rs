@@ -23,7 +23,6 @@ mod nodes;
 mod options;
 mod own;
 mod peers;
-mod ports;
 mod prober;
 mod random;
 mod run;

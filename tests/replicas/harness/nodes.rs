@@ -7,12 +7,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use agentwire_test_support::free_port;
 use anyhow::{Context as _, Result, bail, ensure};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::net::TcpStream;
 use tokio::time::sleep;
-
-use crate::ports;
 
 /// The longest that a node may take until it listens. It waits for the engine.
 const START_TIME: Duration = Duration::from_secs(30);
@@ -48,9 +47,10 @@ impl Nodes {
     /// Starts so many nodes.
     pub(crate) async fn start(count: usize, program: Program) -> Result<Self> {
         let nodes = (0..count).map(|number| {
-            Ok(Node { number, address: SocketAddr::from(([127, 0, 0, 1], ports::free()?)), process: None })
+            let address = SocketAddr::from(([127, 0, 0, 1], free_port()));
+            Node { number, address, process: None }
         });
-        let mut this = Self { program, nodes: nodes.collect::<Result<_>>()? };
+        let mut this = Self { program, nodes: nodes.collect() };
         for number in 0..count {
             this.spawn(number)?;
         }

@@ -10,6 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use agentwire_test_support::free_port;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -29,11 +30,7 @@ struct Engine {
 impl Engine {
     fn start() -> Self {
         let folder = tempfile::tempdir().expect("there is room");
-        let port = TcpListener::bind("127.0.0.1:0")
-            .expect("there are ports")
-            .local_addr()
-            .expect("it listens")
-            .port();
+        let port = free_port();
         let process = Command::new(engine_program(folder.path()))
             .args(["--dir", folder.path().to_str().expect("UTF-8"), "--port", &port.to_string()])
             .args(["--bind", "127.0.0.1", "--save", "", "--requirepass", PASSWORD])

@@ -3,13 +3,13 @@
 use std::env;
 use std::ffi::OsStr;
 use std::fs;
-use std::net::TcpListener;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use agentwire_mcp_redis::{RedisConfig, RedisStore};
+use agentwire_test_support::free_port;
 use redis::aio::MultiplexedConnection;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
@@ -150,10 +150,6 @@ impl Drop for Engine {
         _ = self.process.kill();
         _ = self.process.wait();
     }
-}
-
-pub(crate) fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 fn spawn(folder: &Path, port: u16, arguments: &[String]) -> Child {

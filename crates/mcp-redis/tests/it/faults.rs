@@ -8,9 +8,10 @@ use agentwire_store::{
     Bus, BusEvent, BusMessage, EventId, EventStore, NodeId, Nodes, Rest, Runs, SessionId, SessionRecord,
     SessionRecords, StoreError,
 };
+use agentwire_test_support::free_port;
 use futures::StreamExt;
 
-use crate::engine::{Engine, free_port, soon, until};
+use crate::engine::{Engine, soon, until};
 use crate::events::{event, replay};
 use crate::proxy::Proxy;
 

@@ -4,10 +4,11 @@ use std::{fs, iter};
 
 use agentwire_mcp_redis::{ConnectError, RedisConfig, RedisStore};
 use agentwire_store::StoreError;
+use agentwire_test_support::free_port;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use tempfile::TempDir;
 
-use crate::engine::{Engine, free_port, until};
+use crate::engine::{Engine, until};
 use crate::{bus, events, records};
 
 struct Certificate {
