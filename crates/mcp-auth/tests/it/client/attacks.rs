@@ -8,6 +8,7 @@ use agentwire_transport_http::client::HttpClient;
 use futures::future::join_all;
 
 use super::{Client, Person, assert_no_secret, count};
+use crate::DEADLINE;
 
 /// How far a client may go.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,7 +31,7 @@ async fn refused(fault: Fault, until: Until, why: &str) {
     let shown = format!("{error} {error:?} {client:?}", client = client.authorization);
     assert!(error.to_string().contains(why), "{fault}: {error}");
     assert_no_secret(&server, &shown);
-    assert!(started.elapsed() < Duration::from_secs(8), "{fault}: {:?}", started.elapsed());
+    assert!(started.elapsed() < DEADLINE, "{fault}: {:?}", started.elapsed());
     let log = server.log();
     // Metadata may be anywhere, as long as it is that of the resource.
     let is_allowed = |request: &RecordedRequest| request.endpoint == Endpoint::ResourceMetadata;

@@ -71,7 +71,8 @@ async fn silent_connections_do_not_hold_the_login_up() {
     // The oldest ones were closed for the newer ones.
     assert!(matches!(silent[0].read(&mut [0]).await, Ok(0) | Err(_)));
     assert_eq!(login.finish("state=right").await, "state=right");
-    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+    // A silent connection that held it up would do so for 10 s, the time of a connection.
+    assert!(began.elapsed() < Duration::from_secs(9), "{:?}", began.elapsed());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

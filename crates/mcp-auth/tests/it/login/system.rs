@@ -18,7 +18,7 @@ async fn helper() {
     if std::env::var_os(ROLE).is_none() {
         return;
     }
-    let listener = Browser::new().timeout(Duration::from_millis(700)).listen().await.unwrap();
+    let listener = Browser::new().timeout(Duration::from_secs(3)).listen().await.unwrap();
     let error = listener.authorize(URL.parse().unwrap(), "right".into()).await.unwrap_err();
     eprintln!("{error}");
 }
@@ -44,7 +44,7 @@ fn the_url_is_the_only_argument() {
         r#"read line; printf '%s|' "$#" "$1" "$line" > "$NOTES"; echo noise; echo noise >&2; exit 0"#;
     let (error, notes) = login(Some(script));
     assert_eq!(
-        error, "nobody logged in within 700ms",
+        error, "nobody logged in within 3s",
         "the script's output is discarded, and its end ends no login"
     );
     assert_eq!(notes, format!("1|{URL}||"), "one argument, and an empty stdin");

@@ -167,7 +167,7 @@ async fn what_is_no_regular_file_is_refused_without_waiting() {
     let store = FileStore::open(&path).unwrap();
     let made = std::process::Command::new("mkfifo").args(["-m", "600"]).arg(&path).status().unwrap();
     assert!(made.success());
-    let error = tokio::time::timeout(Duration::from_secs(2), store.read("a")).await.unwrap().unwrap_err();
+    let error = tokio::time::timeout(crate::DEADLINE, store.read("a")).await.unwrap().unwrap_err();
     assert!(error.to_string().contains("it is no regular file"), "{error}");
 }
 

@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use agentwire_mcp_auth::store::{CredentialStore as _, FileStore};
 use tempfile::TempDir;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::DEADLINE;
 
 fn place() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
@@ -25,7 +27,7 @@ async fn two_stores_of_one_process_exclude_each_other() {
     let held = one.lock("a").await.unwrap();
     for store in [&one, &other] {
         assert!(timeout(WHILE, store.lock("a")).await.is_err());
-        timeout(Duration::from_secs(2), store.lock("b")).await.expect("another key is free").unwrap();
+        timeout(DEADLINE, store.lock("b")).await.expect("another key is free").unwrap();
     }
     super::write(&other, "a", "1").await.unwrap();
     let waiting = other.lock("a");
@@ -34,7 +36,7 @@ async fn two_stores_of_one_process_exclude_each_other() {
             sleep(WHILE).await;
             drop(held)
         },
-        timeout(Duration::from_secs(2), waiting)
+        timeout(DEADLINE, waiting)
     );
     let _held = locked.unwrap().unwrap();
     assert!(timeout(WHILE, one.lock("a")).await.is_err());
@@ -49,8 +51,10 @@ async fn dropped_waiters_leave_nothing() {
         let _ = timeout(Duration::from_micros(n * 200), other.lock("a")).await;
     }
     drop(held);
+    // The virtual clock counts the pauses between attempts, and not the time in which the machine does something else.
+    tokio::time::pause();
     let began = Instant::now();
-    drop(timeout(Duration::from_secs(2), other.lock("a")).await.unwrap().unwrap());
+    drop(timeout(DEADLINE, other.lock("a")).await.unwrap().unwrap());
     assert!(began.elapsed() < Duration::from_millis(500), "{:?}", began.elapsed());
     #[cfg(unix)]
     {
@@ -80,14 +84,15 @@ async fn waiters_do_not_starve() {
         tokio::spawn(async move { drop(store.lock("a").await.unwrap()) })
     });
     let all = futures::future::join_all(waiters);
-    let ended = timeout(Duration::from_secs(4), all).await.expect("a waiter starves");
+    let ended = timeout(DEADLINE / 2, all).await.expect("a waiter starves");
     ended.into_iter().for_each(|waiter| waiter.unwrap());
     done.store(true, Ordering::Relaxed);
     greedy.await.unwrap();
 }
 
-/// Many tasks that share a store poll one at a time: each waits for those before it and no longer.
-#[tokio::test]
+/// Many tasks that share a store poll one at a time: each waits for those before it and no longer. The virtual clock counts the
+/// pauses between attempts.
+#[tokio::test(start_paused = true)]
 async fn a_thousand_tasks_take_turns() {
     let (_folder, path) = place();
     let store = FileStore::open(&path).unwrap();

@@ -140,7 +140,7 @@ async fn the_end_of_a_process_releases_its_lock() {
     tokio::time::sleep(Duration::from_millis(100)).await;
     drop(waiter);
     holder.kill();
-    timeout(Duration::from_secs(1), store.lock("a")).await.expect("the lock is free").unwrap();
+    timeout(crate::DEADLINE, store.lock("a")).await.expect("the lock is free").unwrap();
 }
 
 #[tokio::test]
