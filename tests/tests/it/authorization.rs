@@ -124,9 +124,11 @@ fn a_login_serves_every_command_until_the_logout() {
 
 #[test]
 fn a_token_that_ends_is_renewed_by_whoever_needs_it() {
-    let mut setup = Setup::with(AuthServer::builder().access_token_lifetime(Duration::from_secs(1)));
+    // Longer than a program runs on a busy machine: the second token must not end too.
+    let lifetime = Duration::from_secs(5);
+    let mut setup = Setup::with(AuthServer::builder().access_token_lifetime(lifetime));
     setup.run(&["login"], &[]).exits(0);
-    std::thread::sleep(Duration::from_millis(1100));
+    std::thread::sleep(lifetime + Duration::from_millis(100));
     setup.run(&["tools"], &[]).exits(0);
     assert_eq!(setup.issuer.log().grants("refresh_token").len(), 1);
     assert_eq!(setup.issuer.log().to(Endpoint::Authorization).len(), 1);

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -10,6 +11,9 @@ use tempfile::TempDir;
 use crate::binaries::agentwire;
 use crate::network::Server;
 use crate::program::{Ended, Program, SOON};
+
+/// The runs of a replay before `reduce` is interrupted.
+const RUNS: usize = 6;
 
 const SECRET: &str = "planted-s3cret-value";
 
@@ -182,9 +186,15 @@ fn a_recording_of_thirty_messages_shrinks_to_the_one_that_differs() {
 
     // A signal keeps what was found; the recording itself is never the result's file.
     run(&["reduce", &file, "--out", &file, "--", &ours, "server"]).exits(2).tells("would be lost");
-    let slow = format!("sleep 0.3; exec '{ours}' server");
+    let runs = folder.text("runs");
+    let slow = format!("echo >>'{runs}'; sleep 0.3; exec '{ours}' server");
     let program = Program::start(&["reduce", &file, "--out", &out, "--", "/bin/sh", "-c", &slow]);
-    std::thread::sleep(std::time::Duration::from_secs(2));
+    // Some of the runs have found something by then, and most are still to come.
+    let begun = Instant::now();
+    while std::fs::read(&runs).map_or(0, |lines| lines.len()) < RUNS {
+        assert!(begun.elapsed() < SOON, "the runs do not begin");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
     program.signal(Signal::INT);
     program.end(SOON).exits(130).tells("and then it was interrupted");
     let small = events(Path::new(&out)).len();

@@ -15,6 +15,9 @@ use tokio::runtime::Builder;
 
 use crate::{invalid, missing, refused};
 
+/// The longest that a test waits for a program, on a machine that is busy.
+const DEADLINE: Duration = Duration::from_secs(30);
+
 /// Terminals in a directory of their own.
 struct Ground {
     directory: TempDir,
@@ -65,7 +68,7 @@ impl Ground {
 
     /// The numbers that a command writes first.
     async fn numbers<const N: usize>(&self, id: &TerminalId) -> [u32; N] {
-        let deadline = Instant::now() + Duration::from_secs(5);
+        let deadline = Instant::now() + DEADLINE;
         loop {
             let text = self.output(id).await.output;
             let numbers: Vec<_> = text.split_inclusive('\n').filter(|line| line.ends_with('\n')).collect();
@@ -99,7 +102,7 @@ fn runs(process: u32) -> bool {
 /// Waits until a process that was killed is gone. Who collects it is not our affair if it is a grandchild.
 #[track_caller]
 fn gone(process: u32) {
-    let deadline = Instant::now() + Duration::from_secs(5);
+    let deadline = Instant::now() + DEADLINE;
     while runs(process) {
         assert!(Instant::now() < deadline, "{process} still runs");
         std::thread::sleep(Duration::from_millis(1));
@@ -301,9 +304,8 @@ fn a_runtime_that_ends_at_once_ends_what_was_started_in_it() {
     let first = runtime();
     let id = first.block_on(ground.run("exec sleep 1000"));
     drop(first);
-    let status = runtime().block_on(async {
-        tokio::time::timeout(Duration::from_secs(5), ground.wait(&id)).await.expect("it has ended")
-    });
+    let status = runtime()
+        .block_on(async { tokio::time::timeout(DEADLINE, ground.wait(&id)).await.expect("it has ended") });
     assert_eq!(status, signal("SIGKILL"));
 }
 

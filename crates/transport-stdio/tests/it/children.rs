@@ -7,7 +7,7 @@ use agentwire_transport::{Exited, Packet, TransportError};
 use agentwire_transport_stdio::{Child, Command, Stderr};
 
 /// How long a process that was killed may take to end, on a busy machine.
-const SOON: Duration = Duration::from_secs(5);
+const SOON: Duration = Duration::from_secs(30);
 
 /// A shell that runs `script`.
 pub(crate) fn shell(script: &str) -> Command {

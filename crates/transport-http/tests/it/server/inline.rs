@@ -10,7 +10,7 @@ use futures::channel::{mpsc, oneshot};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-use super::raw::{Events, Raw};
+use super::raw::{Events, PATIENCE, Raw};
 use super::script::{Heard, Server, initialize, notification, request, serve_connection};
 use super::stateless::{VERSION, modern};
 use super::time::{call, piece};
@@ -205,10 +205,12 @@ async fn what_does_not_end_is_dropped_after_the_grace() {
     for elsewhere in [false, true] {
         let (stop, stopped) = oneshot::channel::<()>();
         let (dropped, hung) = mpsc::unbounded::<()>();
+        let (begin, mut begun) = mpsc::unbounded::<()>();
         let endpoint = Endpoint::serving(
             EndpointConfig::new(),
             Inline(move |connection: Connection| {
                 let dropped = dropped.clone();
+                begin.unbounded_send(()).expect("the test waits for it");
                 async move {
                     let _dropped = dropped;
                     let _connection = connection;
@@ -228,7 +230,10 @@ async fn what_does_not_end_is_dropped_after_the_grace() {
         session.send("POST", &[], &initialize("2025-11-25")).await;
         request.send("POST", &headers("x"), &modern(1, "x", json!({}))).await;
         assert!(session.read().now_or_never().is_none() && request.read().now_or_never().is_none());
-        tokio::time::sleep(Duration::from_millis(50)).await;
+        for _ in 0..2 {
+            let next = tokio::time::timeout(PATIENCE, futures::StreamExt::next(&mut begun)).await;
+            next.expect("both are served in time");
+        }
         stop.send(()).unwrap();
         front.await.unwrap();
         for mut raw in [session, request] {

@@ -76,7 +76,7 @@ async fn a_body_without_an_end_is_refused_at_the_limit() {
 
 #[tokio::test]
 async fn slow_heads_and_silent_connections_are_closed() {
-    let limit = Duration::from_millis(100);
+    let limit = Duration::from_millis(500);
     let server = Server::inline_with(EndpointConfig::new(), |serve| serve.header_timeout(limit)).await;
     let mut silent = server.raw().await;
     assert_eq!(silent.read().await, 0, "a connection on which nothing is said is closed");
@@ -99,7 +99,8 @@ async fn slow_heads_and_silent_connections_are_closed() {
 /// The time for a head begins with the end of the response before it; an answer may take longer.
 #[tokio::test]
 async fn a_connection_is_kept_so_long_between_requests() {
-    let limit = Duration::from_millis(200);
+    // Half of it is left for each request on a busy machine.
+    let limit = Duration::from_secs(1);
     let mut server = Server::inline_with(EndpointConfig::new(), |serve| serve.header_timeout(limit)).await;
     let client = server.open("2025-11-25").await;
     let mut raw = server.raw().await;
