@@ -33,6 +33,22 @@ pub(super) fn replace_destinations(
     Ok(replaced)
 }
 
+/// The texts of the headings of a page, in order. Code has none.
+pub(super) fn headings(text: &str) -> Vec<&str> {
+    let (mut headings, mut rest) = (Vec::new(), text);
+    while !rest.is_empty() {
+        let code = code(rest, true);
+        let is_block = rest[..code].contains('\n');
+        let line = rest.split_inclusive('\n').next().unwrap_or(rest);
+        let level = line.len() - line.trim_start_matches('#').len();
+        if !is_block && (1..=6).contains(&level) && line[level..].starts_with(' ') {
+            headings.push(line[level..].trim());
+        }
+        rest = &rest[if is_block { code } else { line.len() }..];
+    }
+    headings
+}
+
 /// The length of the code with which a text begins: a fenced block, or a span between equal runs of backticks.
 fn code(text: &str, at_line_start: bool) -> usize {
     let run = |text: &str, mark: char| text.len() - text.trim_start_matches(mark).len();

@@ -5,6 +5,7 @@
 //! ```
 
 mod check;
+mod links;
 mod markdown;
 mod repository;
 mod stage;
@@ -22,18 +23,20 @@ use crate::{cargo, packages, process};
 const MDBOOK: &str = "0.5.4";
 
 const USAGE: &str = "\
-cargo xtask site [--list-external]
+cargo xtask site [--links | --list-external]
 
 Builds the site of the documentation into `target/site`, and checks that each link in it leads somewhere: to a file of the site,
 to an id of a page, or to a file of the repository. Installs mdBook into `target/mdbook` the first time.
 
+  --links          only check the links of the Markdown, to files and to headings, without mdBook
   --list-external  print the links to other sites, which are not fetched";
 
 pub(crate) fn run(root: &Path, mut arguments: lexopt::Parser) -> Result<()> {
     use lexopt::prelude::*;
-    let mut list_external = false;
+    let (mut list_external, mut only_links) = (false, false);
     while let Some(argument) = arguments.next()? {
         match argument {
+            Long("links") => only_links = true,
             Long("list-external") => list_external = true,
             Long("help") | Short('h') => bail!("{USAGE}"),
             other => bail!("{}\n\n{USAGE}", other.unexpected()),
@@ -43,6 +46,11 @@ pub(crate) fn run(root: &Path, mut arguments: lexopt::Parser) -> Result<()> {
     let repository = Repository::at(root)?;
     let (book, site) = (target.join("book"), target.join("site"));
     let pages = stage::pages(&repository, &book)?;
+    let fragments = links::check(&pages)?;
+    if only_links {
+        println!("{} pages: each link leads to a file, {fragments} of them to a heading", pages.len());
+        return Ok(());
+    }
     packages::cargo(&target.join("mdbook"), "mdbook", MDBOOK, &["search"])?;
     build(&target.join("mdbook/bin/mdbook"), &book, &site)?;
     let links = check::check(&repository, &site)?;

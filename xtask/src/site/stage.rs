@@ -10,6 +10,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
+use super::links::Texts;
 use super::markdown::replace_destinations;
 use super::repository::Repository;
 
@@ -23,8 +24,8 @@ const COPIED: [&str; 3] = [".json", ".png", ".svg"];
 /// The pages of the site: the path of each in the repository, and in the site's source.
 type Pages = BTreeMap<String, String>;
 
-/// Writes the source of the site into a folder, and returns the paths of its pages in the repository.
-pub(super) fn pages(repository: &Repository, book: &Path) -> Result<BTreeSet<String>> {
+/// Writes the source of the site into a folder, and returns its pages by their paths in that source.
+pub(super) fn pages(repository: &Repository, book: &Path) -> Result<Texts> {
     if book.exists() {
         fs::remove_dir_all(book)?;
     }
@@ -55,13 +56,16 @@ pub(super) fn pages(repository: &Repository, book: &Path) -> Result<BTreeSet<Str
         })
     };
     write("src/SUMMARY.md", with_links(SUMMARY, "SUMMARY.md", &summary)?.as_bytes())?;
+    let mut texts = Texts::new();
     for (path, place) in &pages {
-        write(&format!("src/{place}"), with_links(path, place, &read(path)?)?.as_bytes())?;
+        let text = with_links(path, place, &read(path)?)?;
+        write(&format!("src/{place}"), text.as_bytes())?;
+        texts.insert(place.clone(), text);
     }
     for path in copied.take() {
         write(&format!("src/{}", place(&path)), &fs::read(repository.root.join(&path))?)?;
     }
-    Ok(pages.into_keys().collect())
+    Ok(texts)
 }
 
 /// Where a link of a page leads.
@@ -117,6 +121,11 @@ fn place(path: &str) -> String {
         Some(folder) => format!("{folder}index.md"),
         None => place.to_owned(),
     }
+}
+
+/// The page of the site's source to which a relative link of another leads.
+pub(super) fn join(page: &str, link: &str) -> String {
+    resolve(page, link).unwrap_or_default()
 }
 
 /// The path to which a relative link in a file leads. None: it is above the repository.
@@ -180,7 +189,7 @@ mod tests {
         let (folder, repository) = repository();
         let book = folder.path().join("book");
         let pages = pages(&repository, &book).unwrap();
-        assert_eq!(pages.into_iter().collect::<Vec<_>>(), [".github/HOW.md", "README.md", "docs/guide/a.md"]);
+        assert_eq!(pages.into_keys().collect::<Vec<_>>(), ["HOW.md", "guide/a.md", "index.md"]);
         let rows = [
             ("SUMMARY.md", "[Home](index.md)\n\n- [A](guide/a.md)\n- [How](HOW.md)\n"),
             (
