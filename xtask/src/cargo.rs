@@ -22,6 +22,15 @@ pub(crate) fn build(root: &Path, arguments: &[&str]) -> Result<()> {
     process::run(command(root).args(["build", "--quiet"]).args(arguments))
 }
 
+/// Builds every program and example of the workspace, as its tests have them, and returns the folder of the programs.
+///
+/// The choice of all packages, and the examples, give every package the features that it has in a test of the workspace, so that
+/// this uses what the tests have compiled.
+pub(crate) fn programs(root: &Path) -> Result<PathBuf> {
+    build(root, &["--workspace", "--bins", "--examples"])?;
+    Ok(target(root)?.join("debug"))
+}
+
 /// The folder to which a workspace builds. `CARGO_TARGET_DIR` and a user's configuration are respected.
 pub(crate) fn target(root: &Path) -> Result<PathBuf> {
     let metadata = MetadataCommand::new().current_dir(root).no_deps().exec()?;

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 
@@ -45,9 +46,9 @@ pub(crate) fn run(root: &Path, mut arguments: lexopt::Parser) -> Result<()> {
 }
 
 fn mutate(root: &Path, target: Option<&str>, seconds: u64, seed: u64) -> Result<()> {
-    let mut command = cargo::command(root);
     // A development build has debug assertions, and the tests have built it already.
-    command.args(["run", "--quiet", "--package", "agentwire-fuzz-targets", "--"]).args(target);
+    let mut command = Command::new(cargo::programs(root)?.join("agentwire-fuzz-targets"));
+    command.args(target);
     command.args(["--seconds", &seconds.to_string(), "--seed", &seed.to_string()]);
     process::run(&mut command).context("a target failed")
 }

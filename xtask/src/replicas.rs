@@ -122,10 +122,13 @@ fn peers(root: &Path) -> Result<Vec<String>> {
 
 impl Harness {
     fn build(root: &Path, engine: PathBuf, release: bool) -> Result<Self> {
-        let profile: &[&str] = if release { &["--release"] } else { &[] };
-        cargo::build(root, &[&["--package", "agentwire-replicas"], profile].concat())?;
-        let folder = if release { "release" } else { "debug" };
-        Ok(Self { path: cargo::target(root)?.join(folder).join("replicas"), engine })
+        let programs = if release {
+            cargo::build(root, &["--release", "--package", "agentwire-replicas"])?;
+            cargo::target(root)?.join("release")
+        } else {
+            cargo::programs(root)?
+        };
+        Ok(Self { path: programs.join("replicas"), engine })
     }
 
     fn command(&self, options: &[&str]) -> Command {

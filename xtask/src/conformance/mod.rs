@@ -3,7 +3,6 @@
 mod official;
 mod others;
 mod own;
-mod programs;
 
 use std::path::Path;
 

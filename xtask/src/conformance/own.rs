@@ -7,7 +7,6 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
 
-use super::programs;
 use crate::{cargo, process};
 
 /// A subject, a transport, a program and its arguments.
@@ -61,8 +60,7 @@ struct Programs {
 impl Programs {
     /// Builds them in debug mode.
     fn build(root: &Path) -> Result<Self> {
-        programs::build(root)?;
-        Ok(Self { folder: cargo::target(root)?.join("debug") })
+        Ok(Self { folder: cargo::programs(root)? })
     }
 
     fn check(&self) -> Command {

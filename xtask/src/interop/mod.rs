@@ -37,13 +37,14 @@ use self::scratch::Scratch;
 use crate::cargo;
 
 const USAGE: &str = "\
-cargo xtask interop [--list] [--browser | --installed] [--agentwire PATH] [NAME]...
+cargo xtask interop [--list] [--browser | --installed] [--release | --agentwire PATH] [NAME]...
 
   NAME               run only the pairs, or the agents, whose name contains one of these
   --browser          run the pairs that need Chromium, and no others
   --installed        install agents by name, from npm, and use them as a person does, and run no pairs
   --list             print the names of the pairs
-  --agentwire PATH   test this program instead of building one";
+  --release          test a release build, instead of the debug build that the tests have made
+  --agentwire PATH   test this program instead";
 
 /// How many pairs run at the same time.
 const CONCURRENCY: usize = 2;
@@ -73,6 +74,7 @@ struct Options {
     list: bool,
     browser: bool,
     installed: bool,
+    release: bool,
     agentwire: Option<PathBuf>,
     names: Vec<String>,
 }
@@ -82,7 +84,7 @@ struct Options {
 pub(crate) fn run(root: &Path, arguments: lexopt::Parser) -> Result<()> {
     let options = parse(arguments)?;
     if options.installed {
-        return installed::run(root, agentwire(root, options.agentwire)?, &options.names);
+        return installed::run(root, agentwire(root, &options)?, &options.names);
     }
     let mut pairs = if options.browser { login::BROWSER_PAIRS.to_vec() } else { pairs() };
     pairs
@@ -97,8 +99,7 @@ pub(crate) fn run(root: &Path, arguments: lexopt::Parser) -> Result<()> {
     if options.browser {
         login::chromium()?;
     }
-    let agentwire = agentwire(root, options.agentwire)?;
-    build_answering(root)?;
+    let agentwire = agentwire(root, &options)?;
     let peers = peers::install(root, agentwire)?;
     let failed = run_all(&pairs, &peers);
     println!("{} passed, {failed} failed", pairs.len() - failed);
@@ -117,6 +118,7 @@ fn parse(mut arguments: lexopt::Parser) -> Result<Options> {
             Long("list") => options.list = true,
             Long("browser") => options.browser = true,
             Long("installed") => options.installed = true,
+            Long("release") => options.release = true,
             Long("agentwire") => options.agentwire = Some(arguments.value()?.into()),
             Value(name) => options.names.push(name.string()?),
             other => bail!("{}\n\n{USAGE}", other.unexpected()),
@@ -125,18 +127,18 @@ fn parse(mut arguments: lexopt::Parser) -> Result<Options> {
     Ok(options)
 }
 
-/// Our command: the given one, or else built in release mode.
-fn agentwire(root: &Path, given: Option<PathBuf>) -> Result<PathBuf> {
-    if let Some(path) = given {
+/// Our command: the given one, or else a build of it.
+fn agentwire(root: &Path, options: &Options) -> Result<PathBuf> {
+    // Our client that answers a server's requests is among them.
+    let debug = cargo::programs(root)?;
+    if let Some(path) = &options.agentwire {
         return Ok(std::path::absolute(path)?);
     }
-    cargo::build(root, &["--release", "--package", "agentwire-cli"])?;
+    if !options.release {
+        return Ok(debug.join("agentwire"));
+    }
+    cargo::build(root, &["--release", "--package", "agentwire-cli", "--features", "full"])?;
     Ok(cargo::target(root)?.join("release/agentwire"))
-}
-
-/// Builds our client that answers a server's requests; the tests have built its dependencies already.
-fn build_answering(root: &Path) -> Result<()> {
-    cargo::build(root, &["--package", "agentwire-mcp-hub", "--example", "answering"])
 }
 
 /// Runs the pairs and counts the failed ones.

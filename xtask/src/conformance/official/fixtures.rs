@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 
-use crate::conformance::programs;
 use crate::process::Program;
 use crate::{cargo, redis};
 
@@ -45,10 +44,7 @@ pub(super) struct Fixtures {
 impl Fixtures {
     /// Builds the programs in debug mode. With `replicas` also those for several nodes.
     pub(super) fn build(root: &Path, replicas: bool) -> Result<Self> {
-        programs::build(root)?;
-        if replicas {
-            cargo::build(root, &["--package", "agentwire-replicas"])?;
-        }
+        cargo::programs(root)?;
         let engine = replicas.then(redis::program).transpose()?;
         Ok(Self { target: cargo::target(root)?, engine })
     }

@@ -55,8 +55,7 @@ pub(super) fn judge(root: &Path, names: &[String]) -> Result<()> {
 }
 
 fn install(root: &Path) -> Result<(Peers, Places)> {
-    cargo::build(root, &["--package", "agentwire-cli"])?;
-    let peers = peers::install(root, cargo::target(root)?.join("debug/agentwire"))?;
+    let peers = peers::install(root, cargo::programs(root)?.join("agentwire"))?;
     let others = root.join("tests/conformance/others");
     let python = peers.python_path().display().to_string();
     packages::pip(&others.join("fastmcp"), &peers.installed().join("fastmcp"), &python)?;
