@@ -45,7 +45,7 @@ const SETTINGS: &[&str] = &[".cargo/config.toml", ".npmrc", ".config/pip/pip.con
 
 /// Runs `.ci/run` with these arguments in a clone of the last commit. The folder is deleted when all steps pass; when one
 /// fails it is kept and its path printed.
-pub(super) fn run(root: &Path, arguments: &[&str]) -> Result<()> {
+pub(super) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     let folder = tempfile::Builder::new().prefix("agentwire-fresh-").tempdir()?;
     let (clone, home) = (folder.path().join("agentwire"), folder.path().join("home"));
     fs::create_dir(&home)?;

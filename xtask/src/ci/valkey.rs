@@ -1,4 +1,4 @@
-//! The tests of `mcp-redis` with Valkey as their engine.
+//! Valkey, as the engine of the tests.
 
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -6,9 +6,7 @@ use std::process::Command;
 use std::{env, fs};
 
 use anyhow::{Context as _, Result};
-use cargo_metadata::Message;
 
-use super::outcome::Outcome;
 use crate::{cargo, process, redis};
 
 /// Names the program, where it is neither in `PATH` nor among Debian's packages.
@@ -18,36 +16,14 @@ const VARIABLE: &str = "AGENTWIRE_VALKEY_SERVER";
 const PACKAGE: &str = "valkey-tools";
 const PROGRAM: &str = "usr/bin/valkey-check-rdb";
 
-/// Finds the program, or unpacks it in the target folder, and runs the tests with it.
-pub(super) fn run(root: &Path) -> Result<Outcome> {
+/// Finds the program, or unpacks it in the target folder. The error is the reason why there is none.
+pub(super) fn program(root: &Path) -> Result<PathBuf> {
     let program = match find() {
         Some(program) => program,
-        None => match unpack(&cargo::target(root)?.join("valkey")) {
-            Ok(program) => program,
-            Err(error) => return Ok(Outcome::NotRun(format!("no Valkey: {error:#}"))),
-        },
+        None => unpack(&cargo::target(root)?.join("valkey"))?,
     };
     process::run(Command::new(&program).arg("--version"))?;
-    let mut tests = Command::new(tests(root)?);
-    process::run(tests.current_dir(root.join("crates/mcp-redis")).env("AGENTWIRE_REDIS_SERVER", program))?;
-    Ok(Outcome::Passed)
-}
-
-/// Builds the tests as the step `test` does, so that nothing is built twice for other features. Returns their program.
-fn tests(root: &Path) -> Result<PathBuf> {
-    let mut build = cargo::command(root);
-    build.args(["test", "--workspace", "--quiet", "--no-run", "--message-format", "json"]);
-    let messages = process::output(&mut build)?;
-    let folder = root.join("crates/mcp-redis");
-    let mut programs = Message::parse_stream(messages.as_bytes()).filter_map(|message| match message {
-        Ok(Message::CompilerArtifact(artifact))
-            if artifact.target.is_test() && artifact.manifest_path.starts_with(&folder) =>
-        {
-            artifact.executable
-        }
-        _ => None,
-    });
-    programs.next().map(Into::into).context("cargo has built no tests of `mcp-redis`")
+    Ok(program)
 }
 
 fn find() -> Option<PathBuf> {

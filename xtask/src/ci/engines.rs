@@ -1,0 +1,35 @@
+//! The tests that need Redis or Valkey, which `cargo test` ignores.
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+
+use super::tests::{self, TestRun};
+use super::timings::Stopwatch;
+use super::world;
+use crate::redis;
+
+/// Names the engine's program to the tests.
+pub(super) const ENGINE: &str = "AGENTWIRE_REDIS_SERVER";
+
+/// The programs with such tests, and the arguments that choose them.
+const RUNS: [(&str, &[&str]); 2] = [
+    ("mcp-redis::it", &["--include-ignored", "--skip", "long::"]),
+    ("tests::it", &["--ignored", "shared_sessions::"]),
+];
+
+/// Runs the tests with an engine; without one, with the `redis-server` of this machine.
+pub(super) fn run(root: &Path, engine: Option<&Path>, watch: &mut Stopwatch) -> Result<()> {
+    let programs = watch.compile(|| world::build(root))?;
+    let engine = match engine {
+        Some(engine) => engine.to_owned(),
+        None => redis::program()?,
+    };
+    let engine = engine.to_str().context("the engine's path is not UTF-8")?;
+    let runs = RUNS.iter().map(|(name, arguments)| {
+        let program = programs.iter().find(|program| program.is(name));
+        let program = program.with_context(|| format!("cargo has built no tests `{name}`"))?;
+        Ok(TestRun { program, arguments, variable: Some((ENGINE, engine)) })
+    });
+    tests::run(runs.collect::<Result<_>>()?)
+}

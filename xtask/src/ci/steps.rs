@@ -1,0 +1,166 @@
+//! The steps, as data.
+
+/// A check.
+#[derive(Debug)]
+pub(super) struct Step {
+    pub(super) name: &'static str,
+    pub(super) when: When,
+    pub(super) work: Work,
+    /// Mostly waits for programs that it has started: runs beside the waiting steps before and after it.
+    pub(super) waits: bool,
+}
+
+/// When a step runs.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum When {
+    Change,
+    /// Once a week and before a release: why a change cannot break it unseen for a week.
+    Weekly(&'static str),
+}
+
+impl When {
+    pub(super) fn is_weekly(self) -> bool {
+        matches!(self, Self::Weekly(_))
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        if self.is_weekly() { "weekly" } else { "every change" }
+    }
+}
+
+/// The work of a step.
+#[derive(Debug)]
+pub(super) enum Work {
+    /// A command of cargo that mostly compiles, with an environment variable if it needs one.
+    Compile(&'static [&'static str], Option<(&'static str, &'static str)>),
+    /// A command of cargo that mostly runs what it finds compiled.
+    Run(&'static [&'static str]),
+    /// A command of xtask, as a process of its own because some of them exit.
+    Xtask(&'static [&'static str]),
+    /// The same with the programs of the workspace, which are compiled first.
+    XtaskWithPrograms(&'static [&'static str]),
+    /// Compiles every target of the workspace, and runs the tests.
+    Test,
+    /// Checks each crate without its features and with each one alone.
+    Features,
+    /// Lints the same.
+    FeatureLints,
+    /// Installs the engine that tests start.
+    Redis,
+    /// The tests that need an engine.
+    RedisTests,
+    /// The same tests with Valkey as the engine.
+    Valkey,
+    /// Makes the packages and checks them outside of this workspace.
+    Packages,
+    /// Compiles each package alone.
+    Verify,
+    /// Builds the command as a new user does, and measures it.
+    FirstBuild,
+}
+
+const fn step(name: &'static str, work: Work) -> Step {
+    Step { name, when: When::Change, work, waits: false }
+}
+
+const fn waiting(name: &'static str, work: Work) -> Step {
+    Step { name, when: When::Change, work, waits: true }
+}
+
+const fn weekly(name: &'static str, work: Work, why: &'static str) -> Step {
+    Step { name, when: When::Weekly(why), work, waits: false }
+}
+
+/// Every step, in order: what fails within seconds comes first, and waiting steps follow what compiles their programs.
+pub(super) const STEPS: &[Step] = &[
+    step("fmt", Work::Run(&["fmt", "--all", "--check"])),
+    step("tidy", Work::Xtask(&["tidy"])),
+    step("links", Work::Xtask(&["site", "--links"])),
+    step("redis", Work::Redis),
+    step("test", Work::Test),
+    step("doctest", Work::Run(&["test", "--workspace", "--doc"])),
+    step("fuzz", Work::XtaskWithPrograms(&["fuzz", "--seconds", "3"])),
+    waiting("interop", Work::XtaskWithPrograms(&["interop"])),
+    waiting("conformance", Work::XtaskWithPrograms(&["conformance", "all"])),
+    waiting("replicas", Work::XtaskWithPrograms(&["replicas", "--short"])),
+    waiting("redis-tests", Work::RedisTests),
+    waiting("valkey", Work::Valkey),
+    step(
+        "clippy",
+        Work::Compile(&["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"], None),
+    ),
+    step(
+        "doc",
+        Work::Compile(&["doc", "--workspace", "--no-deps"], Some(("RUSTDOCFLAGS", "--deny warnings"))),
+    ),
+    step("schema", Work::Xtask(&["schema", "--check"])),
+    step("upstream", Work::Xtask(&["schema", "--upstream"])),
+    step("features", Work::Features),
+    step("publish", Work::Packages),
+    step("migration", Work::Compile(MIGRATION, None)),
+    step("wrong-programs", Work::Xtask(&["wrong-programs"])),
+    step("first-build", Work::FirstBuild),
+    weekly(
+        "clippy-features",
+        Work::FeatureLints,
+        "the compiler's warnings of each feature are in `features` and the lints of all features in `clippy`; only a lint in \
+         code that two features exclude is seen later",
+    ),
+    weekly(
+        "interop-release",
+        Work::Xtask(&["interop", "--release"]),
+        "`interop` runs the same pairs with the debug build, which has the same code and more assertions; only a fault of the \
+         optimizer is seen later",
+    ),
+    weekly(
+        "verify",
+        Work::Verify,
+        "`publish` makes the same packages and checks them together, and `features` checks each crate alone; nothing is \
+         published without this step",
+    ),
+    weekly(
+        "site",
+        Work::Xtask(&["site"]),
+        "`links` checks the same links and places in the Markdown; only a new mdBook is seen later",
+    ),
+    weekly(
+        "mutants",
+        Work::XtaskWithPrograms(&["conformance", "mutants"]),
+        "a check that catches nothing harms nobody's program, and `test` runs each check against a right one",
+    ),
+    weekly("long", Work::Run(LONG), "the short forms of these tests are in `test`"),
+];
+
+/// Compiles the code of other libraries in `docs/guide`, in the workspace that has these libraries.
+const MIGRATION: &[&str] =
+    &["check", "--manifest-path", "xtask/rivals/Cargo.toml", "--package", "rival-migration", "--tests"];
+
+/// The ignored tests, one after the other. Each takes minutes; one measures the command's peak memory over hundreds of
+/// hostile conversations.
+const LONG: &[&str] =
+    &["test", "--workspace", "--tests", "--", "--ignored", "--nocapture", "--test-threads", "1"];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_waiting_steps_stand_together() {
+        let names: BTreeSet<_> = STEPS.iter().map(|step| step.name).collect();
+        assert_eq!(names.len(), STEPS.len());
+        let waits: Vec<_> = STEPS.iter().map(|step| step.waits).collect();
+        let groups = waits.chunk_by(|a, b| a == b).filter(|group| group[0]).count();
+        assert_eq!(groups, 1, "a second group would wait for the first");
+    }
+
+    #[test]
+    fn weekly_step_has_a_reason() {
+        let reasons = STEPS.iter().filter_map(|step| match step.when {
+            When::Change => None,
+            When::Weekly(why) => Some(why),
+        });
+        assert!(reasons.into_iter().all(|why| why.len() > 40));
+    }
+}
