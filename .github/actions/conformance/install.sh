@@ -1,12 +1,9 @@
 #!/usr/bin/env bash
-# Builds the command `agentwire` from the version that the action's input names, unless there is one.
+# Builds the command `agentwire` from the checkout that the action is part of, unless it is on the PATH.
 set -eu -o pipefail
 
 if command -v agentwire; then
     agentwire --version
     exit
 fi
-url=https://github.com/agentwire/agentwire
-# cargo finds commits and tags by their name, and branches only by their commit.
-branch=$(git ls-remote "$url" "refs/heads/$CHECK_VERSION" | cut -f1)
-cargo install --locked --git "$url" --rev "${branch:-$CHECK_VERSION}" agentwire-cli
+cargo install --locked --path "$(dirname "$0")/../../../crates/cli" --features check
