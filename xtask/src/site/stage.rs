@@ -17,6 +17,8 @@ use super::repository::Repository;
 const SUMMARY: &str = "docs/SUMMARY.md";
 /// The settings and the styles.
 const SETTINGS: [&str; 2] = ["book.toml", "site.css"];
+/// In the settings, the place of the repository's address.
+const ADDRESS: &str = "{repository}";
 
 /// Files with these endings are copied into the site when a page links to them.
 const COPIED: [&str; 3] = [".json", ".png", ".svg"];
@@ -43,7 +45,8 @@ pub(super) fn pages(repository: &Repository, book: &Path) -> Result<Texts> {
         Ok(fs::write(file, text)?)
     };
     for name in SETTINGS {
-        write(name, read(&format!("docs/site/{name}"))?.as_bytes())?;
+        let settings = read(&format!("docs/site/{name}"))?.replace(ADDRESS, &repository.url);
+        write(name, settings.as_bytes())?;
     }
     let copied = RefCell::new(BTreeSet::new());
     let with_links = |path: &str, place: &str, text: &str| {
@@ -167,7 +170,7 @@ mod tests {
                 "[guide](docs/guide/a.md#b) [code](crates/x) [file](crates/x/y.rs#L3) [out](https://a.example/)",
             ),
             ("docs/SUMMARY.md", "[Home](../README.md)\n\n- [A](guide/a.md)\n- [How](../.github/HOW.md)\n"),
-            ("docs/site/book.toml", ""),
+            ("docs/site/book.toml", "git-repository-url = \"{repository}\""),
             ("docs/site/site.css", ""),
             ("docs/guide/a.md", "# B\n\n[home](../../README.md), `[no](link)`, ![picture](../a.svg)"),
             ("docs/a.svg", "<svg/>"),
@@ -200,6 +203,7 @@ mod tests {
             ("guide/a.md", "# B\n\n[home](../index.md), `[no](link)`, ![picture](../a.svg)"),
             ("HOW.md", "[a](guide/a.md)"),
             ("a.svg", "<svg/>"),
+            ("../book.toml", "git-repository-url = \"https://r.example/o/r\""),
         ];
         for (path, expected) in rows {
             assert_eq!(fs::read_to_string(book.join("src").join(path)).unwrap(), expected, "{path}");

@@ -23,7 +23,7 @@ pub(super) fn render(reports: &[Report]) -> Value {
             "tool": {"driver": {
                 "name": "agentwire-conformance",
                 "version": env!("CARGO_PKG_VERSION"),
-                "informationUri": "https://github.com/agentwire/agentwire",
+                "informationUri": env!("CARGO_PKG_REPOSITORY"),
                 "rules": rules.into_values().collect::<Vec<_>>(),
             }},
             "results": found,
