@@ -1,5 +1,7 @@
 //! An ACP agent on any transport.
 //!
+//! `agentwire_acp_agent` here is `agentwire::acp::agent` in the crate `agentwire`, with its feature `acp-agent`.
+//!
 //! You write a type that implements [`Agent`]; [`serve`] runs it on a connection. This crate applies the protocol's rules;
 //! your type holds the sessions.
 //!

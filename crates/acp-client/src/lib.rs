@@ -1,5 +1,7 @@
 //! An ACP client on any transport.
 //!
+//! `agentwire_acp_client` here is `agentwire::acp::client` in the crate `agentwire`, with its feature `acp-client`.
+//!
 //! You write a type that implements [`Client`], the methods that the agent calls. [`connect`] returns an [`AgentHandle`], the
 //! methods that you call.
 //!

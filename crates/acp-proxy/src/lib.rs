@@ -1,6 +1,8 @@
 //! Proxies between an ACP client and an agent. A proxy watches, changes and answers the messages that pass; proxies form
 //! chains.
 //!
+//! `agentwire_acp_proxy` here is `agentwire::acp::proxy` in the crate `agentwire`, with its feature `acp-proxy`.
+//!
 //! Implement [`Proxy`]: it has one hook for requests and one for notifications, both for both directions. The defaults pass
 //! everything unchanged.
 //!

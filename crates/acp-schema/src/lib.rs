@@ -1,5 +1,7 @@
 //! The types of the [Agent Client Protocol](https://agentclientprotocol.com): the messages between an editor and an agent.
 //!
+//! `agentwire_acp_schema` here is `agentwire::acp::schema` in the crate `agentwire`, with its feature `acp-schema`.
+//!
 //! This crate reads and writes messages. It has no I/O and no state, so it is enough for a program that analyses
 //! transcripts, and any runtime can be built on it.
 //!

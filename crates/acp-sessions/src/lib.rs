@@ -1,5 +1,7 @@
 //! An ACP agent from one closure that answers a prompt: sessions that are stored, replayed and listed, with their MCP servers.
 //!
+//! `agentwire_acp_sessions` here is `agentwire::acp::sessions` in the crate `agentwire`, with its feature `acp-sessions`.
+//!
 //! ```
 //! use agentwire_acp_sessions::{Turn, agent, schema::StopReason};
 //!

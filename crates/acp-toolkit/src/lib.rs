@@ -1,5 +1,7 @@
 //! The parts of an ACP client, and a full client made of them.
 //!
+//! `agentwire_acp_toolkit` here is `agentwire::acp::toolkit` in the crate `agentwire`, with its feature `acp-toolkit`.
+//!
 //! An agent asks its client to read and write files, to run commands, for permission and for input, and reports its
 //! progress. Each part of this crate serves some of these methods, or builds the conversation from the updates. The
 //! parts do not depend on connections, so they work with any runtime of the protocol.

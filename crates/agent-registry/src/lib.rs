@@ -1,5 +1,7 @@
 //! Installs ACP agents from the agent registry, and finds them again without a network.
 //!
+//! `agentwire_agent_registry` here is `agentwire::acp::registry` in the crate `agentwire`, with its feature `agent-registry`.
+//!
 //! A client that starts an agent with `npx` asks the network at every start, and breaks when a cache is half written. This crate
 //! installs an agent once, into a folder of its own version, and returns the command that starts its executable directly.
 //!

@@ -1,5 +1,7 @@
 //! JSON-RPC 2.0 without I/O: bytes in, messages out, and back.
 //!
+//! `agentwire_jsonrpc` here is `agentwire::jsonrpc` in the crate `agentwire`.
+//!
 //! The protocols on top (ACP, MCP) send each other a great many small messages and now and then a very large
 //! one, and the program at the other end may be anything. So this crate reads the envelope of a message once, and leaves
 //! params and results as slices of the text that arrived. Text that it cannot read becomes a value that names the answer. Both

@@ -1,5 +1,7 @@
 //! Authorization of MCP over HTTP, as every revision since 2025-03-26 describes it.
 //!
+//! `agentwire_mcp_auth` here is `agentwire::mcp::auth` in the crate `agentwire`, with its feature `mcp-auth`.
+//!
 //! | side | begin with | what it is |
 //! |---|---|---|
 //! | a client | [`client::Authorization`] | wraps an `HttpClient` in one that sends tokens, and gets and renews them |

@@ -1,5 +1,7 @@
 //! MCP clients: connect to a server, list what it offers, call its tools.
 //!
+//! `agentwire_mcp_client` here is `agentwire::mcp::client` in the crate `agentwire`, with its feature `mcp-client`.
+//!
 //! ```no_run
 //! use agentwire_transport_stdio::{Child, Command};
 //! use serde_json::json;

@@ -1,5 +1,7 @@
 //! All MCP servers of one session, as one set of tools.
 //!
+//! `agentwire_mcp_hub` here is `agentwire::mcp::hub` in the crate `agentwire`, with its feature `mcp-hub`.
+//!
 //! ```no_run
 //! use agentwire_mcp_hub::{ServerConfig, Target};
 //! use serde_json::json;

@@ -1,5 +1,7 @@
 //! What the nodes of one server share, on Redis 7 or Valkey 8.
 //!
+//! `agentwire_mcp_redis` here is `agentwire::mcp::redis` in the crate `agentwire`, with its feature `mcp-redis`.
+//!
 //! [`RedisStore`] implements each trait of [`agentwire_store`]: the events of streams, the records of sessions, messages between
 //! nodes, leases of nodes, and names that are used once. Behind features it is also the store of tasks of `mcp-server`, and that
 //! of an ACP agent's sessions. Proofs of possession for `mcp-auth` are names that are used once, by its `SharedReplayStore`.

@@ -1,5 +1,7 @@
 //! The types of the Model Context Protocol and its table of methods, without I/O.
 //!
+//! `agentwire_mcp_schema` here is `agentwire::mcp::schema` in the crate `agentwire`, with its feature `mcp-schema`.
+//!
 //! Two peers that speak different revisions of one protocol need one vocabulary, or everything above the wire
 //! exists once per revision. So there is one set of types for all revisions, by area, and each member says
 //! since when it exists. What an older peer does not know is taken out by [`Downgrade`] on the way to the wire,

@@ -1,5 +1,7 @@
 //! MCP servers: a tool is an async function whose schema comes from its argument type.
 //!
+//! `agentwire_mcp_server` here is `agentwire::mcp::server` in the crate `agentwire`, with its feature `mcp-server`.
+//!
 //! ```
 //! use agentwire_mcp_server::Server;
 //! use schemars::JsonSchema;

@@ -1,5 +1,7 @@
 //! OpenTelemetry for MCP and ACP: spans, metrics and trace context, by the semantic conventions.
 //!
+//! `agentwire_otel` here is `agentwire::otel` in the crate `agentwire`, with its feature `otel`.
+//!
 //! A [`Telemetry`] has the instruments of a program. It makes a [`ProtocolObserver`] for each kind of connection, which the
 //! configuration of a client or server takes as its [`Observer`](agentwire_peer::observe::Observer):
 //!

@@ -1,6 +1,8 @@
 //! The async driver of a JSON-RPC connection: one future that reads, writes, calls your handler and keeps the
 //! time.
 //!
+//! `agentwire_peer` here is `agentwire::peer` in the crate `agentwire`.
+//!
 //! `agentwire-connection` holds the rules of the exchange, without I/O; a transport moves packets. This crate joins the two
 //! with futures. It is runtime-neutral: it names no executor, spawns nothing, and takes the time from a [`Clock`].
 //!

@@ -1,5 +1,7 @@
 //! What the nodes of one server share, as traits, so that a client can be served by any of them.
 //!
+//! `agentwire_store` here is `agentwire::store` in the crate `agentwire`, with its feature `store`.
+//!
 //! - [`EventStore`]: the events of resumable streams, and where each stream runs.
 //! - [`SessionRecords`]: what a node needs to continue a session that another has opened.
 //! - [`Bus`]: messages between nodes, each at most once.

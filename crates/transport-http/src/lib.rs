@@ -1,5 +1,7 @@
 //! MCP over Streamable HTTP, for servers and for clients, in every revision that has it.
 //!
+//! `agentwire_transport_http` here is `agentwire::http` in the crate `agentwire`, with its feature `http`.
+//!
 //! The transport has two forms. From 2025-03-26 to 2025-11-25 a client opens a *session* with `initialize`, and
 //! later requests carry the session's id; a stream that is cut can be resumed. Since 2026-07-28 each request *stands alone*,
 //! and closing its response cancels it. One endpoint serves both, side by side, and one

@@ -1,5 +1,7 @@
 //! MCP over HTTP+SSE, the transport of 2024-11-05, for servers and for clients.
 //!
+//! `agentwire_transport_sse` here is `agentwire::sse` in the crate `agentwire`, with its feature `sse`.
+//!
 //! A client opens one stream with GET, and for as long as it is open there is a session. The stream's first event says
 //! where the client sends its messages, one POST each; the server's messages come on the stream.
 //!

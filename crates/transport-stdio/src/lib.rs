@@ -1,5 +1,7 @@
 //! JSON-RPC over stdin and stdout: our own, or those of a child process.
 //!
+//! `agentwire_transport_stdio` here is `agentwire::stdio` in the crate `agentwire`, with its feature `stdio`.
+//!
 //! Every agent and most tools speak this way, and most failures between them happen here: a stream that blocks, a terminal
 //! that is left broken, a child that stalls on its stderr or outlives its client. This crate has two transports without these
 //! failures:

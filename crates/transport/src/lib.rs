@@ -1,5 +1,7 @@
 //! The seam between transports and what runs on them.
 //!
+//! `agentwire_transport` here is `agentwire::transport` in the crate `agentwire`.
+//!
 //! A transport moves [`Packet`]s: it is a [`Sink`] of them and a [`Stream`] of them, and that is all this
 //! crate asks of it. Both directions work at once, and a packet that is half read or half written stays in
 //! the transport, so dropping a future that was waiting for it loses nothing.
