@@ -34,6 +34,10 @@ struct ProductionGuide;
 struct Questions;
 
 #[cfg(doctest)]
+#[doc = include_str!("../../docs/conformance/recording.md")]
+struct Recordings;
+
+#[cfg(doctest)]
 #[doc = include_str!("../../crates/agentwire/README.md")]
 struct Facade;
 

@@ -27,12 +27,7 @@ fn the_lines_of_cargo_toml_are_all_that_is_needed() {
         let manifest = project.join("Cargo.toml");
         let [lines] = &blocks(&guide(name), "toml")[..] else { panic!("there is one block of lines") };
         let text = fs::read_to_string(&manifest).expect("cargo has made it");
-        // From the repository, because what is here is not released yet.
-        let lines = lines.replace(
-            "agentwire = { version = \"0.1\"",
-            "agentwire = { path = \"../agentwire/crates/agentwire\"",
-        );
-        fs::write(&manifest, text.replace("[dependencies]\n", &lines)).expect("it can be written");
+        fs::write(&manifest, text.replace("[dependencies]\n", lines)).expect("it can be written");
         // With the versions that are used here, and for this platform alone: cargo has fetched no others.
         fs::copy(Path::new(REPOSITORY).join("Cargo.lock"), project.join("Cargo.lock")).expect("it is there");
         let resolve = "host=$(rustc -vV | sed -n 's/^host: //p')
