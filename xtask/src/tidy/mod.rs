@@ -3,6 +3,7 @@
 //! Every rule is a plain function from texts to violations, so its tests need no workspace. The rules for layers, for
 //! what is absent and for limits are read from the architecture document.
 
+mod addresses;
 mod architecture;
 mod arrows;
 mod circles;
@@ -38,6 +39,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     let mut violations = check_arrows(root, &metadata, &document, &sources)?;
     violations.extend(check_manifests(root, &metadata)?);
     violations.extend(check_weights(root)?);
+    violations.extend(addresses::check(root, &metadata)?);
     violations.extend(sources::check(&sources));
     violations.extend(claims::check(&document, &sources));
     violations.extend(claims::limits(&document, &sources));
