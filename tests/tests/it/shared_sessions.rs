@@ -139,7 +139,7 @@ fn call(origin: &str, session: &str) {
 }
 
 #[test]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 fn each_node_serves_a_session_and_the_last_goes_on() {
     let (engine, folder) = (Engine::start(), tempfile::tempdir().expect("there is room"));
     let keys = keys(folder.path());
@@ -163,7 +163,7 @@ fn each_node_serves_a_session_and_the_last_goes_on() {
 }
 
 #[test]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 fn a_task_of_a_session_may_end_before_its_server_does() {
     let (engine, folder) = (Engine::start(), tempfile::tempdir().expect("there is room"));
     let (keys, url) = (keys(folder.path()), engine.url());
@@ -183,7 +183,7 @@ fn a_task_of_a_session_may_end_before_its_server_does() {
 }
 
 #[test]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 fn a_node_is_not_ready_while_its_engine_is_away() {
     let (engine, folder) = (Engine::start(), tempfile::tempdir().expect("there is room"));
     let (keys, url) = (keys(folder.path()), engine.url());

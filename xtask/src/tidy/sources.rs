@@ -13,11 +13,11 @@ const FORBIDDEN: [&str; 3] = [concat!("todo", "!("), concat!("unimplemented", "!
 /// The beginning of the attribute of an ignored test, before its reason.
 const IGNORED: &str = concat!("#[", "ignore = \"");
 
-/// The reason of a test that a step of `cargo xtask ci --full` runs.
+/// The reason of a test that a step of `cargo xtask ci --weekly` runs.
 const LONG: &str = "takes minutes: cargo xtask ci long";
 
-/// The beginning and the end of the reason of a test that needs a program, which the step `test` of `cargo xtask ci` runs.
-const NEEDS: (&str, &str) = ("needs ", ": cargo xtask ci test");
+/// The beginning and the end of the reason of a test that needs a program, which the step `redis-tests` of `cargo xtask ci` runs.
+const NEEDS: (&str, &str) = ("needs ", ": cargo xtask ci redis-tests");
 
 /// The crate that reads a peer's JSON.
 const READER: &str = "crates/jsonrpc/src/";
@@ -194,8 +194,8 @@ mod tests {
         assert_eq!(violations("tests/it/a.rs", &format!("mod long {{\n{long}}}\n")), 0);
         assert_eq!(violations("tests/it/a/long.rs", &long), 0);
         let needs = |reason: &str| violations("tests/it/a.rs", &format!("{IGNORED}{reason}\"]\n"));
-        assert_eq!(needs("needs redis-server: cargo xtask ci test"), 0);
+        assert_eq!(needs("needs redis-server: cargo xtask ci redis-tests"), 0);
         assert_eq!(needs("needs redis-server"), 1);
-        assert_eq!(needs("flaky: cargo xtask ci test"), 1);
+        assert_eq!(needs("flaky: cargo xtask ci redis-tests"), 1);
     }
 }

@@ -66,14 +66,14 @@ pub(crate) async fn check(store: &RedisStore, other: &RedisStore) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn messages_reach_the_other_nodes() {
     let engine = Engine::start().await;
     check(&engine.store().await, &engine.store().await).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn a_subscription_goes_on_after_an_interruption() {
     let mut engine = Engine::start().await;
     let (store, other) = (engine.store().await, engine.store().await);

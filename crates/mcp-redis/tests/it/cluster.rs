@@ -65,7 +65,7 @@ impl Cluster {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn no_command_spans_slots() {
     let cluster = Cluster::start().await;
     let (store, other) = (cluster.store().await, cluster.store().await);
@@ -87,7 +87,7 @@ async fn no_command_spans_slots() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn a_master_that_is_away_holds_up_its_own_sessions_alone() {
     let cluster = Cluster::start().await;
     let store = cluster.store().await;
@@ -118,7 +118,7 @@ async fn a_master_that_is_away_holds_up_its_own_sessions_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn the_contract_holds_on_a_cluster() {
     let cluster = Cluster::start().await;
     for (number, test) in CONTRACT.iter().enumerate() {

@@ -94,6 +94,6 @@ fn run(test: Test) {
 }
 
 contract_tests! {
-    #[ignore = "needs redis-server: cargo xtask ci test"]
+    #[ignore = "needs redis-server: cargo xtask ci redis-tests"]
     run
 }

@@ -68,7 +68,7 @@ pub(crate) async fn check(store: &RedisStore, other: &RedisStore) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn conversations_are_the_same_at_every_process() {
     let engine = Engine::start().await;
     check(&engine.store().await, &engine.store().await).await;
@@ -77,7 +77,7 @@ async fn conversations_are_the_same_at_every_process() {
 
 /// A claim whose process stands still ends. Whoever took the session since goes on, and the first writes no more.
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn a_process_that_has_lost_its_claim_writes_no_more() {
     let engine = Engine::start().await;
     let lease = std::time::Duration::from_millis(600);

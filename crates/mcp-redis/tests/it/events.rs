@@ -108,21 +108,21 @@ pub(crate) async fn check_take_over(store: &RedisStore, other: &RedisStore) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn events_are_replayed_in_their_order() {
     let engine = Engine::start().await;
     check(&engine.store().await, &engine.store().await).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn a_stream_is_taken_over_once() {
     let engine = Engine::start().await;
     check_take_over(&engine.store().await, &engine.store().await).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn the_oldest_events_are_forgotten_and_never_where_the_stream_runs() {
     let engine = Engine::start().await;
     let config = engine.config().stream_events(10).stream_bytes(2000);
@@ -141,7 +141,7 @@ async fn the_oldest_events_are_forgotten_and_never_where_the_stream_runs() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn the_oldest_streams_of_a_session_are_forgotten() {
     let engine = Engine::start().await;
     let store = RedisStore::connect(engine.config().session_bytes(15_000)).await.unwrap();
@@ -161,7 +161,7 @@ async fn the_oldest_streams_of_a_session_are_forgotten() {
 
 /// A small result takes little of the engine, and a session has a bounded number of them.
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn many_small_results_take_little_room() {
     let engine = Engine::with(&["--save", ""]).await;
     let store = RedisStore::connect(engine.config().session_streams(3000)).await.unwrap();
@@ -193,7 +193,7 @@ async fn many_small_results_take_little_room() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn a_caller_that_fills_the_queue_leaves_room_to_others() {
     let engine = Engine::start().await;
     let config = engine.config().queue_bytes(100_000).timeout(Duration::from_millis(300));
@@ -236,7 +236,7 @@ async fn replay_all(store: &RedisStore, session: SessionId, streams: std::ops::R
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn every_key_expires_and_a_session_is_forgotten_whole() {
     let engine = Engine::start().await;
     let store = engine.store().await;
@@ -266,7 +266,7 @@ async fn every_key_expires_and_a_session_is_forgotten_whole() {
 
 /// That of one whose beginning is stored already.
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn a_stream_whose_first_event_finds_no_room_is_deleted() {
     let engine = Engine::start().await;
     let store = RedisStore::connect(engine.config().stream_bytes(1000)).await.unwrap();
@@ -282,7 +282,7 @@ async fn a_stream_whose_first_event_finds_no_room_is_deleted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn streams_expire_by_the_clock_of_the_engine() {
     let engine = Engine::start().await;
     let store = RedisStore::connect(engine.config().stream_time(Duration::from_millis(300))).await.unwrap();

@@ -47,7 +47,7 @@ async fn check_refusal(engine: &Engine, refuse: impl AsyncFnOnce(), permit: impl
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn a_master_that_has_become_a_replica_is_away() {
     let engine = Engine::start().await;
     // Of a master that is not there, so that it keeps what it has.
@@ -56,7 +56,7 @@ async fn a_master_that_has_become_a_replica_is_away() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn an_engine_without_its_replicas_is_away() {
     let engine = Engine::start().await;
     let set = async |count| _ = engine.run(&format!("CONFIG SET min-replicas-to-write {count}")).await;
@@ -64,7 +64,7 @@ async fn an_engine_without_its_replicas_is_away() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn an_engine_that_cannot_write_to_its_disk_is_away() {
     let engine = Engine::with(&["--save", "3600 1"]).await;
     let refuse = async || {
@@ -78,7 +78,7 @@ async fn an_engine_that_cannot_write_to_its_disk_is_away() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn an_engine_that_is_loading_is_away() {
     let mut engine = Engine::with(&["--save", ""]).await;
     let store = engine.store().await;
@@ -107,7 +107,7 @@ async fn an_engine_that_is_loading_is_away() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn an_engine_that_does_not_know_the_password_is_away() {
     let engine = Engine::start().await;
     engine.run("ACL SETUSER node on >first allkeys allchannels allcommands").await;
@@ -130,7 +130,7 @@ async fn an_engine_that_does_not_know_the_password_is_away() {
 /// Sessions that have records nowhere have ended: a client begins anew on 404. A node that brought them back could bring back one
 /// that its client had ended.
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn the_sessions_of_an_engine_that_starts_empty_have_ended() {
     let mut engine = Engine::with(&["--save", ""]).await;
     let store = RedisStore::connect(engine.config().lease(Duration::from_millis(900))).await.unwrap();
@@ -154,7 +154,7 @@ async fn the_sessions_of_an_engine_that_starts_empty_have_ended() {
 
 /// The engine keeps what it had a while ago, as after a crash, or after a failover to a replica that was behind.
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn an_engine_that_has_lost_its_last_writes_gives_no_number_twice() {
     let mut engine = Engine::with(&["--save", ""]).await;
     let store = engine.store().await;
@@ -183,7 +183,7 @@ async fn an_engine_that_has_lost_its_last_writes_gives_no_number_twice() {
 
 /// What waits is more than passes in the time-out of a command, and so is a single event.
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn a_slow_connection_stores_every_event_and_holds_up_nothing_else() {
     let engine = Engine::start().await;
     // At most 3.2 MB a second.
@@ -217,7 +217,7 @@ async fn a_slow_connection_stores_every_event_and_holds_up_nothing_else() {
 
 /// One that does not pass in the longest time holds up the others no longer.
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn an_event_that_never_passes_is_given_up() {
     let engine = Engine::start().await;
     let proxy = Proxy::slow(engine.port(), 2000).await;
@@ -248,7 +248,7 @@ async fn an_event_that_never_passes_is_given_up() {
 
 /// The user of the guide for production can do everything. One who may not do something is refused at the start.
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn the_user_of_the_guide_may_do_what_the_store_needs() {
     const GUIDE: &str = include_str!("../../../../docs/guide/production.md");
     let engine = Engine::start().await;
@@ -284,7 +284,7 @@ async fn the_user_of_the_guide_may_do_what_the_store_needs() {
 
 /// A command that the user may not run says nothing of the engine.
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn a_right_that_is_taken_away_does_not_stop_what_is_allowed() {
     let engine = Engine::start().await;
     engine.run("ACL SETUSER node on >first allkeys allchannels allcommands").await;
@@ -302,7 +302,7 @@ async fn a_right_that_is_taken_away_does_not_stop_what_is_allowed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn a_connection_that_leads_nowhere_is_replaced() {
     let engine = Engine::start().await;
     let proxy = Proxy::to(engine.port()).await;

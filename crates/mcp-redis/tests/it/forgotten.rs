@@ -27,7 +27,7 @@ async fn check_forgotten(engine: &Engine, store: &RedisStore, session: SessionId
 
 /// It is full when the first stream of a group is listed.
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn by_an_engine_that_was_full() {
     let engine = Engine::start().await;
     let (store, session) = (engine.store().await, session());
@@ -42,7 +42,7 @@ async fn by_an_engine_that_was_full() {
 
 /// It was away for longer than it has the list.
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn by_an_engine_that_was_away() {
     let engine = Engine::start().await;
     let config = engine.config().stream_time(TIME).timeout(Duration::from_millis(100));
@@ -58,7 +58,7 @@ async fn by_an_engine_that_was_away() {
 
 /// This node stores results until it hears that another has forgotten the session.
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn by_a_node_that_hears_of_it_late() {
     let engine = Engine::start().await;
     let (store, other, session) = (engine.store().await, engine.store().await, session());
@@ -73,7 +73,7 @@ async fn by_a_node_that_hears_of_it_late() {
 
 /// Nodes take numbers in blocks, and use few of them.
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn whose_streams_have_numbers_far_apart() {
     let engine = Engine::start().await;
     let (store, session) = (engine.store().await, session());
@@ -85,7 +85,7 @@ async fn whose_streams_have_numbers_far_apart() {
 
 /// Its end is later than the list was made.
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn whose_stream_has_run_for_long() {
     let engine = Engine::start().await;
     let store = RedisStore::connect(engine.config().stream_time(TIME)).await.unwrap();

@@ -24,7 +24,7 @@ pub(crate) async fn check(store: &RedisStore, other: &RedisStore) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn a_lease_ends_when_it_is_released_or_dropped() {
     let engine = Engine::start().await;
     check(&engine.store().await, &engine.store().await).await;
@@ -32,7 +32,7 @@ async fn a_lease_ends_when_it_is_released_or_dropped() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn a_lease_is_renewed() {
     let engine = Engine::start().await;
     let store = RedisStore::connect(engine.config().lease(Duration::from_millis(900))).await.unwrap();
@@ -43,7 +43,7 @@ async fn a_lease_is_renewed() {
 
 /// The pause is longer than the lease: the node counts itself as dead before anybody else can.
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn a_lease_is_lost_while_the_engine_does_not_answer() {
     let engine = Engine::start().await;
     let store = RedisStore::connect(engine.config().lease(Duration::from_millis(900))).await.unwrap();
@@ -55,7 +55,7 @@ async fn a_lease_is_lost_while_the_engine_does_not_answer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn a_lease_that_the_engine_has_forgotten_is_lost() {
     let engine = Engine::start().await;
     let store = RedisStore::connect(engine.config().lease(Duration::from_millis(900))).await.unwrap();
@@ -66,7 +66,7 @@ async fn a_lease_that_the_engine_has_forgotten_is_lost() {
 
 /// Whoever reaches the engine first after it was away finds no lease but its own. The others live nevertheless.
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn nobody_is_dead_because_the_engine_was_away() {
     const LEASE: Duration = Duration::from_secs(2);
     let mut engine = Engine::start().await;

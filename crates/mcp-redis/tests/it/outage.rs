@@ -25,7 +25,7 @@ fn is_away<T>(result: &Result<T, StoreError>) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn what_is_acknowledged_survives_the_engine_and_the_rest_follows_in_order() {
     let mut engine = Engine::start().await;
     let (store, other) = (store(&engine).await, store(&engine).await);
@@ -64,7 +64,7 @@ async fn what_is_acknowledged_survives_the_engine_and_the_rest_follows_in_order(
 /// What waits here is written once the engine is back. A client that resumes its stream then, before that is done, must not get what
 /// follows without it.
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn a_replay_has_what_was_appended_while_the_engine_was_away() {
     let mut engine = Engine::start().await;
     let store = store(&engine).await;
@@ -91,7 +91,7 @@ async fn a_replay_has_what_was_appended_while_the_engine_was_away() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn the_circuit_opens_and_closes() {
     let mut engine = Engine::start().await;
     let store = store(&engine).await;
@@ -114,7 +114,7 @@ async fn the_circuit_opens_and_closes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn an_engine_that_stands_still_holds_nobody_up() {
     let engine = Engine::start().await;
     let store = store(&engine).await;
@@ -137,7 +137,7 @@ async fn an_engine_that_stands_still_holds_nobody_up() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn a_stream_that_finds_no_room_is_not_stored_in_part() {
     let mut engine = Engine::start().await;
     let store = RedisStore::connect(engine.config().timeout(TIMEOUT).queue_bytes(20_000)).await.unwrap();
@@ -158,7 +158,7 @@ async fn a_stream_that_finds_no_room_is_not_stored_in_part() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn an_engine_that_evicts_is_refused() {
     let engine = Engine::with(&["--maxmemory-policy", "allkeys-lru"]).await;
     let refused = RedisStore::connect(engine.config()).await.unwrap_err();
@@ -168,7 +168,7 @@ async fn an_engine_that_evicts_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn an_engine_without_memory_says_so() {
     let engine = Engine::with(&["--maxmemory", "4mb", "--save", ""]).await;
     let store = engine.store().await;
@@ -194,7 +194,7 @@ async fn an_engine_without_memory_says_so() {
 
 /// The runtime in which the store was opened has ended, and with it what writes events.
 #[test]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 fn nobody_waits_for_a_store_whose_runtime_has_gone() {
     let (own, other) = (tokio::runtime::Runtime::new().unwrap(), tokio::runtime::Runtime::new().unwrap());
     let (engine, store) = own.block_on(async {

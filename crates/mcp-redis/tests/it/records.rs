@@ -50,7 +50,7 @@ pub(crate) async fn check(store: &RedisStore, other: &RedisStore) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn a_record_is_the_same_at_every_node() {
     let engine = Engine::start().await;
     check(&engine.store().await, &engine.store().await).await;
@@ -58,7 +58,7 @@ async fn a_record_is_the_same_at_every_node() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn a_caller_has_a_bounded_number_of_sessions() {
     let engine = Engine::start().await;
     let config = || engine.config().owner_sessions(3);
@@ -106,7 +106,7 @@ async fn a_caller_has_a_bounded_number_of_sessions() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn a_record_expires_unless_it_is_used() {
     let engine = Engine::start().await;
     let store = engine.store().await;

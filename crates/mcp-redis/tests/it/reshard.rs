@@ -58,7 +58,7 @@ async fn move_slot(cluster: &Cluster, slot: usize, meanwhile: impl AsyncFnOnce()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn a_session_whose_slot_moves_loses_nothing() {
     let cluster = Cluster::start().await;
     let (store, other) = (cluster.store().await, cluster.store().await);
@@ -115,7 +115,7 @@ async fn check_goes_on(other: &RedisStore, subscription: &mut Subscription) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn a_bus_whose_slot_moves_goes_on() {
     let cluster = Cluster::start().await;
     let (store, other) = (cluster.store().await, cluster.store().await);
@@ -125,7 +125,7 @@ async fn a_bus_whose_slot_moves_goes_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn a_bus_whose_master_ends_goes_on_when_it_is_back() {
     let mut cluster = Cluster::start().await;
     let (store, other) = (cluster.store().await, cluster.store().await);
@@ -139,7 +139,7 @@ async fn a_bus_whose_master_ends_goes_on_when_it_is_back() {
 
 /// A connection to one master leads nowhere, without a word of it to either side, as where a machine in between forgets it.
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn a_connection_to_a_master_that_leads_nowhere_is_replaced() {
     let cluster = Cluster::start().await;
     let mut proxies = Vec::new();

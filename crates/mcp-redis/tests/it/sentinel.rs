@@ -32,7 +32,7 @@ async fn sentinel(master: &Engine, replica: &Engine) -> Engine {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn nodes_follow_the_master() {
     let mut master = Engine::start().await;
     let replica = Engine::start().await;

@@ -81,7 +81,7 @@ impl Client {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn a_task_of_one_server_is_answered_and_cancelled_at_another() {
     let engine = Engine::start().await;
     let store =

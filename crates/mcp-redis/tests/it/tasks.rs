@@ -82,7 +82,7 @@ pub(crate) async fn check(store: &RedisStore, other: &RedisStore) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn tasks_are_listed_in_their_order() {
     let engine = Engine::start().await;
     check(&engine.store().await, &engine.store().await).await;
@@ -90,7 +90,7 @@ async fn tasks_are_listed_in_their_order() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn a_task_expires_and_leaves_the_lists() {
     let engine = Engine::start().await;
     let store = engine.store().await;
@@ -122,7 +122,7 @@ async fn a_task_expires_and_leaves_the_lists() {
 
 /// Only a client of a revision with `tasks/list` makes a node read an owner's list.
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn the_list_of_an_owner_does_not_grow_with_tasks_that_have_expired() {
     let engine = Engine::start().await;
     let store = engine.store().await;

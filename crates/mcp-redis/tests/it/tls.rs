@@ -58,7 +58,7 @@ fn is_refused(result: &Result<RedisStore, ConnectError>) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn an_engine_is_known_by_its_certificate() {
     let [own, other] = ["127.0.0.1", "127.0.0.1"].map(Certificate::named);
     let (mut engine, port, _files) = engine(&own, &other, &["--tls-auth-clients", "no"]).await;
@@ -85,7 +85,7 @@ async fn an_engine_is_known_by_its_certificate() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs redis-server: cargo xtask ci test"]
+#[ignore = "needs redis-server: cargo xtask ci redis-tests"]
 async fn an_engine_knows_its_clients_by_theirs() {
     let [own, client, other] = ["127.0.0.1", "client", "other"].map(Certificate::named);
     let (_engine, port, _files) = engine(&own, &client, &["--tls-auth-clients", "yes"]).await;
