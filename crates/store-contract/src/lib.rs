@@ -68,12 +68,12 @@ pub type Test = for<'a> fn(&'a dyn Fixture) -> BoxFuture<'a, ()>;
 /// Defines a `#[test]` for each test, which calls a function with a [`Test`]. That function makes a [`Fixture`] of an empty store
 /// and runs the test on it.
 ///
-/// Attributes before the function's path apply to each test. A store of an engine that a machine may lack has its tests ignored:
+/// Attributes before the function's path apply to each test. A store of one system's files has its tests on that system only:
 ///
 /// ```
 /// # fn run(_: agentwire_store_contract::Test) {}
 /// agentwire_store_contract::contract_tests! {
-///     #[ignore = "needs an engine"]
+///     #[cfg(unix)]
 ///     run
 /// }
 /// ```

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 
-use super::tests::{self, TestRun};
+use super::test_programs::{self, TestRun};
 use super::timings::Stopwatch;
 use super::world;
 use crate::redis;
@@ -31,5 +31,5 @@ pub(super) fn run(root: &Path, engine: Option<&Path>, watch: &mut Stopwatch) -> 
         let program = program.with_context(|| format!("cargo has built no tests `{name}`"))?;
         Ok(TestRun { program, arguments, variable: Some((ENGINE, engine)) })
     });
-    tests::run(runs.collect::<Result<_>>()?)
+    test_programs::run(runs.collect::<Result<_>>()?)
 }

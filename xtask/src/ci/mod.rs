@@ -12,7 +12,7 @@ mod fresh;
 mod packages;
 mod run;
 mod steps;
-mod tests;
+mod test_programs;
 mod timings;
 mod valkey;
 mod world;
@@ -32,7 +32,7 @@ cargo xtask ci [--weekly] [--fresh] [--timings FILE] [--list] [STEP]...
                    registry settings are kept
   --timings FILE   afterwards compare the seconds of each step with those in FILE, and fail if a step got 20 % slower. Without
                    such a file, write it. The seconds of every run are in `target/ci/timings.json`
-  --list           print the names of all steps, each on a line, and when each runs
+  --list           print the name of each step on a line, when it runs, and why not for every change
 
 Steps that mostly wait run side by side, each with its output in `target/ci/STEP.log`.";
 
@@ -50,7 +50,7 @@ struct Options {
 pub(crate) fn run(root: &Path, arguments: lexopt::Parser) -> Result<()> {
     let options = parse(arguments)?;
     if options.list {
-        STEPS.iter().for_each(|step| println!("{:<18} {}", step.name, step.when.name()));
+        STEPS.iter().for_each(|step| println!("{:<18} {}", step.name, step.when));
         return Ok(());
     }
     let steps = options.steps()?;

@@ -10,8 +10,9 @@ use std::time::Instant;
 use anyhow::{Context as _, Result, anyhow};
 
 use super::steps::{Step, Work};
+use super::test_programs::TestRun;
 use super::timings::{Seconds, Stopwatch, Timings};
-use super::{engines, features, first_build, packages, tests, valkey, world};
+use super::{engines, features, first_build, packages, test_programs, valkey, world};
 use crate::{cargo, process, redis};
 
 /// How a step has ended, unless it has failed.
@@ -143,7 +144,7 @@ fn work(root: &Path, work: &Work, watch: &mut Stopwatch) -> Result<Outcome> {
         }
         Work::Test => {
             let programs = watch.compile(|| world::build(root))?;
-            tests::run(programs.iter().map(tests::TestRun::of).collect())?;
+            test_programs::run(programs.iter().map(TestRun::of).collect())?;
         }
         Work::Features => watch.compile(|| features::check(root))?,
         Work::FeatureLints => watch.compile(|| features::lint(root))?,

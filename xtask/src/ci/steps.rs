@@ -1,5 +1,7 @@
 //! The steps, as data.
 
+use std::fmt;
+
 /// A check.
 #[derive(Debug)]
 pub(super) struct Step {
@@ -22,9 +24,14 @@ impl When {
     pub(super) fn is_weekly(self) -> bool {
         matches!(self, Self::Weekly(_))
     }
+}
 
-    pub(super) fn name(self) -> &'static str {
-        if self.is_weekly() { "weekly" } else { "every change" }
+impl fmt::Display for When {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Change => f.write_str("every change"),
+            Self::Weekly(why) => write!(f, "weekly: {why}"),
+        }
     }
 }
 

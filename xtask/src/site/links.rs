@@ -5,9 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::{Result, bail};
 
 use super::markdown::{headings, replace_destinations};
-
-/// The pages by their paths in the site's source.
-pub(super) type Texts = BTreeMap<String, String>;
+use super::stage::{Texts, join};
 
 /// Checks that each link with a fragment leads to a heading. That each file exists was checked when the pages were staged.
 /// Returns the number of such links.
@@ -24,7 +22,7 @@ pub(super) fn check(texts: &Texts) -> Result<usize> {
             let Some((path, fragment)) = link.split_once('#').filter(|_| !link.contains("://")) else {
                 return Ok(None);
             };
-            let target = if path.is_empty() { page.clone() } else { super::stage::join(page, path) };
+            let target = if path.is_empty() { page.clone() } else { join(page, path) };
             // A fragment of a file that is no page is a line of code.
             if let Some(ids) = ids.get(target.as_str()) {
                 count += 1;

@@ -10,7 +10,6 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-use super::links::Texts;
 use super::markdown::replace_destinations;
 use super::repository::Repository;
 
@@ -25,6 +24,9 @@ const COPIED: [&str; 3] = [".json", ".png", ".svg"];
 
 /// The pages of the site: the path of each in the repository, and in the site's source.
 type Pages = BTreeMap<String, String>;
+
+/// The texts of pages, by their paths in the site's source.
+pub(super) type Texts = BTreeMap<String, String>;
 
 /// Writes the source of the site into a folder, and returns its pages by their paths in that source.
 pub(super) fn pages(repository: &Repository, book: &Path) -> Result<Texts> {

@@ -127,7 +127,7 @@ fn sums(output: &str) -> Option<Sums> {
 }
 
 #[cfg(test)]
-mod unit_tests {
+mod tests {
     use super::*;
 
     #[test]
