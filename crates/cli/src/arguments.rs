@@ -1,23 +1,19 @@
 //! The command line.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::agents::Agents;
 use crate::chat::options::ChatOptions;
-use crate::check::{Check, StandIn};
 use crate::config::ConfigArguments;
 use crate::headers::Secret;
-use crate::manual::{Completions, Man};
 use crate::mcp::arguments::{Call, Complete, Prompt, Read, Request, ServerOnly, Tools};
 use crate::server::Server;
-use crate::telemetry::CollectorUrl;
 use crate::terminal::Format;
-use crate::values::{NamedTarget, NamedValue, address, command, directory, json_pointer, seconds};
+use crate::values::{NamedTarget, NamedValue, command, directory, seconds};
+use crate::{agents, check, features, manual, recording, telemetry};
 
 /// Talks ACP and MCP: chats with agents, serves and calls tools.
 ///
@@ -27,7 +23,7 @@ use crate::values::{NamedTarget, NamedValue, address, command, directory, json_p
 ///
 /// An option wins over an environment variable, and that over the configuration file.
 #[derive(Debug, Parser)]
-#[command(name = "agentwire", version, next_help_heading = "Options of every command")]
+#[command(name = "agentwire", version, after_help = features::help(), next_help_heading = "Options of every command")]
 pub(crate) struct Arguments {
     /// Print one JSON object a line, for programs.
     #[arg(long, global = true)]
@@ -36,37 +32,11 @@ pub(crate) struct Arguments {
     #[arg(long, short, global = true)]
     pub(crate) verbose: bool,
     #[command(flatten)]
-    pub(crate) recording: Recording,
+    pub(crate) recording: recording::Options,
     #[command(flatten)]
-    pub(crate) telemetry: TelemetryOptions,
+    pub(crate) telemetry: telemetry::Options,
     #[command(subcommand)]
     pub(crate) command: Command,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Recording {
-    /// Record the messages that pass in a file, without secrets: those of chat, agent, server, record and the commands that talk
-    /// to an MCP server
-    #[arg(long, global = true, value_name = "FILE")]
-    pub(crate) record: Option<PathBuf>,
-    /// Write each message to a file as it passes, in place of --record: a line of JSON with the time and the direction, without
-    /// secrets
-    #[arg(long, global = true, value_name = "FILE", conflicts_with = "record")]
-    pub(crate) trace: Option<PathBuf>,
-    /// Mask what a regular expression matches, or its first group, in the recording as well; may be given again
-    #[arg(long = "mask", global = true, value_name = "REGEX")]
-    pub(crate) masks: Vec<String>,
-    /// Record secrets as they are
-    #[arg(long, global = true, conflicts_with = "masks")]
-    pub(crate) no_mask: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct TelemetryOptions {
-    /// Send spans and metrics of the connections to an OpenTelemetry collector, by OTLP over HTTP, and name it to the agent or
-    /// server that is started [default: $OTEL_EXPORTER_OTLP_ENDPOINT, else none is sent]
-    #[arg(long, global = true, value_name = "URL")]
-    pub(crate) otlp: Option<CollectorUrl>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -75,8 +45,8 @@ pub(crate) enum Command {
     ///
     /// With PROMPT, or when stdin is no terminal, runs one turn. ^C cancels the turn.
     Chat(Chat),
-    /// Find, install, update and remove agents of the ACP registry.
-    Agents(Agents),
+    #[command(flatten)]
+    Agents(agents::Commands),
     /// Serve an ACP agent on stdin and stdout.
     Agent(Agent),
     /// Serve an MCP server with tools to try clients with.
@@ -115,32 +85,15 @@ pub(crate) enum Command {
     Login(Login),
     /// Forget the token of an MCP server, and revoke it.
     Logout(Logout),
-    /// Judge a program that speaks ACP or MCP against what the specifications demand.
-    ///
-    /// Without a subject, judges this program. Exits with 1 if a requirement of the chosen level is broken.
-    Check(Check),
-    /// Pass bytes on between a client under test and `check`.
-    #[command(hide = true)]
-    StandIn(StandIn),
+    #[command(flatten)]
+    Check(check::Commands),
     /// Check or repair the stored sessions of our own agent.
     #[command(subcommand)]
     Sessions(Sessions),
-    /// Stand between a client and a program or a server, and record what passes.
-    ///
-    /// Passes on every byte of stdin, stdout and stderr, and ends with the program's exit code. With --http, it is a reverse
-    /// proxy for an MCP server at a URL. The recording is in the file of --record, else in agentwire-SECONDS.jsonl in the current
-    /// folder.
-    Record(Record),
-    /// Play one side of a recording against the other side, and print what differs.
-    ///
-    /// Exit codes: 0 nothing differs, 1 something differs.
-    Replay(Replay),
-    /// Shrink a recording whose replay differs, as long as the first difference stays the same.
-    Reduce(Reduce),
-    /// Print the completions of a shell, for its folder of completions.
-    Completions(Completions),
-    /// Print the manual page of this program, or write those of all commands to a folder.
-    Man(Man),
+    #[command(flatten)]
+    Recordings(recording::Commands),
+    #[command(flatten)]
+    Manual(manual::Commands),
 }
 
 impl Command {
@@ -150,88 +103,12 @@ impl Command {
         match self {
             Self::Agent(_) => Some("agent"),
             Self::Server(_) => Some("server"),
-            Self::StandIn(_) => Some("stand-in"),
-            Self::Record(_) => Some("record"),
-            Self::Completions(_) => Some("completions"),
-            Self::Man(_) => Some("man"),
+            Self::Check(command) => command.without_json(),
+            Self::Recordings(command) => command.without_json(),
+            Self::Manual(command) => command.without_json(),
             _ => None,
         }
     }
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Record {
-    /// Listen at HOST:PORT, for a server at a URL; port 0 is any that is free
-    #[arg(long, value_name = "ADDR", value_parser = address)]
-    pub(crate) http: Option<String>,
-    /// The program and its arguments, or a URL with --http
-    #[arg(last = true, required = true, value_name = "CMD")]
-    pub(crate) target: Vec<OsString>,
-}
-
-#[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("other").multiple(false))]
-pub(crate) struct Replay {
-    /// The recording
-    pub(crate) file: PathBuf,
-    /// The side to play [default: client against CMD or a URL, else the agent or server]
-    #[arg(long = "as", value_enum, value_name = "SIDE")]
-    pub(crate) side: Option<PlayedSide>,
-    /// Keep the recorded pauses
-    #[arg(long)]
-    pub(crate) realtime: bool,
-    /// The URL of the server to play the client against
-    #[arg(long, value_name = "URL", group = "other")]
-    pub(crate) url: Option<String>,
-    /// A header to send to the URL with every request; may be given again. Other users of this machine can read it
-    #[arg(long = "header", value_name = "NAME: VALUE", requires = "url")]
-    pub(crate) headers: Vec<Secret>,
-    /// Play the server at HOST:PORT, over Streamable HTTP at /mcp and HTTP+SSE at /sse
-    #[arg(long, value_name = "ADDR", value_parser = address, group = "other")]
-    pub(crate) http: Option<String>,
-    #[command(flatten)]
-    pub(crate) comparison: Comparison,
-    /// The program to play the client against, and its arguments [default: the side speaks on stdin and stdout]
-    #[arg(last = true, value_name = "CMD", group = "other")]
-    pub(crate) command: Vec<OsString>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Comparison {
-    /// A JSON Pointer from the message on, whose value is not compared; * is any one step, ** any number; may be given again
-    #[arg(long = "ignore", value_name = "POINTER", value_parser = json_pointer)]
-    pub(crate) ignored: Vec<String>,
-    /// How many seconds the other side may be silent while it is waited for
-    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
-    pub(crate) timeout: Duration,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Reduce {
-    /// The recording
-    pub(crate) file: PathBuf,
-    /// The file for the smaller recording [default: stdout]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) out: Option<PathBuf>,
-    /// How often the recording may be played
-    #[arg(long, value_name = "COUNT", default_value_t = 500)]
-    pub(crate) runs: usize,
-    #[command(flatten)]
-    pub(crate) comparison: Comparison,
-    /// The program to play the client against, and its arguments
-    #[arg(last = true, required = true, value_name = "CMD")]
-    pub(crate) command: Vec<OsString>,
-}
-
-/// The side of a recording that is played.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum PlayedSide {
-    /// The client.
-    Client,
-    /// The agent of ACP.
-    Agent,
-    /// The server of MCP.
-    Server,
 }
 
 #[derive(Debug, Subcommand)]
@@ -377,6 +254,25 @@ impl Command {
             Self::Chat(chat) => json || chat.chat_options.format == Some(Format::Json),
             _ => json && self.without_json().is_none(),
         }
+    }
+
+    /// The name of a command that has connections of MCP or ACP.
+    pub(crate) fn connecting(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::Chat(_) => "chat",
+            Self::Agent(_) => "agent",
+            Self::Server(_) => "server",
+            Self::Tools(_) => "tools",
+            Self::Call(_) => "call",
+            Self::Inspect(_) => "inspect",
+            Self::Resources(_) => "resources",
+            Self::Read(_) => "read",
+            Self::Prompts(_) => "prompts",
+            Self::Prompt(_) => "prompt",
+            Self::Complete(_) => "complete",
+            Self::Request(_) => "request",
+            _ => return None,
+        })
     }
 
     /// Finds out where the server is, of a command that connects to one.

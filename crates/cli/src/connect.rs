@@ -8,7 +8,6 @@ use std::time::Duration;
 use agentwire_mcp_client::schema::{Implementation, Root};
 use agentwire_mcp_client::{BoxError, Client, RemoteServer, Warning};
 use agentwire_mcp_hub::{ConnectOptions, CustomTarget, HttpTarget, Target, connect_to};
-use agentwire_recording::{Recorder, Side, TransportKind, record_transport};
 use agentwire_transport_stdio::{Child, Command};
 use anyhow::Result;
 use http::header::AUTHORIZATION;
@@ -20,7 +19,7 @@ use crate::headers::add_headers;
 use crate::login::{authorization, is_person_there, with_tokens};
 use crate::mcp::arguments::Connect;
 use crate::questions::{self, Deadline, PersonTime, Questions, Responder};
-use crate::recording::RecordingClient;
+use crate::recording::{Recorder, record_kind, recorded_client, recorded_transport};
 use crate::server_stderr::ServerStderr;
 use crate::server_target::target_of;
 use crate::signals::Signals;
@@ -86,8 +85,9 @@ pub(crate) async fn with_questions<R>(
             options = add_tokens(options, target, is_person_there(json), &person, notes, recorder.clone()) => options?,
             interrupted = first.interrupted() => return Err(interrupted.into()),
         },
-        Target::Http(_) => options
-            .wrap_http(move |_, client| Ok::<_, Infallible>(RecordingClient::new(client, recorder.clone()))),
+        Target::Http(_) => {
+            options.wrap_http(move |_, client| Ok::<_, Infallible>(recorded_client(client, recorder.clone())))
+        }
         _ => options,
     };
     let client = match observer {
@@ -152,13 +152,6 @@ fn client(timeout: Duration, notes: &Notes, text_lines: TextLines) -> Client {
         })
 }
 
-/// Names the transport in the recording: the command line may have a name, which says nothing of it.
-fn record_kind(target: &Target, recorder: Option<&Recorder>) {
-    if let (Target::Http(_), Some(recorder)) = (target, recorder) {
-        recorder.set_transport(TransportKind::Http);
-    }
-}
-
 /// The folders of `--root`, for a server that asks for them.
 fn roots(folders: &[PathBuf]) -> Result<Vec<Root>> {
     folders.iter().map(|folder| Ok(Root::at(folder.canonicalize()?))).collect()
@@ -169,7 +162,7 @@ fn program_target(command: Command, stderr: ServerStderr, recorder: Option<Recor
     let name = format!("{command:?}");
     let open = move || {
         let child = Child::spawn(command.clone().stderr(stderr.of_next()))?;
-        Ok(record_transport(child, recorder.clone(), Side::Client))
+        Ok(recorded_transport(child, recorder.clone()))
     };
     CustomTarget::new(name, open).into()
 }
@@ -188,9 +181,8 @@ async fn add_tokens(
     recorder: Option<Recorder>,
 ) -> Result<ConnectOptions> {
     let Some(authorization) = authorization(is_there.then_some(person), notes) else {
-        return Ok(options.wrap_http(move |_, client| {
-            Ok::<_, Infallible>(RecordingClient::new(client, recorder.clone()))
-        }));
+        return Ok(options
+            .wrap_http(move |_, client| Ok::<_, Infallible>(recorded_client(client, recorder.clone()))));
     };
     if is_there {
         authorization.ensure(target.url()).await?;

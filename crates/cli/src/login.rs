@@ -13,7 +13,6 @@ use agentwire_mcp_auth::client::{
 };
 use agentwire_mcp_auth::store::FileStore;
 use agentwire_mcp_hub::{ConnectOptions, Target};
-use agentwire_recording::Recorder;
 use agentwire_transport_http::client::{Hyper, shown_url};
 use anyhow::{Context as _, Result};
 use futures_util::FutureExt as _;
@@ -24,7 +23,7 @@ use crate::arguments::{Login, Logout};
 use crate::failure::{Usage, sentence};
 use crate::output::print_json;
 use crate::questions::PersonTime;
-use crate::recording::RecordingClient;
+use crate::recording::{Recorder, recorded_client};
 use crate::text::{self, Notes};
 use crate::values::NamedValue;
 
@@ -144,7 +143,7 @@ pub(crate) fn with_tokens(
     recorder: Option<Recorder>,
 ) -> ConnectOptions {
     options.wrap_http(move |target, client| {
-        authorization.wrap(target.url(), RecordingClient::new(client, recorder.clone()))
+        authorization.wrap(target.url(), recorded_client(client, recorder.clone()))
     })
 }
 

@@ -4,11 +4,10 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use agentwire_recording::Recorder;
 use agentwire_sync::Mutex;
 use agentwire_transport_stdio::Stderr;
 
-use crate::recording::record_stderr;
+use crate::recording::{Recorder, record_stderr};
 use crate::text::Notes;
 
 /// How many lines of the first process are compared with those of the next.

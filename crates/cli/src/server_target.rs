@@ -63,15 +63,6 @@ fn with_surroundings(command: Command, Connect { environment, cwd, .. }: &Connec
     command.envs(environment.iter().map(|variable| (&*variable.name, &*variable.value)))
 }
 
-/// Whether the command line has a URL for the server.
-pub(crate) fn is_http(connect: &Connect) -> bool {
-    match &connect.place {
-        Place::Text(text) => is_url(text.trim()),
-        Place::Command(words) => words.first().and_then(|word| word.to_str()).is_some_and(is_url),
-        Place::Target(target) => matches!(**target, Target::Http(_)),
-    }
-}
-
 /// How the connection to a server goes, for people.
 pub(crate) fn transport(target: &Target) -> String {
     match target {

@@ -50,11 +50,6 @@ impl Signals {
         self
     }
 
-    /// Completes at the next signal.
-    pub(crate) async fn next(&mut self) {
-        self.interrupted().await;
-    }
-
     /// Completes at the next signal, with the error for a command that it ends.
     pub(crate) async fn interrupted(&mut self) -> Interrupted {
         use rustix::process::Signal;

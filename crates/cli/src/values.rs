@@ -83,11 +83,6 @@ pub(crate) fn address(text: &str) -> Result<String, String> {
     }
 }
 
-/// Checks a JSON Pointer.
-pub(crate) fn json_pointer(text: &str) -> Result<String, String> {
-    if text.starts_with('/') { Ok(text.to_owned()) } else { Err("a JSON Pointer begins with /".into()) }
-}
-
 pub(crate) fn directory(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     if path.is_dir() { Ok(path) } else { Err("there is no such directory".into()) }

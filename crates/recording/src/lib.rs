@@ -47,7 +47,6 @@
 // circle: http/proxy.rs, http/proxy_body.rs: the proxy gives each response a body, which knows its exchange.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod date;
 mod event;
 mod file;
 #[cfg(feature = "http")]
@@ -68,7 +67,6 @@ mod tap;
 mod trace;
 mod writer;
 
-pub use date::rfc3339;
 pub use event::{Event, EventKind, Exit, FORMAT, Header, HttpHead, Line, Protocol, Side, TransportKind};
 pub use file::write_private;
 pub use line_tap::LineTap;

@@ -6,11 +6,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use agentwire_jsonrpc::DEFAULT_LINE_LIMIT;
+use humantime::format_rfc3339_millis;
 
-use crate::date::rfc3339;
 use crate::event::{EVENT_LIMIT, Event, EventKind, Header, Protocol, Side, TransportKind};
 use crate::file::create_private;
 use crate::line_buffer::{Budget, LineBuffer};
@@ -139,7 +139,7 @@ impl RecorderConfig {
         let clock = match self.clock {
             Some(clock) => clock,
             None => {
-                header.started = Some(rfc3339(SystemTime::now()));
+                header.started = Some(format_rfc3339_millis(SystemTime::now().max(UNIX_EPOCH)).to_string());
                 let start = Instant::now();
                 Box::new(move || start.elapsed())
             }

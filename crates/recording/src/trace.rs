@@ -1,8 +1,9 @@
 //! The lines of a trace: events with the time of day, and the direction that they have for the program that writes it.
 
-use std::time::SystemTime;
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::date::rfc3339;
+use humantime::format_rfc3339_millis;
+
 use crate::event::{Event, Side};
 
 /// Where the members of the event begin in a line of a trace.
@@ -19,7 +20,7 @@ pub(crate) struct Trace {
 impl Trace {
     /// The line of an event, whose line in a recording is `recorded`.
     pub(crate) fn line(&self, event: &Event, recorded: &str) -> String {
-        let time = rfc3339(self.start + event.at.unwrap_or_default());
+        let time = format_rfc3339_millis(self.start.max(UNIX_EPOCH) + event.at.unwrap_or_default());
         let is_ours = event.from.is_client() == self.us.is_client();
         let direction = if is_ours { "sent" } else { "received" };
         let members = recorded.strip_prefix('{').unwrap_or(recorded);

@@ -11,14 +11,12 @@ use std::io::{self, IsTerminal as _};
 use agentwire_acp_sessions::hub::{ConnectOptions, HubConfig, Memory};
 use agentwire_acp_sessions::schema::{Implementation, PromptCapabilities};
 use agentwire_acp_sessions::{FileStore, SessionAgent, Turn, Warning, agent};
-use agentwire_otel::Counts;
-use agentwire_recording::Recorder;
 use anyhow::Result;
 
 use self::turn::{DemoTurn, ReportedFailures};
 use crate::arguments::Agent;
 use crate::login::{authorization, with_tokens};
-use crate::recording::recorded_stdio;
+use crate::recording::{Recorder, recorded_stdio};
 use crate::telemetry::Telemetry;
 use crate::text::Notes;
 
@@ -51,8 +49,7 @@ pub(crate) async fn run(
         Some(timeout) => hub.connect_limit(timeout).timeout(timeout),
         None => hub,
     };
-    let restarted = hub.clone();
-    telemetry.watch("mcp_hub", move || Counts::new().child_restarts(restarted.restart_count()));
+    telemetry.watch_hub(hub.clone());
     let reported = ReportedFailures::default();
     let demo = agent(async |turn: Turn| DemoTurn::new(&turn, &reported).run().await)
         .info(Implementation::new("agentwire", env!("CARGO_PKG_VERSION")))

@@ -5,6 +5,12 @@ use std::path::PathBuf;
 use agentwire_agent_registry::Kind;
 use clap::{Args, Subcommand, ValueEnum};
 
+#[derive(Debug, Subcommand)]
+pub(crate) enum Commands {
+    /// Find, install, update and remove agents of the ACP registry.
+    Agents(Agents),
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Agents {
     #[command(flatten)]

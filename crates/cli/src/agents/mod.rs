@@ -9,17 +9,18 @@ mod list;
 mod places;
 mod update;
 
+pub(crate) use agentwire_agent_registry::FolderGuard;
 use anyhow::Result;
 
-pub(crate) use self::arguments::Agents;
-use self::arguments::AgentsCommand;
+pub(crate) use self::arguments::Commands;
+use self::arguments::{Agents, AgentsCommand};
 pub(crate) use self::find::find;
 use self::install::Context;
 use crate::signals::Signals;
 use crate::text::Notes;
 
 /// Runs a command on agents. A signal ends it with all programs that it has started.
-pub(crate) async fn run(arguments: Agents, json: bool, notes: &Notes) -> Result<()> {
+pub(crate) async fn run(Commands::Agents(arguments): Commands, json: bool, notes: &Notes) -> Result<()> {
     let mut signals = Signals::listen()?;
     tokio::select! {
         done = execute(arguments, json, notes) => done,

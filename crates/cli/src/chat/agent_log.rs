@@ -7,13 +7,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use agentwire_acp_client::{BoxError, CallError, Closed};
-use agentwire_recording::Recorder;
 use agentwire_sync::Mutex;
 use agentwire_transport::{Exited, TransportError};
 use agentwire_transport_stdio::Stderr;
 
 use crate::failure::Usage;
-use crate::recording::record_stderr;
+use crate::recording::{Recorder, record_stderr};
 use crate::terminal::View;
 
 /// How many of the lines that were shown last are kept. The transport keeps as many for its errors.

@@ -21,7 +21,7 @@ use super::prompt::{Prompt, PromptSupport};
 use super::time_limit::TimeLimit;
 use crate::failure::{Exit, Failure, Interrupted, OtherSide, RemoteError, sentence};
 use crate::signals::Signals;
-use crate::terminal::{Format, TerminalModes, User, View, is_dumb};
+use crate::terminal::{Format, TerminalModes, User, View};
 use crate::text::Notes;
 
 /// How long to wait for the rest of the output after a second ^C has ended a turn.
@@ -134,7 +134,7 @@ impl Console {
 
     /// Keeps keys out of the output, until the result is dropped. A terminal that edits lines itself shows them all the same.
     fn hide_keys(&self) -> Option<TerminalModes> {
-        (self.has_person && !is_dumb()).then(TerminalModes::without_echo)
+        (self.has_person && !self.user.reads_lines()).then(TerminalModes::without_echo)
     }
 
     /// Runs until the end, a signal, or an error of the output. Keys that are pressed meanwhile are not shown.

@@ -42,7 +42,8 @@ pub(super) enum EditOutcome {
 }
 
 impl Editor {
-    pub(super) fn new(completions: Completions) -> Self {
+    /// `None` in a build without the feature `editor`.
+    pub(super) fn open(completions: Completions) -> Option<Self> {
         let stop = Arc::<AtomicBool>::default();
         let menu = reedline::ColumnarMenu::default().with_name(MENU);
         let mut keys = default_emacs_keybindings();
@@ -61,7 +62,7 @@ impl Editor {
             .with_partial_completions(true)
             .with_menu(ReedlineMenu::EngineCompleter(Box::new(menu)))
             .with_edit_mode(Box::new(Emacs::new(keys)));
-        Self { reedline: Some(reedline), stop }
+        Some(Self { reedline: Some(reedline), stop })
     }
 
     /// Adds to the text of the next read what was typed before it. An Enter in it sends nothing.

@@ -16,6 +16,7 @@ use super::input::{PipedInput, PipedText};
 use super::prompt::Prompt;
 use super::session::{Session, TurnStopped};
 use crate::failure::Interrupted;
+use crate::features::missing;
 use crate::terminal::{Screen, is_dumb};
 
 /// Reads lines and runs turns until the person ends the conversation. `pending` is a prompt that is sent first.
@@ -27,7 +28,10 @@ pub(super) async fn run_interactive<A: AgentAdapter>(
     session.console.view.remark(hint)?;
     // The line editor needs a terminal at stdout.
     let can_edit = !session.console.view.is_json() && io::stdout().is_terminal() && !is_dumb();
-    let mut editor = can_edit.then(|| Editor::new(session.console.completions.clone()));
+    let mut editor = can_edit.then(|| session.console.completions.clone()).and_then(Editor::open);
+    if can_edit && editor.is_none() {
+        session.console.view.remark(&missing("editing of lines, with history and completion,", "editor"))?;
+    }
     if let Some(prompt) = pending {
         let outcome = session.send_prompt(prompt).await;
         report(session, outcome)?;

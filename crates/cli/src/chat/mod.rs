@@ -5,11 +5,13 @@ mod agent_log;
 mod agent_login;
 mod call_details;
 mod commands;
+#[cfg_attr(not(feature = "editor"), allow(dead_code, reason = "only the line editor completes"))]
 mod complete;
 mod console;
 mod continuation;
 mod display;
 mod draw;
+#[cfg_attr(not(feature = "editor"), path = "../absent/editor.rs")]
 mod editor;
 mod input;
 mod interactive;
@@ -42,8 +44,6 @@ use agentwire_acp_client::{
 };
 use agentwire_acp_schema::v1::{HttpHeader, McpServer};
 use agentwire_acp_toolkit::Toolkit;
-use agentwire_agent_registry::FolderGuard;
-use agentwire_recording::{Recorder, Side, record_transport};
 use agentwire_transport::Transport;
 use agentwire_transport_stdio::{Child, Command};
 use anyhow::{Context as _, Result};
@@ -61,6 +61,7 @@ use self::session::{Session, TurnStopped};
 use self::start::show_start;
 use self::throttle::Throttle;
 use self::time_limit::TimeLimit;
+use crate::agents::FolderGuard;
 use crate::arguments::{self, Protocol};
 use crate::command_line;
 use crate::config::Config;
@@ -70,6 +71,7 @@ use crate::failure::{
 use crate::login::authorization;
 use crate::output::print_json;
 use crate::questions::PersonTime;
+use crate::recording::{Recorder, recorded_transport};
 use crate::signals::Signals;
 use crate::telemetry::Telemetry;
 use crate::terminal::{Format, TerminalModes};
@@ -189,7 +191,7 @@ impl Chat<'_> {
     /// Connects until the conversation ends.
     async fn run(&mut self, command: &Command, recorder: Option<Recorder>) -> Result<(), BoxError> {
         loop {
-            let child = record_transport(Child::spawn(command.clone())?, recorder.clone(), Side::Client);
+            let child = recorded_transport(Child::spawn(command.clone())?, recorder.clone());
             let started = self.console.started.clone();
             let starting = show_start(self.console.view.clone(), command.clone(), started);
             let outcome = tokio::select! {

@@ -5,10 +5,28 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use agentwire_conformance::{Level, Revision, SubjectKind, Transport};
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 
 use crate::headers::HeaderArguments;
 use crate::values::seconds;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Commands {
+    /// Judge a program that speaks ACP or MCP against what the specifications demand.
+    ///
+    /// Without a subject, judges this program. Exits with 1 if a requirement of the chosen level is broken.
+    Check(Check),
+    /// Pass bytes on between a client under test and `check`.
+    #[command(hide = true)]
+    StandIn(StandIn),
+}
+
+impl Commands {
+    /// The name of a command to which `--json` means nothing.
+    pub(crate) fn without_json(&self) -> Option<&'static str> {
+        matches!(self, Self::StandIn(_)).then_some("stand-in")
+    }
+}
 
 #[derive(Debug, Args)]
 pub(crate) struct Check {

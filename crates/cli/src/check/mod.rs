@@ -18,7 +18,8 @@ use agentwire_transport_http::client::shown_url;
 use anyhow::{Context as _, Result};
 use http::Uri;
 
-pub(crate) use self::arguments::{Check, StandIn};
+pub(crate) use self::arguments::Commands;
+use self::arguments::{Check, StandIn};
 use self::progress::TerminalProgress;
 use crate::failure::{AlreadyPrinted, Usage};
 use crate::files::{ReadError, read_regular_text};
@@ -35,8 +36,15 @@ const FILE_LIMIT: u64 = 1 << 20;
 #[error("{0}")]
 struct Broken(String);
 
-/// Runs `check`.
-pub(crate) async fn run(check: Check, json: bool, verbose: bool) -> Result<()> {
+/// Runs `check`, or its hidden `stand-in`.
+pub(crate) async fn run(command: Commands, json: bool, verbose: bool) -> Result<()> {
+    match command {
+        Commands::Check(check) => check_programs(check, json, verbose).await,
+        Commands::StandIn(stand_in) => self::stand_in(stand_in).await,
+    }
+}
+
+async fn check_programs(check: Check, json: bool, verbose: bool) -> Result<()> {
     if check.coverage {
         return print_coverage(json);
     }
@@ -70,7 +78,7 @@ async fn judge(check: &Check, configs: &[Config], json: bool, verbose: bool) -> 
 }
 
 /// Runs the hidden `stand-in`, which a client under test starts as its server or agent.
-pub(crate) async fn stand_in(stand_in: StandIn) -> Result<()> {
+async fn stand_in(stand_in: StandIn) -> Result<()> {
     let StandIn { address, token, added: _ } = stand_in;
     Ok(run_stand_in(&address, &token).await?)
 }

@@ -2,8 +2,26 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use clap_complete::Shell;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Commands {
+    /// Print the completions of a shell, for its folder of completions.
+    Completions(Completions),
+    /// Print the manual page of this program, or write those of all commands to a folder.
+    Man(Man),
+}
+
+impl Commands {
+    /// The name of the command: neither prints JSON.
+    pub(crate) fn without_json(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::Completions(_) => "completions",
+            Self::Man(_) => "man",
+        })
+    }
+}
 
 #[derive(Debug, Args)]
 pub(crate) struct Completions {

@@ -10,20 +10,29 @@ use anyhow::Result;
 use clap::{Command, CommandFactory as _};
 use clap_mangen::Man as Page;
 
-pub(crate) use self::arguments::{Completions, Man};
+pub(crate) use self::arguments::Commands;
+use self::arguments::{Completions, Man};
 use crate::arguments::Arguments;
 use crate::failure::Usage;
 use crate::text::print_line;
 
+/// Runs `completions` or `man`.
+pub(crate) fn run(command: &Commands) -> Result<()> {
+    match command {
+        Commands::Completions(completions) => print_completions(completions),
+        Commands::Man(man) => write_pages(man),
+    }
+}
+
 /// Prints the completions of a shell.
-pub(crate) fn print_completions(Completions { shell }: &Completions) -> Result<()> {
+fn print_completions(Completions { shell }: &Completions) -> Result<()> {
     let mut script = Vec::new();
     clap_complete::generate(*shell, &mut command(), "agentwire", &mut script);
     print(&script)
 }
 
 /// Prints the page of the program, or writes those of all its commands and names them.
-pub(crate) fn write_pages(Man { folder }: &Man) -> Result<()> {
+fn write_pages(Man { folder }: &Man) -> Result<()> {
     // `help` has no page, so that no page names one.
     let mut program = command().disable_help_subcommand(true);
     program.build();

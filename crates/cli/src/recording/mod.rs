@@ -1,23 +1,36 @@
 //! `--record` and `--trace`: the recorder of a command, and what passes its messages.
 
+mod arguments;
 mod http_client;
+mod process_group;
+mod record;
+mod reduce;
+mod replay;
 mod service;
 mod stdio;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use agentwire_recording::{EventKind, Line, Masker, Protocol, Recorder, RecorderConfig, Side, TransportKind};
+use agentwire_mcp_hub::Target;
+use agentwire_mcp_server::Server;
+pub(crate) use agentwire_recording::Recorder;
+use agentwire_recording::{
+    EventKind, Line, Masker, Protocol, RecorderConfig, Side, TransportKind, record_transport,
+};
+use agentwire_transport::Transport;
+use agentwire_transport_http::client::HttpClient;
 use anyhow::{Context as _, Result};
 
-pub(crate) use self::http_client::RecordingClient;
-pub(crate) use self::service::RecordingService;
+pub(crate) use self::arguments::{Commands, Options};
+use self::http_client::RecordingClient;
+use self::service::RecordingService;
 pub(crate) use self::stdio::recorded_stdio;
 
 use crate::arguments::{Arguments, Command};
+use crate::command_line::is_url;
 use crate::failure::Usage;
-use crate::mcp::arguments::Connect;
-use crate::server_target::is_http;
+use crate::mcp::arguments::{Connect, Place};
 use crate::text::Notes;
 
 /// How long masking and writing the last events may take: 30 s.
@@ -42,18 +55,17 @@ pub(crate) fn start(arguments: &Arguments, notes: &Notes) -> Result<Option<Recor
         Command::Prompt(prompt) => (transport_to(&prompt.connect), Some(Protocol::Mcp)),
         Command::Complete(complete) => (transport_to(&complete.connect), Some(Protocol::Mcp)),
         Command::Request(request) => (transport_to(&request.connect), Some(Protocol::Mcp)),
-        Command::Record(record) if record.http.is_some() => (TransportKind::Http, Some(Protocol::Mcp)),
-        Command::Record(_) => (TransportKind::Stdio, None),
+        Command::Recordings(Commands::Record(record)) if record.http.is_some() => {
+            (TransportKind::Http, Some(Protocol::Mcp))
+        }
+        Command::Recordings(Commands::Record(_)) => (TransportKind::Stdio, None),
         Command::Agents(_)
         | Command::Login(_)
         | Command::Logout(_)
         | Command::Check(_)
-        | Command::StandIn(_)
         | Command::Sessions(_)
-        | Command::Replay(_)
-        | Command::Reduce(_)
-        | Command::Completions(_)
-        | Command::Man(_) => {
+        | Command::Recordings(_)
+        | Command::Manual(_) => {
             return match (&options.record, &options.trace) {
                 (Some(_), _) => Err(Usage("--record: this command passes no messages".into()).into()),
                 (_, Some(_)) => Err(Usage("--trace: this command passes no messages".into()).into()),
@@ -64,7 +76,7 @@ pub(crate) fn start(arguments: &Arguments, notes: &Notes) -> Result<Option<Recor
     let (option, path) = match (&options.trace, &options.record, &arguments.command) {
         (Some(path), ..) => ("--trace", path.clone()),
         (None, Some(path), _) => ("--record", path.clone()),
-        (None, None, Command::Record(_)) => ("--record", free_path()?),
+        (None, None, Command::Recordings(_)) => ("--record", free_path()?),
         (None, None, _) => return Ok(None),
     };
     let warnings = notes.clone();
@@ -83,6 +95,42 @@ pub(crate) fn start(arguments: &Arguments, notes: &Notes) -> Result<Option<Recor
         notes.add(&format!("recording in {}", path.display()));
     }
     Ok(Some(recorder))
+}
+
+/// Runs `record`, `replay` or `reduce`.
+pub(crate) async fn run(
+    command: Commands,
+    json: bool,
+    notes: &Notes,
+    recorder: Option<Recorder>,
+) -> Result<()> {
+    match command {
+        Commands::Record(record) => record::run(record, notes, recorder).await,
+        Commands::Replay(replay) => replay::run(replay, json, notes).await,
+        Commands::Reduce(reduce) => reduce::run(reduce, json, notes).await,
+    }
+}
+
+/// A transport to an agent or a server whose messages are recorded.
+pub(crate) fn recorded_transport(transport: impl Transport, recorder: Option<Recorder>) -> impl Transport {
+    record_transport(transport, recorder, Side::Client)
+}
+
+/// An HTTP client whose exchanges are recorded.
+pub(crate) fn recorded_client(client: impl HttpClient, recorder: Option<Recorder>) -> impl HttpClient {
+    RecordingClient::new(client, recorder)
+}
+
+/// A server over HTTP whose messages are recorded.
+pub(crate) fn recorded_server(server: Server, recorder: Recorder) -> RecordingService {
+    RecordingService::new(server, recorder)
+}
+
+/// Names the transport in the recording: the command line may have a name, which says nothing of it.
+pub(crate) fn record_kind(target: &Target, recorder: Option<&Recorder>) {
+    if let (Target::Http(_), Some(recorder)) = (target, recorder) {
+        recorder.set_transport(TransportKind::Http);
+    }
 }
 
 /// Writes what is left.
@@ -114,6 +162,15 @@ fn transport_to(connect: &Connect) -> TransportKind {
     if is_http(connect) { TransportKind::Http } else { TransportKind::Stdio }
 }
 
+/// Whether the command line has a URL for the server.
+fn is_http(connect: &Connect) -> bool {
+    match &connect.place {
+        Place::Text(text) => is_url(text.trim()),
+        Place::Command(words) => words.first().and_then(|word| word.to_str()).is_some_and(is_url),
+        Place::Target(target) => matches!(**target, Target::Http(_)),
+    }
+}
+
 fn masker(patterns: &[String], is_off: bool) -> Result<Option<Masker>> {
     if is_off {
         return Ok(None);
@@ -130,12 +187,12 @@ fn masker(patterns: &[String], is_off: bool) -> Result<Option<Masker>> {
 
 /// The name of this machine.
 #[cfg(unix)]
-pub(crate) fn host() -> Option<String> {
+fn host() -> Option<String> {
     Some(rustix::system::uname().nodename().to_str().ok()?.to_owned())
 }
 
 #[cfg(not(unix))]
-pub(crate) fn host() -> Option<String> {
+fn host() -> Option<String> {
     None
 }
 

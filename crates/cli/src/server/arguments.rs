@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::headers::Secret;
+use super::nodes::NodeOptions;
+use super::operations::Pages;
 use crate::values::{address, pause};
 
 #[derive(Debug, Args)]
@@ -33,16 +34,10 @@ pub(crate) struct Server {
 
 #[derive(Debug, Args)]
 pub(crate) struct Sharing {
-    /// Share sessions, streams, tasks and changes with other servers by the Redis or Valkey at this URL (redis:, rediss: or unix:),
-    /// so that a client is served by any of them; HTTP+SSE is not shared. Other users of this machine can read the URL, but not $AGENTWIRE_REDIS, which is used where
-    /// this is not given
-    #[arg(long, value_name = "URL", requires = "network")]
-    pub(crate) redis: Option<Secret>,
-    /// What the keys in Redis begin with; servers that share nothing have different ones
-    #[arg(long, value_name = "TEXT", default_value = "agentwire", requires = "network")]
-    pub(crate) redis_prefix: String,
+    #[command(flatten)]
+    pub(crate) nodes: NodeOptions,
     /// Keep sessions and their streams in a folder, so that they outlive this server; one server at a time has a folder
-    #[arg(long, value_name = "DIR", requires = "network", conflicts_with = "redis")]
+    #[arg(long, value_name = "DIR", requires = "network")]
     pub(crate) store: Option<PathBuf>,
     /// A file with the key that seals what clients carry, the same for all servers that share; a second line has the key before it, which
     /// still opens. Each is 64 hexadecimal digits, or base64 of 32 bytes. Without --redis and --store the ids of sessions are sealed too:
@@ -53,10 +48,8 @@ pub(crate) struct Sharing {
 
 #[derive(Debug, Args)]
 pub(crate) struct Operations {
-    /// Serve pages for those who run the server at HOST:PORT, or at PORT of 127.0.0.1: metrics for Prometheus at /metrics, whether
-    /// it lives at /livez, and whether it is ready at /readyz; port 0 is any that is free
-    #[arg(long, value_name = "ADDR", value_parser = address, requires = "network")]
-    pub(crate) metrics: Option<String>,
+    #[command(flatten)]
+    pub(crate) pages: Pages,
     /// How many seconds /readyz says that the server is about to end, after SIGTERM and before it refuses requests: as long as a load
     /// balancer takes to notice
     #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = pause, requires = "network")]

@@ -1,11 +1,11 @@
 //! `server --log`: each request and notification as a line on stderr, and each response to a request of HTTP.
 
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use agentwire_jsonrpc::{ErrorObject, Notification, Printable, RawJson};
 use agentwire_peer::observe::Outcome;
-use agentwire_recording::rfc3339;
 use http::{Method, StatusCode};
+use humantime::format_rfc3339_millis;
 
 use crate::text::{Notes, beginning};
 
@@ -50,7 +50,7 @@ impl RequestLog {
 
     fn add(&self, line: impl FnOnce() -> String) {
         if let Some(notes) = &self.0 {
-            notes.add(&format!("{} {}", rfc3339(SystemTime::now()), line()));
+            notes.add(&format!("{} {}", format_rfc3339_millis(SystemTime::now().max(UNIX_EPOCH)), line()));
         }
     }
 }

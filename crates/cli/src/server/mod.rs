@@ -6,8 +6,11 @@ mod demo;
 mod elicitation;
 mod http_log;
 mod log;
+#[cfg_attr(not(feature = "nodes"), path = "../absent/nodes.rs")]
+mod nodes;
 mod observer;
 mod open_calls;
+#[cfg_attr(not(feature = "telemetry"), path = "../absent/operations.rs")]
 mod operations;
 mod readiness;
 mod service;
@@ -22,7 +25,6 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use agentwire_peer::observe::{Observer, Observers};
-use agentwire_recording::Recorder;
 use agentwire_transport::Service;
 use agentwire_transport_http::server::{Connection, Endpoint, EndpointConfig, Routes, serve};
 use agentwire_transport_sse::server as sse;
@@ -34,13 +36,17 @@ pub(crate) use self::arguments::Server;
 use self::demo::server;
 use self::http_log::LoggedHttp;
 use self::log::RequestLog;
+#[cfg(test)]
+pub(crate) use self::nodes::NodeOptions;
 use self::observer::RequestObserver;
 use self::open_calls::OpenCalls;
+#[cfg(test)]
+pub(crate) use self::operations::Pages;
 use self::readiness::Readiness;
 use self::service::LoggedService;
 use self::shared::Shared;
 use crate::failure::{Interrupted, Usage};
-use crate::recording::{RecordingService, recorded_stdio};
+use crate::recording::{Recorder, recorded_server, recorded_stdio};
 use crate::signals::Signals;
 use crate::telemetry::Telemetry;
 use crate::text::Notes;
@@ -100,7 +106,7 @@ async fn listen(
     let warnings = notes.clone();
     let config = (streamable.on_warning(move |warning| warnings.add(&warning.to_string())), old);
     let (routes, endpoint) = match recorder {
-        Some(recorder) => routes(RecordingService::new(server, recorder), log.clone(), config),
+        Some(recorder) => routes(recorded_server(server, recorder), log.clone(), config),
         None => routes(server, log.clone(), config),
     };
     let routes = match authorization::of(arguments, local, notes)? {
@@ -113,7 +119,7 @@ async fn listen(
     };
     let readiness = Readiness::new(endpoint);
     let watched = readiness.clone();
-    telemetry.watch("http", move || watched.counts());
+    telemetry.watch_endpoint(move || watched.counts());
     let pages = pages(arguments, telemetry, &readiness, notes).await?;
     let warnings = notes.clone();
     let (grace, refuses) = (arguments.operations.grace, Arc::new(OnceLock::new()));
@@ -176,8 +182,8 @@ async fn pages(
     notes: &Notes,
 ) -> Result<impl Future<Output = Infallible> + use<>> {
     let (mut served, notes) = (None, notes.clone());
-    if let (Some(address), Some(registry)) = (&arguments.operations.metrics, telemetry.registry()) {
-        let listener = TcpListener::bind(address).await.with_context(|| address.clone())?;
+    if let (Some(address), Some(registry)) = (arguments.operations.pages.address(), telemetry.registry()) {
+        let listener = TcpListener::bind(address).await.with_context(|| address.to_owned())?;
         let local = listener.local_addr()?;
         let warnings = notes.clone();
         let pages = serve(listener, operations::pages(registry, readiness, local));

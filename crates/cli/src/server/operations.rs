@@ -7,6 +7,7 @@ use std::task::{Context, Poll};
 use agentwire_transport_http::runtime::server::Guard;
 use agentwire_transport_http::server::{Body, Routes};
 use bytes::Bytes;
+use clap::Args;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE};
@@ -16,6 +17,23 @@ use prometheus::{Registry, TextEncoder};
 use tower_service::Service;
 
 use super::readiness::Readiness;
+use crate::values::address;
+
+/// The option about the pages.
+#[derive(Debug, Args)]
+pub(crate) struct Pages {
+    /// Serve pages for those who run the server at HOST:PORT, or at PORT of 127.0.0.1: metrics for Prometheus at /metrics, whether
+    /// it lives at /livez, and whether it is ready at /readyz; port 0 is any that is free
+    #[arg(long, value_name = "ADDR", value_parser = address, requires = "network")]
+    metrics: Option<String>,
+}
+
+impl Pages {
+    /// Where the pages are served.
+    pub(crate) fn address(&self) -> Option<&str> {
+        self.metrics.as_deref()
+    }
+}
 
 /// The pages, for a listener at that address.
 pub(super) fn pages(registry: &Registry, readiness: &Readiness, local: SocketAddr) -> Routes {

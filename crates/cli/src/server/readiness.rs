@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use agentwire_otel::Counts;
-use agentwire_transport_http::server::Endpoint;
+use agentwire_transport_http::server::{Endpoint, EndpointCounts};
 use tokio::time::{MissedTickBehavior, interval};
 
 /// How long a check of readiness may take: 2 s.
@@ -66,12 +65,7 @@ impl Readiness {
     }
 
     /// What the endpoint has open and whether it is ready, for metrics.
-    pub(super) fn counts(&self) -> Counts {
-        let counts = self.0.endpoint.counts();
-        Counts::new()
-            .sessions(counts.sessions as u64)
-            .streams(counts.streams as u64)
-            .exchanges(counts.exchanges as u64)
-            .ready(self.0.answers.load(Ordering::Relaxed) && !self.is_ending())
+    pub(super) fn counts(&self) -> (EndpointCounts, bool) {
+        (self.0.endpoint.counts(), self.0.answers.load(Ordering::Relaxed) && !self.is_ending())
     }
 }

@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agentwire_mcp_redis::{RedisConfig, RedisStore};
 use agentwire_mcp_server::Server;
 use agentwire_seal::SealingKeys;
 use agentwire_store::{FileStore, FileStoreConfig, Node, Stores};
@@ -12,13 +11,10 @@ use agentwire_transport_http::server::{EndpointConfig, SealedSessions};
 use anyhow::{Context as _, Result};
 
 use super::arguments::Sharing;
+use super::nodes::Engine;
 use crate::failure::Usage;
 use crate::files::read_text;
-use crate::headers::Secret;
 use crate::text::Notes;
-
-/// The variable with the URL of the engine, which other users of the machine cannot read.
-const REDIS: &str = "AGENTWIRE_REDIS";
 
 /// How long the engine may take to take the lease back: 1 s. After that it expires by itself.
 const RELEASE_LIMIT: Duration = Duration::from_secs(1);
@@ -30,7 +26,7 @@ const KEYS_LIMIT: u64 = 64 << 10;
 pub(super) struct Shared {
     /// None where its clients carry all of that.
     node: Option<Node>,
-    redis: Option<Arc<RedisStore>>,
+    engine: Option<Engine>,
     keys: Option<SealingKeys>,
 }
 
@@ -41,19 +37,13 @@ impl Shared {
         if let Some(folder) = &sharing.store {
             let stores = file_stores(folder, notes)?;
             let node = Node::join(stores).await.context("--store")?;
-            return Ok(Some(Self { node: Some(node), redis: None, keys }));
+            return Ok(Some(Self { node: Some(node), engine: None, keys }));
         }
-        let variable = std::env::var(REDIS).ok().filter(|url| !url.is_empty()).map(Secret);
-        let Some(Secret(url)) = sharing.redis.clone().or(variable) else {
-            return Ok(keys.map(|keys| Self { node: None, redis: None, keys: Some(keys) }));
-        };
-        // Without them a node could not read what its clients carry from another.
-        let keys =
-            keys.ok_or_else(|| Usage("--redis: --keys FILE is needed, the same on all nodes".into()))?;
-        let config = RedisConfig::new(url).prefix(&sharing.redis_prefix);
-        let redis = Arc::new(RedisStore::connect(config).await.context("--redis")?);
-        let node = Node::join(Stores::of(&redis)).await.context("--redis")?;
-        Ok(Some(Self { node: Some(node), redis: Some(redis), keys: Some(keys) }))
+        Ok(match (Engine::join(&sharing.nodes, keys.is_some()).await?, keys) {
+            (Some((node, engine)), keys) => Some(Self { node: Some(node), engine: Some(engine), keys }),
+            (None, Some(keys)) => Some(Self { node: None, engine: None, keys: Some(keys) }),
+            (None, None) => None,
+        })
     }
 
     /// The configuration of an endpoint that is one of several nodes, or outlives its process.
@@ -67,13 +57,13 @@ impl Shared {
 
     /// Whether other nodes can read the tasks of this one.
     pub(super) fn has_tasks(&self) -> bool {
-        self.redis.is_some()
+        self.engine.is_some()
     }
 
     /// The server as one of several nodes.
     pub(super) fn of_server(&self, server: Server) -> Server {
-        let server = match &self.redis {
-            Some(redis) => server.tasks(super::demo::tasks().store(redis.clone())),
+        let server = match &self.engine {
+            Some(engine) => engine.share_tasks(server),
             None => server,
         };
         let server = match &self.keys {

@@ -8,24 +8,34 @@ mod settings;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agentwire_mcp_hub::{HttpTarget, Target};
+use agentwire_mcp_hub::{HttpTarget, HubConfig, Target};
 use agentwire_otel::{Config, Counts, Network, ProtocolObserver, Stats};
 use agentwire_peer::observe::Observer;
 use agentwire_sync::Mutex;
+use agentwire_transport_http::server::EndpointCounts;
 use agentwire_transport_stdio::Command;
 use anyhow::Result;
+use clap::Args;
 use opentelemetry::trace::noop::NoopTracerProvider;
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::metrics::SdkMeterProvider;
 use opentelemetry_sdk::trace::SdkTracerProvider;
-use prometheus::Registry;
+pub(crate) use prometheus::Registry;
 use tokio::time::timeout;
 
 use self::collector::Collector;
-pub(crate) use self::collector_url::CollectorUrl;
+use self::collector_url::CollectorUrl;
 use self::settings::Settings;
 use crate::arguments::Arguments;
 use crate::text::Notes;
+
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Send spans and metrics of the connections to an OpenTelemetry collector, by OTLP over HTTP, and name it to the agent or
+    /// server that is started [default: $OTEL_EXPORTER_OTLP_ENDPOINT, else none is sent]
+    #[arg(long, global = true, value_name = "URL")]
+    pub(crate) otlp: Option<CollectorUrl>,
+}
 
 /// How long the last spans and metrics may take to be sent: 2 s.
 const FINISH_LIMIT: Duration = Duration::from_secs(2);
@@ -123,8 +133,25 @@ impl Telemetry {
         Some(Arc::new(of(&providers.instruments).network(network)))
     }
 
+    /// Reports what an endpoint has open, and whether it is ready.
+    pub(crate) fn watch_endpoint(&self, counts: impl Fn() -> (EndpointCounts, bool) + Send + Sync + 'static) {
+        self.watch("http", move || {
+            let (counts, is_ready) = counts();
+            Counts::new()
+                .sessions(counts.sessions as u64)
+                .streams(counts.streams as u64)
+                .exchanges(counts.exchanges as u64)
+                .ready(is_ready)
+        });
+    }
+
+    /// Reports how often the servers of a hub were started again.
+    pub(crate) fn watch_hub(&self, hub: HubConfig) {
+        self.watch("mcp_hub", move || Counts::new().child_restarts(hub.restart_count()));
+    }
+
     /// Reports the counts of a part of the program, up to the last metrics.
-    pub(crate) fn watch(&self, component: &'static str, counts: impl Fn() -> Counts + Send + Sync + 'static) {
+    fn watch(&self, component: &'static str, counts: impl Fn() -> Counts + Send + Sync + 'static) {
         if let Some(providers) = &self.0 {
             let part = Arc::new(counts);
             providers.instruments.watch(component, &part);

@@ -32,14 +32,13 @@ impl Settings {
     /// None where no telemetry is asked for.
     pub(super) fn of(arguments: &Arguments, notes: &Notes) -> Result<Option<Self>> {
         let option = arguments.telemetry.otlp.as_ref();
-        let Some(service) = service(&arguments.command) else {
+        let Some(service) = arguments.command.connecting() else {
             return match option {
                 Some(_) => Err(Usage("--otlp: this command has no connections to report".into()).into()),
                 None => Ok(None),
             };
         };
-        let has_registry =
-            matches!(&arguments.command, Command::Server(server) if server.operations.metrics.is_some());
+        let has_registry = matches!(&arguments.command, Command::Server(server) if server.operations.pages.address().is_some());
         let (traces, metrics) = match endpoints(option, &variable) {
             Ok(endpoints) => endpoints,
             // The variables are for many programs, so they do not keep this one from its work.
@@ -51,25 +50,6 @@ impl Settings {
         let is_asked_for = has_registry || traces.is_some() || metrics.is_some();
         Ok(is_asked_for.then_some(Self { service, traces, metrics, has_registry }))
     }
-}
-
-/// The name of a command with connections of MCP or ACP, as a part of `service.name`.
-fn service(command: &Command) -> Option<&'static str> {
-    Some(match command {
-        Command::Chat(_) => "chat",
-        Command::Agent(_) => "agent",
-        Command::Server(_) => "server",
-        Command::Tools(_) => "tools",
-        Command::Call(_) => "call",
-        Command::Inspect(_) => "inspect",
-        Command::Resources(_) => "resources",
-        Command::Read(_) => "read",
-        Command::Prompts(_) => "prompts",
-        Command::Prompt(_) => "prompt",
-        Command::Complete(_) => "complete",
-        Command::Request(_) => "request",
-        _ => return None,
-    })
 }
 
 /// Where spans and metrics are sent.

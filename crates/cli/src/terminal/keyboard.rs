@@ -12,7 +12,6 @@ use crossterm::execute;
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode, size};
 
 use super::lines::LineReader;
-use super::modes::is_dumb;
 use crate::signals::is_terminal_gone;
 use crate::text::one_line;
 
@@ -80,7 +79,7 @@ fn add_typed(text: &mut String, key: Option<Key>) {
 
 /// Reads a line after the question. Dropping the future gives up the terminal.
 pub(super) async fn line(question: String, lines: &LineReader) -> io::Result<TypedInput> {
-    if is_dumb() {
+    if lines.reads_answers() {
         return plain_line(&question, lines).await;
     }
     at_keyboard(move |stop| read_line(&question, false, stop)).await
@@ -88,7 +87,7 @@ pub(super) async fn line(question: String, lines: &LineReader) -> io::Result<Typ
 
 /// Reads a line that the person types after the question is shown. Earlier input and pasted text are dropped.
 pub(super) async fn deliberate_line(question: String, lines: &LineReader) -> io::Result<TypedInput> {
-    if is_dumb() {
+    if lines.reads_answers() {
         lines.drop_typed().await;
         return plain_line(&question, lines).await;
     }

@@ -1,4 +1,4 @@
-//! Lines of a terminal that edits them itself: `TERM=dumb`.
+//! Lines of a terminal that edits them itself: `TERM=dumb`, and conversations of a build without the feature `editor`.
 
 use std::collections::VecDeque;
 use std::io;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::sync::{Mutex, mpsc};
 use tokio::time::{Instant, timeout_at};
 
-use super::modes::drop_unread_input;
+use super::modes::{drop_unread_input, is_dumb};
 
 /// How many lines are read ahead.
 const LINES_AHEAD: usize = 16;
@@ -33,6 +33,11 @@ pub(super) struct LineReader {
 }
 
 impl LineReader {
+    /// Whether questions read lines too: the terminal has no other mode, or the thread here would take keys that a question waits for.
+    pub(super) fn reads_answers(&self) -> bool {
+        is_dumb() || self.lines.get().is_some()
+    }
+
     /// The next prompt. None at the end of stdin.
     pub(super) async fn next(&self) -> Line {
         let before = self.before.lock().pop_front();

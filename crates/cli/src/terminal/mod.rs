@@ -15,9 +15,11 @@ mod user;
 mod view;
 
 pub(crate) use self::keyboard::TypedInput;
-pub(crate) use self::modes::{TerminalModes, drop_unread_input, is_dumb};
+pub(crate) use self::modes::{TerminalModes, is_dumb};
 pub(crate) use self::screen::{MAX_ITEMS, Mark, Screen, StreamedMessage};
 pub(crate) use self::shown::{ValueHashes, short};
-pub(crate) use self::style::{Format, Style};
+pub(crate) use self::style::Format;
 pub(crate) use self::user::User;
 pub(crate) use self::view::View;
+#[allow(unused_imports, reason = "only parts behind features use them")]
+pub(crate) use self::{modes::drop_unread_input, style::Style};

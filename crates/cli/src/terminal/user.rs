@@ -12,7 +12,6 @@ use tokio::sync::{Mutex, MutexGuard, Notify};
 
 use super::keyboard::{TypedInput, deliberate_line, line, take_typed};
 use super::lines::LineReader;
-use super::modes::is_dumb;
 use super::view::View;
 use crate::text::{StyledText, one_line};
 
@@ -75,7 +74,7 @@ impl User {
             }
         };
         self.0.view.output().written().await.map_err(Error::internal_error)?;
-        if is_dumb() {
+        if self.0.lines.reads_answers() {
             self.0.lines.set_aside().await;
         } else {
             let typed = take_typed().map_err(Error::internal_error)?;
@@ -104,6 +103,11 @@ impl User {
     /// The next line of a terminal that edits lines itself. None at the end of stdin.
     pub(crate) async fn next_line(&self) -> io::Result<Option<String>> {
         self.0.lines.next().await
+    }
+
+    /// Whether the terminal shows what is typed, because lines are read and not keys.
+    pub(crate) fn reads_lines(&self) -> bool {
+        self.0.lines.reads_answers()
     }
 
     /// Completes when a question waits for the keyboard.

@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result};
 use crate::failure::{Exit, Failure};
 
 /// Starts a program with pipes. Its stderr is `stderr`.
-pub(crate) fn spawn(command: &[OsString], stderr: Stdio) -> Result<(ProcessGroup, ChildPipes)> {
+pub(super) fn spawn(command: &[OsString], stderr: Stdio) -> Result<(ProcessGroup, ChildPipes)> {
     let (program, arguments) = command.split_first().context("there is no program")?;
     let mut process = Command::new(program);
     process.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr);

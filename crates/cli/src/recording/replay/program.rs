@@ -10,8 +10,8 @@ use anyhow::Result;
 use futures_util::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::task::JoinHandle;
 
+use super::super::process_group::spawn;
 use super::END;
-use crate::process_group::spawn;
 use crate::text::Notes;
 
 /// The most bytes of a line of stderr that are shown: 16 KiB.

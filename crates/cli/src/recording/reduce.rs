@@ -10,15 +10,15 @@ use agentwire_recording::{EventKind, Recording, Replay, ReplayConfig, Side, redu
 use anyhow::Result;
 use bytestring::ByteString;
 
-use crate::arguments::Reduce;
+use super::arguments::Reduce;
+use super::replay::{Program, masks, read};
 use crate::failure::{AlreadyPrinted, Usage};
 use crate::output::print_json;
-use crate::replay::{Program, masks, read};
 use crate::signals::Signals;
 use crate::text::Notes;
 
 /// Prints or writes the smaller recording, and fails if nothing differs. A signal ends the search, and what was found so far counts.
-pub(crate) async fn run(arguments: Reduce, json: bool, notes: &Notes) -> Result<()> {
+pub(super) async fn run(arguments: Reduce, json: bool, notes: &Notes) -> Result<()> {
     let recording = read(&arguments.file)?;
     if let Some(out) = &arguments.out
         && is_same_file(out, &arguments.file)

@@ -16,15 +16,15 @@ use anyhow::{Context as _, Result, ensure};
 
 pub(crate) use self::program::Program;
 
-use crate::arguments::{self, PlayedSide};
+use super::arguments::{self, PlayedSide};
+use super::host;
 use crate::failure::{AlreadyPrinted, Usage, sentence};
 use crate::output::print_json;
-use crate::recording::host;
 use crate::signals::Signals;
 use crate::text::{self, Notes};
 
 /// Plays the recording, and fails if anything differs.
-pub(crate) async fn run(arguments: arguments::Replay, json: bool, notes: &Notes) -> Result<()> {
+pub(super) async fn run(arguments: arguments::Replay, json: bool, notes: &Notes) -> Result<()> {
     let recording = read(&arguments.file)?;
     let side = side(&arguments, &recording)?;
     let mut replay = Replay::new(&recording, side, &arguments.comparison.ignored, masks());

@@ -13,7 +13,7 @@ use futures_util::FutureExt as _;
 use http::Uri;
 use tokio::net::TcpListener;
 
-use crate::arguments::Record;
+use super::arguments::Record;
 use crate::failure::Usage;
 use crate::signals::Signals;
 use crate::text::Notes;
@@ -22,7 +22,7 @@ use crate::text::Notes;
 const CONNECT_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(10);
 
 /// Passes on and records, until the program ends, or until a signal ends the proxy.
-pub(crate) async fn run(arguments: Record, notes: &Notes, recorder: Option<Recorder>) -> Result<()> {
+pub(super) async fn run(arguments: Record, notes: &Notes, recorder: Option<Recorder>) -> Result<()> {
     let recorder = recorder.context("there is no recorder")?;
     match (&arguments.http, arguments.target.as_slice()) {
         (Some(address), [url]) => proxy(address, url, notes, recorder).await,

@@ -10,9 +10,9 @@ use agentwire_transport_stdio::{ChildPipes, Input, Output, ProcessGroup};
 use anyhow::{Context as _, Result};
 use futures_util::future::join;
 
+use super::super::process_group::spawn;
 use super::pipe::copy;
 use crate::failure::ProgramEnded;
-use crate::process_group::spawn;
 use crate::signals::Signals;
 
 /// How long output may come after the program has ended: from processes that it has left behind, which are killed then.
@@ -58,12 +58,12 @@ pub(super) async fn run(command: &[OsString], recorder: Recorder) -> Result<()> 
 async fn ended(program: &mut ProcessGroup, signals: &mut Signals) {
     tokio::select! {
         () = poll_fn(|cx| program.poll_ended(cx)) => return,
-        () = signals.next() => {}
+        _ = signals.interrupted() => {}
     }
     program.terminate();
     tokio::select! {
         () = poll_fn(|cx| program.poll_ended(cx)) => return,
-        () = signals.next() => {}
+        _ = signals.interrupted() => {}
     }
     program.kill();
     poll_fn(|cx| program.poll_ended(cx)).await;

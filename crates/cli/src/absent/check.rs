@@ -1,0 +1,9 @@
+//! Without the feature `check`: no program is judged.
+
+use anyhow::Result;
+
+pub(crate) use crate::absent::Absent as Commands;
+
+pub(crate) async fn run(command: Commands, _json: bool, _verbose: bool) -> Result<()> {
+    match command {}
+}

@@ -1,0 +1,188 @@
+//! The `agentwire` command as a library, for its own binary: [`main`] parses the command line, runs the subcommand, prints its error and
+//! returns the exit code.
+//!
+//! This is not a stable API: everything but the command line itself may change in any release. Programs use the crates below this one.
+
+// circle: recording/replay/http.rs, recording/replay/mod.rs, recording/replay/program.rs: each way to the live side runs the replay that `mod.rs` has.
+
+mod absent;
+mod agent;
+#[cfg_attr(not(feature = "agents"), path = "absent/agents.rs")]
+mod agents;
+mod arguments;
+mod call;
+mod chat;
+#[cfg_attr(not(feature = "check"), path = "absent/check.rs")]
+mod check;
+mod command_line;
+mod config;
+mod connect;
+mod content;
+mod failure;
+mod features;
+mod files;
+mod headers;
+mod list_line;
+mod login;
+#[cfg_attr(not(feature = "manual"), path = "absent/manual.rs")]
+mod manual;
+mod mcp;
+mod mcp_config;
+mod nearest;
+mod output;
+mod output_queue;
+mod pretty;
+mod programs;
+mod questions;
+#[cfg_attr(not(feature = "record"), path = "absent/recording.rs")]
+mod recording;
+mod save;
+mod server;
+mod server_stderr;
+mod server_target;
+mod sessions;
+mod signals;
+mod signature;
+mod target;
+#[cfg_attr(not(feature = "telemetry"), path = "absent/telemetry.rs")]
+mod telemetry;
+mod terminal;
+mod text;
+mod text_lines;
+mod tools;
+mod values;
+mod words;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Parser;
+use clap::error::ErrorKind;
+
+use self::arguments::{Arguments, Command};
+use self::connect::Output;
+use self::failure::{AlreadyPrinted, ProgramEnded, ToolFailed, Usage};
+use self::output::print_json;
+use self::recording::Recorder;
+use self::telemetry::Telemetry;
+use self::text::Notes;
+
+/// Runs the command with the arguments and the environment of the process.
+pub fn main() -> ExitCode {
+    let arguments = parse();
+    let (json, verbose) = (arguments.command.prints_json(arguments.json), arguments.verbose);
+    let code = match run(arguments) {
+        Ok(()) => 0,
+        Err(error) => {
+            report(&error, json, verbose);
+            failure::exit_code(&error)
+        }
+    };
+    ExitCode::from(code)
+}
+
+/// The command line. Ends the program where that is wrong.
+fn parse() -> Arguments {
+    Arguments::try_parse().unwrap_or_else(|error| {
+        if let Some(missing) = features::missing_in(&error) {
+            let json = std::env::args_os().take_while(|word| word != "--").any(|word| word == "--json");
+            let error = anyhow::Error::new(Usage(missing));
+            report(&error, json, false);
+            std::process::exit(failure::exit_code(&error).into())
+        }
+        let hint = match error.kind() {
+            ErrorKind::UnknownArgument => {
+                server_target::unquoted_hint(&std::env::args_os().collect::<Vec<_>>())
+            }
+            _ => None,
+        };
+        match hint {
+            Some(hint) => {
+                // If stderr is closed, no output is left.
+                let _printed = error.print();
+                text::print_error(&hint);
+                std::process::exit(error.exit_code())
+            }
+            None => error.exit(),
+        }
+    })
+}
+
+/// Prints why the command failed: on stderr, and where the output is JSON on stdout too. With --verbose, the failed attempts come first.
+fn report(error: &anyhow::Error, json: bool, verbose: bool) {
+    // Its own output says how it ended, or nobody reads ours.
+    if error.is::<ProgramEnded>() || failure::is_output_closed(error) {
+        return;
+    }
+    let has_json = error.chain().any(|cause| cause.is::<ToolFailed>() || cause.is::<AlreadyPrinted>());
+    if json && !has_json {
+        // If stdout is closed too, stderr is all that is left.
+        let _printed = print_json(&failure::to_json(error, failure::exit_code(error)));
+    }
+    for attempt in failure::attempts(error).iter().filter(|_| verbose) {
+        text::print_error(attempt);
+    }
+    text::print_error(&format!("error: {}", failure::sentence(error)));
+}
+
+fn run(arguments: Arguments) -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let notes = Notes::new();
+    let outcome = runtime.block_on(async {
+        let outcome = execute(arguments, &notes).await;
+        notes.written().await;
+        outcome
+    });
+    // A thread may still read from the terminal. Without this, the runtime would wait for it.
+    runtime.shutdown_background();
+    outcome
+}
+
+async fn execute(mut arguments: Arguments, notes: &Notes) -> Result<()> {
+    signals::survive_file_size_limit()?;
+    if arguments.json
+        && let Some(name) = arguments.command.without_json()
+    {
+        return Err(Usage(format!("--json: `{name}` prints no JSON")).into());
+    }
+    arguments.command.place()?;
+    let recorder = recording::start(&arguments, notes)?;
+    let telemetry = Telemetry::start(&arguments, notes)?;
+    let outcome = run_command(arguments, notes, recorder.clone(), &telemetry).await;
+    telemetry.finish().await;
+    if let Some(recorder) = recorder {
+        recording::finish(&recorder, notes);
+    }
+    outcome
+}
+
+async fn run_command(
+    arguments: Arguments,
+    notes: &Notes,
+    recorder: Option<Recorder>,
+    telemetry: &Telemetry,
+) -> Result<()> {
+    let Arguments { json, verbose, command, .. } = arguments;
+    let output = Output { json, notes, recorder: recorder.clone(), telemetry };
+    match command {
+        Command::Chat(chat) => chat::run(chat, json, notes, recorder, telemetry).await,
+        Command::Agents(agents) => agents::run(agents, json, notes).await,
+        Command::Agent(agent) => agent::run(agent, notes, recorder, telemetry).await,
+        Command::Server(server) => server::run(server, notes, recorder, telemetry).await,
+        Command::Tools(tools) => tools::tools(tools, output).await,
+        Command::Call(call) => call::run(call, output).await,
+        Command::Inspect(server) => mcp::inspect(server, output).await,
+        Command::Resources(server) => mcp::resources(server, output).await,
+        Command::Read(read) => mcp::read(read, output).await,
+        Command::Prompts(server) => mcp::prompts(server, output).await,
+        Command::Prompt(prompt) => mcp::prompt(prompt, output).await,
+        Command::Complete(complete) => mcp::complete(complete, output).await,
+        Command::Request(request) => mcp::request(request, output).await,
+        Command::Login(login) => login::login(login, json, notes).await,
+        Command::Logout(logout) => login::logout(logout, json).await,
+        Command::Check(check) => check::run(check, json, verbose).await,
+        Command::Sessions(sessions) => sessions::run(sessions, json),
+        Command::Recordings(command) => recording::run(command, json, notes, recorder).await,
+        Command::Manual(command) => manual::run(&command),
+    }
+}
