@@ -24,7 +24,7 @@ pub(super) const WEIGHTS: &[Weight] = &[
     weight("agentwire-mcp-auth", &[], 54),
     weight("agentwire-mcp-client", &[], 38),
     weight("agentwire-mcp-hub", &[], 92),
-    weight("agentwire-mcp-server", &[], 63),
+    weight("agentwire-mcp-server", &[], 54),
     weight("agentwire-mcp-redis", &[], 98),
     weight("agentwire-mcp-redis", &["--no-default-features"], 80),
     weight("agentwire-mcp-redis", &["--no-default-features", "--features", "tls"], 95),
@@ -32,7 +32,7 @@ pub(super) const WEIGHTS: &[Weight] = &[
     weight("agentwire-otel", &[], 32),
     weight("agentwire-transport-http", &[], 85),
     weight("agentwire-transport-stdio", &[], 35),
-    weight("agentwire-mcp-server", &["--no-default-features", "--features", "ring"], 55),
+    weight("agentwire-mcp-server", &["--no-default-features", "--features", "chacha20poly1305"], 62),
     weight("agentwire-transport-http", &["--features", "reqwest"], 124),
 ];
 
