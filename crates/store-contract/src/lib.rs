@@ -68,7 +68,8 @@ pub type Test = for<'a> fn(&'a dyn Fixture) -> BoxFuture<'a, ()>;
 /// Defines a `#[test]` for each test, which calls a function with a [`Test`]. That function makes a [`Fixture`] of an empty store
 /// and runs the test on it.
 ///
-/// Attributes before the function's path apply to each test. A store of one system's files has its tests on that system only:
+/// Attributes before the function's path apply to each test, such as `ignore` with its reason for the store of an engine that a
+/// machine may lack:
 ///
 /// ```
 /// # fn run(_: agentwire_store_contract::Test) {}
