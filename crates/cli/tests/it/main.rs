@@ -2,6 +2,8 @@
 //!
 //! Cargo builds the programs of a package for a test of the workspace if the package has an integration test, which is this one.
 
+mod absent;
+
 use std::process::{Command, Output, Stdio};
 
 fn run(arguments: &[&str]) -> Output {

@@ -85,7 +85,7 @@ pub(super) fn agent(options: &Options) -> Result<()> {
 }
 
 fn build(root: &Path) -> Result<PathBuf> {
-    cargo::build(root, &["--release", "--package", "agentwire-cli"])?;
+    cargo::build(root, &["--release", "--package", "agentwire-cli", "--features", "agentwire-cli/full"])?;
     Ok(cargo::target(root)?.join("release/agentwire"))
 }
 
