@@ -2,31 +2,42 @@
 
 use std::process::{Command, Output};
 
-/// Each feature: whether this build has it, its name, and command lines that need it, each with the part that is named.
-const PARTS: &[(bool, &str, &[(&str, &str)])] = &[
-    (cfg!(feature = "agents"), "agents", &[("agents --help", "`agentwire agents`")]),
-    (
-        cfg!(feature = "check"),
-        "check",
-        &[("check --help", "`agentwire check`"), ("stand-in --help", "`agentwire stand-in`")],
-    ),
-    (
-        cfg!(feature = "manual"),
-        "manual",
-        &[("completions --help", "`agentwire completions`"), ("man --help", "`agentwire man`")],
-    ),
-    (
-        cfg!(feature = "nodes"),
-        "nodes",
-        &[
+/// The command lines that need a feature.
+struct Part {
+    feature: &'static str,
+    is_on: bool,
+    /// Each line, and the part of the command that its refusal names.
+    lines: &'static [(&'static str, &'static str)],
+}
+
+const PARTS: &[Part] = &[
+    Part {
+        feature: "agents",
+        is_on: cfg!(feature = "agents"),
+        lines: &[("agents --help", "`agentwire agents`")],
+    },
+    Part {
+        feature: "check",
+        is_on: cfg!(feature = "check"),
+        lines: &[("check --help", "`agentwire check`"), ("stand-in --help", "`agentwire stand-in`")],
+    },
+    Part {
+        feature: "manual",
+        is_on: cfg!(feature = "manual"),
+        lines: &[("completions --help", "`agentwire completions`"), ("man --help", "`agentwire man`")],
+    },
+    Part {
+        feature: "nodes",
+        is_on: cfg!(feature = "nodes"),
+        lines: &[
             ("server --http 0 --redis redis://127.0.0.1:1 --help", "`--redis`"),
             ("server --http 0 --redis-prefix=x --help", "`--redis-prefix`"),
         ],
-    ),
-    (
-        cfg!(feature = "record"),
-        "record",
-        &[
+    },
+    Part {
+        feature: "record",
+        is_on: cfg!(feature = "record"),
+        lines: &[
             ("record --help", "`agentwire record`"),
             ("replay --help", "`agentwire replay`"),
             ("reduce --help", "`agentwire reduce`"),
@@ -35,15 +46,15 @@ const PARTS: &[(bool, &str, &[(&str, &str)])] = &[
             ("call --mask x --help", "`--mask`"),
             ("call --no-mask --help", "`--no-mask`"),
         ],
-    ),
-    (
-        cfg!(feature = "telemetry"),
-        "telemetry",
-        &[
+    },
+    Part {
+        feature: "telemetry",
+        is_on: cfg!(feature = "telemetry"),
+        lines: &[
             ("chat --otlp http://127.0.0.1:1 --help", "`--otlp`"),
             ("server --http 0 --metrics 0 --help", "`--metrics`"),
         ],
-    ),
+    },
 ];
 
 fn agentwire() -> Command {
@@ -64,7 +75,7 @@ fn sentence(what: &str, feature: &str) -> String {
 
 #[test]
 fn commands_and_options_of_a_missing_feature_are_refused_in_one_line() {
-    for (is_on, feature, lines) in PARTS {
+    for Part { feature, is_on, lines } in PARTS {
         for (line, what) in *lines {
             let output = run(line);
             let stderr = String::from_utf8(output.stderr).unwrap();
