@@ -12,11 +12,11 @@ use crate::redis;
 /// Names the engine's program to the tests.
 pub(super) const ENGINE: &str = "AGENTWIRE_REDIS_SERVER";
 
-/// The programs with such tests, and the arguments that choose them.
-const RUNS: [(&str, &[&str]); 2] = [
-    ("mcp-redis::it", &["--include-ignored", "--skip", "long::"]),
-    ("tests::it", &["--ignored", "shared_sessions::"]),
-];
+/// The programs with such tests.
+const PROGRAMS: [&str; 2] = ["mcp-redis::it", "tests::it"];
+
+/// Chooses the ignored tests, but those that take minutes.
+const CHOICE: &[&str] = &["--ignored", "--skip", "long::"];
 
 /// Runs the tests with an engine; without one, with the `redis-server` of this machine.
 pub(super) fn run(root: &Path, engine: Option<&Path>, watch: &mut Stopwatch) -> Result<()> {
@@ -26,10 +26,10 @@ pub(super) fn run(root: &Path, engine: Option<&Path>, watch: &mut Stopwatch) -> 
         None => redis::program()?,
     };
     let engine = engine.to_str().context("the engine's path is not UTF-8")?;
-    let runs = RUNS.iter().map(|(name, arguments)| {
+    let runs = PROGRAMS.iter().map(|name| {
         let program = programs.iter().find(|program| program.is(name));
         let program = program.with_context(|| format!("cargo has built no tests `{name}`"))?;
-        Ok(TestRun { program, arguments, variable: Some((ENGINE, engine)) })
+        Ok(TestRun { program, arguments: CHOICE, variable: Some((ENGINE, engine)) })
     });
     test_programs::run(runs.collect::<Result<_>>()?)
 }

@@ -145,7 +145,7 @@ const MIGRATION: &[&str] =
 /// The ignored tests, one after the other. Each takes minutes; one measures the command's peak memory over hundreds of
 /// hostile conversations.
 const LONG: &[&str] =
-    &["test", "--workspace", "--tests", "--", "--ignored", "--nocapture", "--test-threads", "1"];
+    &["test", "--workspace", "--tests", "--", "--ignored", "long::", "--nocapture", "--test-threads", "1"];
 
 #[cfg(test)]
 mod tests {

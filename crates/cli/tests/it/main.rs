@@ -24,7 +24,7 @@ fn wrong_usage_exits_with_2_and_prints_to_stderr_alone() {
     for (arguments, why) in [
         (&["no-such-command"][..], "no-such-command"),
         (&["server", "--no-such-option"], "--no-such-option"),
-        (&["tools"], "Usage"),
+        (&["tools"], "the server is missing"),
     ] {
         let output = run(arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {output:?}");
