@@ -32,9 +32,9 @@ pub(crate) struct Arguments {
     #[arg(long, short, global = true)]
     pub(crate) verbose: bool,
     #[command(flatten)]
-    pub(crate) recording: recording::Options,
+    pub(crate) recording: recording::RecordingOptions,
     #[command(flatten)]
-    pub(crate) telemetry: telemetry::Options,
+    pub(crate) telemetry: telemetry::TelemetryOptions,
     #[command(subcommand)]
     pub(crate) command: Command,
 }

@@ -116,8 +116,8 @@ mod tests {
             "editor" => none,
             "manual" => commands::<manual::Commands>(none),
             "nodes" => options::<NodeOptions>(none),
-            "record" => options::<recording::Options>(commands::<recording::Commands>(none)),
-            "telemetry" => options::<Pages>(options::<telemetry::Options>(none)),
+            "record" => options::<recording::RecordingOptions>(commands::<recording::Commands>(none)),
+            "telemetry" => options::<Pages>(options::<telemetry::TelemetryOptions>(none)),
             other => panic!("no test knows the feature {other}"),
         }
     }

@@ -3,6 +3,8 @@
 //!
 //! This is not a stable API: everything but the command line itself may change in any release. Programs use the crates below this one.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 // circle: recording/replay/http.rs, recording/replay/mod.rs, recording/replay/program.rs: each way to the live side runs the replay that `mod.rs` has.
 
 mod absent;

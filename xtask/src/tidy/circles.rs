@@ -53,11 +53,11 @@ pub(super) fn check(sources: &[Source], known: &mut Known) -> Vec<Violation> {
 
 /// The folder `src/` and the root file of each crate.
 fn roots(sources: &[Source]) -> impl Iterator<Item = (&str, &Source)> {
-    let roots = sources.iter().filter_map(|source| {
+    let roots = sources.iter().rev().filter_map(|source| {
         let folder = ["lib.rs", "main.rs"].iter().find_map(|root| source.path.strip_suffix(root))?;
         folder.ends_with("/src/").then_some((folder, source))
     });
-    // Of a library and a program in one folder, the library is the root.
+    // Of a library and a program in one folder, the library is the root: of the paths, which are sorted, `lib.rs` comes first.
     roots.collect::<BTreeMap<_, _>>().into_iter()
 }
 

@@ -17,7 +17,7 @@ use crate::text::Notes;
 
 /// The options of every command about recordings, of which this build has none.
 #[derive(Debug, Args)]
-pub(crate) struct Options {}
+pub(crate) struct RecordingOptions {}
 
 pub(crate) fn start(_: &Arguments, _: &Notes) -> Result<Option<Recorder>> {
     Ok(None)

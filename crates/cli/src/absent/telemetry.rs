@@ -24,7 +24,7 @@ const ENDPOINTS: [&str; 3] = [
 
 /// The options of every command about telemetry, of which this build has none.
 #[derive(Debug, Args)]
-pub(crate) struct Options {}
+pub(crate) struct TelemetryOptions {}
 
 /// Observes nothing.
 #[derive(Clone)]

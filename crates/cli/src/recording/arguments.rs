@@ -10,7 +10,7 @@ use crate::headers::Secret;
 use crate::values::{address, seconds};
 
 #[derive(Debug, Args)]
-pub(crate) struct Options {
+pub(crate) struct RecordingOptions {
     /// Record the messages that pass in a file, without secrets: those of chat, agent, server, record and the commands that talk
     /// to an MCP server
     #[arg(long, global = true, value_name = "FILE")]

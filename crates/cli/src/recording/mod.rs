@@ -1,6 +1,7 @@
 //! `--record` and `--trace`: the recorder of a command, and what passes its messages.
 
 mod arguments;
+mod host;
 mod http_client;
 mod process_group;
 mod record;
@@ -22,7 +23,8 @@ use agentwire_transport::Transport;
 use agentwire_transport_http::client::HttpClient;
 use anyhow::{Context as _, Result};
 
-pub(crate) use self::arguments::{Commands, Options};
+pub(crate) use self::arguments::{Commands, RecordingOptions};
+use self::host::host;
 use self::http_client::RecordingClient;
 use self::service::RecordingService;
 pub(crate) use self::stdio::recorded_stdio;
@@ -183,17 +185,6 @@ fn masker(patterns: &[String], is_off: bool) -> Result<Option<Masker>> {
         masker = masker.pattern(pattern).map_err(|error| Usage(format!("--mask: {error}")))?;
     }
     Ok(Some(masker))
-}
-
-/// The name of this machine.
-#[cfg(unix)]
-fn host() -> Option<String> {
-    Some(rustix::system::uname().nodename().to_str().ok()?.to_owned())
-}
-
-#[cfg(not(unix))]
-fn host() -> Option<String> {
-    None
 }
 
 /// A file in the current directory that does not exist yet.

@@ -1,6 +1,7 @@
 //! `--otlp`, `--metrics` and the variables of OpenTelemetry: what observes the command's connections, and where spans and metrics
 //! go.
 
+mod arguments;
 mod collector;
 mod collector_url;
 mod settings;
@@ -15,7 +16,6 @@ use agentwire_sync::Mutex;
 use agentwire_transport_http::server::EndpointCounts;
 use agentwire_transport_stdio::Command;
 use anyhow::Result;
-use clap::Args;
 use opentelemetry::trace::noop::NoopTracerProvider;
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::metrics::SdkMeterProvider;
@@ -23,19 +23,12 @@ use opentelemetry_sdk::trace::SdkTracerProvider;
 pub(crate) use prometheus::Registry;
 use tokio::time::timeout;
 
+pub(crate) use self::arguments::TelemetryOptions;
 use self::collector::Collector;
 use self::collector_url::CollectorUrl;
 use self::settings::Settings;
 use crate::arguments::Arguments;
 use crate::text::Notes;
-
-#[derive(Debug, Args)]
-pub(crate) struct Options {
-    /// Send spans and metrics of the connections to an OpenTelemetry collector, by OTLP over HTTP, and name it to the agent or
-    /// server that is started [default: $OTEL_EXPORTER_OTLP_ENDPOINT, else none is sent]
-    #[arg(long, global = true, value_name = "URL")]
-    pub(crate) otlp: Option<CollectorUrl>,
-}
 
 /// How long the last spans and metrics may take to be sent: 2 s.
 const FINISH_LIMIT: Duration = Duration::from_secs(2);

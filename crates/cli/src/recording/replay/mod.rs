@@ -17,7 +17,7 @@ use anyhow::{Context as _, Result, ensure};
 pub(crate) use self::program::Program;
 
 use super::arguments::{self, PlayedSide};
-use super::host;
+use super::host::host;
 use crate::failure::{AlreadyPrinted, Usage, sentence};
 use crate::output::print_json;
 use crate::signals::Signals;
