@@ -24,7 +24,9 @@ pub(crate) fn find(text: &str) -> Result<Option<(Command, FolderGuard)>> {
     if !is_id || text.is_empty() || programs::find(text).is_some() {
         return Ok(None);
     }
-    let why =
-        format!("`{text}` is not a program that can be found; {}", missing("an installed agent", "agents"));
+    let why = format!(
+        "`{text}` is not a program that can be found; {}",
+        missing("support for installed agents", "agents")
+    );
     Err(Failure::new(Exit::Unreachable, why).into())
 }

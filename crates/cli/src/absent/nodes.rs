@@ -20,7 +20,7 @@ impl Engine {
     /// Fails where the environment names an engine: a server that does not share it would lose its clients' sessions.
     pub(super) async fn join(_: &NodeOptions, _has_keys: bool) -> Result<Option<(Node, Self)>> {
         match std::env::var_os("AGENTWIRE_REDIS").filter(|url| !url.is_empty()) {
-            Some(_) => Err(Usage(missing("$AGENTWIRE_REDIS", "nodes")).into()),
+            Some(_) => Err(Usage(missing("support for $AGENTWIRE_REDIS", "nodes")).into()),
             None => Ok(None),
         }
     }

@@ -39,7 +39,7 @@ impl Telemetry {
             && !is_off
             && is_started_by_a_person(&arguments.command)
         {
-            notes.add(&format!("warning: {}", missing(&format!("${name}"), "telemetry")));
+            notes.add(&format!("warning: {}", missing(&format!("support for ${name}"), "telemetry")));
         }
         Ok(Self)
     }

@@ -30,7 +30,7 @@ pub(super) async fn run_interactive<A: AgentAdapter>(
     let can_edit = !session.console.view.is_json() && io::stdout().is_terminal() && !is_dumb();
     let mut editor = can_edit.then(|| session.console.completions.clone()).and_then(Editor::open);
     if can_edit && editor.is_none() {
-        session.console.view.remark(&missing("editing of lines, with history and completion,", "editor"))?;
+        session.console.view.remark(&missing("line editing with history and completion", "editor"))?;
     }
     if let Some(prompt) = pending {
         let outcome = session.send_prompt(prompt).await;

@@ -118,7 +118,7 @@ fn server_that_cannot_share_does_not_start() {
     server.args(["server", "--http", "0"]).env("AGENTWIRE_REDIS", "redis://127.0.0.1:1");
     let output = server.output().unwrap();
     assert_eq!(output.status.code(), Some(2));
-    let expected = format!("error: {}\n", sentence("$AGENTWIRE_REDIS", "nodes"));
+    let expected = format!("error: {}\n", sentence("support for $AGENTWIRE_REDIS", "nodes"));
     assert_eq!(String::from_utf8(output.stderr).unwrap(), expected);
 }
 
@@ -130,7 +130,7 @@ fn collector_of_the_environment_is_warned_of_once() {
     let output = command.stdin(std::process::Stdio::null()).output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(0), "{stderr}");
-    let expected = format!("warning: {}", sentence("$OTEL_EXPORTER_OTLP_ENDPOINT", "telemetry"));
+    let expected = format!("warning: {}", sentence("support for $OTEL_EXPORTER_OTLP_ENDPOINT", "telemetry"));
     assert_eq!(
         stderr.lines().filter(|line| line.contains("not in this build")).collect::<Vec<_>>(),
         [expected]
@@ -143,5 +143,5 @@ fn agent_that_is_no_program_may_be_an_installed_one() {
     let output = run("chat --agent no-such-agent hello");
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(4), "{stderr}");
-    assert!(stderr.contains(&sentence("an installed agent", "agents")), "{stderr}");
+    assert!(stderr.contains(&sentence("support for installed agents", "agents")), "{stderr}");
 }
