@@ -17,6 +17,9 @@ const PROGRAMS: usize = 3;
 /// How many tests of each run at a time.
 const THREADS: &str = "4";
 
+/// The programs that take longest, which start first: otherwise one would run alone at the end.
+const LONGEST: [&str; 4] = ["tests::it", "schema-tests::it", "cost-tests::it", "transport-http::it"];
+
 /// How many tests have passed, failed and been ignored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sums {
@@ -44,7 +47,9 @@ impl<'a> TestRun<'a> {
 /// # Errors
 ///
 /// When one has failed, after all have run.
-pub(super) fn run(runs: Vec<TestRun<'_>>) -> Result<()> {
+pub(super) fn run(mut runs: Vec<TestRun<'_>>) -> Result<()> {
+    // The sort is stable: the others keep their order.
+    runs.sort_by_key(|run| !LONGEST.iter().any(|name| run.program.is(name)));
     let libraries = world::compiler_libraries()?;
     let queue = Mutex::new(VecDeque::from(runs));
     let results = Mutex::new((Sums::default(), Vec::new()));
