@@ -2,8 +2,9 @@
 
 use std::fs::{self, File};
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 use std::thread;
 use std::time::Instant;
 
@@ -22,6 +23,16 @@ enum Outcome {
     NotRun(String),
 }
 
+/// This program. Its file is replaced when a step compiles the workspace, and then the system calls the running one deleted.
+fn this_program() -> Result<&'static Path> {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    if let Some(program) = PROGRAM.get() {
+        return Ok(program);
+    }
+    let program = std::env::current_exe()?;
+    Ok(PROGRAM.get_or_init(|| program))
+}
+
 /// Begins the line of a step that was not run.
 fn not_run_line(name: &str) -> String {
     format!("== {name}: NOT RUN: ")
@@ -29,6 +40,7 @@ fn not_run_line(name: &str) -> String {
 
 /// Runs the steps and prints their seconds, also when one fails. With `kept`, compares the seconds with those of that file.
 pub(super) fn run(root: &Path, steps: &[&Step], kept: Option<&Path>) -> Result<()> {
+    this_program()?;
     let started = Instant::now();
     let (mut timings, mut not_run) = (Timings::default(), Vec::new());
     let done = run_all(root, steps, &mut timings, &mut not_run);
@@ -95,7 +107,7 @@ fn run_side_by_side(root: &Path, steps: &[&Step]) -> Result<Vec<(Outcome, Second
 fn run_logged(root: &Path, step: &Step, logs: &Path) -> Result<(Outcome, Seconds)> {
     let path = logs.join(format!("{}.log", step.name));
     let log = File::create(&path).with_context(|| path.display().to_string())?;
-    let mut command = Command::new(std::env::current_exe()?);
+    let mut command = Command::new(this_program()?);
     command.args(["ci", step.name]).current_dir(root).stdout(log.try_clone()?).stderr(log);
     let watch = Stopwatch::start();
     let done = process::run(&mut command);
@@ -129,9 +141,8 @@ fn print_whole(text: &str) {
 }
 
 fn work(root: &Path, work: &Work, watch: &mut Stopwatch) -> Result<Outcome> {
-    let xtask = |arguments: &[&str]| {
-        process::run(Command::new(std::env::current_exe()?).args(arguments).current_dir(root))
-    };
+    let xtask =
+        |arguments: &[&str]| process::run(Command::new(this_program()?).args(arguments).current_dir(root));
     match work {
         Work::Compile(arguments, variable) => {
             watch.compile(|| process::run(cargo::command(root).args(*arguments).envs(*variable)))?;

@@ -46,7 +46,7 @@ pub(super) enum Work {
     Xtask(&'static [&'static str]),
     /// The same with the programs of the workspace, which are compiled first.
     XtaskWithPrograms(&'static [&'static str]),
-    /// Compiles every target of the workspace, and runs the tests.
+    /// Compiles every program and test of the workspace, and runs the tests.
     Test,
     /// Checks each crate without its features and with each one alone.
     Features,

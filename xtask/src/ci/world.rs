@@ -1,4 +1,4 @@
-//! The one debug build: every target of the workspace, with the profiles of `Cargo.toml`.
+//! The one debug build: every program and test of the workspace, with the profiles of `Cargo.toml`.
 //!
 //! A choice of single packages would select other features of `serde`, `syn`, `tokio` and `hyper`, and compile all that depends on
 //! them again.
@@ -19,10 +19,13 @@ pub(super) struct TestProgram {
     package: Package,
 }
 
-/// Compiles every target, and returns the programs of tests in the order of their packages.
+/// Compiles all of them, and returns the programs of tests in the order of their packages.
 pub(super) fn build(root: &Path) -> Result<Vec<TestProgram>> {
     let mut command = cargo::command(root);
-    command.args(["build", "--workspace", "--all-targets", "--message-format", "json-render-diagnostics"]);
+    // Without `--lib`: as a target of its own a procedural macro has another profile than for the crates that use it, and these
+    // would be compiled once more for each of the two.
+    command.args(["build", "--workspace", "--bins", "--examples", "--tests"]);
+    command.args(["--message-format", "json-render-diagnostics"]);
     let output = command.stderr(Stdio::inherit()).output().context("cannot run cargo")?;
     ensure!(output.status.success(), "the workspace cannot be compiled");
     let metadata = MetadataCommand::new().current_dir(root).no_deps().exec()?;
