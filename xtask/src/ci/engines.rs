@@ -10,7 +10,7 @@ use super::world;
 use crate::redis;
 
 /// Names the engine's program to the tests.
-pub(super) const ENGINE: &str = "AGENTWIRE_REDIS_SERVER";
+const ENGINE: &str = "AGENTWIRE_REDIS_SERVER";
 
 /// The programs with such tests.
 const PROGRAMS: [&str; 2] = ["mcp-redis::it", "tests::it"];
@@ -21,15 +21,18 @@ const CHOICE: &[&str] = &["--ignored", "--skip", "long::"];
 /// Runs the tests with an engine; without one, with the `redis-server` of this machine.
 pub(super) fn run(root: &Path, engine: Option<&Path>, watch: &mut Stopwatch) -> Result<()> {
     let programs = watch.compile(|| world::build(root))?;
-    let engine = match engine {
-        Some(engine) => engine.to_owned(),
-        None => redis::program()?,
+    let variable = match engine {
+        Some(engine) => Some((ENGINE, engine.to_str().context("the engine's path is not UTF-8")?)),
+        // The tests find it themselves: under another name the program of Debian's package is no server.
+        None => {
+            redis::install()?;
+            None
+        }
     };
-    let engine = engine.to_str().context("the engine's path is not UTF-8")?;
     let runs = PROGRAMS.iter().map(|name| {
         let program = programs.iter().find(|program| program.is(name));
         let program = program.with_context(|| format!("cargo has built no tests `{name}`"))?;
-        Ok(TestRun { program, arguments: CHOICE, variable: Some((ENGINE, engine)) })
+        Ok(TestRun { program, arguments: CHOICE, variable })
     });
     test_programs::run(runs.collect::<Result<_>>()?)
 }
