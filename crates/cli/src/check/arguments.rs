@@ -15,7 +15,7 @@ pub(crate) enum Commands {
     /// Judge a program that speaks ACP or MCP against what the specifications demand.
     ///
     /// Without a subject, judges this program. Exits with 1 if a requirement of the chosen level is broken.
-    Check(Check),
+    Check(Box<Check>),
     /// Pass bytes on between a client under test and `check`.
     #[command(hide = true)]
     StandIn(StandIn),

@@ -39,7 +39,7 @@ struct Broken(String);
 /// Runs `check`, or its hidden `stand-in`.
 pub(crate) async fn run(command: Commands, json: bool, verbose: bool) -> Result<()> {
     match command {
-        Commands::Check(check) => check_programs(check, json, verbose).await,
+        Commands::Check(check) => check_programs(*check, json, verbose).await,
         Commands::StandIn(stand_in) => self::stand_in(stand_in).await,
     }
 }
