@@ -18,7 +18,7 @@ use crate::questions::OnSampling;
 use crate::runtime::Runtime;
 use crate::settings::{PermissionPolicy, Settings};
 use crate::store::SessionStore;
-use crate::turn::{Turn, TurnHandler};
+use crate::turn::{BoxTurnHandler, Turn, TurnHandler};
 use crate::v1::V1Agent;
 #[cfg(feature = "v2")]
 use crate::v2::V2Agent;
@@ -29,8 +29,8 @@ use crate::warning::Warning;
 /// The closure is called once for each prompt. Updates that it sends through its [`Turn`](crate::Turn) reach the client in order, and
 /// its result is the answer to the prompt. Turns of different sessions run concurrently, within the one future of
 /// [`serve`](SessionAgent::serve), which can be spawned. A handler with state of its own implements [`TurnHandler`].
-pub fn agent<F: TurnHandler>(turn: F) -> SessionAgent<F> {
-    SessionAgent { turn, settings: Settings::new(), on_sampling: None }
+pub fn agent(turn: impl TurnHandler + 'static) -> SessionAgent {
+    SessionAgent { turn: Box::new(turn), settings: Settings::new(), on_sampling: None }
 }
 
 /// An agent with its settings. [`agent`] makes one.
@@ -55,13 +55,13 @@ pub fn agent<F: TurnHandler>(turn: F) -> SessionAgent<F> {
 /// }
 /// ```
 #[must_use = "it does nothing until it is served"]
-pub struct SessionAgent<F> {
-    turn: F,
+pub struct SessionAgent {
+    turn: BoxTurnHandler,
     settings: Settings,
     on_sampling: Option<OnSampling>,
 }
 
-impl<F: TurnHandler> SessionAgent<F> {
+impl SessionAgent {
     /// Sets the store of the sessions (default: a [`MemoryStore`](crate::MemoryStore) of up to 128 MiB, which lasts until serving ends).
     pub fn store(self, store: impl SessionStore + 'static) -> Self {
         self.shared_store(Arc::new(store))
@@ -256,15 +256,11 @@ impl<F: TurnHandler> SessionAgent<F> {
 }
 
 /// Serves a client of any version that the agent speaks.
-async fn serve_versions<F, T>(
-    runtime: Arc<Runtime<F>>,
+async fn serve_versions<T: Transport>(
+    runtime: Arc<Runtime>,
     transport: T,
     config: agentwire_acp_agent::Config,
-) -> Result<(), Closed>
-where
-    F: TurnHandler,
-    T: Transport,
-{
+) -> Result<(), Closed> {
     #[cfg(feature = "v2")]
     if runtime.settings.serves_v2 {
         let agents = agentwire_acp_agent::Router::both(V1Agent(runtime.clone()), V2Agent(runtime));
@@ -273,7 +269,7 @@ where
     agentwire_acp_agent::serve_with(V1Agent(runtime), transport, config).await
 }
 
-impl<F> fmt::Debug for SessionAgent<F> {
+impl fmt::Debug for SessionAgent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SessionAgent").field("info", &self.settings.info).finish_non_exhaustive()
     }

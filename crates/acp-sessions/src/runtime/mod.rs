@@ -22,12 +22,12 @@ use crate::registry::{Registry, SlotGuard};
 use crate::session::{Session, TurnGuard};
 use crate::settings::Settings;
 use crate::store::{SessionHeader, StoreError};
-use crate::turn::{PromptContext, Turn};
+use crate::turn::{BoxTurnHandler, PromptContext, Turn};
 
 /// The sessions of one connection, and what the methods of either version of the protocol do to them.
-pub(crate) struct Runtime<F> {
+pub(crate) struct Runtime {
     /// Answers the prompts.
-    pub(crate) handler: F,
+    pub(crate) handler: BoxTurnHandler,
     pub(crate) settings: Arc<Settings>,
     pub(crate) sessions: Registry,
     pub(crate) background: Background,
@@ -35,8 +35,12 @@ pub(crate) struct Runtime<F> {
     pub(crate) on_sampling: Option<OnSampling>,
 }
 
-impl<F> Runtime<F> {
-    pub(crate) fn new(handler: F, mut settings: Settings, on_sampling: Option<OnSampling>) -> (Self, Tasks) {
+impl Runtime {
+    pub(crate) fn new(
+        handler: BoxTurnHandler,
+        mut settings: Settings,
+        on_sampling: Option<OnSampling>,
+    ) -> (Self, Tasks) {
         let auth = AuthState::new(settings.auth.take());
         let sessions = Registry::new(settings.session_limit);
         let (background, tasks) = Background::new();

@@ -31,7 +31,7 @@ use crate::state::SessionState;
 use crate::store::SessionHeader;
 use crate::warning::Warning;
 
-impl<F> Runtime<F> {
+impl Runtime {
     /// Begins a session and stores it.
     ///
     /// # Errors

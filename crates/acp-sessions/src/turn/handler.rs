@@ -2,13 +2,14 @@ use std::future::Future;
 
 use agentwire_acp_agent::BoxError;
 use agentwire_acp_schema::v1::StopReason;
+use futures_util::future::BoxFuture;
 
 use super::Turn;
 
 /// Answers one prompt. Implemented by the agent's author.
 ///
-/// An async closure that takes a [`Turn`] implements it, such as `async |turn: Turn| Ok(StopReason::EndTurn)`, unless
-/// its futures borrow captured values of the closure. In it `?` takes any error:
+/// An async closure that takes a [`Turn`] and owns what it uses implements it, such as `async |turn: Turn| Ok(StopReason::EndTurn)`,
+/// unless its futures borrow captured values of the closure. In it `?` takes any error:
 ///
 /// ```
 /// use agentwire_acp_sessions::{Turn, agent, schema::StopReason};
@@ -61,5 +62,19 @@ where
 {
     fn run(&self, turn: Turn) -> impl Future<Output = Result<StopReason, BoxError>> + Send {
         self(turn)
+    }
+}
+
+/// A handler of any type, so that what serves the client is compiled once and not for each.
+pub(crate) type BoxTurnHandler = Box<dyn DynTurnHandler>;
+
+/// [`TurnHandler`], as a trait object.
+pub(crate) trait DynTurnHandler: Send + Sync {
+    fn run_boxed(&self, turn: Turn) -> BoxFuture<'_, Result<StopReason, BoxError>>;
+}
+
+impl<H: TurnHandler> DynTurnHandler for H {
+    fn run_boxed(&self, turn: Turn) -> BoxFuture<'_, Result<StopReason, BoxError>> {
+        Box::pin(self.run(turn))
     }
 }

@@ -32,6 +32,7 @@ use futures_util::future::{Either, select};
 
 pub(crate) use self::context::PromptContext;
 pub use self::error::TurnError;
+pub(crate) use self::handler::BoxTurnHandler;
 pub use self::handler::TurnHandler;
 pub use self::messages::{AssistantMessage, Message, PendingMessages, ToolResult, ToolUse, UserMessage};
 pub(crate) use self::run::run_turn;

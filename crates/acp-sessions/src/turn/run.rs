@@ -8,7 +8,7 @@ use agentwire_acp_schema::v1::{MessageId, StopReason, ToolCallStatus};
 use futures_util::FutureExt;
 use futures_util::future::{Either, select};
 
-use super::{Turn, TurnError, TurnHandler};
+use super::{BoxTurnHandler, Turn, TurnError};
 use crate::call_status::CANCELLED;
 use crate::clock::sleep;
 use crate::session::TurnGuard;
@@ -17,14 +17,13 @@ use crate::session::TurnGuard;
 /// this completes or is dropped.
 ///
 /// `accept` is called with the id of the prompt's message once the prompt is stored: version 2 answers the request then.
-pub(crate) async fn run_turn<F, A>(
+pub(crate) async fn run_turn<A>(
     turn: Turn,
     guard: TurnGuard,
-    author: &F,
+    author: &BoxTurnHandler,
     accept: impl FnOnce(MessageId) -> A,
 ) -> Result<StopReason, Error>
 where
-    F: TurnHandler,
     A: Future<Output = Result<(), CallError>>,
 {
     let outcome = match turn.write_prompt().await {
@@ -49,10 +48,7 @@ where
 }
 
 /// Calls the author's closure. After a cancel its future has the grace period to complete, and is then dropped.
-async fn answer<F>(turn: &Turn, author: &F) -> Result<StopReason, Error>
-where
-    F: TurnHandler,
-{
+async fn answer(turn: &Turn, author: &BoxTurnHandler) -> Result<StopReason, Error> {
     if turn.0.context.is_cancelled() {
         turn.0.cancel.set();
     }
@@ -60,7 +56,7 @@ where
         return Ok(StopReason::Cancelled);
     }
     let cancelled = select(turn.0.context.cancelled(), turn.0.cancel.wait());
-    let answered = pin!(AssertUnwindSafe(async { author.run(turn.clone()).await }).catch_unwind());
+    let answered = pin!(AssertUnwindSafe(async { author.run_boxed(turn.clone()).await }).catch_unwind());
     let answered = match select(cancelled, answered).await {
         Either::Right((answered, _)) => answered,
         Either::Left((_, answered)) => {

@@ -22,12 +22,12 @@ use crate::runtime::Runtime;
 use crate::session::Session;
 use crate::setup::Setup;
 use crate::store::SessionHeader;
-use crate::turn::{PromptContext, TurnHandler, run_turn};
+use crate::turn::{PromptContext, run_turn};
 
 /// Serves a client of version 1.
-pub(crate) struct V1Agent<F>(pub(crate) Arc<Runtime<F>>);
+pub(crate) struct V1Agent(pub(crate) Arc<Runtime>);
 
-impl<F> V1Agent<F> {
+impl V1Agent {
     /// Returns the client of a request that needs a session.
     ///
     /// # Errors
@@ -70,10 +70,7 @@ impl SessionSettings {
     }
 }
 
-impl<F> Agent for V1Agent<F>
-where
-    F: TurnHandler,
-{
+impl Agent for V1Agent {
     async fn initialize(&self, request: InitializeRequest, _: Context) -> Result<InitializeResponse, Error> {
         let sessions = SessionCapabilities::new()
             .list(SessionListCapabilities::new())

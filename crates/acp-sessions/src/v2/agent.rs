@@ -28,12 +28,12 @@ use crate::runtime::Runtime;
 use crate::session::{Session, TurnGuard};
 use crate::setup::Setup;
 use crate::store::SessionHeader;
-use crate::turn::{PromptContext, TurnHandler, run_turn};
+use crate::turn::{PromptContext, run_turn};
 
 /// Serves a client of version 2.
-pub(crate) struct V2Agent<F>(pub(crate) Arc<Runtime<F>>);
+pub(crate) struct V2Agent(pub(crate) Arc<Runtime>);
 
-impl<F> V2Agent<F> {
+impl V2Agent {
     /// Returns the client of a request that needs a session.
     ///
     /// # Errors
@@ -81,10 +81,7 @@ fn session_settings(
     Ok((settings::options(options).map_err(Error::internal_error)?, settings::commands(commands)))
 }
 
-impl<F> Agent for V2Agent<F>
-where
-    F: TurnHandler,
-{
+impl Agent for V2Agent {
     async fn initialize(&self, request: InitializeRequest, _: Context) -> Result<InitializeResponse, Error> {
         let settings = &self.0.settings;
         let mut prompt = PromptCapabilities::new();

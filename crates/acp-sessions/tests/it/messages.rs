@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use agentwire_acp_sessions::schema::{Content, Diff, StopReason, ToolCall, ToolCallStatus, ToolCallUpdate};
 use agentwire_acp_sessions::{
-    MemoryStore, Message, SessionAgent, SessionHeader, SessionStore, Turn, TurnError, TurnHandler, agent,
+    MemoryStore, Message, SessionAgent, SessionHeader, SessionStore, Turn, TurnError, agent,
 };
 use agentwire_jsonrpc::RawJson;
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ use crate::peer::{again, with};
 type Shown = Arc<Mutex<Vec<Message>>>;
 
 /// An agent that follows the prompt: it sends updates of a turn, or returns the messages so far.
-fn scripted(shown: &Shown) -> SessionAgent<impl TurnHandler> {
+fn scripted(shown: &Shown) -> SessionAgent {
     let shown = shown.clone();
     agent(move |turn: Turn| {
         let shown = shown.clone();

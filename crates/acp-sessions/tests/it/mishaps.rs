@@ -12,9 +12,7 @@ use agentwire_acp_sessions::schema::{
     SessionConfigSelectOption, SessionId, SessionMode, SessionModeState, StopReason, ToolCall,
     ToolCallLocation, ToolCallStatus,
 };
-use agentwire_acp_sessions::{
-    SessionAgent, SessionHeader, SessionStore, Turn, TurnError, TurnHandler, agent,
-};
+use agentwire_acp_sessions::{SessionAgent, SessionHeader, SessionStore, Turn, TurnError, agent};
 use agentwire_jsonrpc::RawJson;
 use serde_json::{Value, json};
 
@@ -26,7 +24,7 @@ fn modes() -> SessionModeState {
 }
 
 /// An agent with two modes, which says the one it is in.
-fn moded(store: &Arc<Moody>) -> SessionAgent<impl TurnHandler> {
+fn moded(store: &Arc<Moody>) -> SessionAgent {
     let agent = agent(async |turn: Turn| {
         if turn.text() == "wait" {
             turn.cancelled().await;

@@ -6,13 +6,13 @@ use agentwire_acp_sessions::schema::{
     AuthMethodAgent, AuthMethodTerminal, SessionConfigOption, SessionConfigOptionCategory,
     SessionConfigOptionValue, SessionConfigSelectOption, SessionMode, SessionModeState, StopReason,
 };
-use agentwire_acp_sessions::{Auth, MemoryStore, SessionAgent, Turn, TurnHandler, agent};
+use agentwire_acp_sessions::{Auth, MemoryStore, SessionAgent, Turn, agent};
 use serde_json::{Value, json};
 
 use crate::peer::{Peer, again, play, short, with};
 
 /// An agent that changes what its prompt tells it to, and says what holds.
-fn choosy() -> SessionAgent<impl TurnHandler> {
+fn choosy() -> SessionAgent {
     let agent = agent(async |turn: Turn| {
         match turn.text().split_once('=') {
             Some(("mode", mode)) => turn.set_mode(mode).await?,
@@ -156,7 +156,7 @@ async fn what_was_chosen_last_holds_when_the_session_is_opened_again() {
     }
 }
 
-fn guarded(auth: Auth) -> SessionAgent<impl TurnHandler> {
+fn guarded(auth: Auth) -> SessionAgent {
     agent(async |_: Turn| Ok(StopReason::EndTurn)).auth(auth)
 }
 

@@ -6,9 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use agentwire_acp_sessions::schema::{
     Content, Diff, StopReason, ToolCall, ToolCallLocation, ToolCallUpdate, ToolKind,
 };
-use agentwire_acp_sessions::{
-    Auth, Error, SessionAgent, Turn, TurnError, TurnHandler, agent, schema::AuthMethodAgent,
-};
+use agentwire_acp_sessions::{Auth, Error, SessionAgent, Turn, TurnError, agent, schema::AuthMethodAgent};
 use serde_json::{Value, json};
 
 use crate::peer::{Peer, play, short, with};
@@ -23,7 +21,7 @@ async fn answer(peer: &mut Peer, kind: &str) -> Value {
 }
 
 /// Runs a tool that the prompt names, and says what became of it.
-fn running() -> (SessionAgent<impl TurnHandler>, Arc<AtomicUsize>) {
+fn running() -> (SessionAgent, Arc<AtomicUsize>) {
     struct Dropped(Arc<AtomicUsize>);
     impl Drop for Dropped {
         fn drop(&mut self) {

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use agentwire_acp_sessions::{SessionAgent, TurnHandler};
+use agentwire_acp_sessions::SessionAgent;
 use agentwire_schema_tests::{Conversation, Side, checked};
 use agentwire_transport::{Duplex, Packet, duplex};
 use futures::{SinkExt, StreamExt};
@@ -30,10 +30,7 @@ pub(crate) fn capable() -> Value {
 }
 
 /// Serves an agent to a client that the test plays. Everything that the agent says is checked by the schema.
-pub(crate) async fn play<F>(agent: SessionAgent<F>, client: impl AsyncFnOnce(&mut Peer))
-where
-    F: TurnHandler,
-{
+pub(crate) async fn play(agent: SessionAgent, client: impl AsyncFnOnce(&mut Peer)) {
     let (near, far) = duplex(64);
     let near = checked(near, Conversation::acp(), Side::Server);
     let client = async move {
@@ -46,10 +43,7 @@ where
 }
 
 /// As [`play`], with `initialize` done.
-pub(crate) async fn with<F>(agent: SessionAgent<F>, client: impl AsyncFnOnce(&mut Peer))
-where
-    F: TurnHandler,
-{
+pub(crate) async fn with(agent: SessionAgent, client: impl AsyncFnOnce(&mut Peer)) {
     play(agent, async |peer| {
         peer.initialize(capable()).await;
         client(peer).await;

@@ -7,7 +7,7 @@ use agentwire_acp_sessions::hub::schema::{
     CreateMessageRequest, CreateMessageResult, ElicitFormRequest, ElicitResult,
 };
 use agentwire_acp_sessions::schema::StopReason;
-use agentwire_acp_sessions::{PermissionPolicy, SessionAgent, Turn, TurnHandler, agent};
+use agentwire_acp_sessions::{PermissionPolicy, SessionAgent, Turn, agent};
 use agentwire_mcp_server::schema::SamplingMessage;
 use agentwire_mcp_server::{AskError, Context, Elicited, Form, NoArguments, Page, Server, field};
 use serde_json::{Value, json};
@@ -63,13 +63,13 @@ fn asking() -> Server {
         })
 }
 
-fn calling() -> SessionAgent<impl TurnHandler> {
+fn calling() -> SessionAgent {
     noting(&Arc::default())
 }
 
 /// Calls the tool that the prompt names, and says what it answers. With `later`, the turn ends before the call, and the
 /// answer is noted.
-fn noting(answers: &Arc<Mutex<Vec<String>>>) -> SessionAgent<impl TurnHandler + use<>> {
+fn noting(answers: &Arc<Mutex<Vec<String>>>) -> SessionAgent {
     let answers = answers.clone();
     let turn = async |turn: Turn, answers: Arc<Mutex<Vec<String>>>| {
         let result = match turn.text().strip_prefix("later ") {
@@ -105,7 +105,7 @@ fn with_elicitation(elicitation: Value) -> Value {
 }
 
 /// Plays a client of these capabilities.
-async fn with(agent: SessionAgent<impl TurnHandler>, client: Value, main: impl AsyncFnOnce(&mut Peer, &str)) {
+async fn with(agent: SessionAgent, client: Value, main: impl AsyncFnOnce(&mut Peer, &str)) {
     play(agent, async |peer| {
         peer.initialize(client).await;
         let session = peer.open("/repo").await;

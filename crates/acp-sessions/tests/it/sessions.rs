@@ -5,7 +5,7 @@ use std::sync::Arc;
 use agentwire_acp_sessions::schema::{
     AvailableCommand, Implementation, PromptCapabilities, StopReason, UnstructuredCommandInput,
 };
-use agentwire_acp_sessions::{BoxError, MemoryStore, SessionAgent, SessionStore, Turn, TurnHandler, agent};
+use agentwire_acp_sessions::{BoxError, MemoryStore, SessionAgent, SessionStore, Turn, agent};
 use serde_json::{Value, json};
 
 use crate::peer::{Peer, again, play, short, text, with};
@@ -26,7 +26,7 @@ async fn echo(turn: Turn) -> Result<StopReason, BoxError> {
     Ok(StopReason::EndTurn)
 }
 
-fn on(store: &Arc<impl SessionStore + 'static>) -> SessionAgent<impl TurnHandler> {
+fn on(store: &Arc<impl SessionStore + 'static>) -> SessionAgent {
     agent(echo).shared_store(store.clone())
 }
 

@@ -1,7 +1,7 @@
 //! The tool that the person is shown is the one that is called, whatever servers list by then.
 
 use agentwire_acp_sessions::schema::StopReason;
-use agentwire_acp_sessions::{SessionAgent, Turn, TurnHandler, agent};
+use agentwire_acp_sessions::{SessionAgent, Turn, agent};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::peer::{Peer, short, with};
 use crate::played::Played;
 
 /// Calls the tool that the prompt names as `SERVER TOOL`, by the name that it has in the hub, or with one word by that.
-fn calling(servers: &[(&str, &Played)]) -> SessionAgent<impl TurnHandler + use<>> {
+fn calling(servers: &[(&str, &Played)]) -> SessionAgent {
     let agent = agent(async |turn: Turn| {
         let text = turn.text();
         let name = match text.split_once(' ') {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use agentwire_acp_sessions::schema::{SessionId, StopReason};
 use agentwire_acp_sessions::{
     Claim, ListQuery, MemoryStore, SessionAgent, SessionHeader, SessionStore, StoreError, StoredSession,
-    Turn, TurnHandler, agent,
+    Turn, agent,
 };
 use agentwire_jsonrpc::RawJson;
 use futures::StreamExt;
@@ -116,7 +116,7 @@ impl SessionStore for Moody {
     }
 }
 
-fn on(store: &Arc<Moody>) -> SessionAgent<impl TurnHandler> {
+fn on(store: &Arc<Moody>) -> SessionAgent {
     let agent = agent(async |turn: Turn| {
         match &*turn.text() {
             "hold on" => {

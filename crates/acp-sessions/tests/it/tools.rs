@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use agentwire_acp_sessions::hub::{CustomTarget, ServerConfig, ServerState};
 use agentwire_acp_sessions::schema::{StopReason, ToolCallUpdate};
-use agentwire_acp_sessions::{PermissionPolicy, SessionAgent, Turn, TurnError, TurnHandler, Warning, agent};
+use agentwire_acp_sessions::{PermissionPolicy, SessionAgent, Turn, TurnError, Warning, agent};
 use agentwire_mcp_server::schema::{ContentBlock, ToolAnnotations};
 use agentwire_mcp_server::{Context, NoArguments, Server, ServerTool, ToolError};
 use agentwire_transport::duplex;
@@ -84,7 +84,7 @@ pub(crate) const SCRIPT: &str = r#"
         done"#;
 
 /// Calls the tool that the prompt names, and says what became of it.
-fn calling(policy: PermissionPolicy) -> SessionAgent<impl TurnHandler> {
+fn calling(policy: PermissionPolicy) -> SessionAgent {
     let agent = agent(async |turn: Turn| {
         let called = turn.call_tool(turn.text(), json!({ "x": 1 })).await;
         let said = match called {

@@ -211,10 +211,14 @@ async fn pr_10_11_13_a_cancelled_turn_answers_cancelled_and_soon_whatever_it_mak
 #[tokio::test(start_paused = true)]
 async fn pr_12_a_handle_that_outlives_its_turn_says_nothing() {
     let kept: Arc<Mutex<Vec<Turn>>> = Arc::default();
-    let agent = agent(async |turn: Turn| {
-        turn.say("in time").await?;
-        kept.lock().unwrap().push(turn);
-        Ok(StopReason::EndTurn)
+    let to_keep = kept.clone();
+    let agent = agent(move |turn: Turn| {
+        let kept = to_keep.clone();
+        async move {
+            turn.say("in time").await?;
+            kept.lock().unwrap().push(turn);
+            Ok(StopReason::EndTurn)
+        }
     });
     with(agent, async |peer| {
         let session = peer.open("/repo").await;

@@ -7,17 +7,14 @@ use agentwire_acp_sessions::schema::{
     SessionConfigOptionValue, SessionMode, SessionModeState, StopReason, ToolCall, ToolCallStatus,
     ToolCallUpdate, UsageUpdate,
 };
-use agentwire_acp_sessions::{Auth, SessionAgent, Turn, TurnError, TurnHandler, agent};
+use agentwire_acp_sessions::{Auth, SessionAgent, Turn, TurnError, agent};
 use serde_json::{Value, json};
 
 use crate::peer::{Peer, capable, play};
 use crate::played::Played;
 
 /// Serves an agent to a client of version 2, with `initialize` done.
-pub(crate) async fn with<F>(agent: SessionAgent<F>, client: impl AsyncFnOnce(&mut Peer))
-where
-    F: TurnHandler,
-{
+pub(crate) async fn with(agent: SessionAgent, client: impl AsyncFnOnce(&mut Peer)) {
     play(agent.v2(true), async |peer| {
         let result = peer.call("initialize", hello(2)).await;
         assert_eq!(result["protocolVersion"], 2, "{result}");
@@ -80,7 +77,7 @@ pub(crate) fn brief(messages: &[Value]) -> Vec<String> {
 }
 
 /// Calls the tool that the prompt names, and repeats what it returned.
-fn caller() -> (SessionAgent<impl TurnHandler>, Played) {
+fn caller() -> (SessionAgent, Played) {
     let played = Played::new(&[("look", "Looks")]);
     let agent = agent(async |turn: Turn| {
         let result = turn.call_tool(turn.text(), json!({ "at": 1 })).await?;

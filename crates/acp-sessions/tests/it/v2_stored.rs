@@ -6,7 +6,7 @@ use agentwire_acp_sessions::schema::{
     Content, CreateTerminalRequest, StopReason, Terminal, ToolCall, ToolCallContent, ToolCallStatus,
     ToolCallUpdate,
 };
-use agentwire_acp_sessions::{FileStore, SessionAgent, Turn, TurnHandler, agent};
+use agentwire_acp_sessions::{FileStore, SessionAgent, Turn, agent};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ use crate::peer::{self, Peer, again, short};
 use crate::v2::{begin, brief, prompt, until_idle, with};
 
 /// An agent as it is started again and again with one store.
-fn stored(folder: &Path) -> SessionAgent<impl TurnHandler> {
+fn stored(folder: &Path) -> SessionAgent {
     let answer = async |turn: Turn| {
         let text = turn.text();
         turn.think("hm").await?;
@@ -176,7 +176,7 @@ async fn an_old_journal_is_replayed_to_a_client_of_version_2() {
 }
 
 /// Reads and writes a file, runs a command, and shows it.
-fn busy(folder: &Path) -> SessionAgent<impl TurnHandler> {
+fn busy(folder: &Path) -> SessionAgent {
     let answer = async |turn: Turn| {
         turn.write_text_file("a.txt", "written").await?;
         let text = turn.read_text_file("a.txt").await?;

@@ -10,10 +10,10 @@ use std::io::{self, IsTerminal as _};
 
 use agentwire_acp_sessions::hub::{ConnectOptions, HubConfig, Memory};
 use agentwire_acp_sessions::schema::{Implementation, PromptCapabilities};
-use agentwire_acp_sessions::{FileStore, SessionAgent, Turn, Warning, agent};
+use agentwire_acp_sessions::{FileStore, SessionAgent, Warning, agent};
 use anyhow::Result;
 
-use self::turn::{DemoTurn, ReportedFailures};
+use self::turn::DemoAgent;
 use crate::arguments::Agent;
 use crate::login::{authorization, with_tokens};
 use crate::recording::{Recorder, recorded_stdio};
@@ -50,8 +50,7 @@ pub(crate) async fn run(
         None => hub,
     };
     telemetry.watch_hub(hub.clone());
-    let reported = ReportedFailures::default();
-    let demo = agent(async |turn: Turn| DemoTurn::new(&turn, &reported).run().await)
+    let demo = agent(DemoAgent::default())
         .info(Implementation::new("agentwire", env!("CARGO_PKG_VERSION")))
         .prompt_capabilities(PromptCapabilities::new().image(true).audio(true).embedded_context(true))
         .commands(command::available())

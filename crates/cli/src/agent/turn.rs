@@ -3,12 +3,24 @@
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use agentwire_acp_sessions::schema::{ContentChunk, SessionId, SessionUpdate, UsageUpdate};
-use agentwire_acp_sessions::{Turn, TurnError};
+use agentwire_acp_sessions::schema::{ContentChunk, SessionId, SessionUpdate, StopReason, UsageUpdate};
+use agentwire_acp_sessions::{BoxError, Turn, TurnError, TurnHandler};
 use agentwire_sync::Mutex;
 
 /// The sessions and servers whose failure was reported to the user.
-pub(super) type ReportedFailures = Mutex<HashSet<(SessionId, String)>>;
+type ReportedFailures = Mutex<HashSet<(SessionId, String)>>;
+
+/// What the agent keeps between its turns.
+#[derive(Default)]
+pub(super) struct DemoAgent {
+    reported: ReportedFailures,
+}
+
+impl TurnHandler for DemoAgent {
+    async fn run(&self, turn: Turn) -> Result<StopReason, BoxError> {
+        DemoTurn::new(&turn, &self.reported).run().await
+    }
+}
 
 /// The size of a session's context, in tokens of four characters each. It has no meaning: the agent has no model.
 const CONTEXT: u64 = 200_000;
@@ -25,7 +37,7 @@ pub(super) struct DemoTurn<'a> {
 }
 
 impl<'a> DemoTurn<'a> {
-    pub(super) fn new(turn: &'a Turn, reported: &'a ReportedFailures) -> Self {
+    fn new(turn: &'a Turn, reported: &'a ReportedFailures) -> Self {
         Self { turn, reported, sent: AtomicU64::new(0) }
     }
 
