@@ -28,7 +28,7 @@ pub(crate) struct Arguments {
     /// Print one JSON object a line, for programs.
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Say more: each attempt to connect to a server that failed; for `check`, the checks that pass as well
+    /// Say more, such as each failed attempt to connect to a server
     #[arg(long, short, global = true)]
     pub(crate) verbose: bool,
     #[command(flatten)]

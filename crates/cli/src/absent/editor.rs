@@ -3,20 +3,11 @@
 use std::io;
 
 use super::complete::Completions;
+use super::edit_outcome::EditOutcome;
 use crate::absent::Absent;
 
 /// A line editor, of which this build has none.
 pub(super) struct Editor(Absent);
-
-/// How the editing of a line ended.
-#[derive(Debug, PartialEq, Eq)]
-#[allow(dead_code, reason = "no line is edited")]
-pub(super) enum EditOutcome {
-    Line(String),
-    Interrupted,
-    Cleared,
-    End,
-}
 
 impl Editor {
     pub(super) fn open(_: Completions) -> Option<Self> {

@@ -13,6 +13,7 @@ use reedline::{
 };
 
 use super::complete::Completions;
+use super::edit_outcome::EditOutcome;
 use crate::terminal::Style;
 use crate::text::one_line;
 
@@ -26,19 +27,6 @@ pub(super) struct Editor {
     /// None while a thread reads from the terminal.
     reedline: Option<Reedline>,
     stop: Arc<AtomicBool>,
-}
-
-/// How the editing of a line ended.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum EditOutcome {
-    /// Enter: the line.
-    Line(String),
-    /// The terminal was needed for something else. The editor keeps the text for the next read.
-    Interrupted,
-    /// ^C: the text is dropped.
-    Cleared,
-    /// ^D: the person ends the conversation.
-    End,
 }
 
 impl Editor {

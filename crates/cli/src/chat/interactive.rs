@@ -11,7 +11,8 @@ use super::adapter::AgentAdapter;
 use super::agent_login::TerminalLogin;
 use super::commands::{COMMANDS, ColonCommand};
 use super::console::Console;
-use super::editor::{EditOutcome, Editor};
+use super::edit_outcome::EditOutcome;
+use super::editor::Editor;
 use super::input::{PipedInput, PipedText};
 use super::prompt::Prompt;
 use super::session::{Session, TurnStopped};
@@ -115,7 +116,8 @@ fn help(console: &Console) -> Result<(), BoxError> {
     for (name, arguments, about) in COMMANDS {
         console.view.line(&format!("{:<20} {about}", format!(":{name}{arguments}")))?;
     }
-    console.view.line(&format!("{:<20} {}", "/…", "a command of the agent's; Tab shows which there are"))?;
+    let tab = if cfg!(feature = "editor") { "; Tab shows which there are" } else { "" };
+    console.view.line(&format!("{:<20} a command of the agent's{tab}", "/…"))?;
     console.view.line(&format!("{:<20} {}", "@path", "a file that is sent with the prompt"))?;
     Ok(())
 }

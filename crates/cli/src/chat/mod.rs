@@ -11,6 +11,7 @@ mod console;
 mod continuation;
 mod display;
 mod draw;
+mod edit_outcome;
 #[cfg_attr(not(feature = "editor"), path = "../absent/editor.rs")]
 mod editor;
 mod input;

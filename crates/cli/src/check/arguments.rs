@@ -14,7 +14,8 @@ use crate::values::seconds;
 pub(crate) enum Commands {
     /// Judge a program that speaks ACP or MCP against what the specifications demand.
     ///
-    /// Without a subject, judges this program. Exits with 1 if a requirement of the chosen level is broken.
+    /// Without a subject, judges this program. Exits with 1 if a requirement of the chosen level is broken. With --verbose, prints the
+    /// checks that pass as well.
     Check(Box<Check>),
     /// Pass bytes on between a client under test and `check`.
     #[command(hide = true)]

@@ -19,11 +19,11 @@ const REDIS: &str = "AGENTWIRE_REDIS";
 #[derive(Debug, Args)]
 pub(crate) struct NodeOptions {
     /// Share sessions, streams, tasks and changes with other servers by the Redis or Valkey at this URL (redis:, rediss: or unix:),
-    /// so that a client is served by any of them; HTTP+SSE is not shared. Other users of this machine can read the URL, but not $AGENTWIRE_REDIS, which is used where
-    /// this is not given
+    /// so that a client is served by any of them; HTTP+SSE is not shared. Other users of this machine can read the URL, but not
+    /// $AGENTWIRE_REDIS, which is used where this is not given
     #[arg(long, value_name = "URL", requires = "network", conflicts_with = "store")]
     redis: Option<Secret>,
-    /// What the keys in Redis begin with; servers that share nothing have different ones
+    /// The prefix of the keys in Redis; servers with different prefixes share nothing
     #[arg(long, value_name = "TEXT", default_value = "agentwire", requires = "network")]
     redis_prefix: String,
 }
