@@ -10,6 +10,7 @@ use agentwire_mcp_client::{BoxError, Client, RemoteServer, Warning};
 use agentwire_mcp_hub::{ConnectOptions, CustomTarget, HttpTarget, Target, connect_to};
 use agentwire_transport_stdio::{Child, Command};
 use anyhow::Result;
+use futures_util::future::LocalBoxFuture;
 use http::header::AUTHORIZATION;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep};
@@ -57,6 +58,9 @@ pub(crate) async fn with_server<R>(
     .await
 }
 
+/// What a command does once connected.
+type Run<'a> = Box<dyn FnOnce(RemoteServer) -> LocalBoxFuture<'a, Result<(), BoxError>> + 'a>;
+
 /// The same for a `main` that waits for the server by [`Questions`], with their deadline.
 pub(crate) async fn with_questions<R>(
     mut connect: Connect,
@@ -90,27 +94,29 @@ pub(crate) async fn with_questions<R>(
         }
         _ => options,
     };
+    let client = client(timeout, notes, text_lines);
     let client = match observer {
-        Some(observer) => {
-            client(timeout, notes, text_lines).connection(|connection| connection.observer(observer))
-        }
-        None => client(timeout, notes, text_lines),
+        Some(observer) => client.connection(|connection| connection.observer(observer)),
+        None => client,
     };
     let client = if connect.roots.is_empty() { client } else { client.roots(roots(&connect.roots)?) };
     let since = Instant::now();
-    let is_connected = Cell::new(false);
+    let is_connected = &Cell::new(false);
     let (add_capabilities, queue) = questions::channel();
     let deadline = Deadline::new(timeout, since, person.clone());
     let opening = Deadline::new(timeout, since, person.clone());
     let mut questions = Questions { responder, queue, deadline, person, signals: first };
-    let (outcome, done) = (Cell::new(None), Notify::new());
-    let connected = connect_to(&target, &options, add_capabilities(client), async |server| {
-        is_connected.set(true);
-        questions.responder.set_asker(&server.info().name);
-        outcome.set(Some(main(server, &mut questions).await));
-        done.notify_one();
-        Ok(())
+    let (outcome, done) = (&Cell::new(None), &Notify::new());
+    let run: Run<'_> = Box::new(|server| {
+        Box::pin(async move {
+            is_connected.set(true);
+            questions.responder.set_asker(&server.info().name);
+            outcome.set(Some(main(server, &mut questions).await));
+            done.notify_one();
+            Ok(())
+        })
     });
+    let connected = run_connected(&target, &options, add_capabilities(client), run);
     let abort = async {
         let interrupted = second.interrupted().await;
         if is_connected.get() { second.interrupted().await } else { interrupted }
@@ -135,6 +141,16 @@ pub(crate) async fn with_questions<R>(
         (None, Err(error)) => Err(named(error)),
         (None, Ok(())) => Err(anyhow::anyhow!("the connection ended before the command")),
     }
+}
+
+/// Not generic, so that the client is compiled once and not for each command.
+async fn run_connected(
+    target: &Target,
+    options: &ConnectOptions,
+    client: Client,
+    run: Run<'_>,
+) -> Result<(), BoxError> {
+    connect_to(target, options, client, async |server| run(server).await).await
 }
 
 /// The client. Its calls have no time limit of their own: the deadline of the questions holds.

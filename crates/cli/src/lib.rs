@@ -60,6 +60,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Parser;
 use clap::error::ErrorKind;
+use futures_util::future::LocalBoxFuture;
 
 use self::arguments::{Arguments, Command};
 use self::connect::Output;
@@ -166,25 +167,27 @@ async fn run_command(
 ) -> Result<()> {
     let Arguments { json, verbose, command, .. } = arguments;
     let output = Output { json, notes, recorder: recorder.clone(), telemetry };
-    match command {
-        Command::Chat(chat) => chat::run(chat, json, notes, recorder, telemetry).await,
-        Command::Agents(agents) => agents::run(agents, json, notes).await,
-        Command::Agent(agent) => agent::run(agent, notes, recorder, telemetry).await,
-        Command::Server(server) => server::run(server, notes, recorder, telemetry).await,
-        Command::Tools(tools) => tools::tools(tools, output).await,
-        Command::Call(call) => call::run(call, output).await,
-        Command::Inspect(server) => mcp::inspect(server, output).await,
-        Command::Resources(server) => mcp::resources(server, output).await,
-        Command::Read(read) => mcp::read(read, output).await,
-        Command::Prompts(server) => mcp::prompts(server, output).await,
-        Command::Prompt(prompt) => mcp::prompt(prompt, output).await,
-        Command::Complete(complete) => mcp::complete(complete, output).await,
-        Command::Request(request) => mcp::request(request, output).await,
-        Command::Login(login) => login::login(login, json, notes).await,
-        Command::Logout(logout) => login::logout(logout, json).await,
-        Command::Check(check) => check::run(check, json, verbose).await,
-        Command::Sessions(sessions) => sessions::run(sessions, json),
-        Command::Recordings(command) => recording::run(command, json, notes, recorder).await,
-        Command::Manual(command) => manual::run(&command),
-    }
+    // Boxed, since the future of all commands in one is much larger and slow to compile.
+    let run: LocalBoxFuture<'_, Result<()>> = match command {
+        Command::Chat(chat) => Box::pin(chat::run(chat, json, notes, recorder, telemetry)),
+        Command::Agents(agents) => Box::pin(agents::run(agents, json, notes)),
+        Command::Agent(agent) => Box::pin(agent::run(agent, notes, recorder, telemetry)),
+        Command::Server(server) => Box::pin(server::run(server, notes, recorder, telemetry)),
+        Command::Tools(tools) => Box::pin(tools::tools(tools, output)),
+        Command::Call(call) => Box::pin(call::run(call, output)),
+        Command::Inspect(server) => Box::pin(mcp::inspect(server, output)),
+        Command::Resources(server) => Box::pin(mcp::resources(server, output)),
+        Command::Read(read) => Box::pin(mcp::read(read, output)),
+        Command::Prompts(server) => Box::pin(mcp::prompts(server, output)),
+        Command::Prompt(prompt) => Box::pin(mcp::prompt(prompt, output)),
+        Command::Complete(complete) => Box::pin(mcp::complete(complete, output)),
+        Command::Request(request) => Box::pin(mcp::request(request, output)),
+        Command::Login(login) => Box::pin(login::login(login, json, notes)),
+        Command::Logout(logout) => Box::pin(login::logout(logout, json)),
+        Command::Check(check) => Box::pin(check::run(check, json, verbose)),
+        Command::Sessions(sessions) => return sessions::run(sessions, json),
+        Command::Recordings(command) => Box::pin(recording::run(command, json, notes, recorder)),
+        Command::Manual(command) => return manual::run(&command),
+    };
+    run.await
 }

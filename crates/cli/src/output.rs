@@ -17,16 +17,16 @@ pub(crate) fn print_json<T: Serialize>(value: &T) -> io::Result<()> {
 
 /// Writes an object as one line, and flushes. Characters that control a terminal are escaped. The line is written in small
 /// pieces, because it can be three times as long as the value; `out` should have a buffer.
-pub(crate) fn json_line<T: Serialize>(out: &mut impl Write, value: &T) -> io::Result<()> {
-    serde_json::to_writer(EscapingWriter(&mut *out), value)?;
+pub(crate) fn json_line<T: Serialize>(out: &mut dyn Write, value: &T) -> io::Result<()> {
+    serde_json::to_writer(EscapingWriter(out), value)?;
     out.write_all(b"\n")?;
     out.flush()
 }
 
 /// Writes JSON with spaces for line breaks, and with an escape for each other character that is not printable.
-struct EscapingWriter<W>(W);
+struct EscapingWriter<'a>(&'a mut dyn Write);
 
-impl<W: Write> Write for EscapingWriter<W> {
+impl Write for EscapingWriter<'_> {
     /// Takes whole characters, as `serde_json` writes them.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let text =

@@ -20,7 +20,7 @@ use crate::http_failure::is_no_old_server;
 #[cfg(feature = "http")]
 use crate::http_target::HttpTarget;
 use crate::memory::Memory;
-use crate::target::Target;
+use crate::target::{BoxTransport, Target};
 
 /// How long opening an HTTP connection may take.
 #[cfg(feature = "http")]
@@ -249,34 +249,31 @@ impl<F> Connector<'_, F> {
     where
         F: AsyncFnOnce(RemoteServer) -> Result<R, BoxError>,
     {
-        match self.target {
-            Target::Stdio(command) => {
-                let child = Child::spawn(command.clone())?;
-                self.watched(child, attempt, settle).await
-            }
-            Target::Custom(target) => self.watched(target.open()?, attempt, settle).await,
+        let transport: BoxTransport = match self.target {
+            Target::Stdio(command) => self.watched(Child::spawn(command.clone())?),
+            Target::Custom(target) => self.watched(target.open()?),
             #[cfg(feature = "http")]
             Target::Http(target) => {
                 let http = self.http(target)?;
                 match attempt {
                     #[cfg(feature = "sse")]
-                    Attempt::Sse => self.over(target.sse().open_with(http), attempt, settle).await,
-                    _ => self.over(target.streamable().open_with(http), attempt, settle).await,
+                    Attempt::Sse => Box::new(target.sse().open_with(http)),
+                    _ => Box::new(target.streamable().open_with(http)),
                 }
             }
-        }
+        };
+        let client = self.client.clone().mode(attempt.mode());
+        let run = async |server: RemoteServer| {
+            settle(&server);
+            let main = self.main.take().expect("nothing is tried after a connection");
+            main(server).await
+        };
+        // Boxed, since the future is large and the caller's would hold it twice.
+        Box::pin(client.connect(transport, run)).await
     }
 
-    /// Connects over a transport, and records whether the server answers anything.
-    async fn watched<R>(
-        &mut self,
-        transport: impl Transport,
-        attempt: Attempt,
-        settle: impl FnOnce(&RemoteServer),
-    ) -> Result<R, BoxError>
-    where
-        F: AsyncFnOnce(RemoteServer) -> Result<R, BoxError>,
-    {
+    /// A transport that records whether the server answers anything.
+    fn watched(&mut self, transport: impl Transport + Send + 'static) -> BoxTransport {
         self.answered = Arc::default();
         let answered = self.answered.clone();
         let watch = move |direction, packet: &Packet| {
@@ -284,26 +281,7 @@ impl<F> Connector<'_, F> {
                 answered.store(true, Ordering::Relaxed);
             }
         };
-        self.over(tap(transport, watch), attempt, settle).await
-    }
-
-    async fn over<R>(
-        &mut self,
-        transport: impl Transport,
-        attempt: Attempt,
-        settle: impl FnOnce(&RemoteServer),
-    ) -> Result<R, BoxError>
-    where
-        F: AsyncFnOnce(RemoteServer) -> Result<R, BoxError>,
-    {
-        let client = self.client.clone().mode(attempt.mode());
-        let run = async |server: RemoteServer| {
-            settle(&server);
-            let main = self.main.take().expect("nothing is tried after a connection");
-            main(server).await
-        };
-        // The future is large, and there is one for each kind of transport. Boxed, the caller reserves no space for them.
-        Box::pin(client.connect(transport, run)).await
+        Box::new(tap(transport, watch))
     }
 
     #[cfg(feature = "http")]

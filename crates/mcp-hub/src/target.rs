@@ -122,11 +122,11 @@ impl From<CustomTarget> for Target {
 #[derive(Clone)]
 pub struct CustomTarget {
     name: String,
-    open: Arc<dyn Fn() -> Result<CustomTransport, BoxError> + Send + Sync>,
+    open: Arc<dyn Fn() -> Result<BoxTransport, BoxError> + Send + Sync>,
 }
 
-/// A transport whose type nobody needs to know.
-pub(crate) type CustomTransport = Box<dyn Moved>;
+/// A transport of any type, so that a connection is compiled once and not for each.
+pub(crate) type BoxTransport = Box<dyn Moved>;
 
 /// A [`Transport`] that may move between threads, as one trait, so that there can be a box of it.
 pub(crate) trait Moved:
@@ -143,7 +143,7 @@ impl CustomTarget {
         name: impl Into<String>,
         open: impl Fn() -> Result<T, BoxError> + Send + Sync + 'static,
     ) -> Self {
-        let open = move || -> Result<CustomTransport, BoxError> { Ok(Box::new(open()?)) };
+        let open = move || -> Result<BoxTransport, BoxError> { Ok(Box::new(open()?)) };
         Self { name: name.into(), open: Arc::new(open) }
     }
 
@@ -152,7 +152,7 @@ impl CustomTarget {
         &self.name
     }
 
-    pub(crate) fn open(&self) -> Result<CustomTransport, BoxError> {
+    pub(crate) fn open(&self) -> Result<BoxTransport, BoxError> {
         (self.open)()
     }
 }
