@@ -1,5 +1,5 @@
-//! A line of 1 GiB, from any party to any other. It is refused with the limit's name, takes no memory to speak
-//! of, and what follows is read as if nothing had happened.
+//! A line of 256 MiB, eight times the limit, from any party to any other. It is refused with the limit's name, takes no more memory
+//! than a line that is taken, and what follows is read as if nothing had happened.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::binaries::scripted;
 use crate::conversation::Conversation;
 use crate::program::{Program, SOON};
 
-/// Two programs move a gigabyte through a pipe, unoptimised, on a machine that does other things too.
+/// Two programs move the line through a pipe, without optimization, on a machine that does other things too.
 const A_WHILE: Duration = Duration::from_secs(40);
 
 /// In MiB. A line may have 32.
@@ -21,9 +21,9 @@ const LIMIT: &str = "limit of 33554432 bytes";
 #[test]
 fn from_an_agent() {
     let rows: [(&str, i32, &str); 3] = [
-        ("gigabyte", 0, "warning: a message of the agent is lost"),
-        ("gigabyte-answer", 1, LIMIT),
-        ("gigabyte-end", 1, "scripted: I have had enough"),
+        ("long-line", 0, "warning: a message of the agent is lost"),
+        ("long-answer", 1, LIMIT),
+        ("long-end", 1, "scripted: I have had enough"),
     ];
     for (fault, code, words) in rows {
         let ended =
@@ -37,7 +37,7 @@ fn from_an_agent() {
 fn from_a_client_to_an_agent() {
     let mut agent = Conversation::with_agent();
     let session = agent.open(&[]);
-    send_gigabyte(&mut agent);
+    send_long_line(&mut agent);
     assert!(agent.turn(&session, "still there?").contains("still there?"));
     leave(agent);
 }
@@ -45,7 +45,7 @@ fn from_a_client_to_an_agent() {
 #[test]
 fn from_a_client_to_a_server() {
     let mut server = Conversation::with_server();
-    send_gigabyte(&mut server);
+    send_long_line(&mut server);
     let answer =
         server.ask("tools/call", json!({ "name": "echo", "arguments": { "message": "still here" } }));
     assert_eq!(answer["result"]["content"][0]["text"], "still here", "{answer}");
@@ -54,10 +54,10 @@ fn from_a_client_to_a_server() {
 
 #[test]
 fn from_a_server_to_an_agent() {
-    // The default time-out: a gigabyte takes longer than that of other tests.
+    // With the default time-out: the line takes longer than that of other tests.
     let mut agent = Conversation::with(&["agent"]);
     agent.ask("initialize", json!({ "protocolVersion": 1 }));
-    let bad = json!([env!("CARGO_BIN_EXE_scripted_peer"), "server", "turn", "gigabyte"]);
+    let bad = json!([env!("CARGO_BIN_EXE_scripted_peer"), "server", "turn", "long-line"]);
     let session = agent.open(&[("bad", bad)]);
     let told = agent.turn(&session, "/call ping");
     assert!(told.contains("\"completed\"") && told.contains("pong"), "{told}");
@@ -65,10 +65,10 @@ fn from_a_server_to_an_agent() {
 }
 
 /// A request in one line. Its id stands where it can still be read, so the error bears it.
-fn send_gigabyte(peer: &mut Conversation) {
+fn send_long_line(peer: &mut Conversation) {
     let piece = [b'x'; 64 << 10];
     peer.program.write(b"{\"jsonrpc\":\"2.0\",\"id\":\"long\",\"method\":\"ping\",\"params\":{\"pad\":\"");
-    for _ in 0..(1 << 30) / piece.len() {
+    for _ in 0..(256 << 20) / piece.len() {
         assert!(peer.program.write(&piece), "it is read to its end");
     }
     peer.program.write(b"\"}}\n");

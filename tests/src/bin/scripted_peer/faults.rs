@@ -77,11 +77,11 @@ pub(crate) fn flood() -> ! {
     }
 }
 
-/// A line of a gigabyte that begins and ends like this.
-pub(crate) fn gigabyte(start: &str, end: &str) {
+/// A line of 256 MiB that begins and ends like this.
+pub(crate) fn long_line(start: &str, end: &str) {
     say(start.as_bytes());
     let piece = vec![b'x'; PIECE];
-    for _ in 0..(1 << 30) / PIECE {
+    for _ in 0..(256 << 20) / PIECE {
         say(&piece);
     }
     say(end.as_bytes());

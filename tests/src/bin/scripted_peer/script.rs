@@ -53,12 +53,12 @@ pub(crate) enum TransportError {
     Deafen,
     /// Writes lines that are no JSON, no JSON-RPC, no UTF-8. Goes on.
     Garbage,
-    /// Writes a notification of 1 GiB in one line. Goes on.
-    Gigabyte,
-    /// Answers with 1 GiB in one line. Goes on.
-    GigabyteAnswer,
-    /// Writes 1 GiB without a line end, and exits with status 3.
-    GigabyteEnd,
+    /// Writes a notification of 256 MiB in one line. Goes on.
+    LongLine,
+    /// Answers with 256 MiB in one line. Goes on.
+    LongAnswer,
+    /// Writes 256 MiB without a line end, and exits with status 3.
+    LongEnd,
     /// Writes 8 MiB to stderr. Goes on.
     Chatter,
     /// Answers every request three times, first with an unused id. Goes on.
@@ -120,9 +120,9 @@ impl TransportError {
             "flood" => Self::Flood,
             "deafen" => Self::Deafen,
             "garbage" => Self::Garbage,
-            "gigabyte" => Self::Gigabyte,
-            "gigabyte-answer" => Self::GigabyteAnswer,
-            "gigabyte-end" => Self::GigabyteEnd,
+            "long-line" => Self::LongLine,
+            "long-answer" => Self::LongAnswer,
+            "long-end" => Self::LongEnd,
             "chatter" => Self::Chatter,
             "strays" => Self::Strays,
             "wrong-id" => Self::WrongId,

@@ -108,16 +108,19 @@ impl Peer {
             TransportError::Deaf => faults::sleep_for_ever(),
             TransportError::Flood => faults::flood(),
             TransportError::Garbage => faults::garbage(),
-            TransportError::Gigabyte => {
-                faults::gigabyte("{\"jsonrpc\":\"2.0\",\"method\":\"_pad\",\"params\":{\"pad\":\"", "\"}}\n");
+            TransportError::LongLine => {
+                faults::long_line(
+                    "{\"jsonrpc\":\"2.0\",\"method\":\"_pad\",\"params\":{\"pad\":\"",
+                    "\"}}\n",
+                );
             }
-            TransportError::GigabyteAnswer => {
+            TransportError::LongAnswer => {
                 let start = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"pad\":\"");
-                faults::gigabyte(&start, "\"}}\n");
+                faults::long_line(&start, "\"}}\n");
                 return false;
             }
-            TransportError::GigabyteEnd => {
-                faults::gigabyte("", "");
+            TransportError::LongEnd => {
+                faults::long_line("", "");
                 faults::exit();
             }
             TransportError::Chatter => faults::chatter(),
