@@ -5,6 +5,7 @@ use std::time::Duration;
 use agentwire_mcp_client::{BoxError, Client, ProtocolMode, RemoteServer};
 use agentwire_schema_tests::{Conversation, Side, checked};
 use agentwire_transport::{Duplex, Packet, duplex};
+use futures::future::LocalBoxFuture;
 use futures::{SinkExt, StreamExt};
 use serde_json::{Value, json};
 
@@ -17,6 +18,8 @@ pub(crate) struct Mock {
     pub(crate) heard: Vec<Value>,
 }
 
+type Main<'a, R> = Box<dyn FnOnce(RemoteServer) -> LocalBoxFuture<'a, Result<R, BoxError>> + 'a>;
+
 /// Runs `main` as the code of a client against `script`, which plays the server.
 pub(crate) async fn with_mock<R, S>(
     client: Client,
@@ -25,7 +28,9 @@ pub(crate) async fn with_mock<R, S>(
 ) -> (Result<R, BoxError>, S) {
     let (near, far) = duplex(16);
     let near = checked(near, Conversation::mcp(), Side::Client);
-    tokio::join!(client.connect(near, async |server| main(server).await), script(Mock::new(far)))
+    // Of one type for all tests, so that the whole client is compiled once and not for each.
+    let main: Main<'_, R> = Box::new(|server| Box::pin(async move { main(server).await }));
+    tokio::join!(client.connect(near, main), script(Mock::new(far)))
 }
 
 /// The same, with a server that answers the handshake and offers everything.

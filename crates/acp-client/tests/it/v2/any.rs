@@ -3,11 +3,14 @@
 use agentwire_acp_client::{AnyAgent, AnyClient, BoxError, connect_any};
 use agentwire_acp_schema::{v1, v2};
 use agentwire_transport::lines;
+use futures::future::LocalBoxFuture;
 use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
 
 use super::recorder::Recorder as Two;
 use crate::recorder::Recorder as One;
 use crate::script::{folder, play, read};
+
+type Main<'a, R> = Box<dyn FnOnce(AnyAgent) -> LocalBoxFuture<'a, Result<R, BoxError>> + 'a>;
 
 /// Runs `main` against an agent that plays a script.
 async fn check<R>(
@@ -24,8 +27,9 @@ async fn check<R>(
         .v1_capabilities(v1::ClientCapabilities::new().fs(fs))
         .v2_capabilities(v2::ClientCapabilities::new())
         .timeout(std::time::Duration::from_secs(10));
-    let connected =
-        connect_any(client, lines(read.compat(), write.compat_write()), async |agent| main(agent).await);
+    // Of one type for all tests, so that the whole client is compiled once and not for each.
+    let main: Main<'_, R> = Box::new(|agent| Box::pin(async move { main(agent).await }));
+    let connected = connect_any(client, lines(read.compat(), write.compat_write()), main);
     let (result, played) = futures::join!(connected, play(&script, far));
     if let Err(why) = played {
         panic!("{why}\n  main gave {:?}", result.err());

@@ -9,7 +9,7 @@ use agentwire_jsonrpc::RawJson;
 use agentwire_schema_tests::{Conversation, Side, checked};
 use agentwire_sync::Mutex;
 use agentwire_transport::lines;
-use futures::future::Either;
+use futures::future::{Either, LocalBoxFuture};
 use serde_json::json;
 use tokio::sync::Notify;
 use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
@@ -42,6 +42,8 @@ pub(crate) async fn check_drafts<R>(
     converse(name, client, false, main).await
 }
 
+type Main<'a, R> = Box<dyn FnOnce(AgentHandle) -> LocalBoxFuture<'a, Result<R, BoxError>> + 'a>;
+
 async fn converse<R>(
     name: &str,
     client: &Recorder,
@@ -56,7 +58,9 @@ async fn converse<R>(
         true => Either::Left(checked(wire, Conversation::acp(), Side::Client)),
         false => Either::Right(wire),
     };
-    let connected = connect(client.clone(), wire, async |agent| main(agent).await);
+    // Of one type for all tests, so that the whole client is compiled once and not for each.
+    let main: Main<'_, R> = Box::new(|agent| Box::pin(async move { main(agent).await }));
+    let connected = connect(client.clone(), wire, main);
     let (result, played) = futures::join!(connected, play(&script, far));
     if let Err(why) = played {
         panic!("{why}\n  main gave {:?}\n  heard {:#?}", result.err(), client.heard());
