@@ -3,12 +3,17 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::{env, fs};
 
 use agentwire_test_support::cargo;
 use anyhow::Result;
 use cargo_metadata::MetadataCommand;
 
 use crate::process;
+
+/// Set for a command of this program that runs beside a build: what [`programs`] builds is there, and a second build would wait for
+/// the end of the first.
+pub(crate) const PROGRAMS_ARE_BUILT: &str = "AGENTWIRE_PROGRAMS_ARE_BUILT";
 
 /// Cargo, in a workspace: the one that runs this program, if there is one.
 pub(crate) fn command(root: &Path) -> Command {
@@ -27,7 +32,9 @@ pub(crate) fn build(root: &Path, arguments: &[&str]) -> Result<()> {
 /// The choice of all packages, and the examples, give every package the features that it has in a test of the workspace, so that
 /// this uses what the tests have compiled.
 pub(crate) fn programs(root: &Path) -> Result<PathBuf> {
-    build(root, &["--workspace", "--bins", "--examples"])?;
+    if env::var_os(PROGRAMS_ARE_BUILT).is_none() {
+        build(root, &["--workspace", "--bins", "--examples"])?;
+    }
     Ok(target(root)?.join("debug"))
 }
 
@@ -35,6 +42,14 @@ pub(crate) fn programs(root: &Path) -> Result<PathBuf> {
 pub(crate) fn target(root: &Path) -> Result<PathBuf> {
     let metadata = MetadataCommand::new().current_dir(root).no_deps().exec()?;
     Ok(metadata.target_directory.into_std_path_buf())
+}
+
+/// The sections of the workspace's manifest with the profile `dev`. A workspace of its own that has them, and the target folder, uses
+/// what is compiled for this one.
+pub(crate) fn dev_profile(root: &Path) -> Result<String> {
+    let manifest = fs::read_to_string(root.join("Cargo.toml"))?;
+    let sections = manifest.split("\n[").filter(|section| section.starts_with("profile.dev"));
+    Ok(sections.map(|section| format!("\n[{section}\n")).collect())
 }
 
 /// The crates of a dependency tree, each as its name and version. `arguments` name the package and the edges.

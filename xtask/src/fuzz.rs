@@ -47,7 +47,7 @@ pub(crate) fn run(root: &Path, mut arguments: lexopt::Parser) -> Result<()> {
 
 fn mutate(root: &Path, target: Option<&str>, seconds: u64, seed: u64) -> Result<()> {
     // A development build has debug assertions, and the tests have built it already.
-    let mut command = Command::new(cargo::programs(root)?.join("agentwire-fuzz-targets"));
+    let mut command = Command::new(cargo::programs(root)?.join("fuzz"));
     command.args(target);
     command.args(["--seconds", &seconds.to_string(), "--seed", &seed.to_string()]);
     process::run(&mut command).context("a target failed")

@@ -95,11 +95,7 @@ fn manifest(root: &Path, programs: &BTreeMap<String, PathBuf>) -> Result<String>
     for (name, path) in programs {
         manifest += &format!("\n[[bin]]\nname = {name:?}\npath = {path:?}\n");
     }
-    let workspace = fs::read_to_string(root.join("Cargo.toml"))?;
-    for section in workspace.split("\n[").filter(|section| section.starts_with("profile.dev")) {
-        manifest += &format!("\n[{section}\n");
-    }
-    Ok(manifest)
+    Ok(manifest + &cargo::dev_profile(root)?)
 }
 
 /// Returns the texts that no error of a program contains, and the errors that are too long.

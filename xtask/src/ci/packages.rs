@@ -30,7 +30,7 @@ pub(super) fn check(root: &Path, watch: &mut Stopwatch) -> Result<()> {
         let file = folder.join("package").join(format!("{}-{}.crate", package.name, package.version));
         process::run(Command::new("tar").arg("-xzf").arg(&file).arg("-C").arg(&scratch))?;
     }
-    fs::write(scratch.join("Cargo.toml"), manifest(&packages)?)?;
+    fs::write(scratch.join("Cargo.toml"), manifest(&packages)? + &cargo::dev_profile(root)?)?;
     fs::copy(root.join("Cargo.lock"), scratch.join("Cargo.lock"))?;
     // The same target folder: what does not belong to us is compiled already.
     let mut check = cargo::command(&scratch);

@@ -1,26 +1,33 @@
-//! Runs steps: one after the other, and side by side where they wait.
+//! Runs steps: one after the other, and beside them those that wait.
 
 use std::fs::{self, File};
-use std::io::Write as _;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::Instant;
 
-use anyhow::{Context as _, Result, anyhow};
+use anyhow::{Context as _, Result, anyhow, ensure};
 
 use super::steps::{Step, Work};
-use super::test_programs::TestRun;
+use super::test_programs::{self, TestRun};
 use super::timings::{Seconds, Stopwatch, Timings};
-use super::{engines, features, first_build, packages, test_programs, valkey, world};
+use super::world::{self, TestProgram};
+use super::{engines, features, first_build, packages, valkey};
 use crate::{cargo, process, redis};
 
 /// How a step has ended, unless it has failed.
 enum Outcome {
     Passed,
-    /// What it needs cannot be had here, for this reason.
+    /// This machine lacks what the step needs, for this reason.
     NotRun(String),
+}
+
+/// Where a step writes.
+enum Output<'a> {
+    Terminal,
+    Log(&'a File),
 }
 
 /// This program. Its file is replaced when a step compiles the workspace, and then the system calls the running one deleted.
@@ -33,17 +40,13 @@ fn this_program() -> Result<&'static Path> {
     Ok(PROGRAM.get_or_init(|| program))
 }
 
-/// Begins the line of a step that was not run.
-fn not_run_line(name: &str) -> String {
-    format!("== {name}: NOT RUN: ")
-}
-
 /// Runs the steps and prints their seconds, also when one fails. With `kept`, compares the seconds with those of that file.
-pub(super) fn run(root: &Path, steps: &[&Step], kept: Option<&Path>) -> Result<()> {
+pub(super) fn run(root: &Path, steps: &[&'static Step], kept: Option<&Path>) -> Result<()> {
     this_program()?;
     let started = Instant::now();
-    let (mut timings, mut not_run) = (Timings::default(), Vec::new());
-    let done = run_all(root, steps, &mut timings, &mut not_run);
+    let run = Run { root, tests: OnceLock::new(), ended: Mutex::default() };
+    let done = run.all(steps);
+    let Ended { timings, not_run } = run.ended.into_inner().unwrap_or_else(PoisonError::into_inner);
     if steps.len() > 1 {
         print!("{}", timings.table(steps.iter().map(|step| step.name), started.elapsed()));
         timings.write(&cargo::target(root)?.join("ci/timings.json"))?;
@@ -57,117 +60,209 @@ pub(super) fn run(root: &Path, steps: &[&Step], kept: Option<&Path>) -> Result<(
     kept.map_or(Ok(()), |file| timings.compare(file))
 }
 
-fn run_all(root: &Path, steps: &[&Step], timings: &mut Timings, not_run: &mut Vec<String>) -> Result<()> {
-    for group in steps.chunk_by(|a, b| a.waits && b.waits) {
-        let results = match group {
-            [step] => vec![run_alone(root, step)?],
-            several => run_side_by_side(root, several)?,
+/// A run of several steps.
+struct Run<'a> {
+    root: &'a Path,
+    /// The test programs, as soon as a step has compiled them.
+    tests: OnceLock<Vec<TestProgram>>,
+    ended: Mutex<Ended>,
+}
+
+/// What is known of the steps that have ended.
+#[derive(Default)]
+struct Ended {
+    timings: Timings,
+    not_run: Vec<&'static str>,
+}
+
+impl Run<'_> {
+    /// Starts the waiting steps when all before them have passed. Those after them run at the same time, but for the weekly ones:
+    /// these have forms of the same work.
+    fn all(&self, steps: &[&'static Step]) -> Result<()> {
+        let (before, rest) = steps.split_at(steps.iter().position(|step| step.waits).unwrap_or(steps.len()));
+        let (waiting, rest) = rest.split_at(rest.partition_point(|step| step.waits));
+        let (beside, weekly) = rest.split_at(rest.partition_point(|step| !step.when.is_weekly()));
+        self.in_order(before)?;
+        self.beside(waiting, beside)?;
+        self.in_order(weekly)
+    }
+
+    /// Runs steps on the streams of this process, and stops at the first that fails.
+    fn in_order(&self, steps: &[&'static Step]) -> Result<()> {
+        steps.iter().try_for_each(|step| self.alone(step))
+    }
+
+    fn alone(&self, step: &'static Step) -> Result<()> {
+        println!("== {}", step.name);
+        let (outcome, seconds) = self.timed(step, &Output::Terminal)?;
+        self.end(step, &outcome, seconds);
+        Ok(())
+    }
+
+    /// Runs each waiting step on a thread of its own, with its output in a file, and the others in order.
+    fn beside(&self, waiting: &[&'static Step], others: &[&'static Step]) -> Result<()> {
+        if waiting.is_empty() {
+            return self.in_order(others);
+        }
+        self.prepare(waiting)?;
+        println!("== {}: side by side", waiting.iter().map(|step| step.name).collect::<Vec<_>>().join(", "));
+        let results: Vec<Result<()>> = thread::scope(|scope| {
+            let mut running: Vec<_> = waiting.iter().map(|step| scope.spawn(|| self.logged(step))).collect();
+            running.push(scope.spawn(|| {
+                give_way();
+                self.in_order(others)
+            }));
+            let results = running.into_iter().map(thread::ScopedJoinHandle::join);
+            results.map(|result| result.unwrap_or_else(|_| Err(anyhow!("a step panicked")))).collect()
+        });
+        let errors: Vec<_> =
+            results.into_iter().filter_map(Result::err).map(|error| format!("{error:#}")).collect();
+        ensure!(errors.is_empty(), "{}", errors.join("\n"));
+        Ok(())
+    }
+
+    /// Compiles and installs what these steps start: two builds, or two installations, at the same time would wait or fail.
+    fn prepare(&self, waiting: &[&Step]) -> Result<()> {
+        if waiting.iter().any(|step| step.needs_redis()) {
+            redis::install()?;
+        }
+        if waiting.iter().any(|step| matches!(step.work, Work::XtaskWithPrograms(_))) {
+            cargo::programs(self.root)?;
+        }
+        if waiting.iter().any(|step| matches!(step.work, Work::RedisTests | Work::Valkey)) {
+            self.tests()?;
+        }
+        Ok(())
+    }
+
+    /// Runs a step with its output in a file, which is printed when it fails.
+    fn logged(&self, step: &'static Step) -> Result<()> {
+        let path = cargo::target(self.root)?.join(format!("ci/{}.log", step.name));
+        fs::create_dir_all(path.parent().unwrap_or(self.root))?;
+        let log = File::create(&path).with_context(|| path.display().to_string())?;
+        let done = self.timed(step, &Output::Log(&log));
+        let text = String::from_utf8_lossy(&fs::read(&path)?).into_owned();
+        let (outcome, seconds) = match done {
+            Ok(done) => done,
+            Err(error) => {
+                // In one piece, so that the output of steps does not mix.
+                print_whole(&format!("{text}== {}: FAILED, see {}\n", step.name, path.display()));
+                return Err(error);
+            }
         };
-        for (step, (outcome, seconds)) in group.iter().zip(results) {
-            timings.add(step.name, seconds);
-            if let Outcome::NotRun(reason) = outcome {
-                println!("{}{reason}", not_run_line(step.name));
-                not_run.push(step.name.to_owned());
+        let sums = text.lines().rev().find(|line| line.ends_with(" skipped") || line.ends_with(" failed"));
+        print_whole(&sums.map(|line| format!("{}: {line}\n", step.name)).unwrap_or_default());
+        self.end(step, &outcome, seconds);
+        Ok(())
+    }
+
+    fn timed(&self, step: &Step, output: &Output<'_>) -> Result<(Outcome, Seconds)> {
+        let mut watch = Stopwatch::start();
+        let outcome = self.work(&step.work, output, &mut watch).with_context(|| {
+            format!("the step `{}` failed after {:.1} s", step.name, watch.seconds().sum())
+        })?;
+        Ok((outcome, watch.seconds()))
+    }
+
+    /// Prints and keeps how a step has ended.
+    fn end(&self, step: &'static Step, outcome: &Outcome, seconds: Seconds) {
+        let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        ended.timings.add(step.name, seconds);
+        match outcome {
+            Outcome::Passed => print_whole(&format!(
+                "== {}: ok, compiled {:.1} s, ran {:.1} s\n",
+                step.name, seconds.compiled, seconds.ran
+            )),
+            Outcome::NotRun(reason) => {
+                print_whole(&format!("== {}: NOT RUN: {reason}\n", step.name));
+                ended.not_run.push(step.name);
             }
         }
     }
-    Ok(())
-}
 
-/// Runs a step on the streams of this process.
-fn run_alone(root: &Path, step: &Step) -> Result<(Outcome, Seconds)> {
-    println!("== {}", step.name);
-    let mut watch = Stopwatch::start();
-    let outcome =
-        work(root, &step.work, &mut watch).with_context(|| format!("the step `{}` failed", step.name))?;
-    let seconds = watch.seconds();
-    if matches!(outcome, Outcome::Passed) {
-        println!("== {}: ok, compiled {:.1} s, ran {:.1} s", step.name, seconds.compiled, seconds.ran);
+    /// The test programs, compiled once for all steps.
+    fn tests(&self) -> Result<&[TestProgram]> {
+        if let Some(tests) = self.tests.get() {
+            return Ok(tests);
+        }
+        let tests = world::build(self.root)?;
+        Ok(self.tests.get_or_init(|| tests))
     }
-    Ok((outcome, seconds))
+
+    fn work(&self, work: &Work, output: &Output<'_>, watch: &mut Stopwatch) -> Result<Outcome> {
+        let root = self.root;
+        match work {
+            Work::Compile(arguments, variable) => {
+                watch.compile(|| output.run(cargo::command(root).args(*arguments).envs(*variable)))?;
+            }
+            Work::Run(arguments) => output.run(cargo::command(root).args(*arguments))?,
+            Work::Xtask(arguments) => output.run(&mut xtask(root, arguments)?)?,
+            Work::XtaskWithPrograms(arguments) => {
+                // A waiting step has them.
+                if let Output::Terminal = output {
+                    watch.compile(|| cargo::programs(root))?;
+                }
+                output.run(xtask(root, arguments)?.env(cargo::PROGRAMS_ARE_BUILT, "1"))?;
+            }
+            Work::Test => {
+                let programs = watch.compile(|| self.tests())?;
+                test_programs::run(programs.iter().map(TestRun::of).collect(), &|line| output.print(line))?;
+            }
+            Work::Features => watch.compile(|| features::check(root))?,
+            Work::FeatureLints => watch.compile(|| features::lint(root))?,
+            Work::Redis => redis::install()?,
+            Work::RedisTests => {
+                let programs = watch.compile(|| self.tests())?;
+                redis::install()?;
+                test_programs::run(engines::runs(programs, None)?, &|line| output.print(line))?;
+            }
+            Work::Valkey => match valkey::program(root) {
+                Ok(program) => {
+                    let programs = watch.compile(|| self.tests())?;
+                    test_programs::run(engines::runs(programs, Some(&program))?, &|line| output.print(line))?;
+                }
+                Err(error) => return Ok(Outcome::NotRun(format!("no Valkey: {error:#}"))),
+            },
+            Work::Packages => packages::check(root, watch)?,
+            Work::Verify => watch.compile(|| packages::verify(root))?,
+            Work::FirstBuild => first_build::run(root, watch)?,
+        }
+        Ok(Outcome::Passed)
+    }
 }
 
-/// Runs each step as a process of its own, with its output in a file. The output of one that fails is printed.
-fn run_side_by_side(root: &Path, steps: &[&Step]) -> Result<Vec<(Outcome, Seconds)>> {
-    let logs = cargo::target(root)?.join("ci");
-    fs::create_dir_all(&logs)?;
-    println!("== {}: side by side", steps.iter().map(|step| step.name).collect::<Vec<_>>().join(", "));
-    let results: Vec<Result<_>> = thread::scope(|scope| {
-        let logs = &logs;
-        let running: Vec<_> =
-            steps.iter().map(|step| scope.spawn(move || run_logged(root, step, logs))).collect();
-        let results = running
-            .into_iter()
-            .map(|thread| thread.join().unwrap_or_else(|_| Err(anyhow!("a step panicked"))));
-        results.collect()
-    });
-    results.into_iter().collect()
+/// Lowers the priority of what this thread starts: a compiler takes all that it gets, and what runs beside it has times to keep.
+fn give_way() {
+    // Where it is not possible, all have the same priority.
+    #[cfg(unix)]
+    let _nice = rustix::process::nice(10);
 }
 
-fn run_logged(root: &Path, step: &Step, logs: &Path) -> Result<(Outcome, Seconds)> {
-    let path = logs.join(format!("{}.log", step.name));
-    let log = File::create(&path).with_context(|| path.display().to_string())?;
+fn xtask(root: &Path, arguments: &[&str]) -> Result<Command> {
     let mut command = Command::new(this_program()?);
-    command.args(["ci", step.name]).current_dir(root).stdout(log.try_clone()?).stderr(log);
-    let watch = Stopwatch::start();
-    let done = process::run(&mut command);
-    let seconds = watch.seconds();
-    let text = String::from_utf8_lossy(&fs::read(&path)?).into_owned();
-    if let Err(error) = done {
-        // In one piece, so that the output of steps does not mix.
-        print_whole(&format!(
-            "{text}== {}: FAILED after {:.1} s, see {}\n",
-            step.name,
-            seconds.ran,
-            path.display()
-        ));
-        return Err(error.context(format!("the step `{}` failed", step.name)));
+    command.args(arguments).current_dir(root);
+    Ok(command)
+}
+
+impl Output<'_> {
+    /// Runs a program that writes here.
+    fn run(&self, command: &mut Command) -> Result<()> {
+        if let Self::Log(file) = self {
+            command.stdout(file.try_clone()?).stderr(file.try_clone()?);
+        }
+        process::run(command)
     }
-    let last = text.lines().rev().find(|line| line.ends_with(" skipped") || line.ends_with(" failed"));
-    print_whole(&format!(
-        "{}== {}: ok, ran {:.1} s\n",
-        last.map(|line| format!("{line}\n")).unwrap_or_default(),
-        step.name,
-        seconds.ran
-    ));
-    let reason = text.lines().find_map(|line| line.strip_prefix(&not_run_line(step.name)));
-    Ok((reason.map_or(Outcome::Passed, |reason| Outcome::NotRun(reason.to_owned())), seconds))
+
+    fn print(&self, line: &str) {
+        match self {
+            Self::Terminal => print_whole(&format!("{line}\n")),
+            // What cannot be written is missing from the log only; the outcome counts.
+            &Self::Log(mut file) => _ = writeln!(file, "{line}"),
+        }
+    }
 }
 
 fn print_whole(text: &str) {
-    let mut stdout = std::io::stdout().lock();
     // If stdout is closed, the exit code is all that is left.
-    let _written = stdout.write_all(text.as_bytes());
-}
-
-fn work(root: &Path, work: &Work, watch: &mut Stopwatch) -> Result<Outcome> {
-    let xtask =
-        |arguments: &[&str]| process::run(Command::new(this_program()?).args(arguments).current_dir(root));
-    match work {
-        Work::Compile(arguments, variable) => {
-            watch.compile(|| process::run(cargo::command(root).args(*arguments).envs(*variable)))?;
-        }
-        Work::Run(arguments) => process::run(cargo::command(root).args(*arguments))?,
-        Work::Xtask(arguments) => xtask(arguments)?,
-        Work::XtaskWithPrograms(arguments) => {
-            watch.compile(|| cargo::programs(root))?;
-            xtask(arguments)?;
-        }
-        Work::Test => {
-            let programs = watch.compile(|| world::build(root))?;
-            test_programs::run(programs.iter().map(TestRun::of).collect())?;
-        }
-        Work::Features => watch.compile(|| features::check(root))?,
-        Work::FeatureLints => watch.compile(|| features::lint(root))?,
-        Work::Redis => redis::install()?,
-        Work::RedisTests => engines::run(root, None, watch)?,
-        Work::Valkey => match valkey::program(root) {
-            Ok(program) => engines::run(root, Some(&program), watch)?,
-            Err(error) => return Ok(Outcome::NotRun(format!("no Valkey: {error:#}"))),
-        },
-        Work::Packages => packages::check(root, watch)?,
-        Work::Verify => watch.compile(|| packages::verify(root))?,
-        Work::FirstBuild => first_build::run(root, watch)?,
-    }
-    Ok(Outcome::Passed)
+    let _written = io::stdout().lock().write_all(text.as_bytes());
 }

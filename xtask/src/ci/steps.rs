@@ -8,8 +8,15 @@ pub(super) struct Step {
     pub(super) name: &'static str,
     pub(super) when: When,
     pub(super) work: Work,
-    /// Mostly waits for programs that it has started: runs beside the waiting steps before and after it.
+    /// Mostly waits for programs that it has started: runs beside the other waiting steps, and beside what is compiled after them.
     pub(super) waits: bool,
+}
+
+impl Step {
+    /// Whether it starts Redis, which it would install itself.
+    pub(super) fn needs_redis(&self) -> bool {
+        matches!(self.work, Work::RedisTests | Work::XtaskWithPrograms(["replicas", ..]))
+    }
 }
 
 /// When a step runs.
@@ -78,33 +85,31 @@ const fn weekly(name: &'static str, work: Work, why: &'static str) -> Step {
     Step { name, when: When::Weekly(why), work, waits: false }
 }
 
-/// Every step, in order: what fails within seconds comes first, and waiting steps follow what compiles their programs.
+/// Every step, in order: what fails within seconds comes first, and waiting steps follow what compiles their programs. What follows
+/// them runs beside them and compiles nothing that they start.
 pub(super) const STEPS: &[Step] = &[
     step("fmt", Work::Run(&["fmt", "--all", "--check"])),
     step("tidy", Work::Xtask(&["tidy"])),
     step("links", Work::Xtask(&["site", "--links"])),
     step("redis", Work::Redis),
     step("test", Work::Test),
-    step("doctest", Work::Run(DOCTEST)),
-    step("fuzz", Work::XtaskWithPrograms(&["fuzz", "--seconds", "3"])),
     waiting("interop", Work::XtaskWithPrograms(&["interop"])),
     waiting("conformance", Work::XtaskWithPrograms(&["conformance", "all"])),
     waiting("replicas", Work::XtaskWithPrograms(&["replicas", "--short"])),
     waiting("redis-tests", Work::RedisTests),
     waiting("valkey", Work::Valkey),
+    step("migration", Work::Compile(MIGRATION, None)),
+    step("doctest", Work::Run(DOCTEST)),
+    step("fuzz", Work::XtaskWithPrograms(&["fuzz", "--seconds", "3"])),
     step(
         "clippy",
         Work::Compile(&["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"], None),
     ),
-    step(
-        "doc",
-        Work::Compile(&["doc", "--workspace", "--no-deps"], Some(("RUSTDOCFLAGS", "--deny warnings"))),
-    ),
+    step("doc", Work::Compile(DOC, Some(("RUSTDOCFLAGS", "--deny warnings")))),
     step("schema", Work::Xtask(&["schema", "--check"])),
     step("upstream", Work::Xtask(&["schema", "--upstream"])),
     step("features", Work::Features),
     step("publish", Work::Packages),
-    step("migration", Work::Compile(MIGRATION, None)),
     step("wrong-programs", Work::Xtask(&["wrong-programs"])),
     step("first-build", Work::FirstBuild),
     weekly(
@@ -142,7 +147,11 @@ pub(super) const STEPS: &[Step] = &[
 /// other features would be chosen.
 const DOCTEST: &[&str] = &["test", "--workspace", "--doc", "--", "--skip", "tests/model/"];
 
-/// Compiles the code of other libraries in `docs/guide`, in the workspace that has these libraries.
+/// The documentation of every crate. With an example the dependencies of tests count, so that every crate has the features with which
+/// `clippy` has checked it.
+const DOC: &[&str] = &["doc", "--workspace", "--no-deps", "--lib", "--bins", "--example", "echo_agent"];
+
+/// Checks the code of other libraries in `docs/guide`, in the workspace that has these libraries.
 const MIGRATION: &[&str] =
     &["check", "--manifest-path", "xtask/rivals/Cargo.toml", "--package", "rival-migration", "--tests"];
 
@@ -163,7 +172,7 @@ mod tests {
         assert_eq!(names.len(), STEPS.len());
         let waits: Vec<_> = STEPS.iter().map(|step| step.waits).collect();
         let groups = waits.chunk_by(|a, b| a == b).filter(|group| group[0]).count();
-        assert_eq!(groups, 1, "a second group would wait for the first");
+        assert_eq!(groups, 1, "only one group runs beside the others");
     }
 
     #[test]

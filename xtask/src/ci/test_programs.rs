@@ -1,7 +1,6 @@
 //! Runs the programs of tests, three at a time, and sums up what they report.
 
 use std::collections::VecDeque;
-use std::io::Write as _;
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -47,7 +46,7 @@ impl<'a> TestRun<'a> {
 /// # Errors
 ///
 /// When one has failed, after all have run.
-pub(super) fn run(mut runs: Vec<TestRun<'_>>) -> Result<()> {
+pub(super) fn run(mut runs: Vec<TestRun<'_>>, print: &(dyn Fn(&str) + Sync)) -> Result<()> {
     // The sort is stable: the others keep their order.
     runs.sort_by_key(|run| !LONGEST.iter().any(|name| run.program.is(name)));
     let libraries = world::compiler_libraries()?;
@@ -58,12 +57,12 @@ pub(super) fn run(mut runs: Vec<TestRun<'_>>) -> Result<()> {
         for _ in 0..PROGRAMS {
             scope.spawn(|| {
                 while let Some(run) = next() {
-                    let result = run.finish(&libraries);
+                    let result = run.finish(&libraries, print);
                     let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
                     match result {
                         Ok(sums) => results.0.add(sums),
                         Err(error) => {
-                            println!("FAIL  {}: {error:#}", run.program.name);
+                            print(&format!("FAIL  {}: {error:#}", run.program.name));
                             results.1.push(run.program.name.clone());
                         }
                     }
@@ -72,15 +71,14 @@ pub(super) fn run(mut runs: Vec<TestRun<'_>>) -> Result<()> {
         }
     });
     let (sums, failed) = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-    println!("{} passed, {} failed, {} skipped", sums.passed, sums.failed, sums.ignored);
-    std::io::stdout().flush()?;
+    print(&format!("{} passed, {} failed, {} skipped", sums.passed, sums.failed, sums.ignored));
     ensure!(failed.is_empty(), "tests failed in {}", failed.join(", "));
     Ok(())
 }
 
 impl TestRun<'_> {
     /// Runs the program to its end. Its output is only shown when it fails, so that the lines of programs do not mix.
-    fn finish(&self, libraries: &str) -> Result<Sums> {
+    fn finish(&self, libraries: &str, print: &(dyn Fn(&str) + Sync)) -> Result<Sums> {
         let started = Instant::now();
         let mut command = self.program.command();
         set_environment(&mut command, libraries, self.variable);
@@ -94,12 +92,8 @@ impl TestRun<'_> {
             String::from_utf8_lossy(&output.stderr)
         );
         let sums = sums(&text).with_context(|| format!("it printed no result:\n{text}"))?;
-        println!(
-            "ok    {name}: {} passed, {} ignored, {:.1} s",
-            sums.passed,
-            sums.ignored,
-            started.elapsed().as_secs_f64()
-        );
+        let seconds = started.elapsed().as_secs_f64();
+        print(&format!("ok    {name}: {} passed, {} ignored, {seconds:.1} s", sums.passed, sums.ignored));
         Ok(sums)
     }
 }

@@ -22,7 +22,7 @@ pub(super) struct Seconds {
 }
 
 impl Seconds {
-    fn sum(self) -> f64 {
+    pub(super) fn sum(self) -> f64 {
         self.compiled + self.ran
     }
 }
