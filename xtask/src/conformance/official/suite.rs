@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
 
-use super::checks::{self, Check};
+use super::checks::{self, Check, Status};
 use super::fixtures::{Fixtures, Nodes};
 use super::requirements::Requirements;
 use crate::packages;
@@ -79,6 +79,21 @@ pub(super) struct Suites {
     node: PathBuf,
 }
 
+/// Scenarios that warn when an answer is some hundred milliseconds late, which a busy machine can make it.
+const TIMED: [&str; 1] = ["sse-retry"];
+
+/// How often such a scenario is repeated until it is in time: what is always late is a fault.
+const REPEATS: u32 = 3;
+
+/// The options for one scenario.
+fn alone<'a>(run: &Run, scenario: &'a str) -> Vec<&'a str> {
+    let mut words = vec!["--scenario", scenario];
+    if run.package == Package::Newest {
+        words.extend(["--spec-version", run.spec]);
+    }
+    words
+}
+
 impl Suites {
     /// Installs what is missing or out of date.
     pub(super) fn install(sources: &Path) -> Result<Self> {
@@ -132,13 +147,24 @@ impl Suites {
             self.invoke(run, &target, &whole, results)?;
         }
         for scenario in only {
-            let mut words = vec!["--scenario", scenario];
-            if run.package == Package::Newest {
-                words.extend(["--spec-version", run.spec]);
-            }
-            self.invoke(run, &target, &words, results)?;
+            self.invoke(run, &target, &alone(run, scenario), results)?;
         }
-        let scenarios = checks::read(results)?;
+        let mut scenarios = checks::read(results)?;
+        for scenario in TIMED {
+            for repeat in 1..=REPEATS {
+                let was_late =
+                    |checks: &Vec<Check>| checks.iter().any(|check| check.status == Status::Warning);
+                if !scenarios.get(scenario).is_some_and(was_late) {
+                    break;
+                }
+                println!("  {scenario}, which measures time, once more");
+                let folder = results.join(format!("repeat-{repeat}"));
+                fs::create_dir_all(&folder)?;
+                self.invoke(run, &target, &alone(run, scenario), &folder)?;
+                let repeated = checks::read(&folder)?.remove(scenario).unwrap_or_default();
+                scenarios.insert(scenario.to_owned(), repeated);
+            }
+        }
         if scenarios.is_empty() {
             let log = fs::read_to_string(results.join("suite.log")).unwrap_or_default();
             bail!("the suite left no results of `{}`:\n{log}", run.name());
