@@ -2,6 +2,7 @@
 
 use cargo_metadata::Package;
 
+use super::sources::Source;
 use super::violation::Violation;
 
 /// Every manifest inherits its lints and its dependencies' versions from the workspace.
@@ -42,6 +43,22 @@ pub(super) fn reason(file: &str, document: &str, reasons: &str, dependency: &str
     let named = format!("`{dependency}`");
     let has_one = reasons.lines().any(|line| line.contains(&named));
     (!has_one).then(|| Violation::new(file, "reason", format!("{document} has no line for `{dependency}`")))
+}
+
+/// A library that is not built for its own tests has no tests in `src`, since nobody would run them.
+pub(super) fn untested<'a>(
+    file: &str,
+    package: &Package,
+    sources: impl Iterator<Item = &'a Source>,
+) -> Vec<Violation> {
+    if package.targets.iter().find(|target| target.is_lib()).is_none_or(|library| library.test) {
+        return Vec::new();
+    }
+    let folder = format!("{}src/", file.trim_end_matches("Cargo.toml"));
+    let sources =
+        sources.filter(|source| source.path.starts_with(&folder) && source.text.contains("#[test]"));
+    let what = |source: &Source| format!("`test = false`, but {} has tests", source.path);
+    sources.map(|source| Violation::new(file, "untested", what(source))).collect()
 }
 
 /// Features of serde_json that change it for every other crate of a program.
@@ -225,5 +242,26 @@ mod tests {
         let good = "//! What it is.\n#![a]\n\n/// Of ACP.\npub mod acp {\n    #[doc(inline)]\n    pub use x as agent;\n}\n";
         assert_eq!(facade("f", good), []);
         assert_eq!(facade("f", &format!("{good}fn main() {{\n}}\n")).len(), 1);
+    }
+
+    #[test]
+    fn a_library_that_is_not_built_for_tests_has_none() {
+        let library = |test: bool| {
+            let target = json!({
+                "name": "x", "kind": ["lib"], "crate_types": ["lib"], "required-features": [], "src_path": "/x/src/lib.rs",
+                "edition": "2024", "doctest": true, "test": test, "doc": true,
+            });
+            let mut package = package(json!({}), &[]);
+            package.targets.push(serde_json::from_value(target).unwrap());
+            package
+        };
+        let sources = ["crates/x/src/a.rs", "crates/x/tests/it/a.rs", "crates/y/src/a.rs"];
+        let sources = sources.map(|path| Source::new(path, "#[test]\nfn a() {}\n"));
+        let violations = |package: &Package| untested("crates/x/Cargo.toml", package, sources.iter());
+        assert_eq!(violations(&library(true)).len(), 0);
+        assert_eq!(violations(&package(json!({}), &[])).len(), 0, "it is a program");
+        let found = violations(&library(false));
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].what, "`test = false`, but crates/x/src/a.rs has tests");
     }
 }

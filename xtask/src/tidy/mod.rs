@@ -37,7 +37,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     let sources = sources::read(root)?;
     let document = read(root, ARCHITECTURE)?;
     let mut violations = check_arrows(root, &metadata, &document, &sources)?;
-    violations.extend(check_manifests(root, &metadata)?);
+    violations.extend(check_manifests(root, &metadata, &sources)?);
     violations.extend(check_weights(root)?);
     violations.extend(addresses::check(root, &metadata)?);
     violations.extend(sources::check(&sources));
@@ -87,7 +87,7 @@ fn check_arrows(
     Ok(violations)
 }
 
-fn check_manifests(root: &Path, metadata: &Metadata) -> Result<Vec<Violation>> {
+fn check_manifests(root: &Path, metadata: &Metadata, sources: &[Source]) -> Result<Vec<Violation>> {
     let reasons = read(root, DEPENDENCIES)?;
     let mut violations = Vec::new();
     violations.extend(manifests::forbids_unsafe("Cargo.toml", &read(root, "Cargo.toml")?));
@@ -97,6 +97,7 @@ fn check_manifests(root: &Path, metadata: &Metadata) -> Result<Vec<Violation>> {
         let text = read(root, &file)?;
         violations.extend(manifests::inherits(&file, &text));
         violations.extend(manifests::features(&file, package));
+        violations.extend(manifests::untested(&file, package, sources.iter()));
         let external = package.dependencies.iter().filter(|dependency| dependency.path.is_none());
         for dependency in external {
             violations.extend(manifests::reason(&file, DEPENDENCIES, &reasons, &dependency.name));
