@@ -58,7 +58,7 @@ pub(crate) async fn with_server<R>(
     .await
 }
 
-/// What a command does once connected.
+/// The work of a command on a connected server.
 type Run<'a> = Box<dyn FnOnce(RemoteServer) -> LocalBoxFuture<'a, Result<(), BoxError>> + 'a>;
 
 /// The same for a `main` that waits for the server by [`Questions`], with their deadline.

@@ -1,4 +1,4 @@
-//! Ports for programs that are told theirs, and that may want it again after their end.
+//! Ports for programs that get theirs on the command line, and that may bind it again after a restart.
 
 use std::net::TcpListener;
 use std::process;

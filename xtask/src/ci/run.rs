@@ -24,7 +24,7 @@ enum Outcome {
     NotRun(String),
 }
 
-/// Where a step writes.
+/// The streams or the file that a step writes to.
 enum Output<'a> {
     Terminal,
     Log(&'a File),
@@ -68,7 +68,7 @@ struct Run<'a> {
     ended: Mutex<Ended>,
 }
 
-/// What is known of the steps that have ended.
+/// The seconds of the steps that have ended, and the names of those that were not run.
 #[derive(Default)]
 struct Ended {
     timings: Timings,
@@ -76,8 +76,8 @@ struct Ended {
 }
 
 impl Run<'_> {
-    /// Starts the waiting steps when all before them have passed. Those after them run at the same time, but for the weekly ones:
-    /// these have forms of the same work.
+    /// Starts the waiting steps when all before them have passed. Those after them run at the same time, but for the weekly ones,
+    /// some of which do the same work in another form.
     fn all(&self, steps: &[&'static Step]) -> Result<()> {
         let (before, rest) = steps.split_at(steps.iter().position(|step| step.waits).unwrap_or(steps.len()));
         let (waiting, rest) = rest.split_at(rest.partition_point(|step| step.waits));
@@ -105,6 +105,9 @@ impl Run<'_> {
             return self.in_order(others);
         }
         self.prepare(waiting)?;
+        if let ([step], []) = (waiting, others) {
+            return self.alone(step);
+        }
         println!("== {}: side by side", waiting.iter().map(|step| step.name).collect::<Vec<_>>().join(", "));
         let results: Vec<Result<()>> = thread::scope(|scope| {
             let mut running: Vec<_> = waiting.iter().map(|step| scope.spawn(|| self.logged(step))).collect();
@@ -213,7 +216,6 @@ impl Run<'_> {
             Work::Redis => redis::install()?,
             Work::RedisTests => {
                 let programs = watch.compile(|| self.tests())?;
-                redis::install()?;
                 test_programs::run(engines::runs(programs, None)?, &|line| output.print(line))?;
             }
             Work::Valkey => match valkey::program(root) {

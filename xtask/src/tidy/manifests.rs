@@ -45,7 +45,7 @@ pub(super) fn reason(file: &str, document: &str, reasons: &str, dependency: &str
     (!has_one).then(|| Violation::new(file, "reason", format!("{document} has no line for `{dependency}`")))
 }
 
-/// A library that is not built for its own tests has no tests in `src`, since nobody would run them.
+/// A library with `test = false` has no tests in `src`: nothing would run them.
 pub(super) fn untested<'a>(
     file: &str,
     package: &Package,
@@ -55,8 +55,10 @@ pub(super) fn untested<'a>(
         return Vec::new();
     }
     let folder = format!("{}src/", file.trim_end_matches("Cargo.toml"));
-    let sources =
-        sources.filter(|source| source.path.starts_with(&folder) && source.text.contains("#[test]"));
+    let has_tests = |source: &Source| {
+        ["#[cfg(test)]", "#[test]", "#[tokio::test"].iter().any(|mark| source.text.contains(mark))
+    };
+    let sources = sources.filter(|source| source.path.starts_with(&folder) && has_tests(source));
     let what = |source: &Source| format!("`test = false`, but {} has tests", source.path);
     sources.map(|source| Violation::new(file, "untested", what(source))).collect()
 }

@@ -10,7 +10,7 @@ use agentwire_sync::Mutex;
 /// The sessions and servers whose failure was reported to the user.
 type ReportedFailures = Mutex<HashSet<(SessionId, String)>>;
 
-/// What the agent keeps between its turns.
+/// The agent, with its state of all turns.
 #[derive(Default)]
 pub(super) struct DemoAgent {
     reported: ReportedFailures,
