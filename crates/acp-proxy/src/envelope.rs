@@ -1,4 +1,3 @@
-use agentwire_acp_schema::v1::unstable::{ProxySuccessorNotification, ProxySuccessorRequest};
 use agentwire_jsonrpc::runtime::Members;
 use agentwire_jsonrpc::{
     Frame, Malformed, Message, Notification, RawJson, Request, RequestId, decode_params,
@@ -20,16 +19,12 @@ pub(crate) enum Unwrapped {
 /// Takes the message out of its envelope. The `_meta` of the envelope is for this hop only.
 pub(crate) fn unwrap(message: Message) -> Unwrapped {
     match message {
-        Message::Request(Request { id, params, .. }) => {
-            match decode_params::<ProxySuccessorRequest>(params) {
-                Ok(inner) => {
-                    Unwrapped::Frame(Message::from(Request::new(id, inner.method, inner.params)).into())
-                }
-                Err(error) => Unwrapped::Frame(Frame::Malformed(Malformed::request(id, error))),
-            }
-        }
+        Message::Request(Request { id, params, .. }) => match decode_params::<Envelope<String>>(params) {
+            Ok(inner) => Unwrapped::Frame(Message::from(Request::new(id, inner.method, inner.params)).into()),
+            Err(error) => Unwrapped::Frame(Frame::Malformed(Malformed::request(id, error))),
+        },
         Message::Notification(Notification { params, .. }) => {
-            match decode_params::<ProxySuccessorNotification>(params) {
+            match decode_params::<Envelope<String>>(params) {
                 // A cancel belongs to one hop and is never in an envelope.
                 Ok(inner) if inner.method != Dialect::ACP.cancel_method => {
                     Unwrapped::Frame(Message::from(Notification::new(inner.method, inner.params)).into())
@@ -53,11 +48,8 @@ fn successor(old_names: bool) -> ByteString {
     ByteString::from_static(if old_names { names::OLD_SUCCESSOR } else { names::SUCCESSOR })
 }
 
-/// A request and a notification have the same envelope.
 fn wrap(method: &str, params: Option<RawJson>) -> RawJson {
-    let mut envelope = ProxySuccessorNotification::new(method);
-    envelope.params = params;
-    RawJson::encode(&envelope).expect("a name and JSON text always have a JSON form")
+    RawJson::encode(&Envelope { method, params }).expect("a name and JSON text always have a JSON form")
 }
 
 /// Replaces the id in a cancel by the id that the other end knows. Params that cannot be read stay as they are.
@@ -86,6 +78,15 @@ pub(crate) fn map_scope(request: &mut Request, id: impl FnOnce(&RequestId) -> Op
     let after = &text[before + named.len()..];
     let text = format!("{}{}{after}", &text[..before], known.as_str());
     request.params = Some(RawJson::parse(text.into()).expect("one JSON value in the place of another"));
+}
+
+/// The params of `proxy/successor`, of a request as of a notification. With the draft types of the schema in their place, a build that
+/// has this crate would compile all drafts.
+#[derive(Deserialize, Serialize)]
+struct Envelope<M> {
+    method: M,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    params: Option<RawJson>,
 }
 
 /// The params of `$/cancel_request`.
