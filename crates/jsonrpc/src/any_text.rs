@@ -1,6 +1,5 @@
 //! The JSON text of values that a deserializer gives.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Error, MapAccess, Visitor};
@@ -37,12 +36,17 @@ impl ObjectText {
         name: &str,
         map: &mut A,
     ) -> Result<(), A::Error> {
-        if reader::is_reserved(name) {
-            return Err(A::Error::custom(reader::Reserved));
-        }
         let Text(value) = map.next_value_seed(AnyText)?;
-        reader::refuse_reserved(&value).map_err(A::Error::custom)?;
-        self.push(name, &value);
+        self.push_read(name, &value).map_err(A::Error::custom)
+    }
+
+    /// Adds a member that has been read. Fails where its name is reserved, or one in its value.
+    pub(crate) fn push_read(&mut self, name: &str, value: &str) -> Result<(), serde_json::Error> {
+        if reader::is_reserved(name) {
+            return Err(Error::custom(reader::Reserved));
+        }
+        reader::refuse_reserved(value)?;
+        self.push(name, value);
         Ok(())
     }
 
@@ -69,15 +73,6 @@ impl ObjectText {
         text.push(':');
         text.push_str(value);
     }
-}
-
-/// The JSON text of the value that a deserializer gives, borrowed where `serde_json` can lend it.
-///
-/// # Errors
-///
-/// When the deserializer fails, or is of another format than `serde_json`'s and of none that serde buffers.
-pub(crate) fn value_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Cow<'de, str>, D::Error> {
-    AnyText.deserialize(deserializer).map(|Text(text)| text)
 }
 
 /// The text of an object that is none to the deserializer. Kept apart from what reads text.

@@ -39,6 +39,15 @@ impl RawObjectBuilder {
         self.text.push(name, value.as_str());
     }
 
+    /// Adds a member whose value is JSON text that `serde_json` has read.
+    ///
+    /// # Errors
+    ///
+    /// When its name is reserved, or one in its value (see [`read`](crate::read)).
+    pub(crate) fn push_read(&mut self, name: &str, value: &str) -> Result<(), serde_json::Error> {
+        self.text.push_read(name, value)
+    }
+
     /// Adds the member whose name has been taken from `map` already.
     ///
     /// # Errors

@@ -108,21 +108,21 @@ pub fn noting<R>(decode: impl FnOnce() -> R) -> (R, Skipped) {
 
 /// Notes that a part of type `T` is left out, and which item of a list it was. Does nothing outside of [`noting`].
 pub(crate) fn note_skipped<T>(index: Option<usize>, why: &serde_json::Error) {
-    if NOTES.with_borrow(Option::is_none) {
-        return;
-    }
-    let why = Printable::one_line(&why.to_string()).to_string().chars().take(MAX_REASON).collect();
-    let part = SkippedPart { kind: kind_of::<T>(), index, why };
+    note_skipped_of(type_name::<T>(), index, why);
+}
+
+/// The same by the name of the type, so that it is compiled once for all types.
+fn note_skipped_of(name: &'static str, index: Option<usize>, why: &serde_json::Error) {
     NOTES.with_borrow_mut(|notes| {
-        if let Some(skipped) = notes {
-            skipped.add(part);
-        }
+        let Some(skipped) = notes else { return };
+        let why = Printable::one_line(&why.to_string()).to_string().chars().take(MAX_REASON).collect();
+        skipped.add(SkippedPart { kind: kind_of(name), index, why });
     });
 }
 
 /// The last name in the name of a type: that of what an option or a box holds.
-fn kind_of<T>() -> &'static str {
-    let name = type_name::<T>().trim_end_matches('>');
+fn kind_of(name: &'static str) -> &'static str {
+    let name = name.trim_end_matches('>');
     name.rsplit([':', '<']).next().unwrap_or(name)
 }
 

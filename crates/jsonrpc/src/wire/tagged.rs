@@ -7,13 +7,13 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
-use std::slice;
+use std::vec;
 
 use serde::de::value::{BorrowedStrDeserializer, MapAccessDeserializer};
 use serde::de::{DeserializeOwned, DeserializeSeed, Error, IgnoredAny, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use crate::any_text::value_text;
+use crate::any_text::AnyText;
 use crate::builder::RawObjectBuilder;
 use crate::text::Text;
 use crate::{RawJson, RawObject, read};
@@ -76,124 +76,142 @@ impl<'de, T: Tagged> Visitor<'de> for TaggedVisitor<T> {
         let first: Option<Text<'de>> = map.next_key()?;
         if first.as_ref().is_some_and(|key| key.as_str() == T::KEY) {
             let tag: Text<'de> = map.next_value()?;
-            return T::decode(
-                tag.as_str(),
-                MapAccessDeserializer::new(Untagged { map, key: T::KEY, tags: 0 }),
-            );
+            return T::decode(tag.as_str(), Untagged::deserializer(Members::Left(map), T::KEY, 0));
         }
-        let members = Members::collect(first, map)?;
-        match members.tag(T::KEY).map_err(A::Error::custom)? {
-            None => T::decode_untagged(MapAccessDeserializer::new(members.access())),
-            Some(tag) if T::knows(&tag) => {
-                let map = Untagged { map: members.access(), key: T::KEY, tags: 1 };
-                T::decode(&tag, MapAccessDeserializer::new(map))
+        match Collected::of(first, map)? {
+            Collected::Lent(members) => of_members::<T, A>(members),
+            Collected::Copied(object) => {
+                let mut members = TextDeserializer::from_str(object.as_str());
+                members.deserialize_map(self).map_err(A::Error::custom)
             }
-            Some(tag) => members.object().and_then(|object| T::unknown(&tag, object)),
         }
-        .map_err(A::Error::custom)
     }
 }
 
-/// The members of an object whose tag does not come first: the text of each, borrowed where the input can lend it, because
-/// a message may be long.
-struct Members<'de>(Vec<(Cow<'de, str>, Cow<'de, str>)>);
+/// The name and the text of a member, borrowed from the input, because a message may be long.
+type Lent<'de> = (Cow<'de, str>, &'de str);
 
-impl<'de> Members<'de> {
-    fn collect<A: MapAccess<'de>>(mut name: Option<Text<'de>>, mut map: A) -> Result<Self, A::Error> {
+/// The members of an object whose tag does not come first.
+enum Collected<'de> {
+    Lent(Vec<Lent<'de>>),
+    /// Where the input cannot lend them.
+    Copied(RawObject),
+}
+
+impl<'de> Collected<'de> {
+    fn of<A: MapAccess<'de>>(mut name: Option<Text<'de>>, mut map: A) -> Result<Self, A::Error> {
         let mut members = Vec::new();
         while let Some(found) = name {
-            members.push((found.into_cow(), map.next_value_seed(ValueText)?));
+            match map.next_value_seed(AnyText)?.into_cow() {
+                Cow::Borrowed(value) => members.push((found.into_cow(), value)),
+                Cow::Owned(value) => {
+                    let mut object = object_of(&members).map_err(A::Error::custom)?;
+                    object.push_read(found.as_str(), &value).map_err(A::Error::custom)?;
+                    object.take_rest(&mut map)?;
+                    return Ok(Self::Copied(object.build()));
+                }
+            }
             name = map.next_key()?;
         }
-        Ok(Self(members))
+        Ok(Self::Lent(members))
     }
+}
 
-    fn tag(&self, key: &'static str) -> Result<Option<String>, serde_json::Error> {
-        let mut tags = self.0.iter().filter(|(name, _)| name == key);
-        match (tags.next(), tags.next()) {
-            (None, _) => Ok(None),
-            (Some((_, text)), None) => read(text).map(Some),
-            _ => Err(Error::duplicate_field(key)),
+/// Puts members together. Fails with the names that [`read`] refuses.
+fn object_of(members: &[Lent<'_>]) -> Result<RawObjectBuilder, serde_json::Error> {
+    let mut object = RawObjectBuilder::new();
+    members.iter().try_for_each(|(name, value)| object.push_read(name, value))?;
+    Ok(object)
+}
+
+fn of_members<'de, T: Tagged, A: MapAccess<'de>>(members: Vec<Lent<'de>>) -> Result<T, A::Error> {
+    match only_tag(&members, T::KEY).map_err(A::Error::custom)? {
+        Some(tag) if !T::knows(&tag) => {
+            let object = object_of(&members).map_err(A::Error::custom)?.build();
+            T::unknown(&tag, object)
         }
-    }
-
-    /// Fails with the names that [`read`] refuses.
-    fn object(&self) -> Result<RawObject, serde_json::Error> {
-        RawObjectBuilder::new().take_all(MapAccessDeserializer::new(self.access()))
-    }
-
-    fn access(&self) -> MembersAccess<'_> {
-        MembersAccess { rest: self.0.iter(), value: "" }
+        Some(tag) => T::decode(&tag, Untagged::<A>::deserializer(Members::of(members), T::KEY, 1)),
+        None => T::decode_untagged(Untagged::<A>::deserializer(Members::of(members), T::KEY, 0)),
     }
 }
 
-struct ValueText;
-
-impl<'de> DeserializeSeed<'de> for ValueText {
-    type Value = Cow<'de, str>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Cow<'de, str>, D::Error> {
-        value_text(deserializer)
+fn only_tag(members: &[Lent<'_>], key: &'static str) -> Result<Option<String>, serde_json::Error> {
+    let mut tags = members.iter().filter(|(name, _)| name == key);
+    match (tags.next(), tags.next()) {
+        (None, _) => Ok(None),
+        (Some((_, text)), None) => read(text).map(Some),
+        _ => Err(Error::duplicate_field(key)),
     }
 }
 
-/// Decodes collected members.
-struct MembersAccess<'a> {
-    rest: slice::Iter<'a, (Cow<'a, str>, Cow<'a, str>)>,
-    value: &'a str,
+/// What is left of an object. One type for both, so that what reads each variant of a union is compiled once.
+enum Members<'de, A> {
+    /// The tag came first.
+    Left(A),
+    /// All were collected.
+    Lent { rest: vec::IntoIter<Lent<'de>>, value: &'de str },
 }
 
-impl<'a> MapAccess<'a> for MembersAccess<'a> {
-    type Error = serde_json::Error;
-
-    fn next_key_seed<K: DeserializeSeed<'a>>(&mut self, seed: K) -> Result<Option<K::Value>, Self::Error> {
-        let Some((name, value)) = self.rest.next() else { return Ok(None) };
-        self.value = value;
-        seed.deserialize(BorrowedStrDeserializer::new(name)).map(Some)
-    }
-
-    fn next_value_seed<V: DeserializeSeed<'a>>(&mut self, seed: V) -> Result<V::Value, Self::Error> {
-        seed.deserialize(&mut TextDeserializer::from_str(self.value))
+impl<'de, A> Members<'de, A> {
+    fn of(members: Vec<Lent<'de>>) -> Self {
+        Self::Lent { rest: members.into_iter(), value: "" }
     }
 }
 
 /// The members other than the tag. A second tag is an error: readers differ in which of two they believe, and what one of
 /// them takes for a refusal must not be another's consent.
-struct Untagged<A> {
-    map: A,
+struct Untagged<'de, A> {
+    members: Members<'de, A>,
     key: &'static str,
     /// How many tags are still to come.
     tags: u8,
 }
 
-impl<'de, A: MapAccess<'de>> MapAccess<'de> for Untagged<A> {
-    type Error = A::Error;
+impl<'de, A: MapAccess<'de>> Untagged<'de, A> {
+    fn deserializer(members: Members<'de, A>, key: &'static str, tags: u8) -> MapAccessDeserializer<Self> {
+        MapAccessDeserializer::new(Self { members, key, tags })
+    }
 
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
-        let Some(mut key) = self.map.next_key::<Text<'de>>()? else { return Ok(None) };
-        if key.as_str() == self.key {
+    /// The next name that is not the tag. Apart from what each type does with it, so that it is compiled once for all.
+    fn next_name(&mut self) -> Result<Option<Cow<'de, str>>, A::Error> {
+        loop {
+            let name = match &mut self.members {
+                Members::Left(map) => map.next_key::<Text<'de>>()?.map(Text::into_cow),
+                Members::Lent { rest, value } => rest.next().map(|(name, text)| {
+                    *value = text;
+                    name
+                }),
+            };
+            if name.as_ref().is_none_or(|name| name != self.key) {
+                return Ok(name);
+            }
             let Some(left) = self.tags.checked_sub(1) else {
                 return Err(A::Error::duplicate_field(self.key));
             };
             self.tags = left;
-            self.map.next_value::<IgnoredAny>()?;
-            match self.map.next_key()? {
-                Some(next) => key = next,
-                None => return Ok(None),
-            }
+            self.next_value::<IgnoredAny>()?;
         }
-        match key.into_cow() {
-            Cow::Borrowed(key) => seed.deserialize(BorrowedStrDeserializer::new(key)).map(Some),
-            Cow::Owned(key) => seed.deserialize(key.into_deserializer()).map(Some),
+    }
+}
+
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for Untagged<'de, A> {
+    type Error = A::Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
+        match self.next_name()? {
+            None => Ok(None),
+            Some(Cow::Borrowed(name)) => seed.deserialize(BorrowedStrDeserializer::new(name)).map(Some),
+            Some(Cow::Owned(name)) => seed.deserialize(name.into_deserializer()).map(Some),
         }
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, A::Error> {
-        self.map.next_value_seed(seed)
-    }
-
-    fn size_hint(&self) -> Option<usize> {
-        self.map.size_hint()
+        match &mut self.members {
+            Members::Left(map) => map.next_value_seed(seed),
+            Members::Lent { value, .. } => {
+                seed.deserialize(&mut TextDeserializer::from_str(value)).map_err(A::Error::custom)
+            }
+        }
     }
 }
 
