@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context as _, Result, ensure};
 use cargo_metadata::Message;
 
+use super::output::Output;
 use super::timings::Stopwatch;
 use crate::{cargo, process};
 
@@ -25,12 +26,14 @@ const ANSWER: &str = r#"{"sum":42}"#;
 const ABSENT: (&str, &str) = ("check", "--features check");
 
 /// Builds the command as `cargo run --release` does, measures it, and runs the README's first command with it.
-pub(super) fn run(root: &Path, watch: &mut Stopwatch) -> Result<()> {
-    let (crates, program) = watch.compile(|| build(root))?;
+pub(super) fn run(root: &Path, to: &Output<'_>, watch: &mut Stopwatch) -> Result<()> {
+    let (crates, program) = watch.compile(|| build(root, to))?;
     let stripped = program.with_extension("stripped");
-    process::run(Command::new("strip").arg("-o").arg(&stripped).arg(&program))?;
+    to.run(Command::new("strip").arg("-o").arg(&stripped).arg(&program))?;
     let size = fs::metadata(&stripped)?.len();
-    println!("{crates} crates, at most {CRATE_LIMIT}; {size} bytes without symbols, at most {SIZE_LIMIT}");
+    to.print(&format!(
+        "{crates} crates, at most {CRATE_LIMIT}; {size} bytes without symbols, at most {SIZE_LIMIT}"
+    ));
     ensure!(
         crates <= CRATE_LIMIT,
         "the first build compiles too many crates: make a part a feature of the command"
@@ -50,10 +53,10 @@ pub(super) fn run(root: &Path, watch: &mut Stopwatch) -> Result<()> {
 }
 
 /// Builds what `cargo run` in the root builds. Returns the number of crates and the program.
-fn build(root: &Path) -> Result<(usize, PathBuf)> {
+fn build(root: &Path, to: &Output<'_>) -> Result<(usize, PathBuf)> {
     let mut build = cargo::command(root);
     build.args(["build", "--release", "--bin", "agentwire", "--message-format", "json-render-diagnostics"]);
-    let output = build.stderr(Stdio::inherit()).output().context("cannot run cargo")?;
+    let output = build.stderr(to.stderr()?).output().context("cannot run cargo")?;
     ensure!(output.status.success(), "the command cannot be compiled");
     let (mut crates, mut program) = (BTreeSet::new(), None);
     for message in Message::parse_stream(&output.stdout[..]) {

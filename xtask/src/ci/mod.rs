@@ -9,6 +9,7 @@ mod engines;
 mod features;
 mod first_build;
 mod fresh;
+mod output;
 mod packages;
 mod run;
 mod steps;

@@ -1,7 +1,6 @@
 //! Runs steps: one after the other, and beside them those that wait.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -10,24 +9,19 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, anyhow, ensure};
 
-use super::steps::{Step, Work};
+use super::output::{Output, print_whole};
+use super::steps::{Step, Turn, Work};
 use super::test_programs::{self, TestRun};
 use super::timings::{Seconds, Stopwatch, Timings};
 use super::world::{self, TestProgram};
 use super::{engines, features, first_build, packages, valkey};
-use crate::{cargo, process, redis};
+use crate::{cargo, redis};
 
 /// How a step has ended, unless it has failed.
 enum Outcome {
     Passed,
     /// This machine lacks what the step needs, for this reason.
     NotRun(String),
-}
-
-/// The streams or the file that a step writes to.
-enum Output<'a> {
-    Terminal,
-    Log(&'a File),
 }
 
 /// This program. Its file is replaced when a step compiles the workspace, and then the system calls the running one deleted.
@@ -76,14 +70,15 @@ struct Ended {
 }
 
 impl Run<'_> {
-    /// Starts the waiting steps when all before them have passed. Those after them run at the same time, but for the weekly ones,
-    /// some of which do the same work in another form.
+    /// Starts the steps that run beside others when all before them have passed. Those after them run at the same time, but for the
+    /// weekly ones, some of which do the same work in another form.
     fn all(&self, steps: &[&'static Step]) -> Result<()> {
-        let (before, rest) = steps.split_at(steps.iter().position(|step| step.waits).unwrap_or(steps.len()));
-        let (waiting, rest) = rest.split_at(rest.partition_point(|step| step.waits));
-        let (beside, weekly) = rest.split_at(rest.partition_point(|step| !step.when.is_weekly()));
+        let at = steps.iter().position(|step| step.is_beside()).unwrap_or(steps.len());
+        let (before, rest) = steps.split_at(at);
+        let (beside, rest) = rest.split_at(rest.partition_point(|step| step.is_beside()));
+        let (after, weekly) = rest.split_at(rest.partition_point(|step| !step.when.is_weekly()));
         self.in_order(before)?;
-        self.beside(waiting, beside)?;
+        self.beside(beside, after)?;
         self.in_order(weekly)
     }
 
@@ -99,20 +94,24 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Runs each waiting step on a thread of its own, with its output in a file, and the others in order.
-    fn beside(&self, waiting: &[&'static Step], others: &[&'static Step]) -> Result<()> {
-        if waiting.is_empty() {
+    /// Runs each step on a thread of its own, with its output in a file, and the others in order.
+    fn beside(&self, steps: &[&'static Step], others: &[&'static Step]) -> Result<()> {
+        if steps.is_empty() {
             return self.in_order(others);
         }
-        self.prepare(waiting)?;
-        if let ([step], []) = (waiting, others) {
+        self.prepare(steps)?;
+        if let ([step], []) = (steps, others) {
             return self.alone(step);
         }
-        println!("== {}: side by side", waiting.iter().map(|step| step.name).collect::<Vec<_>>().join(", "));
+        println!("== {}: side by side", steps.iter().map(|step| step.name).collect::<Vec<_>>().join(", "));
         let results: Vec<Result<()>> = thread::scope(|scope| {
-            let mut running: Vec<_> = waiting.iter().map(|step| scope.spawn(|| self.logged(step))).collect();
+            let run = |step: &'static Step| {
+                give_way(step.turn);
+                self.logged(step)
+            };
+            let mut running: Vec<_> = steps.iter().map(|step| scope.spawn(move || run(step))).collect();
             running.push(scope.spawn(|| {
-                give_way();
+                give_way(Turn::InOrder);
                 self.in_order(others)
             }));
             let results = running.into_iter().map(thread::ScopedJoinHandle::join);
@@ -125,14 +124,14 @@ impl Run<'_> {
     }
 
     /// Compiles and installs what these steps start: two builds, or two installations, at the same time would wait or fail.
-    fn prepare(&self, waiting: &[&Step]) -> Result<()> {
-        if waiting.iter().any(|step| step.needs_redis()) {
+    fn prepare(&self, steps: &[&Step]) -> Result<()> {
+        if steps.iter().any(|step| step.needs_redis()) {
             redis::install()?;
         }
-        if waiting.iter().any(|step| matches!(step.work, Work::XtaskWithPrograms(_))) {
+        if steps.iter().any(|step| matches!(step.work, Work::XtaskWithPrograms(_))) {
             cargo::programs(self.root)?;
         }
-        if waiting.iter().any(|step| matches!(step.work, Work::RedisTests | Work::Valkey)) {
+        if steps.iter().any(|step| matches!(step.work, Work::RedisTests | Work::Valkey)) {
             self.tests()?;
         }
         Ok(())
@@ -201,7 +200,7 @@ impl Run<'_> {
             Work::Run(arguments) => output.run(cargo::command(root).args(*arguments))?,
             Work::Xtask(arguments) => output.run(&mut xtask(root, arguments)?)?,
             Work::XtaskWithPrograms(arguments) => {
-                // A waiting step has them.
+                // A step that runs beside others has them.
                 if let Output::Terminal = output {
                     watch.compile(|| cargo::programs(root))?;
                 }
@@ -227,44 +226,26 @@ impl Run<'_> {
             },
             Work::Packages => packages::check(root, watch)?,
             Work::Verify => watch.compile(|| packages::verify(root))?,
-            Work::FirstBuild => first_build::run(root, watch)?,
+            Work::FirstBuild => first_build::run(root, output, watch)?,
         }
         Ok(Outcome::Passed)
     }
 }
 
-/// Lowers the priority of what this thread starts: a compiler takes all that it gets, and what runs beside it has times to keep.
-fn give_way() {
+/// Sets the priority of what this thread starts: a compiler takes all that it gets, and what runs beside it has times to keep.
+fn give_way(turn: Turn) {
+    let lower = match turn {
+        Turn::Waits => 0,
+        Turn::InOrder => 10,
+        Turn::Spare => 19,
+    };
     // Where it is not possible, all have the same priority.
     #[cfg(unix)]
-    let _nice = rustix::process::nice(10);
+    let _nice = rustix::process::nice(lower);
 }
 
 fn xtask(root: &Path, arguments: &[&str]) -> Result<Command> {
     let mut command = Command::new(this_program()?);
     command.args(arguments).current_dir(root);
     Ok(command)
-}
-
-impl Output<'_> {
-    /// Runs a program that writes here.
-    fn run(&self, command: &mut Command) -> Result<()> {
-        if let Self::Log(file) = self {
-            command.stdout(file.try_clone()?).stderr(file.try_clone()?);
-        }
-        process::run(command)
-    }
-
-    fn print(&self, line: &str) {
-        match self {
-            Self::Terminal => print_whole(&format!("{line}\n")),
-            // What cannot be written is missing from the log only; the outcome counts.
-            &Self::Log(mut file) => _ = writeln!(file, "{line}"),
-        }
-    }
-}
-
-fn print_whole(text: &str) {
-    // If stdout is closed, the exit code is all that is left.
-    let _written = io::stdout().lock().write_all(text.as_bytes());
 }

@@ -8,15 +8,30 @@ pub(super) struct Step {
     pub(super) name: &'static str,
     pub(super) when: When,
     pub(super) work: Work,
-    /// Mostly waits for programs that it has started: runs beside the other waiting steps, and beside what is compiled after them.
-    pub(super) waits: bool,
+    pub(super) turn: Turn,
 }
 
 impl Step {
+    /// Whether it runs beside the steps that stand after it.
+    pub(super) fn is_beside(&self) -> bool {
+        !matches!(self.turn, Turn::InOrder)
+    }
+
     /// Whether it starts Redis, which it would install itself.
     pub(super) fn needs_redis(&self) -> bool {
         matches!(self.work, Work::RedisTests | Work::XtaskWithPrograms(["replicas", ..]))
     }
+}
+
+/// What a step leaves to others.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Turn {
+    /// Starts when the one before it has ended.
+    InOrder,
+    /// Mostly waits for programs that it has started: goes before all others.
+    Waits,
+    /// Compiles in a folder of its own, and there takes what the others leave of the processors.
+    Spare,
 }
 
 /// When a step runs.
@@ -74,19 +89,23 @@ pub(super) enum Work {
 }
 
 const fn step(name: &'static str, work: Work) -> Step {
-    Step { name, when: When::Change, work, waits: false }
+    Step { name, when: When::Change, work, turn: Turn::InOrder }
 }
 
 const fn waiting(name: &'static str, work: Work) -> Step {
-    Step { name, when: When::Change, work, waits: true }
+    Step { name, when: When::Change, work, turn: Turn::Waits }
+}
+
+const fn spare(name: &'static str, work: Work) -> Step {
+    Step { name, when: When::Change, work, turn: Turn::Spare }
 }
 
 const fn weekly(name: &'static str, work: Work, why: &'static str) -> Step {
-    Step { name, when: When::Weekly(why), work, waits: false }
+    Step { name, when: When::Weekly(why), work, turn: Turn::InOrder }
 }
 
 /// Every step, in order: what fails within seconds comes first, and waiting steps follow what compiles their programs. What follows
-/// them runs beside them and compiles nothing that they start.
+/// them runs beside them and compiles nothing that they start. A release build has a folder of its own, and no lock to wait for.
 pub(super) const STEPS: &[Step] = &[
     step("fmt", Work::Run(&["fmt", "--all", "--check"])),
     step("tidy", Work::Xtask(&["tidy"])),
@@ -98,6 +117,7 @@ pub(super) const STEPS: &[Step] = &[
     waiting("replicas", Work::XtaskWithPrograms(&["replicas", "--short"])),
     waiting("redis-tests", Work::RedisTests),
     waiting("valkey", Work::Valkey),
+    spare("first-build", Work::FirstBuild),
     step("migration", Work::Compile(MIGRATION, None)),
     step("doctest", Work::Run(DOCTEST)),
     step("fuzz", Work::XtaskWithPrograms(&["fuzz", "--seconds", "3"])),
@@ -111,7 +131,6 @@ pub(super) const STEPS: &[Step] = &[
     step("features", Work::Features),
     step("publish", Work::Packages),
     step("wrong-programs", Work::Xtask(&["wrong-programs"])),
-    step("first-build", Work::FirstBuild),
     weekly(
         "clippy-features",
         Work::FeatureLints,
@@ -167,11 +186,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_unique_and_waiting_steps_stand_together() {
+    fn names_are_unique_and_what_runs_beside_others_stands_together() {
         let names: BTreeSet<_> = STEPS.iter().map(|step| step.name).collect();
         assert_eq!(names.len(), STEPS.len());
-        let waits: Vec<_> = STEPS.iter().map(|step| step.waits).collect();
-        let groups = waits.chunk_by(|a, b| a == b).filter(|group| group[0]).count();
+        let beside: Vec<_> = STEPS.iter().map(Step::is_beside).collect();
+        let groups = beside.chunk_by(|a, b| a == b).filter(|group| group[0]).count();
         assert_eq!(groups, 1, "only one group runs beside the others");
     }
 
