@@ -29,7 +29,7 @@ pub(crate) struct Pages {
 }
 
 impl Pages {
-    /// Where the pages are served.
+    /// The address of the pages.
     pub(crate) fn address(&self) -> Option<&str> {
         self.metrics.as_deref()
     }

@@ -98,7 +98,7 @@ fn of_chat_before_a_turn() {
     table.check();
 }
 
-/// What takes a session's memory in several ways at once.
+/// Each of these takes a session's memory in several ways at once.
 #[test]
 #[ignore = "takes minutes: cargo xtask ci long"]
 fn of_chat_in_which_everything_is_full() {
