@@ -42,9 +42,17 @@ const FEATURES: [Feature; 7] = [
     },
 ];
 
-/// Says that this build lacks something, and how to get it.
+/// Says that this build lacks something, and how to get a build that has it beside all that this one has.
 pub(crate) fn missing(what: &str, feature: &str) -> String {
-    format!("{what} is not in this build: `cargo install --path crates/cli --features {feature}` adds it")
+    let features: Vec<_> = FEATURES
+        .iter()
+        .filter(|known| known.is_on || known.name == feature)
+        .map(|known| known.name)
+        .collect();
+    format!(
+        "{what} is not in this build: `cargo install --path crates/cli --features {}` adds it",
+        features.join(",")
+    )
 }
 
 /// Why a command line is refused, if this build lacks its command or option.

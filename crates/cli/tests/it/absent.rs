@@ -70,7 +70,19 @@ fn run(line: &str) -> Output {
 }
 
 fn sentence(what: &str, feature: &str) -> String {
-    format!("{what} is not in this build: `cargo install --path crates/cli --features {feature}` adds it")
+    let all = [
+        ("agents", cfg!(feature = "agents")),
+        ("check", cfg!(feature = "check")),
+        ("editor", cfg!(feature = "editor")),
+        ("manual", cfg!(feature = "manual")),
+        ("nodes", cfg!(feature = "nodes")),
+        ("record", cfg!(feature = "record")),
+        ("telemetry", cfg!(feature = "telemetry")),
+    ];
+    let features: Vec<_> =
+        all.into_iter().filter(|(name, is_on)| *is_on || *name == feature).map(|(name, _)| name).collect();
+    let features = features.join(",");
+    format!("{what} is not in this build: `cargo install --path crates/cli --features {features}` adds it")
 }
 
 #[test]
