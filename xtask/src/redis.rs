@@ -19,13 +19,28 @@ pub(crate) fn install() -> Result<()> {
     if in_path("apt-get").is_none() {
         bail!("no `redis-server` is in PATH: install it, or name it in AGENTWIRE_REDIS_SERVER");
     }
-    let apt = || {
-        let mut command = Command::new("apt-get");
-        command.env("DEBIAN_FRONTEND", "noninteractive");
-        command
+    // Who is not root may still install packages.
+    let apt = || match in_path("sudo").filter(|_| !is_root()) {
+        Some(sudo) => {
+            let mut command = Command::new(sudo);
+            command.args(["--non-interactive", "DEBIAN_FRONTEND=noninteractive", "apt-get"]);
+            command
+        }
+        None => {
+            let mut command = Command::new("apt-get");
+            command.env("DEBIAN_FRONTEND", "noninteractive");
+            command
+        }
     };
     process::run(apt().args(["update", "--quiet"]))?;
     process::run(apt().args(["install", "--yes", "--quiet", "--no-install-recommends", "redis-tools"]))
+}
+
+fn is_root() -> bool {
+    #[cfg(unix)]
+    return rustix::process::geteuid().is_root();
+    #[cfg(not(unix))]
+    false
 }
 
 /// The program. It is installed where there is none.

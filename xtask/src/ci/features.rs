@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::iter;
 use std::path::Path;
-use std::process::Stdio;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use cargo_metadata::diagnostic::DiagnosticLevel;
 use cargo_metadata::{Message, MetadataCommand, Package};
 
+use super::output::Output;
 use crate::{cargo, process};
 
 /// Only names other crates, so its features have no code.
@@ -21,13 +21,14 @@ const FACADE: &str = "agentwire";
 /// checked alone.
 const COMMAND: &str = "agentwire-cli";
 
-/// Checks every choice of features. A warning fails.
-pub(super) fn check(root: &Path) -> Result<()> {
+/// Checks every choice of features, in a folder of its own: each is a small build that uses one processor, and another build on the other
+/// has no lock to wait for. A warning fails.
+pub(super) fn check(root: &Path, to: &Output<'_>) -> Result<()> {
     for (package, features) in choices(root)? {
         let started = Instant::now();
-        let warnings = warnings(root, &package, &features)?;
+        let warnings = warnings(root, to, &package, &features)?;
         let choice = if features.is_empty() { "no feature" } else { &features };
-        println!("{package}, {choice}: {:.1} s", started.elapsed().as_secs_f64());
+        to.print(&format!("{package}, {choice}: {:.1} s", started.elapsed().as_secs_f64()));
         ensure!(warnings.is_empty(), "`{package}` with the features `{features}`:\n{}", warnings.join("\n"));
     }
     Ok(())
@@ -82,15 +83,16 @@ fn features_of(text: &str) -> impl Iterator<Item = String> {
 }
 
 /// The compiler's warnings for our crates. They are repeated for what is compiled already.
-fn warnings(root: &Path, package: &str, features: &str) -> Result<Vec<String>> {
+fn warnings(root: &Path, to: &Output<'_>, package: &str, features: &str) -> Result<Vec<String>> {
     let mut command = cargo::command(root);
-    command.args(["check", "--quiet", "--message-format", "json"]);
+    command.args(["check", "--quiet", "--message-format", "json", "--target-dir"]);
+    command.arg(cargo::target(root)?.join("features"));
     match package == COMMAND && !features.is_empty() {
         // As `cargo run` builds it in the root: its dependencies have the features of all crates there, and are checked once.
         true => command.args(["--bin", "agentwire", "--features", &format!("{COMMAND}/{features}")]),
         false => command.args(["--package", package, "--no-default-features", "--features", features]),
     };
-    command.stderr(Stdio::inherit());
+    command.stderr(to.stderr()?);
     let output = command.output().context("cannot run cargo")?;
     let mut shown = Vec::new();
     for message in Message::parse_stream(&output.stdout[..]) {

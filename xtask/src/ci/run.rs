@@ -1,4 +1,4 @@
-//! Runs steps: one after the other, and beside them those that wait.
+//! Runs steps: one after the other, and beside them those that wait and those that have a folder of their own.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -51,7 +51,9 @@ pub(super) fn run(root: &Path, steps: &[&'static Step], kept: Option<&Path>) -> 
         true => println!("== all of {passed} steps passed in {seconds:.1} s"),
         false => println!("== {passed} steps passed in {seconds:.1} s, NOT RUN: {}", not_run.join(", ")),
     }
-    kept.map_or(Ok(()), |file| timings.compare(file))
+    let compared = steps.iter().filter(|step| !step.turn.is_left_over());
+    let compared: Vec<_> = compared.map(|step| step.name).collect();
+    kept.map_or(Ok(()), |file| timings.compare(&compared, file))
 }
 
 /// A run of several steps.
@@ -89,7 +91,8 @@ impl Run<'_> {
 
     fn alone(&self, step: &'static Step) -> Result<()> {
         println!("== {}", step.name);
-        let (outcome, seconds) = self.timed(step, &Output::Terminal)?;
+        let done = self.timed(step, &Output::Terminal);
+        let (outcome, seconds) = done.inspect_err(|_| print_whole(&format!("== {}: FAILED\n", step.name)))?;
         self.end(step, &outcome, seconds);
         Ok(())
     }
@@ -210,14 +213,14 @@ impl Run<'_> {
                 let programs = watch.compile(|| self.tests())?;
                 test_programs::run(programs.iter().map(TestRun::of).collect(), &|line| output.print(line))?;
             }
-            Work::Features => watch.compile(|| features::check(root))?,
+            Work::Features => watch.compile(|| features::check(root, output))?,
             Work::FeatureLints => watch.compile(|| features::lint(root))?,
             Work::Redis => redis::install()?,
             Work::RedisTests => {
                 let programs = watch.compile(|| self.tests())?;
                 test_programs::run(engines::runs(programs, None)?, &|line| output.print(line))?;
             }
-            Work::Valkey => match valkey::program(root) {
+            Work::Valkey => match valkey::program(root, output) {
                 Ok(program) => {
                     let programs = watch.compile(|| self.tests())?;
                     test_programs::run(engines::runs(programs, Some(&program))?, &|line| output.print(line))?;
@@ -232,16 +235,11 @@ impl Run<'_> {
     }
 }
 
-/// Sets the priority of what this thread starts: a compiler takes all that it gets, and what runs beside it has times to keep.
+/// Sets the priority of what this thread starts.
 fn give_way(turn: Turn) {
-    let lower = match turn {
-        Turn::Waits => 0,
-        Turn::InOrder => 10,
-        Turn::Spare => 19,
-    };
     // Where it is not possible, all have the same priority.
     #[cfg(unix)]
-    let _nice = rustix::process::nice(lower);
+    let _nice = rustix::process::nice(turn.nice());
 }
 
 fn xtask(root: &Path, arguments: &[&str]) -> Result<Command> {

@@ -23,15 +23,36 @@ impl Step {
     }
 }
 
-/// What a step leaves to others.
+/// Whether a step runs beside others.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Turn {
     /// Starts when the one before it has ended.
     InOrder,
-    /// Mostly waits for programs that it has started: goes before all others.
-    Waits,
-    /// Compiles in a folder of its own, and there takes what the others leave of the processors.
-    Spare,
+    /// Runs beside the others, with this value of `nice`: the higher, the more it leaves to them.
+    Beside(i32),
+}
+
+impl Turn {
+    /// Compiles on all processors, and leaves them to what waits.
+    const IN_ORDER: i32 = 10;
+    /// Mostly waits for programs that it has started, and has times to keep.
+    const WAITS: i32 = 0;
+    /// Is the longest chain of builds, and takes one processor.
+    const CHAIN: i32 = 5;
+    /// Takes what the others leave.
+    const LEFT_OVER: i32 = 19;
+
+    pub(super) fn nice(self) -> i32 {
+        match self {
+            Self::InOrder => Self::IN_ORDER,
+            Self::Beside(nice) => nice,
+        }
+    }
+
+    /// Whether its seconds say more of the other steps than of itself.
+    pub(super) fn is_left_over(self) -> bool {
+        self.nice() == Self::LEFT_OVER
+    }
 }
 
 /// When a step runs.
@@ -93,11 +114,12 @@ const fn step(name: &'static str, work: Work) -> Step {
 }
 
 const fn waiting(name: &'static str, work: Work) -> Step {
-    Step { name, when: When::Change, work, turn: Turn::Waits }
+    Step { name, when: When::Change, work, turn: Turn::Beside(Turn::WAITS) }
 }
 
-const fn spare(name: &'static str, work: Work) -> Step {
-    Step { name, when: When::Change, work, turn: Turn::Spare }
+/// Compiles in a folder of its own, and so needs to wait for no other build.
+const fn apart(name: &'static str, work: Work, nice: i32) -> Step {
+    Step { name, when: When::Change, work, turn: Turn::Beside(nice) }
 }
 
 const fn weekly(name: &'static str, work: Work, why: &'static str) -> Step {
@@ -105,7 +127,7 @@ const fn weekly(name: &'static str, work: Work, why: &'static str) -> Step {
 }
 
 /// Every step, in order: what fails within seconds comes first, and waiting steps follow what compiles their programs. What follows
-/// them runs beside them and compiles nothing that they start. A release build has a folder of its own, and no lock to wait for.
+/// them runs beside them and compiles nothing that they start.
 pub(super) const STEPS: &[Step] = &[
     step("fmt", Work::Run(&["fmt", "--all", "--check"])),
     step("tidy", Work::Xtask(&["tidy"])),
@@ -117,7 +139,8 @@ pub(super) const STEPS: &[Step] = &[
     waiting("replicas", Work::XtaskWithPrograms(&["replicas", "--short"])),
     waiting("redis-tests", Work::RedisTests),
     waiting("valkey", Work::Valkey),
-    spare("first-build", Work::FirstBuild),
+    apart("features", Work::Features, Turn::CHAIN),
+    apart("first-build", Work::FirstBuild, Turn::LEFT_OVER),
     step("migration", Work::Compile(MIGRATION, None)),
     step("doctest", Work::Run(DOCTEST)),
     step("fuzz", Work::XtaskWithPrograms(&["fuzz", "--seconds", "3"])),
@@ -128,7 +151,6 @@ pub(super) const STEPS: &[Step] = &[
     step("doc", Work::Compile(DOC, Some(("RUSTDOCFLAGS", "--deny warnings")))),
     step("schema", Work::Xtask(&["schema", "--check"])),
     step("upstream", Work::Xtask(&["schema", "--upstream"])),
-    step("features", Work::Features),
     step("publish", Work::Packages),
     step("wrong-programs", Work::Xtask(&["wrong-programs"])),
     weekly(

@@ -61,7 +61,7 @@ impl Timings {
         self.0.insert(name.to_owned(), seconds);
     }
 
-    /// The seconds of the steps in this order, and their sums. Waiting steps overlap, so the sum may exceed `elapsed`.
+    /// The seconds of the steps in this order, and their sums. Steps that run beside others overlap, so the sum may exceed `elapsed`.
     pub(super) fn table<'a>(&self, order: impl Iterator<Item = &'a str>, elapsed: Duration) -> String {
         let mut table = format!("{:<18} {:>10} {:>10}\n", "step", "compiled", "run");
         let row = |name: &str, seconds: Seconds| {
@@ -87,12 +87,12 @@ impl Timings {
         fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))
     }
 
-    /// Compares this run with the one that a file has. Without a file, writes it.
+    /// Compares the steps of these names with those of the run that a file has. Without a file, writes it.
     ///
     /// # Errors
     ///
     /// When a step got slower; each is named with both times.
-    pub(super) fn compare(&self, file: &Path) -> Result<()> {
+    pub(super) fn compare(&self, names: &[&str], file: &Path) -> Result<()> {
         if !file.exists() {
             self.write(file)?;
             println!("== timings: kept in {}", file.display());
@@ -100,14 +100,17 @@ impl Timings {
         }
         let text = fs::read_to_string(file).with_context(|| file.display().to_string())?;
         let kept: Self = serde_json::from_str(&text).with_context(|| file.display().to_string())?;
-        let slower = self.slower(&kept);
+        let slower = self.slower(names, &kept);
         ensure!(slower.is_empty(), "slower than in {}:\n{}", file.display(), slower.join("\n"));
         println!("== timings: no step is 20 % slower than in {}", file.display());
         Ok(())
     }
 
-    fn slower(&self, kept: &Self) -> Vec<String> {
-        let both = self.0.iter().filter_map(|(name, now)| Some((name, now.sum(), kept.0.get(name)?.sum())));
+    fn slower(&self, names: &[&str], kept: &Self) -> Vec<String> {
+        let both = names.iter().filter_map(|name| {
+            let [now, then] = [self, kept].map(|run| run.0.get(*name));
+            Some((name, now?.sum(), then?.sum()))
+        });
         both.filter(|(_, now, then)| *now > then * SLOWER && *now > then + NOISE)
             .map(|(name, now, then)| format!("{name}: {now:.1} s, kept {then:.1} s"))
             .collect()
@@ -130,18 +133,21 @@ mod tests {
     fn a_step_twenty_percent_slower_is_named() {
         let kept = timings(&[("test", 100.0, 100.0), ("fmt", 0.0, 2.0), ("gone", 1.0, 1.0)]);
         let now = timings(&[("test", 100.0, 139.0), ("fmt", 0.0, 4.0), ("new", 90.0, 0.0)]);
-        assert_eq!(now.slower(&kept), [""; 0]);
+        assert_eq!(now.slower(&["test", "fmt", "new"], &kept), [""; 0]);
         let now = timings(&[("test", 100.0, 141.0), ("fmt", 0.0, 8.0)]);
-        assert_eq!(now.slower(&kept), ["fmt: 8.0 s, kept 2.0 s", "test: 241.0 s, kept 200.0 s"]);
+        assert_eq!(
+            now.slower(&["test", "fmt"], &kept),
+            ["test: 241.0 s, kept 200.0 s", "fmt: 8.0 s, kept 2.0 s"]
+        );
     }
 
     #[test]
     fn the_first_run_is_kept_and_the_next_is_compared_with_it() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("kept.json");
-        timings(&[("test", 10.0, 10.0)]).compare(&file).unwrap();
-        timings(&[("test", 10.0, 12.0)]).compare(&file).unwrap();
-        let error = timings(&[("test", 20.0, 12.0)]).compare(&file).unwrap_err().to_string();
+        timings(&[("test", 10.0, 10.0)]).compare(&["test"], &file).unwrap();
+        timings(&[("test", 10.0, 12.0)]).compare(&["test"], &file).unwrap();
+        let error = timings(&[("test", 20.0, 12.0)]).compare(&["test"], &file).unwrap_err().to_string();
         assert!(error.ends_with("test: 32.0 s, kept 20.0 s"), "{error}");
     }
 

@@ -7,7 +7,8 @@ use std::{env, fs};
 
 use anyhow::{Context as _, Result};
 
-use crate::{cargo, process, redis};
+use super::output::Output;
+use crate::{cargo, redis};
 
 /// Names the program, where it is neither in `PATH` nor among Debian's packages.
 const VARIABLE: &str = "AGENTWIRE_VALKEY_SERVER";
@@ -17,12 +18,12 @@ const PACKAGE: &str = "valkey-tools";
 const PROGRAM: &str = "usr/bin/valkey-check-rdb";
 
 /// Finds the program, or unpacks it in the target folder. The error is the reason why there is none.
-pub(super) fn program(root: &Path) -> Result<PathBuf> {
+pub(super) fn program(root: &Path, to: &Output<'_>) -> Result<PathBuf> {
     let program = match find() {
         Some(program) => program,
-        None => unpack(&cargo::target(root)?.join("valkey"))?,
+        None => unpack(&cargo::target(root)?.join("valkey"), to)?,
     };
-    process::run(Command::new(&program).arg("--version"))?;
+    to.run(Command::new(&program).arg("--version"))?;
     Ok(program)
 }
 
@@ -32,7 +33,7 @@ fn find() -> Option<PathBuf> {
 }
 
 /// Unpacks the package in a folder. The system stays as it is: neither its lists of packages nor its programs change.
-fn unpack(folder: &Path) -> Result<PathBuf> {
+fn unpack(folder: &Path, to: &Output<'_>) -> Result<PathBuf> {
     let program = folder.join("valkey-server");
     if program.exists() {
         return Ok(program);
@@ -52,7 +53,7 @@ fn unpack(folder: &Path) -> Result<PathBuf> {
             command.arg("-o").arg(format!("{name}={}", folder.join(value).display()));
         }
         command.args(["-o", "Dir::Etc::sourceparts=-", "-o", "APT::Sandbox::User=", "--quiet"]);
-        process::run(command.args(arguments).current_dir(folder))
+        to.run(command.args(arguments).current_dir(folder))
     };
     apt(&["update"])?;
     apt(&["download", PACKAGE])?;
@@ -60,9 +61,9 @@ fn unpack(folder: &Path) -> Result<PathBuf> {
     let package =
         packages.iter().map(fs::DirEntry::path).find(|path| path.extension() == Some("deb".as_ref()));
     let package = package.with_context(|| format!("no package `{PACKAGE}`"))?;
-    process::run(Command::new("dpkg-deb").arg("--extract").args([&package, &folder.join("files")]))?;
+    to.run(Command::new("dpkg-deb").arg("--extract").args([&package, &folder.join("files")]))?;
     // What is not there or cannot run is an error now, not at each start.
-    process::run(Command::new(folder.join("files").join(PROGRAM)).arg("--version"))?;
+    to.run(Command::new(folder.join("files").join(PROGRAM)).arg("--version"))?;
     symlink(folder.join("files").join(PROGRAM), &program)?;
     Ok(program)
 }
