@@ -35,7 +35,7 @@ cargo xtask ci [--weekly] [--fresh] [--timings FILE] [--list] [STEP]...
                    such a file, write it. The seconds of every run are in `target/ci/timings.json`
   --list           print the name of each step on a line, when it runs, and why not for every change
 
-Steps that mostly wait, `features` and `first-build` run beside the others, each with its output in `target/ci/STEP.log`.";
+Steps that mostly wait, and `first-build`, run beside the others, each with its output in `target/ci/STEP.log`.";
 
 /// The options of the command line.
 #[derive(Default)]

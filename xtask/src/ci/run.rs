@@ -1,4 +1,4 @@
-//! Runs steps: one after the other, and beside them those that wait and those that have a folder of their own.
+//! Runs steps: one after the other, and beside them those that wait and the one that has a folder of its own.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

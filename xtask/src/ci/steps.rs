@@ -37,8 +37,6 @@ impl Turn {
     const IN_ORDER: i32 = 10;
     /// Mostly waits for programs that it has started, and has times to keep.
     const WAITS: i32 = 0;
-    /// Is the longest chain of builds, and takes one processor.
-    const CHAIN: i32 = 5;
     /// Takes what the others leave.
     const LEFT_OVER: i32 = 19;
 
@@ -118,8 +116,8 @@ const fn waiting(name: &'static str, work: Work) -> Step {
 }
 
 /// Compiles in a folder of its own, and so needs to wait for no other build.
-const fn apart(name: &'static str, work: Work, nice: i32) -> Step {
-    Step { name, when: When::Change, work, turn: Turn::Beside(nice) }
+const fn apart(name: &'static str, work: Work) -> Step {
+    Step { name, when: When::Change, work, turn: Turn::Beside(Turn::LEFT_OVER) }
 }
 
 const fn weekly(name: &'static str, work: Work, why: &'static str) -> Step {
@@ -139,8 +137,7 @@ pub(super) const STEPS: &[Step] = &[
     waiting("replicas", Work::XtaskWithPrograms(&["replicas", "--short"])),
     waiting("redis-tests", Work::RedisTests),
     waiting("valkey", Work::Valkey),
-    apart("features", Work::Features, Turn::CHAIN),
-    apart("first-build", Work::FirstBuild, Turn::LEFT_OVER),
+    apart("first-build", Work::FirstBuild),
     step("migration", Work::Compile(MIGRATION, None)),
     step("doctest", Work::Run(DOCTEST)),
     step("fuzz", Work::XtaskWithPrograms(&["fuzz", "--seconds", "3"])),
@@ -151,6 +148,7 @@ pub(super) const STEPS: &[Step] = &[
     step("doc", Work::Compile(DOC, Some(("RUSTDOCFLAGS", "--deny warnings")))),
     step("schema", Work::Xtask(&["schema", "--check"])),
     step("upstream", Work::Xtask(&["schema", "--upstream"])),
+    step("features", Work::Features),
     step("publish", Work::Packages),
     step("wrong-programs", Work::Xtask(&["wrong-programs"])),
     weekly(
