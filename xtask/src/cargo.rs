@@ -44,8 +44,8 @@ pub(crate) fn target(root: &Path) -> Result<PathBuf> {
     Ok(metadata.target_directory.into_std_path_buf())
 }
 
-/// The sections of the workspace's manifest with the profile `dev`. A workspace of its own that has them, and the target folder, uses
-/// what is compiled for this one.
+/// The sections of the workspace's manifest with the profile `dev`. Another workspace with the same sections and target folder reuses the
+/// dependencies that are compiled for this one.
 pub(crate) fn dev_profile(root: &Path) -> Result<String> {
     let manifest = fs::read_to_string(root.join("Cargo.toml"))?;
     let sections = manifest.split("\n[").filter(|section| section.starts_with("profile.dev"));

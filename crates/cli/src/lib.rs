@@ -113,7 +113,7 @@ fn parse() -> Arguments {
 
 /// Prints why the command failed: on stderr, and where the output is JSON on stdout too. With --verbose, the failed attempts come first.
 fn report(error: &anyhow::Error, json: bool, verbose: bool) {
-    // The output of the program says how it ended, or nobody reads ours.
+    // Nothing is left to say: the program that ran has printed why it failed, or our output is closed.
     if error.is::<ProgramEnded>() || failure::is_output_closed(error) {
         return;
     }

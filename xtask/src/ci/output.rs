@@ -1,4 +1,4 @@
-//! Where the output of a step goes.
+//! A step writes to the terminal or to its log.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -23,7 +23,7 @@ impl Output<'_> {
         process::run(command)
     }
 
-    /// Where the errors of a program go whose output is read.
+    /// The stderr for a program whose stdout is read.
     pub(super) fn stderr(&self) -> Result<Stdio> {
         Ok(match self {
             Self::Terminal => Stdio::inherit(),

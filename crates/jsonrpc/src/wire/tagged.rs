@@ -94,7 +94,7 @@ type Lent<'de> = (Cow<'de, str>, &'de str);
 /// The members of an object whose tag does not come first.
 enum Collected<'de> {
     Lent(Vec<Lent<'de>>),
-    /// Where the input cannot lend them.
+    /// The input cannot lend them.
     Copied(RawObject),
 }
 
@@ -144,7 +144,7 @@ fn only_tag(members: &[Lent<'_>], key: &'static str) -> Result<Option<String>, s
     }
 }
 
-/// What is left of an object. One type for both, so that what reads each variant of a union is compiled once.
+/// The members that are still to be read. Both cases have one type, so that the reader of each variant is compiled once.
 enum Members<'de, A> {
     /// The tag came first.
     Left(A),

@@ -274,7 +274,7 @@ fn no_session_outlives_a_shutdown_that_it_meets() {
 /// In axum: the connection of a call that finishes is kept, others are answered meanwhile, and then the server ends.
 #[tokio::test]
 async fn a_router_of_axum_drains_with_its_endpoint() {
-    // The call takes so long that another request comes meanwhile, also on a busy machine.
+    // The call takes 2 s, so that another request can arrive before it ends, even on a busy machine.
     let endpoint = slow(Duration::from_secs(2));
     tokio::spawn(endpoint.run());
     let router = axum::Router::new().route_service("/mcp", endpoint.clone());
