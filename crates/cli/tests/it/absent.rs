@@ -21,6 +21,8 @@ const PARTS: &[Part] = &[
         is_on: cfg!(feature = "check"),
         lines: &[("check --help", "`agentwire check`"), ("stand-in --help", "`agentwire stand-in`")],
     },
+    // Its commands are in every build.
+    Part { feature: "editor", is_on: cfg!(feature = "editor"), lines: &[] },
     Part {
         feature: "manual",
         is_on: cfg!(feature = "manual"),
@@ -70,17 +72,8 @@ fn run(line: &str) -> Output {
 }
 
 fn sentence(what: &str, feature: &str) -> String {
-    let all = [
-        ("agents", cfg!(feature = "agents")),
-        ("check", cfg!(feature = "check")),
-        ("editor", cfg!(feature = "editor")),
-        ("manual", cfg!(feature = "manual")),
-        ("nodes", cfg!(feature = "nodes")),
-        ("record", cfg!(feature = "record")),
-        ("telemetry", cfg!(feature = "telemetry")),
-    ];
-    let features: Vec<_> =
-        all.into_iter().filter(|(name, is_on)| *is_on || *name == feature).map(|(name, _)| name).collect();
+    let wanted = PARTS.iter().filter(|part| part.is_on || part.feature == feature);
+    let features: Vec<_> = wanted.map(|part| part.feature).collect();
     let features = features.join(",");
     format!("{what} is not in this build: `cargo install --path crates/cli --features {features}` adds it")
 }
