@@ -1,10 +1,15 @@
 //! Connections to a program under test: TCP, with TLS on top for https.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::{Uri, Version};
+use hyper_rustls::ConfigBuilderExt;
+use rustls::ClientConfig;
+use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
 
 /// How long a connection may take.
 const CONNECT_TIME: Duration = Duration::from_secs(10);
@@ -34,14 +39,7 @@ async fn open(url: &Uri, version: Version) -> Result<Box<dyn Duplex>, String> {
     if secure { encrypt(host, stream, version).await } else { Ok(Box::new(stream)) }
 }
 
-#[cfg(feature = "tls")]
 async fn encrypt(host: &str, stream: TcpStream, version: Version) -> Result<Box<dyn Duplex>, String> {
-    use std::sync::Arc;
-
-    use hyper_rustls::ConfigBuilderExt;
-    use rustls::ClientConfig;
-    use rustls::pki_types::ServerName;
-
     // Named in full, because rustls panics where several providers are built in and none was chosen.
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let mut config = ClientConfig::builder_with_provider(provider)
@@ -52,15 +50,10 @@ async fn encrypt(host: &str, stream: TcpStream, version: Version) -> Result<Box<
     let is_http2 = version == Version::HTTP_2;
     config.alpn_protocols = vec![if is_http2 { b"h2".to_vec() } else { b"http/1.1".to_vec() }];
     let name = ServerName::try_from(host.to_owned()).map_err(|error| error.to_string())?;
-    let connector = tokio_rustls::TlsConnector::from(Arc::new(config));
+    let connector = TlsConnector::from(Arc::new(config));
     let stream = connector.connect(name, stream).await.map_err(|error| error.to_string())?;
     if is_http2 && stream.get_ref().1.alpn_protocol() != Some(b"h2") {
         return Err("the server does not choose `h2` by ALPN".to_owned());
     }
     Ok(Box::new(stream))
-}
-
-#[cfg(not(feature = "tls"))]
-async fn encrypt(_: &str, _: TcpStream, _: Version) -> Result<Box<dyn Duplex>, String> {
-    Err("this program was built without the feature `tls`".to_owned())
 }
