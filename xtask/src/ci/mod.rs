@@ -2,9 +2,10 @@
 //!
 //! ```text
 //! steps ─▶ run ─▶ one after another ───────▶ timings ─▶ table, file, comparison
-//!            └──▶ side by side, a log each ──▶┘
+//!            └──▶ beside them, a log each ───▶┘
 //! ```
 
+mod docs;
 mod engines;
 mod features;
 mod first_build;
@@ -27,7 +28,7 @@ use self::steps::{STEPS, Step};
 const USAGE: &str = "\
 cargo xtask ci [--weekly] [--fresh] [--timings FILE] [--list] [STEP]...
 
-                   every step that a change must pass, in order; with names, those alone
+                   every step that a change must pass; with names, those alone
   --weekly         also the steps that run once a week and before a release
   --fresh          in a new clone of the last commit, with an empty home and no cache: only the toolchain and the machine's
                    registry settings are kept
@@ -35,7 +36,8 @@ cargo xtask ci [--weekly] [--fresh] [--timings FILE] [--list] [STEP]...
                    such a file, write it. The seconds of every run are in `target/ci/timings.json`
   --list           print the name of each step on a line, when it runs, and why not for every change
 
-Steps that mostly wait, and `first-build`, run beside the others, each with its output in `target/ci/STEP.log`.";
+Steps that take seconds, that mostly wait, or that compile in a folder of their own run beside the others, each with its output in
+`target/ci/STEP.log`. Once one has failed, no other starts.";
 
 /// The options of the command line.
 #[derive(Default)]
@@ -47,7 +49,7 @@ struct Options {
     names: Vec<String>,
 }
 
-/// Runs the steps of the command line, and stops at the first that fails.
+/// Runs the steps of the command line, and starts none after one that fails.
 pub(crate) fn run(root: &Path, arguments: lexopt::Parser) -> Result<()> {
     let options = parse(arguments)?;
     if options.list {

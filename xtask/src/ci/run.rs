@@ -1,8 +1,9 @@
-//! Runs steps: one after the other, and beside them those that wait and the one that has a folder of its own.
+//! Runs steps: one after the other, and beside them those that wait and those that have a folder of their own.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::Instant;
@@ -14,7 +15,7 @@ use super::steps::{Step, Turn, Work};
 use super::test_programs::{self, TestRun};
 use super::timings::{Seconds, Stopwatch, Timings};
 use super::world::{self, TestProgram};
-use super::{engines, features, first_build, packages, valkey};
+use super::{docs, engines, features, first_build, packages, valkey};
 use crate::{cargo, redis};
 
 /// How a step has ended, unless it has failed.
@@ -38,7 +39,8 @@ fn this_program() -> Result<&'static Path> {
 pub(super) fn run(root: &Path, steps: &[&'static Step], kept: Option<&Path>) -> Result<()> {
     this_program()?;
     let started = Instant::now();
-    let run = Run { root, tests: OnceLock::new(), ended: Mutex::default() };
+    let run =
+        Run { root, tests: OnceLock::new(), ended: Mutex::default(), has_failed: AtomicBool::new(false) };
     let done = run.all(steps);
     let Ended { timings, not_run } = run.ended.into_inner().unwrap_or_else(PoisonError::into_inner);
     if steps.len() > 1 {
@@ -62,6 +64,8 @@ struct Run<'a> {
     /// The test programs, as soon as a step has compiled them.
     tests: OnceLock<Vec<TestProgram>>,
     ended: Mutex<Ended>,
+    /// Whether a step that runs beside others has failed.
+    has_failed: AtomicBool,
 }
 
 /// The seconds of the steps that have ended, and the names of those that were not run.
@@ -72,21 +76,27 @@ struct Ended {
 }
 
 impl Run<'_> {
-    /// Starts the steps that run beside others when all before them have passed. Those after them run at the same time, but for the
-    /// weekly ones, some of which do the same work in another form.
+    /// Runs the steps of a change, and then the weekly ones, some of which do the same work in another form.
     fn all(&self, steps: &[&'static Step]) -> Result<()> {
-        let at = steps.iter().position(|step| step.is_beside()).unwrap_or(steps.len());
-        let (before, rest) = steps.split_at(at);
-        let (beside, rest) = rest.split_at(rest.partition_point(|step| step.is_beside()));
-        let (after, weekly) = rest.split_at(rest.partition_point(|step| !step.when.is_weekly()));
-        self.in_order(before)?;
-        self.beside(beside, after)?;
+        let (change, weekly) = steps.split_at(steps.partition_point(|step| !step.when.is_weekly()));
+        match change {
+            [step] if step.is_beside() => {
+                self.prepare(change)?;
+                self.alone(step)?;
+            }
+            _ => self.side_by_side(change)?,
+        }
         self.in_order(weekly)
     }
 
-    /// Runs steps on the streams of this process, and stops at the first that fails.
+    /// Runs steps on the streams of this process. Stops at the first that fails, or when one beside them has failed.
     fn in_order(&self, steps: &[&'static Step]) -> Result<()> {
-        steps.iter().try_for_each(|step| self.alone(step))
+        let mut steps = steps.iter().take_while(|_| !self.has_failed());
+        steps.try_for_each(|step| self.alone(step))
+    }
+
+    fn has_failed(&self) -> bool {
+        self.has_failed.load(Ordering::Relaxed)
     }
 
     fn alone(&self, step: &'static Step) -> Result<()> {
@@ -97,33 +107,44 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Runs each step on a thread of its own, with its output in a file, and the others in order.
-    fn beside(&self, steps: &[&'static Step], others: &[&'static Step]) -> Result<()> {
-        if steps.is_empty() {
-            return self.in_order(others);
-        }
-        self.prepare(steps)?;
-        if let ([step], []) = (steps, others) {
-            return self.alone(step);
-        }
-        println!("== {}: side by side", steps.iter().map(|step| step.name).collect::<Vec<_>>().join(", "));
+    /// Runs steps in order, but for those that run beside others: these start when all before them in order have passed, and hold up none
+    /// of those after them.
+    fn side_by_side(&self, steps: &[&'static Step]) -> Result<()> {
         let results: Vec<Result<()>> = thread::scope(|scope| {
-            let run = |step: &'static Step| {
-                give_way(step.turn);
-                self.logged(step)
-            };
-            let mut running: Vec<_> = steps.iter().map(|step| scope.spawn(move || run(step))).collect();
-            running.push(scope.spawn(|| {
-                give_way(Turn::InOrder);
-                self.in_order(others)
-            }));
-            let results = running.into_iter().map(thread::ScopedJoinHandle::join);
-            results.map(|result| result.unwrap_or_else(|_| Err(anyhow!("a step panicked")))).collect()
+            let mut running = Vec::new();
+            let in_order = steps.chunk_by(|a, b| a.is_beside() == b.is_beside()).try_for_each(|group| {
+                if self.has_failed() {
+                    return Ok(());
+                }
+                if !group[0].is_beside() {
+                    let in_order = scope.spawn(move || {
+                        give_way(Turn::InOrder);
+                        self.in_order(group)
+                    });
+                    return joined(in_order);
+                }
+                self.prepare(group)?;
+                println!(
+                    "== {}: side by side",
+                    group.iter().map(|step| step.name).collect::<Vec<_>>().join(", ")
+                );
+                running.extend(lanes(group).map(|lane| scope.spawn(move || self.lane(&lane))));
+                Ok(())
+            });
+            running.into_iter().map(joined).chain([in_order]).collect()
         });
         let errors: Vec<_> =
             results.into_iter().filter_map(Result::err).map(|error| format!("{error:#}")).collect();
         ensure!(errors.is_empty(), "{}", errors.join("\n"));
         Ok(())
+    }
+
+    /// Runs steps one after the other, each with its output in a file.
+    fn lane(&self, steps: &[&'static Step]) -> Result<()> {
+        steps.iter().try_for_each(|step| {
+            give_way(step.turn);
+            self.logged(step).inspect_err(|_| self.has_failed.store(true, Ordering::Relaxed))
+        })
     }
 
     /// Compiles and installs what these steps start: two builds, or two installations, at the same time would wait or fail.
@@ -197,8 +218,8 @@ impl Run<'_> {
     fn work(&self, work: &Work, output: &Output<'_>, watch: &mut Stopwatch) -> Result<Outcome> {
         let root = self.root;
         match work {
-            Work::Compile(arguments, variable) => {
-                watch.compile(|| output.run(cargo::command(root).args(*arguments).envs(*variable)))?;
+            Work::Compile(arguments) => {
+                watch.compile(|| output.run(cargo::command(root).args(*arguments)))?;
             }
             Work::Run(arguments) => output.run(cargo::command(root).args(*arguments))?,
             Work::Xtask(arguments) => output.run(&mut xtask(root, arguments)?)?,
@@ -213,6 +234,7 @@ impl Run<'_> {
                 let programs = watch.compile(|| self.tests())?;
                 test_programs::run(programs.iter().map(TestRun::of).collect(), &|line| output.print(line))?;
             }
+            Work::Doc => watch.compile(|| output.run(&mut docs::command(root)?))?,
             Work::Features => watch.compile(|| features::check(root, output))?,
             Work::FeatureLints => watch.compile(|| features::lint(root))?,
             Work::Redis => redis::install()?,
@@ -235,7 +257,17 @@ impl Run<'_> {
     }
 }
 
-/// Sets the priority of what this thread starts.
+fn joined(running: thread::ScopedJoinHandle<'_, Result<()>>) -> Result<()> {
+    running.join().unwrap_or_else(|_| Err(anyhow!("a step panicked")))
+}
+
+/// Steps that run at the same time. Those that take what is left compile on all processors, and so follow one another.
+fn lanes(steps: &[&'static Step]) -> impl Iterator<Item = Vec<&'static Step>> {
+    let (left_over, others): (Vec<_>, Vec<_>) = steps.iter().partition(|step| step.turn.is_left_over());
+    others.into_iter().map(|step| vec![step]).chain([left_over])
+}
+
+/// Lowers the priority of this thread and of what it starts. No thread can raise it again, so that of a step is a thread of its own.
 fn give_way(turn: Turn) {
     // Where it is not possible, all have the same priority.
     #[cfg(unix)]
@@ -246,4 +278,20 @@ fn xtask(root: &Path, arguments: &[&str]) -> Result<Command> {
     let mut command = Command::new(this_program()?);
     command.args(arguments).current_dir(root);
     Ok(command)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::steps::STEPS;
+    use super::*;
+
+    #[test]
+    fn of_what_runs_beside_others_one_step_at_a_time_compiles() {
+        let beside: Vec<_> = STEPS.iter().filter(|step| step.is_beside()).collect();
+        let lanes: Vec<_> = lanes(&beside).collect();
+        assert_eq!(lanes.iter().map(Vec::len).sum::<usize>(), beside.len());
+        let is_left_over = |lane: &[&Step]| lane.iter().any(|step| step.turn.is_left_over());
+        let shared: Vec<_> = lanes.iter().filter(|lane| lane.len() > 1 || is_left_over(lane)).collect();
+        assert!(shared.len() == 1 && shared[0].iter().all(|step| step.turn.is_left_over()), "{shared:?}");
+    }
 }

@@ -35,6 +35,8 @@ pub(super) enum Turn {
 impl Turn {
     /// Compiles on all processors, and leaves them to what waits.
     const IN_ORDER: i32 = 10;
+    /// Ends before what compiles has begun in earnest.
+    const SHORT: i32 = 0;
     /// Mostly waits for programs that it has started, and has times to keep.
     const WAITS: i32 = 0;
     /// Takes what the others leave.
@@ -79,8 +81,8 @@ impl fmt::Display for When {
 /// The work of a step.
 #[derive(Debug)]
 pub(super) enum Work {
-    /// A command of cargo that mostly compiles, with an environment variable if it needs one.
-    Compile(&'static [&'static str], Option<(&'static str, &'static str)>),
+    /// A command of cargo that mostly compiles.
+    Compile(&'static [&'static str]),
     /// A command of cargo that mostly runs what it finds compiled.
     Run(&'static [&'static str]),
     /// A command of xtask, as a process of its own because some of them exit.
@@ -89,6 +91,8 @@ pub(super) enum Work {
     XtaskWithPrograms(&'static [&'static str]),
     /// Compiles every program and test of the workspace, and runs the tests.
     Test,
+    /// The documentation of every crate, in which a warning fails.
+    Doc,
     /// Checks each crate without its features and with each one alone.
     Features,
     /// Lints the same.
@@ -115,7 +119,12 @@ const fn waiting(name: &'static str, work: Work) -> Step {
     Step { name, when: When::Change, work, turn: Turn::Beside(Turn::WAITS) }
 }
 
-/// Compiles in a folder of its own, and so needs to wait for no other build.
+/// Takes seconds of one processor.
+const fn short(name: &'static str, work: Work) -> Step {
+    Step { name, when: When::Change, work, turn: Turn::Beside(Turn::SHORT) }
+}
+
+/// Compiles in a folder of its own, and so runs beside other builds.
 const fn apart(name: &'static str, work: Work) -> Step {
     Step { name, when: When::Change, work, turn: Turn::Beside(Turn::LEFT_OVER) }
 }
@@ -125,11 +134,11 @@ const fn weekly(name: &'static str, work: Work, why: &'static str) -> Step {
 }
 
 /// Every step, in order: what fails within seconds comes first, and waiting steps follow what compiles their programs. What follows
-/// them runs beside them and compiles nothing that they start.
+/// these runs beside them and compiles nothing that they start.
 pub(super) const STEPS: &[Step] = &[
-    step("fmt", Work::Run(&["fmt", "--all", "--check"])),
-    step("tidy", Work::Xtask(&["tidy"])),
-    step("links", Work::Xtask(&["site", "--links"])),
+    short("fmt", Work::Run(&["fmt", "--all", "--check"])),
+    short("tidy", Work::Xtask(&["tidy"])),
+    short("links", Work::Xtask(&["site", "--links"])),
     step("redis", Work::Redis),
     step("test", Work::Test),
     waiting("interop", Work::XtaskWithPrograms(&["interop"])),
@@ -138,14 +147,11 @@ pub(super) const STEPS: &[Step] = &[
     waiting("redis-tests", Work::RedisTests),
     waiting("valkey", Work::Valkey),
     apart("first-build", Work::FirstBuild),
-    step("migration", Work::Compile(MIGRATION, None)),
+    apart("migration", Work::Compile(MIGRATION)),
     step("doctest", Work::Run(DOCTEST)),
     step("fuzz", Work::XtaskWithPrograms(&["fuzz", "--seconds", "3"])),
-    step(
-        "clippy",
-        Work::Compile(&["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"], None),
-    ),
-    step("doc", Work::Compile(DOC, Some(("RUSTDOCFLAGS", "--deny warnings")))),
+    step("clippy", Work::Compile(&["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"])),
+    step("doc", Work::Doc),
     step("schema", Work::Xtask(&["schema", "--check"])),
     step("upstream", Work::Xtask(&["schema", "--upstream"])),
     step("features", Work::Features),
@@ -186,10 +192,6 @@ pub(super) const STEPS: &[Step] = &[
 /// other features would be chosen.
 const DOCTEST: &[&str] = &["test", "--workspace", "--doc", "--", "--skip", "tests/model/"];
 
-/// The documentation of every crate. With an example the dependencies of tests count, so that every crate has the features with which
-/// `clippy` has checked it.
-const DOC: &[&str] = &["doc", "--workspace", "--no-deps", "--lib", "--bins", "--example", "echo_agent"];
-
 /// Checks the code of other libraries in `docs/guide`, in the workspace that has these libraries.
 const MIGRATION: &[&str] =
     &["check", "--manifest-path", "xtask/rivals/Cargo.toml", "--package", "rival-migration", "--tests"];
@@ -206,12 +208,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_unique_and_what_runs_beside_others_stands_together() {
+    fn names_are_unique() {
         let names: BTreeSet<_> = STEPS.iter().map(|step| step.name).collect();
         assert_eq!(names.len(), STEPS.len());
-        let beside: Vec<_> = STEPS.iter().map(Step::is_beside).collect();
-        let groups = beside.chunk_by(|a, b| a == b).filter(|group| group[0]).count();
-        assert_eq!(groups, 1, "only one group runs beside the others");
+    }
+
+    #[test]
+    fn weekly_steps_stand_last() {
+        assert!(STEPS.is_sorted_by_key(|step| step.when.is_weekly()));
     }
 
     #[test]
