@@ -55,8 +55,10 @@ impl Cluster {
         Self(engines)
     }
 
+    /// With a time for each command that three engines keep beside a compiler.
     fn config(&self) -> RedisConfig {
-        RedisConfig::cluster(self.0.iter().map(Engine::url)).prefix("test")
+        let config = RedisConfig::cluster(self.0.iter().map(Engine::url)).prefix("test");
+        config.timeout(Duration::from_secs(5))
     }
 
     pub(crate) async fn store(&self) -> RedisStore {

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use agentwire_mcp_redis::{RedisConfig, RedisStore};
 use agentwire_test_support::free_port;
+use redis::AsyncConnectionConfig;
 use redis::aio::MultiplexedConnection;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
@@ -73,7 +74,12 @@ impl Engine {
     }
 
     pub(crate) async fn connection(&self) -> MultiplexedConnection {
-        redis::Client::open(self.url()).unwrap().get_multiplexed_async_connection().await.unwrap()
+        // An engine that shares its processors with a compiler may be silent for longer than by default.
+        let config = AsyncConnectionConfig::new()
+            .set_connection_timeout(Some(DEADLINE))
+            .set_response_timeout(Some(DEADLINE));
+        let client = redis::Client::open(self.url()).unwrap();
+        client.get_multiplexed_async_connection_with_config(&config).await.unwrap()
     }
 
     /// All keys.
