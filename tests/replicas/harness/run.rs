@@ -1,11 +1,14 @@
 //! One run: start everything, kill while clients call, and compare.
 
+use std::io;
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use serde_json::json;
+use tempfile::TempDir;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
@@ -29,10 +32,16 @@ const PROBERS: usize = 2;
 /// The longest that the clients may take to finish after the kills.
 const FINISH_TIME: Duration = Duration::from_secs(120);
 
+/// A folder that no disk holds up, where the system has one. What a program has written survives its death there too.
+fn in_memory() -> io::Result<TempDir> {
+    let memory = Path::new("/dev/shm");
+    if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }
+}
+
 /// Runs once. Returns whether every promise was kept.
 pub(crate) async fn run(options: &Options) -> Result<bool> {
     println!("seed {}", options.seed);
-    let folder = tempfile::tempdir()?;
+    let folder = in_memory()?;
     let (node_fault, fsync) = match options.fault.as_deref() {
         Some("lose-data") => (None, "never"),
         fault => (fault.filter(|fault| *fault != "repeat"), options.fsync.as_str()),

@@ -36,6 +36,8 @@ const LEASE: Duration = Duration::from_secs(2);
 const RETRY: Duration = Duration::from_millis(200);
 /// How long a node that drains lets calls finish.
 const GRACE: Duration = Duration::from_secs(20);
+/// How long the engine may take for a command: a disk that a compiler writes to holds it up, and only a death may be seen.
+const ENGINE_TIME: Duration = Duration::from_secs(5);
 /// How long it waits before it tries again to bind its port, or to reach the engine.
 const PAUSE: Duration = Duration::from_millis(50);
 /// The token of a principal begins with this, before its name.
@@ -127,7 +129,8 @@ async fn bind(address: &str) -> TcpListener {
 /// Waits for the engine, which may be dead at this moment.
 async fn connect(url: &str, lease: Duration) -> RedisStore {
     loop {
-        match RedisStore::connect(RedisConfig::new(url).prefix("replicas").lease(lease)).await {
+        let config = RedisConfig::new(url).prefix("replicas").lease(lease).timeout(ENGINE_TIME);
+        match RedisStore::connect(config).await {
             Ok(store) => return store,
             Err(error) => eprintln!("{error}"),
         }
