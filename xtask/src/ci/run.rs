@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
-use std::thread;
 use std::time::Instant;
+use std::{env, iter, thread};
 
 use anyhow::{Context as _, Result, anyhow, ensure};
 
@@ -17,6 +17,9 @@ use super::timings::{Seconds, Stopwatch, Timings};
 use super::world::{self, TestProgram};
 use super::{docs, engines, features, first_build, packages, valkey};
 use crate::{cargo, redis};
+
+/// The row of this program's own build in the table.
+const XTASK: &str = "xtask";
 
 /// How a step has ended, unless it has failed.
 enum Outcome {
@@ -31,7 +34,7 @@ fn this_program() -> Result<&'static Path> {
     if let Some(program) = PROGRAM.get() {
         return Ok(program);
     }
-    let program = std::env::current_exe()?;
+    let program = env::current_exe()?;
     Ok(PROGRAM.get_or_init(|| program))
 }
 
@@ -42,13 +45,16 @@ pub(super) fn run(root: &Path, steps: &[&'static Step], kept: Option<&Path>) -> 
     let run =
         Run { root, tests: OnceLock::new(), ended: Mutex::default(), has_failed: AtomicBool::new(false) };
     let done = run.all(steps);
-    let Ended { timings, not_run } = run.ended.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let Ended { mut timings, not_run } = run.ended.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let before = seconds_before();
+    timings.add(XTASK, Seconds { compiled: before, ran: 0.0 });
+    let seconds = before + started.elapsed().as_secs_f64();
     if steps.len() > 1 {
-        print!("{}", timings.table(steps.iter().map(|step| step.name), started.elapsed()));
+        print!("{}", timings.table(iter::once(XTASK).chain(steps.iter().map(|step| step.name)), seconds));
         timings.write(&cargo::target(root)?.join("ci/timings.json"))?;
     }
     done?;
-    let (passed, seconds) = (steps.len() - not_run.len(), started.elapsed().as_secs_f64());
+    let passed = steps.len() - not_run.len();
     match not_run.is_empty() {
         true => println!("== all of {passed} steps passed in {seconds:.1} s"),
         false => println!("== {passed} steps passed in {seconds:.1} s, NOT RUN: {}", not_run.join(", ")),
@@ -56,6 +62,11 @@ pub(super) fn run(root: &Path, steps: &[&'static Step], kept: Option<&Path>) -> 
     let compared = steps.iter().filter(|step| !step.turn.is_left_over());
     let compared: Vec<_> = compared.map(|step| step.name).collect();
     kept.map_or(Ok(()), |file| timings.compare(&compared, file))
+}
+
+/// The seconds in which `.ci/run` has compiled this program.
+fn seconds_before() -> f64 {
+    env::var("AGENTWIRE_XTASK_SECONDS").ok().and_then(|seconds| seconds.parse().ok()).unwrap_or_default()
 }
 
 /// A run of several steps.
