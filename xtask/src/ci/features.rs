@@ -21,8 +21,7 @@ const FACADE: &str = "agentwire";
 /// checked alone.
 const COMMAND: &str = "agentwire-cli";
 
-/// Checks every choice of features. A warning fails. Each is a small build that mostly uses one processor; beside the other steps, in a
-/// folder of its own, they took longer in all, because nothing was checked already.
+/// Checks every choice of features. A warning fails.
 pub(super) fn check(root: &Path, to: &Output<'_>) -> Result<()> {
     for (package, features) in choices(root)? {
         let started = Instant::now();

@@ -35,10 +35,8 @@ pub(super) enum Turn {
 impl Turn {
     /// Compiles on all processors, and leaves them to what waits.
     const IN_ORDER: i32 = 10;
-    /// Ends before what compiles has begun in earnest.
-    const SHORT: i32 = 0;
-    /// Mostly waits for programs that it has started, and has times to keep.
-    const WAITS: i32 = 0;
+    /// Ends within seconds, or mostly waits for programs that it has started, and has times to keep.
+    const FIRST: i32 = 0;
     /// Takes what the others leave.
     const LEFT_OVER: i32 = 19;
 
@@ -115,13 +113,9 @@ const fn step(name: &'static str, work: Work) -> Step {
     Step { name, when: When::Change, work, turn: Turn::InOrder }
 }
 
-const fn waiting(name: &'static str, work: Work) -> Step {
-    Step { name, when: When::Change, work, turn: Turn::Beside(Turn::WAITS) }
-}
-
-/// Takes seconds of one processor.
-const fn short(name: &'static str, work: Work) -> Step {
-    Step { name, when: When::Change, work, turn: Turn::Beside(Turn::SHORT) }
+/// Compiles nothing, and so runs beside what compiles.
+const fn beside(name: &'static str, work: Work) -> Step {
+    Step { name, when: When::Change, work, turn: Turn::Beside(Turn::FIRST) }
 }
 
 /// Compiles in a folder of its own, and so runs beside other builds.
@@ -136,16 +130,16 @@ const fn weekly(name: &'static str, work: Work, why: &'static str) -> Step {
 /// Every step, in order: what fails within seconds comes first, and waiting steps follow what compiles their programs. What follows
 /// these runs beside them and compiles nothing that they start.
 pub(super) const STEPS: &[Step] = &[
-    short("fmt", Work::Run(&["fmt", "--all", "--check"])),
-    short("tidy", Work::Xtask(&["tidy"])),
-    short("links", Work::Xtask(&["site", "--links"])),
+    beside("fmt", Work::Run(&["fmt", "--all", "--check"])),
+    beside("tidy", Work::Xtask(&["tidy"])),
+    beside("links", Work::Xtask(&["site", "--links"])),
     step("redis", Work::Redis),
     step("test", Work::Test),
-    waiting("interop", Work::XtaskWithPrograms(&["interop"])),
-    waiting("conformance", Work::XtaskWithPrograms(&["conformance", "all"])),
-    waiting("replicas", Work::XtaskWithPrograms(&["replicas", "--short"])),
-    waiting("redis-tests", Work::RedisTests),
-    waiting("valkey", Work::Valkey),
+    beside("interop", Work::XtaskWithPrograms(&["interop"])),
+    beside("conformance", Work::XtaskWithPrograms(&["conformance", "all"])),
+    beside("replicas", Work::XtaskWithPrograms(&["replicas", "--short"])),
+    beside("redis-tests", Work::RedisTests),
+    beside("valkey", Work::Valkey),
     apart("first-build", Work::FirstBuild),
     apart("migration", Work::Compile(MIGRATION)),
     step("doctest", Work::Run(DOCTEST)),
@@ -154,6 +148,7 @@ pub(super) const STEPS: &[Step] = &[
     step("doc", Work::Doc),
     step("schema", Work::Xtask(&["schema", "--check"])),
     step("upstream", Work::Xtask(&["schema", "--upstream"])),
+    // Small builds, each on one processor. In a folder of their own, beside the others, they would check what is checked already.
     step("features", Work::Features),
     step("publish", Work::Packages),
     step("wrong-programs", Work::Xtask(&["wrong-programs"])),
