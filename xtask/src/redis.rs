@@ -20,20 +20,15 @@ pub(crate) fn install() -> Result<()> {
         bail!("no `redis-server` is in PATH: install it, or name it in AGENTWIRE_REDIS_SERVER");
     }
     // Who is not root may still install packages.
-    let apt = || match in_path("sudo").filter(|_| !is_root()) {
-        Some(sudo) => {
-            let mut command = Command::new(sudo);
-            command.args(["--non-interactive", "DEBIAN_FRONTEND=noninteractive", "apt-get"]);
-            command
-        }
-        None => {
-            let mut command = Command::new("apt-get");
-            command.env("DEBIAN_FRONTEND", "noninteractive");
-            command
-        }
+    let with_sudo = !is_root() && in_path("sudo").is_some();
+    let apt = |arguments: &[&str]| {
+        let mut command = Command::new(if with_sudo { "sudo" } else { "env" });
+        command.args(with_sudo.then_some("--non-interactive"));
+        command.args(["DEBIAN_FRONTEND=noninteractive", "apt-get", "--quiet"]).args(arguments);
+        process::run(&mut command)
     };
-    process::run(apt().args(["update", "--quiet"]))?;
-    process::run(apt().args(["install", "--yes", "--quiet", "--no-install-recommends", "redis-tools"]))
+    apt(&["update"])?;
+    apt(&["install", "--yes", "--no-install-recommends", "redis-tools"])
 }
 
 fn is_root() -> bool {
