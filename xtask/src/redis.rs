@@ -24,7 +24,9 @@ pub(crate) fn install() -> Result<()> {
     let apt = |arguments: &[&str]| {
         let mut command = Command::new(if with_sudo { "sudo" } else { "env" });
         command.args(with_sudo.then_some("--non-interactive"));
-        command.args(["DEBIAN_FRONTEND=noninteractive", "apt-get", "--quiet"]).args(arguments);
+        command
+            .args(["DEBIAN_FRONTEND=noninteractive", "apt-get", "--quiet", "-o", "DPkg::Lock::Timeout=300"])
+            .args(arguments);
         process::run(&mut command)
     };
     apt(&["update"])?;

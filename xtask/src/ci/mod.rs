@@ -32,8 +32,9 @@ cargo xtask ci [--weekly] [--fresh] [--timings FILE] [--list] [STEP]...
   --weekly         also the steps that run once a week and before a release
   --fresh          in a new clone of the last commit, with an empty home and no cache: only the toolchain and the machine's
                    registry settings are kept
-  --timings FILE   afterwards compare the seconds of each step with those in FILE, and fail if a step got 20 % slower. Without
-                   such a file, write it. The seconds of every run are in `target/ci/timings.json`
+  --timings FILE   afterwards compare the seconds of each step with those in FILE, and fail if one got 20 % and 5 s slower. Steps
+                   that FILE lacks are added to it. `first-build` and `migration` take what the others leave, and are not
+                   compared. The seconds of every run are in `target/ci/timings.json`
   --list           print the name of each step on a line, when it runs, and why not for every change
 
 Steps that take seconds, that mostly wait, or that compile in a folder of their own run beside the others, each with its output in

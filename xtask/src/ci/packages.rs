@@ -34,7 +34,9 @@ pub(super) fn check(root: &Path, watch: &mut Stopwatch) -> Result<()> {
     fs::copy(root.join("Cargo.lock"), scratch.join("Cargo.lock"))?;
     // The same target folder: what does not belong to us is compiled already.
     let mut check = cargo::command(&scratch);
-    check.args(["check", "--workspace", "--quiet", "--target-dir"]).arg(cargo::target(root)?);
+    // With the parts of the command that are not on by default.
+    check.args(["check", "--workspace", "--features", "agentwire-cli/full", "--quiet", "--target-dir"]);
+    check.arg(cargo::target(root)?);
     watch.compile(|| process::run(&mut check))
 }
 

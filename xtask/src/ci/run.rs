@@ -75,7 +75,7 @@ struct Run<'a> {
     /// The test programs, as soon as a step has compiled them.
     tests: OnceLock<Vec<TestProgram>>,
     ended: Mutex<Ended>,
-    /// Whether a step that runs beside others has failed.
+    /// Whether a step has failed, after which none starts.
     has_failed: AtomicBool,
 }
 
@@ -100,7 +100,7 @@ impl Run<'_> {
         self.in_order(weekly)
     }
 
-    /// Runs steps on the streams of this process. Stops at the first that fails, or when one beside them has failed.
+    /// Runs steps on the streams of this process, until one fails.
     fn in_order(&self, steps: &[&'static Step]) -> Result<()> {
         let mut steps = steps.iter().take_while(|_| !self.has_failed());
         steps.try_for_each(|step| self.alone(step))
@@ -108,6 +108,11 @@ impl Run<'_> {
 
     fn has_failed(&self) -> bool {
         self.has_failed.load(Ordering::Relaxed)
+    }
+
+    /// Remembers that a step has failed.
+    fn fail(&self) {
+        self.has_failed.store(true, Ordering::Relaxed);
     }
 
     fn alone(&self, step: &'static Step) -> Result<()> {
@@ -152,9 +157,9 @@ impl Run<'_> {
 
     /// Runs steps one after the other, each with its output in a file.
     fn lane(&self, steps: &[&'static Step]) -> Result<()> {
-        steps.iter().try_for_each(|step| {
+        steps.iter().take_while(|_| !self.has_failed()).try_for_each(|step| {
             give_way(step.turn);
-            self.logged(step).inspect_err(|_| self.has_failed.store(true, Ordering::Relaxed))
+            self.logged(step)
         })
     }
 
@@ -195,7 +200,8 @@ impl Run<'_> {
 
     fn timed(&self, step: &Step, output: &Output<'_>) -> Result<(Outcome, Seconds)> {
         let mut watch = Stopwatch::start();
-        let outcome = self.work(&step.work, output, &mut watch).with_context(|| {
+        let outcome = self.work(&step.work, output, &mut watch).inspect_err(|_| self.fail());
+        let outcome = outcome.with_context(|| {
             format!("the step `{}` failed after {:.1} s", step.name, watch.seconds().sum())
         })?;
         Ok((outcome, watch.seconds()))
@@ -204,12 +210,14 @@ impl Run<'_> {
     /// Prints and keeps how a step has ended.
     fn end(&self, step: &'static Step, outcome: &Outcome, seconds: Seconds) {
         let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
-        ended.timings.add(step.name, seconds);
         match outcome {
-            Outcome::Passed => print_whole(&format!(
-                "== {}: ok, compiled {:.1} s, ran {:.1} s\n",
-                step.name, seconds.compiled, seconds.ran
-            )),
+            Outcome::Passed => {
+                ended.timings.add(step.name, seconds);
+                print_whole(&format!(
+                    "== {}: ok, compiled {:.1} s, ran {:.1} s\n",
+                    step.name, seconds.compiled, seconds.ran
+                ));
+            }
             Outcome::NotRun(reason) => {
                 print_whole(&format!("== {}: NOT RUN: {reason}\n", step.name));
                 ended.not_run.push(step.name);
@@ -233,6 +241,10 @@ impl Run<'_> {
                 watch.compile(|| output.run(cargo::command(root).args(*arguments)))?;
             }
             Work::Run(arguments) => output.run(cargo::command(root).args(*arguments))?,
+            Work::RunWithPrograms(arguments) => {
+                watch.compile(|| cargo::programs(root))?;
+                output.run(cargo::command(root).args(*arguments))?;
+            }
             Work::Xtask(arguments) => output.run(&mut xtask(root, arguments)?)?,
             Work::XtaskWithPrograms(arguments) => {
                 // A step that runs beside others has them.
@@ -258,6 +270,7 @@ impl Run<'_> {
                     let programs = watch.compile(|| self.tests())?;
                     test_programs::run(engines::runs(programs, Some(&program))?, &|line| output.print(line))?;
                 }
+                Err(error) if valkey::is_named() => return Err(error),
                 Err(error) => return Ok(Outcome::NotRun(format!("no Valkey: {error:#}"))),
             },
             Work::Packages => packages::check(root, watch)?,

@@ -83,6 +83,8 @@ pub(super) enum Work {
     Compile(&'static [&'static str]),
     /// A command of cargo that mostly runs what it finds compiled.
     Run(&'static [&'static str]),
+    /// The same where it starts the programs of the workspace, which are compiled first.
+    RunWithPrograms(&'static [&'static str]),
     /// A command of xtask, as a process of its own because some of them exit.
     Xtask(&'static [&'static str]),
     /// The same with the programs of the workspace, which are compiled first.
@@ -180,7 +182,7 @@ pub(super) const STEPS: &[Step] = &[
         Work::XtaskWithPrograms(&["conformance", "mutants"]),
         "a check that catches nothing harms nobody's program, and `test` runs each check against a right one",
     ),
-    weekly("long", Work::Run(LONG), "the short forms of these tests are in `test`"),
+    weekly("long", Work::RunWithPrograms(LONG), "the short forms of these tests are in `test`"),
 ];
 
 /// The examples of every page, but not those of the copies that `tests/model` compiles. With `--exclude` in place of a filter,

@@ -88,21 +88,22 @@ impl Timings {
         fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))
     }
 
-    /// Compares the steps of these names with those of the run that a file has. Without a file, writes it.
+    /// Compares the steps of these names with those that a file keeps, and adds to the file those that it lacks.
     ///
     /// # Errors
     ///
     /// When a step got slower; each is named with both times.
     pub(super) fn compare(&self, names: &[&str], file: &Path) -> Result<()> {
-        if !file.exists() {
-            self.write(file)?;
-            println!("== timings: kept in {}", file.display());
-            return Ok(());
-        }
-        let text = fs::read_to_string(file).with_context(|| file.display().to_string())?;
-        let kept: Self = serde_json::from_str(&text).with_context(|| file.display().to_string())?;
+        let text = if file.exists() { &fs::read_to_string(file)? } else { "{}" };
+        let mut kept: Self = serde_json::from_str(text).with_context(|| file.display().to_string())?;
         let slower = self.slower(names, &kept);
         ensure!(slower.is_empty(), "slower than in {}:\n{}", file.display(), slower.join("\n"));
+        let new: Vec<_> = names.iter().copied().filter(|name| !kept.0.contains_key(*name)).collect();
+        if !new.is_empty() {
+            kept.0.extend(new.iter().filter_map(|name| Some(((*name).to_owned(), *self.0.get(*name)?))));
+            kept.write(file)?;
+            println!("== timings: kept in {}, nothing to compare with: {}", file.display(), new.join(", "));
+        }
         println!("== timings: no step is 20 % slower than in {}", file.display());
         Ok(())
     }
@@ -147,7 +148,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("kept.json");
         timings(&[("test", 10.0, 10.0)]).compare(&["test"], &file).unwrap();
-        timings(&[("test", 10.0, 12.0)]).compare(&["test"], &file).unwrap();
+        // One more step is kept from its first run on.
+        let both = ["test", "doc"];
+        timings(&[("test", 10.0, 12.0), ("doc", 10.0, 0.0)]).compare(&both, &file).unwrap();
+        let error = timings(&[("test", 10.0, 10.0), ("doc", 20.0, 0.0)]).compare(&both, &file).unwrap_err();
+        assert!(error.to_string().ends_with("doc: 20.0 s, kept 10.0 s"), "{error}");
         let error = timings(&[("test", 20.0, 12.0)]).compare(&["test"], &file).unwrap_err().to_string();
         assert!(error.ends_with("test: 32.0 s, kept 20.0 s"), "{error}");
     }

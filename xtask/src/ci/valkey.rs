@@ -27,6 +27,11 @@ pub(super) fn program(root: &Path, to: &Output<'_>) -> Result<PathBuf> {
     Ok(program)
 }
 
+/// Whether somebody says where the program is. Then it is an error that it cannot run.
+pub(super) fn is_named() -> bool {
+    env::var_os(VARIABLE).is_some()
+}
+
 fn find() -> Option<PathBuf> {
     let named = env::var_os(VARIABLE).map(PathBuf::from);
     named.or_else(|| redis::in_path("valkey-server"))
