@@ -19,6 +19,9 @@ const UPDATE: &str = concat!(
     r#"{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"a piece of the answer as it comes"}}}}"#,
 );
 
+/// How long a client stops reading.
+const STALL: Duration = Duration::from_secs(2);
+
 pub(crate) const SCENARIOS: [Scenario; 5] = [
     Scenario {
         name: "prompts, one at a time",
@@ -53,7 +56,7 @@ pub(crate) const SCENARIOS: [Scenario; 5] = [
         name: "a client that stops reading",
         rows: &[Row::cost(
             "f",
-            "agent's peak memory, 500 k updates, client stops reading for 5 s",
+            "agent's peak memory, 500 k updates, client stops reading for 2 s",
             Unit::Megabytes,
             &[Floor::Below(16.0)],
         )],
@@ -131,7 +134,7 @@ fn updates(subject: &Subject, pace: &Pace) -> Result<Vec<Sample>> {
 fn stalled(subject: &Subject, pace: &Pace) -> Result<Vec<Sample>> {
     let (mut agent, session) = open_session(subject)?;
     let count = 5 * pace.burst;
-    let burst = burst(&mut agent, &prompt(&session, 2, &format!("burst {count}")), count, pace.stall);
+    let burst = burst(&mut agent, &prompt(&session, 2, &format!("burst {count}")), count, STALL);
     let peak = burst.and_then(|_| agent.peak_memory());
     Ok(vec![Some(agent.finish(peak)? / 1e6)])
 }

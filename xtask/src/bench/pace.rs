@@ -13,8 +13,6 @@ pub(crate) struct Pace {
     pub(crate) burst: u64,
     /// Bursts for each program; their median is one sample.
     pub(crate) bursts: u64,
-    /// How long the client stops reading.
-    pub(crate) stall: Duration,
     /// The number of idle sessions.
     pub(crate) sessions: usize,
 }
@@ -22,26 +20,12 @@ pub(crate) struct Pace {
 impl Pace {
     pub(crate) fn full() -> Self {
         let window = Window { warm_up: Duration::from_millis(300), measured: Duration::from_millis(1000) };
-        Self {
-            repetitions: 5,
-            window,
-            burst: 100_000,
-            bursts: 3,
-            stall: Duration::from_secs(5),
-            sessions: 10_000,
-        }
+        Self { repetitions: 5, window, burst: 100_000, bursts: 3, sessions: 10_000 }
     }
 
     pub(crate) fn quick() -> Self {
         let window = Window { warm_up: Duration::from_millis(100), measured: Duration::from_millis(300) };
-        Self {
-            repetitions: 3,
-            window,
-            burst: 100_000,
-            bursts: 1,
-            stall: Duration::from_secs(2),
-            sessions: 2_000,
-        }
+        Self { repetitions: 3, window, burst: 100_000, bursts: 1, sessions: 2_000 }
     }
 }
 
