@@ -94,7 +94,8 @@ fn spawn(program: &Path, folder: &Path, port: u16, fsync: &str) -> Result<Child>
         .args(["--port", &port.to_string()])
         .args(durable)
         .stdin(Stdio::null())
-        .stdout(log)
+        .stdout(log.try_clone()?)
+        .stderr(log)
         .spawn()
         .with_context(|| program.display().to_string())
 }

@@ -36,6 +36,7 @@ impl Engine {
             .args(["--bind", "127.0.0.1", "--save", "", "--requirepass", PASSWORD])
             .stdin(Stdio::null())
             .stdout(Stdio::null())
+            .stderr(Stdio::null())
             .spawn()
             .expect("the engine starts");
         let engine = Self { port, process, _folder: folder };

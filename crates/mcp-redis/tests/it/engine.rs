@@ -170,6 +170,7 @@ fn command(folder: &Path, port: u16, arguments: &[&str]) -> Child {
         .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--daemonize", "no"])
         .stdin(Stdio::null())
         .stdout(Stdio::null())
+        .stderr(Stdio::null())
         .spawn()
         .expect("the engine starts")
 }
