@@ -27,7 +27,7 @@ pub(super) fn program(root: &Path, to: &Output<'_>) -> Result<PathBuf> {
     Ok(program)
 }
 
-/// Whether somebody says where the program is. Then it is an error that it cannot run.
+/// Whether the variable names the program. If so, the step fails when that program cannot run.
 pub(super) fn is_named() -> bool {
     env::var_os(VARIABLE).is_some()
 }
