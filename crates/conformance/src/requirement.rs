@@ -29,6 +29,8 @@ pub struct Requirement {
     /// Whether the specification implies it without a key word.
     #[serde(default)]
     pub implied: bool,
+    /// The words of the page that demand it, with their key word: at most 15. `None` if it is implied.
+    pub quote: Option<String>,
     /// Who has to fulfil it.
     pub binds: Vec<Role>,
     /// Whether a peer can see it.
