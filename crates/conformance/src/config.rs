@@ -23,6 +23,8 @@ pub struct Config {
     pub revisions: Vec<Revision>,
     /// What is known of the program beyond the protocol.
     pub profile: Profile,
+    /// Whether tools of a server may be called that neither declare `readOnlyHint` nor stand in the profile. Default: false.
+    pub call_any: bool,
     /// Headers of each request over HTTP, such as for authorization.
     pub headers: Vec<(String, String)>,
     /// Scripts that run in the place of the suite's own checks; empty for those. Only ACP's agents and clients over stdio have
@@ -99,6 +101,7 @@ impl Config {
             transport: Transport::Stdio,
             revisions: Revision::all(kind.protocol()).to_vec(),
             profile: Profile::default(),
+            call_any: false,
             headers: Vec::new(),
             scripts: Vec::new(),
             only: Vec::new(),

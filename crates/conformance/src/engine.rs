@@ -264,6 +264,7 @@ impl Engine {
             faults: Faults::of(mutant),
             wait,
             profile: Arc::clone(&self.profile),
+            call_any: self.config.call_any,
         }
     }
 

@@ -23,6 +23,8 @@ pub(crate) struct Setting {
     /// How long a message may take.
     pub(crate) wait: Duration,
     pub(crate) profile: Arc<Profile>,
+    /// Whether tools may be called that do not declare `readOnlyHint`.
+    pub(crate) call_any: bool,
 }
 
 impl Setting {

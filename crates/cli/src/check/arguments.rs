@@ -43,9 +43,13 @@ pub(crate) struct Check {
     /// A version of ACP or a revision of MCP; may be given again [default: all]
     #[arg(long = "revision", value_name = "REVISION")]
     pub(crate) revisions: Vec<Revision>,
-    /// What the program's tools, prompts and commands are good for: a file, or the name of a profile that is built in
+    /// Which tools, prompts and commands of the program the checks may use: a file, or the name of a built-in profile
     #[arg(long, value_name = "FILE|NAME")]
     pub(crate) profile: Option<String>,
+    /// Call any tool of a server that needs no arguments; without this, only tools that declare readOnlyHint or that the profile
+    /// names are called
+    #[arg(long)]
+    pub(crate) call_any: bool,
     /// Play a script in place of the suite's own checks, or each script of a folder; may be given again
     #[arg(long = "script", value_name = "FILE|FOLDER", requires = "subject", conflicts_with = "mutants")]
     pub(crate) scripts: Vec<PathBuf>,

@@ -121,6 +121,7 @@ fn configs(check: &Check) -> Result<Vec<Config>> {
             config.revisions.retain(|revision| check.revisions.contains(revision));
         }
         config.only.clone_from(&check.only);
+        config.call_any = check.call_any;
         config.jobs = check.jobs;
         config.wait = check.timeout;
         config.seed = check.seed;

@@ -201,21 +201,42 @@ impl Server {
         Ok(json!({"name": name, "arguments": arguments}))
     }
 
-    /// A tool that answers at once: the profile's `echo`, or the first that needs no arguments.
+    /// A tool that answers at once: the profile's `echo`, or the first that needs no arguments and may be called.
     pub(crate) async fn any_tool(&self, conversation: &mut Conversation) -> Outcome<Value> {
-        if let Ok(tool) = self.tool("echo") {
-            return Ok(tool);
+        match self.tool("echo") {
+            Ok(tool) => Ok(tool),
+            Err(_) => self.tool_without_arguments(conversation, |_| true).await,
         }
-        let listed = conversation.ok("tools/list", json!({})).await.map_err(Stop::while_preparing)?;
-        let tools = listed["tools"].as_array().map_or(&[][..], Vec::as_slice);
-        let simple = tools.iter().find(|tool| {
-            tool.pointer("/inputSchema/required").and_then(Value::as_array).is_none_or(Vec::is_empty)
-        });
-        let simple = simple.ok_or_else(|| {
-            Stop::not_applicable("each tool needs arguments, and the profile has no `echo`")
-        })?;
-        Ok(json!({"name": simple["name"], "arguments": {}}))
     }
+
+    /// The call of the first listed tool that a test accepts, that needs no arguments and may be called.
+    pub(crate) async fn tool_without_arguments(
+        &self,
+        conversation: &mut Conversation,
+        accept: impl Fn(&Value) -> bool,
+    ) -> Outcome<Value> {
+        let listed = features::entries(conversation, features::List::TOOLS).await.map_err(Stop::while_preparing)?;
+        let is_simple = |tool: &&Value| {
+            let required = tool.pointer("/inputSchema/required").and_then(Value::as_array);
+            required.is_none_or(Vec::is_empty) && accept(tool)
+        };
+        let mut simple = listed.iter().filter(is_simple).peekable();
+        if simple.peek().is_none() {
+            return Err(Stop::not_applicable("no tool of this kind can be called without arguments"));
+        }
+        let allowed = simple.find(|tool| self.may_call(tool)).ok_or_else(uncallable)?;
+        Ok(json!({"name": allowed["name"], "arguments": {}}))
+    }
+
+    /// Whether a listed tool may be called although the profile does not name it: it declares that it changes nothing.
+    pub(crate) fn may_call(&self, tool: &Value) -> bool {
+        self.setting.call_any || tool.pointer("/annotations/readOnlyHint") == Some(&Value::Bool(true))
+    }
+}
+
+/// A check needs to call a tool, and none may be called.
+pub(crate) fn uncallable() -> Stop {
+    Stop::not_applicable("no suitable tool declares `readOnlyHint` or has a role in the profile (--call-any calls others too)")
 }
 
 /// The capabilities of a client that can do everything.

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{HEADER_MISMATCH, accepts, ask, posted, refuses, request};
 use crate::check::{Check, HTTP, check};
 use crate::link::http::HttpRequest;
-use crate::mcp_server::Server;
+use crate::mcp_server::{Server, uncallable};
 use crate::mcp_server::features::{List, entries, other_code};
 use crate::verdict::{Outcome, Stop};
 
@@ -35,21 +35,26 @@ fn encoded(value: &str) -> String {
 async fn marked(server: &Server, kind: &str, value: Value) -> Outcome<(HttpRequest, String)> {
     server.needs("/tools").await?;
     let mut conversation = server.open().await?;
+    let mut missing = Stop::not_applicable(format!(
+        "no tool needs but one argument of the type {kind} marked x-mcp-header"
+    ));
     for tool in entries(&mut conversation, List::TOOLS).await? {
         let schema = &tool["inputSchema"];
         let required = schema["required"].as_array().map_or(&[][..], Vec::as_slice);
         for (name, property) in schema["properties"].as_object().into_iter().flatten() {
             let Some(header) = property["x-mcp-header"].as_str() else { continue };
-            if property["type"] == kind && required.iter().all(|needed| needed == name) {
+            if property["type"] != kind || required.iter().any(|needed| needed != name) {
+                continue;
+            }
+            if server.may_call(&tool) {
                 let params = json!({"name": tool["name"], "arguments": { name: value }});
                 let post = posted(server, &request(server, "tools/call", params)).await?;
                 return Ok((post, format!("mcp-param-{header}")));
             }
+            missing = uncallable();
         }
     }
-    Err(Stop::not_applicable(format!(
-        "no tool needs but one argument of the type {kind} marked x-mcp-header"
-    )))
+    Err(missing)
 }
 
 async fn parameter_headers_equal_the_arguments(server: Server) -> Outcome {

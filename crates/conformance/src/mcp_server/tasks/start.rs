@@ -4,11 +4,10 @@ use serde_json::{Value, json};
 
 use super::{abandon, about, as_task, needs_tasks, start};
 use crate::check::{ANY, Check, check};
-use crate::conversation::Conversation;
 use crate::faults;
 use crate::mcp_server::Server;
 use crate::mcp_server::features::{
-    List, METHOD_NOT_FOUND, acceptance, entries, expect_code, other_code, readings,
+    METHOD_NOT_FOUND, acceptance, expect_code, other_code, readings,
 };
 use crate::verdict::{Outcome, Stop, ensure};
 
@@ -119,27 +118,18 @@ async fn task_member_is_ignored(server: Server) -> Outcome {
     }
 }
 
-/// A tool that needs no arguments, by what it says of tasks.
-async fn tool_with(
-    conversation: &mut Conversation,
-    mut accept: impl FnMut(&Value) -> bool,
-) -> Outcome<Option<Value>> {
-    let tools = entries(conversation, List::TOOLS).await?;
-    let is_simple = |tool: &Value| {
-        tool.pointer("/inputSchema/required").and_then(Value::as_array).is_none_or(Vec::is_empty)
-    };
-    let found = tools.iter().find(|tool| is_simple(tool) && accept(&tool["execution"]["taskSupport"]));
-    Ok(found.map(|tool| json!({"name": tool["name"], "arguments": {}})))
+/// What a listed tool declares about tasks.
+fn support(tool: &Value) -> &Value {
+    &tool["execution"]["taskSupport"]
 }
 
 async fn task_is_required(server: Server) -> Outcome {
     needs_tasks(&server).await?;
     let mut conversation = server.open().await?;
     let tool = match server.tool("task_only") {
-        Ok(tool) => Some(tool),
-        Err(_) => tool_with(&mut conversation, |support| support == "required").await?,
+        Ok(tool) => tool,
+        Err(_) => server.tool_without_arguments(&mut conversation, |tool| support(tool) == "required").await?,
     };
-    let tool = tool.ok_or_else(|| Stop::not_applicable("no tool of the server requires a task"))?;
     let response = conversation.request("tools/call", tool).await?;
     expect_code(&response, METHOD_NOT_FOUND, "a call without a task of a tool that requires one")
 }
@@ -147,9 +137,8 @@ async fn task_is_required(server: Server) -> Outcome {
 async fn tool_without_tasks(server: Server) -> Outcome {
     needs_tasks(&server).await?;
     let mut conversation = server.open().await?;
-    let has_none = |support: &Value| support.is_null() || support == "forbidden";
-    let tool = tool_with(&mut conversation, has_none).await?;
-    let tool = tool.ok_or_else(|| Stop::not_applicable("each tool needs arguments or supports tasks"))?;
+    let has_none = |tool: &Value| support(tool).is_null() || support(tool) == "forbidden";
+    let tool = server.tool_without_arguments(&mut conversation, has_none).await?;
     let response = conversation.request("tools/call", as_task(&tool)).await?;
     expect_code(&response, METHOD_NOT_FOUND, "a call with a task of a tool that does not support tasks")
 }
