@@ -350,7 +350,10 @@ impl Conversation {
                 }
                 message => self.take(message, stream).await?,
             },
-            Some(Received::Text(text)) => self.texts.push(text),
+            Some(Received::Text(text)) => {
+                self.expect_room()?;
+                self.texts.push(text);
+            }
             Some(Received::Status { status, body }) => {
                 return Err(Stop::failed("a message", format!("the status {status} with the body `{body}`")));
             }
@@ -362,19 +365,24 @@ impl Conversation {
 
     /// Answers a request of the subject, or keeps the message for the check.
     async fn take(&mut self, message: Value, stream: u32) -> Outcome {
+        self.expect_room()?;
         if message.get("method").is_some() && message.get("id").is_some() {
             self.asked.push(message.clone());
             if let Some(answer) = (self.answers)(&message) {
                 return self.send(&reply_to(&message, answer)).await;
             }
         }
-        if self.queue.len() + self.asked.len() + self.texts.len() > MAX_WAITING {
-            let why =
-                format!("the program sent over {MAX_WAITING} messages that the check does not wait for");
-            return Err(Stop::inconclusive(why));
-        }
         self.queue.push_back(Arrived { message, stream });
         Ok(())
+    }
+
+    /// Fails when too much waits that no check takes.
+    fn expect_room(&self) -> Outcome {
+        if self.queue.len() + self.asked.len() + self.texts.len() <= MAX_WAITING {
+            return Ok(());
+        }
+        let why = format!("the program sent over {MAX_WAITING} messages that the check does not wait for");
+        Err(Stop::inconclusive(why))
     }
 
     fn with_meta(&self, mut params: Value) -> Value {

@@ -11,7 +11,7 @@ use crate::fault::{Faults, Mutant};
 use crate::progress::Progress;
 use crate::protocol::Protocol;
 use crate::registry::Registry;
-use crate::report::{CheckResult, MutantResult};
+use crate::report::{CheckResult, Excerpt, MutantResult};
 use crate::requirement::Requirement;
 use crate::revision::Revision;
 use crate::secrets::Secrets;
@@ -53,6 +53,47 @@ pub(crate) struct Engine {
     pub(crate) registry: Registry,
 }
 
+/// What a run has found.
+pub(crate) struct Ran {
+    /// The revisions that the subject speaks.
+    pub(crate) spoken: Vec<Revision>,
+    pub(crate) results: Vec<CheckResult>,
+    /// How many checks there are, each in one revision.
+    pub(crate) planned: usize,
+    /// Whether it was stopped before its end.
+    pub(crate) is_stopped: bool,
+}
+
+/// What a run has found so far.
+struct Found<'p, 'r, C: 'static> {
+    progress: &'r dyn Progress,
+    results: Vec<CheckResult>,
+    spoken: Vec<Revision>,
+    audits: Vec<Audit<'p, C>>,
+}
+
+impl<C> Found<'_, '_, C> {
+    fn add(&mut self, result: CheckResult) {
+        self.progress.finished(&result);
+        self.results.push(result);
+    }
+}
+
+/// An audit, and the worst that it has found in a conversation.
+struct Audit<'p, C: 'static> {
+    planned: Planned<'p, C>,
+    finding: Option<(Outcome, Excerpt)>,
+}
+
+impl<C> Audit<'_, C> {
+    fn look(&mut self, kind: &Kind<C>, setting: &Setting) {
+        let outcome = audited(self.planned.check, kind, setting);
+        if self.finding.as_ref().is_none_or(|(known, _)| weight(&outcome) > weight(known)) {
+            self.finding = Some((outcome, Excerpt::of(&setting.trace)));
+        }
+    }
+}
+
 /// A check in one revision.
 struct Planned<'p, C: 'static> {
     check: &'static Check<C>,
@@ -66,25 +107,48 @@ impl Engine {
         Self { config: config.clone(), profile, secrets, registry }
     }
 
-    /// Runs every check that applies, and every audit over all conversations of its revision. Returns the revisions that the
-    /// subject speaks as well.
+    /// Runs every check that applies, and every audit over all conversations of its revision, until `stop`.
     pub(crate) async fn run<C: Clone>(
         &self,
         kind: &Kind<C>,
         progress: &dyn Progress,
-    ) -> Result<(Vec<Revision>, Vec<CheckResult>), SuiteError> {
+        stop: impl Future<Output = ()>,
+    ) -> Result<Ran, SuiteError> {
         let plan = self.plan(kind)?;
-        progress.planned(plan.len());
-        let mut results = Vec::new();
-        let plan = self.spoken(plan, kind, &mut results).await;
-        results.iter().for_each(|result| progress.finished(result));
-        let spoken = revisions_of(&plan);
+        let planned = plan.len();
+        progress.planned(planned);
+        let mut found = Found { progress, results: Vec::new(), spoken: Vec::new(), audits: Vec::new() };
+        let is_stopped = tokio::select! {
+            biased;
+            () = stop => true,
+            () = self.judge(plan, kind, &mut found) => false,
+        };
+        for Audit { planned, finding } in std::mem::take(&mut found.audits) {
+            let (outcome, excerpt) = match finding {
+                // The conversations that are missing might have failed.
+                Some((Ok(()) | Err(Stop::NotApplicable(_) | Stop::Inconclusive(_)), _)) | None if is_stopped => continue,
+                Some(finding) => finding,
+                None => {
+                    let why = "no conversation took place in this revision";
+                    (Err(Stop::inconclusive(why)), Excerpt::of(&Trace::new()))
+                }
+            };
+            found.add(self.result(&planned, outcome, &excerpt, Duration::ZERO));
+        }
+        let Found { mut results, spoken, .. } = found;
+        results.sort_by(|a, b| (a.revision, &a.requirement).cmp(&(b.revision, &b.requirement)));
+        Ok(Ran { spoken, results, planned, is_stopped })
+    }
+
+    /// Runs a plan. What is found is in `found` at any time.
+    async fn judge<'p, C: Clone>(&'p self, plan: Vec<Planned<'p, C>>, kind: &Kind<C>, found: &mut Found<'p, '_, C>) {
+        let plan = self.spoken(plan, kind, found).await;
+        found.spoken = revisions_of(&plan);
         let (audits, alone): (Vec<_>, Vec<_>) =
             plan.into_iter().partition(|planned| matches!(planned.check.run, Run::Audit(_)));
-        let mut findings: Vec<Option<(Outcome, Trace)>> = audits.iter().map(|_| None).collect();
-
         // Audits need a conversation in each revision, also where nothing else runs.
         let plain = revisions_of(&audits).into_iter().map(|revision| (None, revision));
+        found.audits = audits.into_iter().map(|planned| Audit { planned, finding: None }).collect();
         let mut jobs: Vec<_> =
             plain.chain(alone.iter().map(|planned| (Some(planned), planned.revision))).collect();
         shuffle(&mut jobs, self.config.seed);
@@ -100,39 +164,23 @@ impl Engine {
         });
         let mut running = stream::iter(running).buffer_unordered(self.config.jobs.get());
         while let Some((planned, setting, outcome, time)) = running.next().await {
-            for (audit, finding) in audits.iter().zip(&mut findings) {
-                if audit.revision == setting.revision {
-                    let outcome = audited(audit.check, kind, &setting);
-                    if finding.as_ref().is_none_or(|(known, _)| weight(&outcome) > weight(known)) {
-                        *finding = Some((outcome, setting.trace.clone()));
-                    }
-                }
-            }
             if let Some(planned) = planned {
-                let result = self.result(planned, outcome, &setting.trace, time);
-                progress.finished(&result);
-                results.push(result);
+                found.add(self.result(planned, outcome, &Excerpt::of(&setting.trace), time));
+            }
+            for audit in found.audits.iter_mut().filter(|audit| audit.planned.revision == setting.revision) {
+                audit.look(kind, &setting);
+                // A long conversation takes each audit a while, and a signal has to be seen meanwhile.
+                tokio::task::yield_now().await;
             }
         }
-        drop(running);
-        for (planned, finding) in audits.iter().zip(findings) {
-            let (outcome, trace) = finding.unwrap_or_else(|| {
-                (Err(Stop::inconclusive("no conversation took place in this revision")), Trace::new())
-            });
-            let result = self.result(planned, outcome, &trace, Duration::ZERO);
-            progress.finished(&result);
-            results.push(result);
-        }
-        results.sort_by(|a, b| (a.revision, &a.requirement).cmp(&(b.revision, &b.requirement)));
-        Ok((spoken, results))
     }
 
     /// The part of a plan in revisions that the subject speaks. The rest has its results at once.
     async fn spoken<'p, C: Clone>(
-        &self,
+        &'p self,
         plan: Vec<Planned<'p, C>>,
         kind: &Kind<C>,
-        results: &mut Vec<CheckResult>,
+        found: &mut Found<'p, '_, C>,
     ) -> Vec<Planned<'p, C>> {
         let probes = revisions_of(&plan).into_iter().map(|revision| async move {
             let setting = self.setting(revision, None, self.config.wait);
@@ -143,20 +191,20 @@ impl Engine {
         if probed.iter().all(|(_, outcome, _)| outcome.is_err()) {
             explain(&mut probed).await;
         }
-        let (mut spoken, mut rest) = (Vec::new(), Vec::new());
+        let silent = probed.into_iter().filter_map(|(revision, outcome, trace)| {
+            let stop = outcome.err()?.while_preparing();
+            Some((revision, stop, Excerpt::of(&trace)))
+        });
+        let silent: Vec<_> = silent.collect();
+        let mut spoken = Vec::new();
         for planned in plan {
-            match probed
-                .iter()
-                .find(|(revision, outcome, _)| *revision == planned.revision && outcome.is_err())
-            {
-                Some((_, outcome, trace)) => {
-                    let outcome = outcome.clone().map_err(Stop::while_preparing);
-                    rest.push(self.result(&planned, outcome, trace, Duration::ZERO))
+            match silent.iter().find(|(revision, ..)| *revision == planned.revision) {
+                Some((_, stop, excerpt)) => {
+                    found.add(self.result(&planned, Err(stop.clone()), excerpt, Duration::ZERO));
                 }
                 None => spoken.push(planned),
             }
         }
-        results.extend(rest);
         spoken
     }
 
@@ -279,7 +327,7 @@ impl Engine {
         &self,
         planned: &Planned<'_, C>,
         outcome: Outcome,
-        trace: &Trace,
+        excerpt: &Excerpt,
         time: Duration,
     ) -> CheckResult {
         CheckResult::new(
@@ -288,7 +336,7 @@ impl Engine {
             planned.revision,
             self.config.transport,
             outcome.into(),
-            trace,
+            excerpt,
             time,
         )
     }

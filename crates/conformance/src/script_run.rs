@@ -6,10 +6,10 @@ use futures_util::{StreamExt as _, stream};
 
 use crate::check::Running;
 use crate::config::{Config, SuiteError};
-use crate::engine::{Engine, shuffle};
+use crate::engine::{Engine, Ran, shuffle};
 use crate::progress::Progress;
 use crate::registry::Registry;
-use crate::report::CheckResult;
+use crate::report::{CheckResult, Excerpt};
 use crate::requirement::{Requirement, Role};
 use crate::revision::Revision;
 use crate::script_file::ScriptFile;
@@ -24,15 +24,16 @@ struct PlannedScript<'p> {
 }
 
 impl Engine {
-    /// Plays each script of the configuration once. It has a result for each requirement that it names. Returns the revisions in which
-    /// something was judged as well.
+    /// Plays each script of the configuration once, until `stop`. It has a result for each requirement that it names.
     pub(crate) async fn run_scripts(
         &self,
         play: impl Fn(Setting, ScriptFile) -> Running,
         progress: &dyn Progress,
-    ) -> Result<(Vec<Revision>, Vec<CheckResult>), SuiteError> {
+        stop: impl Future<Output = ()>,
+    ) -> Result<Ran, SuiteError> {
         let mut plan = plan(&self.config, &self.registry)?;
-        progress.planned(plan.iter().map(|planned| planned.requirements.len()).sum());
+        let planned = plan.iter().map(|planned| planned.requirements.len()).sum();
+        progress.planned(planned);
         shuffle(&mut plan, self.config.seed);
         let running = plan.into_iter().map(|planned| {
             let setting = self.setting(planned.revision, None, self.config.wait);
@@ -45,10 +46,17 @@ impl Engine {
         });
         let mut running = stream::iter(running).buffer_unordered(self.config.jobs.get());
         let mut results = Vec::new();
-        while let Some(finished) = running.next().await {
+        let mut stop = std::pin::pin!(stop);
+        let is_stopped = loop {
+            let finished = tokio::select! {
+                biased;
+                () = &mut stop => break true,
+                finished = running.next() => finished,
+            };
+            let Some(finished) = finished else { break false };
             finished.iter().for_each(|result| progress.finished(result));
             results.extend(finished);
-        }
+        };
         results.sort_by(|a, b| {
             (a.revision, &a.requirement, &a.check).cmp(&(b.revision, &b.requirement, &b.check))
         });
@@ -56,7 +64,7 @@ impl Engine {
         let mut spoken: Vec<Revision> =
             results.iter().filter(is_judged).map(|result| result.revision).collect();
         spoken.dedup();
-        Ok((spoken, results))
+        Ok(Ran { spoken, results, planned, is_stopped })
     }
 
     fn script_results(
@@ -66,10 +74,11 @@ impl Engine {
         verdict: &Verdict,
         time: Duration,
     ) -> Vec<CheckResult> {
+        let excerpt = Excerpt::of(&setting.trace);
         let result = |requirement: &&Requirement| {
             let check = format!("script {}", planned.file.name);
             let (revision, transport) = (planned.revision, self.config.transport);
-            CheckResult::new(requirement, check, revision, transport, verdict.clone(), &setting.trace, time)
+            CheckResult::new(requirement, check, revision, transport, verdict.clone(), &excerpt, time)
         };
         planned.requirements.iter().map(result).collect()
     }

@@ -7,14 +7,13 @@ use crate::acp_client::{self, AcpClient};
 use crate::acp_conductor::{self, Conductor};
 use crate::acp_proxy::{self, Proxy};
 use crate::config::{Config, SuiteError};
-use crate::engine::{Engine, Kind};
+use crate::engine::{Engine, Kind, Ran};
 use crate::location::Location;
 use crate::mcp_client::{self, McpClient};
 use crate::mcp_server::{self, Hosts, Server};
 use crate::progress::Progress;
 use crate::registry::Registry;
-use crate::report::{CheckResult, MutantResult, Report};
-use crate::revision::Revision;
+use crate::report::{MutantResult, Report};
 use crate::setting::Setting;
 use crate::subject::{CommandLine, SubjectKind, Target, Transport};
 
@@ -25,20 +24,33 @@ impl Config {
     ///
     /// Fails if the configuration makes no sense. What a subject does wrong is part of the report.
     pub async fn run(&self, progress: &dyn Progress) -> Result<Report, SuiteError> {
+        self.run_until(progress, std::future::pending()).await
+    }
+
+    /// Runs the checks until `stop` completes. The report then has the results up to that moment, and is marked as partial.
+    ///
+    /// # Errors
+    ///
+    /// As for [`run`](Self::run).
+    pub async fn run_until(
+        &self,
+        progress: &dyn Progress,
+        stop: impl Future<Output = ()>,
+    ) -> Result<Report, SuiteError> {
         let engine = self.engine()?;
-        if !self.scripts.is_empty() {
-            let (spoken, results) = self.run_scripts(&engine, progress).await?;
-            return Ok(Report::new(self, spoken, results));
-        }
-        let (spoken, results) = match self.kind {
-            SubjectKind::AcpAgent => engine.run(&self.acp_agents()?, progress).await?,
-            SubjectKind::AcpClient => engine.run(&self.acp_clients()?, progress).await?,
-            SubjectKind::AcpProxy => engine.run(&self.acp_proxies()?, progress).await?,
-            SubjectKind::AcpConductor => engine.run(&self.acp_conductors()?, progress).await?,
-            SubjectKind::McpServer => engine.run(&self.mcp_servers(), progress).await?,
-            SubjectKind::McpClient => engine.run(&self.mcp_clients()?, progress).await?,
+        let ran = if self.scripts.is_empty() {
+            match self.kind {
+                SubjectKind::AcpAgent => engine.run(&self.acp_agents()?, progress, stop).await?,
+                SubjectKind::AcpClient => engine.run(&self.acp_clients()?, progress, stop).await?,
+                SubjectKind::AcpProxy => engine.run(&self.acp_proxies()?, progress, stop).await?,
+                SubjectKind::AcpConductor => engine.run(&self.acp_conductors()?, progress, stop).await?,
+                SubjectKind::McpServer => engine.run(&self.mcp_servers(), progress, stop).await?,
+                SubjectKind::McpClient => engine.run(&self.mcp_clients()?, progress, stop).await?,
+            }
+        } else {
+            self.run_scripts(&engine, progress, stop).await?
         };
-        Ok(Report::new(self, spoken, results))
+        Ok(Report::new(self, ran))
     }
 
     /// Runs each check against its mutants, made of this program, which has to be conformant.
@@ -62,18 +74,19 @@ impl Config {
         &self,
         engine: &Engine,
         progress: &dyn Progress,
-    ) -> Result<(Vec<Revision>, Vec<CheckResult>), SuiteError> {
+        stop: impl Future<Output = ()>,
+    ) -> Result<Ran, SuiteError> {
         match self.kind {
             _ if self.transport != Transport::Stdio => Err(SuiteError::NoScripts(self.kind, self.transport)),
             SubjectKind::AcpAgent => {
                 let context = self.acp_agent()?;
                 let play = |setting, file| acp_agent::play(context(setting), file);
-                engine.run_scripts(play, progress).await
+                engine.run_scripts(play, progress, stop).await
             }
             SubjectKind::AcpClient => {
                 let context = self.acp_client()?;
                 let play = |setting, file| acp_client::play(context(setting), file);
-                engine.run_scripts(play, progress).await
+                engine.run_scripts(play, progress, stop).await
             }
             _ => Err(SuiteError::NoScripts(self.kind, self.transport)),
         }

@@ -10,10 +10,12 @@ use crate::verdict::{Outcome, Stop};
 
 /// The most bytes of one check that are kept. What comes later is counted.
 const MAX_BYTES: usize = 4 << 20;
-/// How much a subject may send in the conversations of one check, by [`weight`]. Checks need a few MiB.
-const MAX_RECEIVED: usize = 128 << 20;
+/// How much a subject may send in the conversations of one check, by [`weight`]. Checks need up to 20 MiB.
+const MAX_RECEIVED: usize = 48 << 20;
 /// What a step weighs beyond its bytes.
 const STEP_WEIGHT: usize = 64;
+/// The least share of [`MAX_BYTES`] that a kept step takes, so that at most 8,192 are kept: each audit reads all of them.
+const KEPT_STEP: usize = 512;
 /// What a value of JSON weighs: the memory that it may take when it is read.
 const VALUE_WEIGHT: usize = 128;
 
@@ -109,7 +111,7 @@ impl Trace {
             if from == Sender::Subject {
                 inner.received += weight(*what, bytes);
             }
-            let size = bytes.len() + STEP_WEIGHT;
+            let size = bytes.len().max(KEPT_STEP);
             if inner.bytes + size > MAX_BYTES {
                 inner.omitted += 1;
                 continue;
@@ -122,6 +124,16 @@ impl Trace {
     /// What was written down so far.
     pub(crate) fn events(&self) -> Vec<TraceEvent> {
         self.lock().events.clone()
+    }
+
+    /// The first `first` steps and the last ones, `most` in all, and how many between them are left out.
+    pub(crate) fn ends(&self, first: usize, most: usize) -> (Vec<TraceEvent>, usize) {
+        let events = &self.lock().events;
+        let left_out = events.len().saturating_sub(most);
+        if left_out == 0 {
+            return (events.clone(), 0);
+        }
+        (events[..first].iter().chain(&events[first + left_out..]).cloned().collect(), left_out)
     }
 
     /// The last line on standard error, if there is any: it often says why a program ended.
@@ -218,12 +230,12 @@ mod tests {
             count += 1000;
         }
         assert!(count <= MAX_RECEIVED / STEP_WEIGHT + 1000, "{count}");
-        assert!(lines.events().len() <= MAX_BYTES / STEP_WEIGHT, "{}", lines.events().len());
+        assert!(lines.events().len() <= MAX_BYTES / KEPT_STEP, "{}", lines.events().len());
 
         let values = Trace::new();
-        values.add(Sender::Subject, Part::Line, "[0],".repeat(1 << 18).as_bytes());
+        values.add(Sender::Subject, Part::Line, "[0],".repeat(1 << 16).as_bytes());
         assert!(values.expect_within_limit().is_ok());
-        values.add(Sender::Subject, Part::Line, "[0],".repeat(1 << 19).as_bytes());
+        values.add(Sender::Subject, Part::Line, "[0],".repeat(1 << 18).as_bytes());
         assert!(values.expect_within_limit().is_err());
     }
 }

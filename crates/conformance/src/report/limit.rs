@@ -1,11 +1,14 @@
 //! How much of a subject's text and bytes a report keeps.
 
-use crate::trace::{Trace, TraceEvent};
+use std::sync::Arc;
+
+use crate::secrets::Secrets;
+use crate::trace::{Sender, Trace, TraceEvent};
 
 /// How many bytes of a verdict's text, and of one step of a conversation, are kept: 4 KiB.
 pub(super) const MAX_TEXT: usize = 4 << 10;
 /// How many bytes of a subject's name and version are kept.
-pub(super) const MAX_NAME: usize = 256;
+const MAX_NAME: usize = 256;
 /// How many steps of a conversation are kept. The first few and the last ones say most.
 const MAX_STEPS: usize = 60;
 /// How many of them are the first.
@@ -27,13 +30,49 @@ pub(super) fn more(bytes: usize) -> String {
     format!("… ({bytes} bytes more)")
 }
 
-/// The steps of a conversation that are kept, each without secrets and cut, and how many after the first few are left out.
-pub(super) fn cut_trace(trace: &Trace) -> (Vec<TraceEvent>, usize) {
-    let mut events = trace.events();
-    let left_out = events.len().saturating_sub(MAX_STEPS);
-    if left_out > 0 {
-        events.drain(FIRST_STEPS..FIRST_STEPS + left_out);
+/// The part of a conversation that reports keep. Results of the same conversation share one.
+#[derive(Debug, Clone)]
+pub(crate) struct Excerpt {
+    pub(super) secrets: Secrets,
+    /// The name and version that the subject gives itself.
+    pub(super) subject: Option<String>,
+    /// The first steps and the last ones, without secrets and cut.
+    pub(super) steps: Arc<[TraceEvent]>,
+    /// How many steps were too long to keep.
+    pub(super) omitted: usize,
+    /// How many steps after the first few are left out.
+    pub(super) left_out: usize,
+}
+
+impl Excerpt {
+    /// Cuts a conversation.
+    pub(crate) fn of(trace: &Trace) -> Self {
+        let secrets = trace.secrets().clone();
+        let subject = subject_in(trace).map(|name| cut(secrets.hide(name), MAX_NAME));
+        let (steps, left_out) = cut_trace(trace);
+        Self { secrets, subject, steps: steps.into(), omitted: trace.omitted(), left_out }
     }
+}
+
+/// The name and version of a subject in a conversation.
+fn subject_in(trace: &Trace) -> Option<String> {
+    const PLACES: &[&str] = &[
+        "/result/serverInfo",
+        "/result/_meta/io.modelcontextprotocol~1serverInfo",
+        "/result/agentInfo",
+        "/result/info",
+        "/params/clientInfo",
+        "/params/_meta/io.modelcontextprotocol~1clientInfo",
+        "/params/info",
+    ];
+    trace.messages(Sender::Subject).iter().find_map(|message| {
+        let info = PLACES.iter().find_map(|place| message.pointer(place))?;
+        Some(format!("{} {}", info["name"].as_str()?, info["version"].as_str().unwrap_or_default()))
+    })
+}
+
+fn cut_trace(trace: &Trace) -> (Vec<TraceEvent>, usize) {
+    let (mut events, left_out) = trace.ends(FIRST_STEPS, MAX_STEPS);
     for event in &mut events {
         // A secret that is cut would not be found.
         trace.secrets().hide_in(&mut event.bytes);

@@ -18,6 +18,7 @@ mod text;
 use agentwire_jsonrpc::Printable;
 
 pub use self::findings::Finding;
+pub(crate) use self::limit::Excerpt;
 pub use self::results::{CheckResult, Counts, MutantResult, Report};
 pub use self::text::{broken_requirements, finding_lines, result_lines, sums};
 

@@ -1,16 +1,18 @@
 //! What a run found.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
 
 use super::file::file_of;
-use super::limit::{MAX_NAME, MAX_TEXT, cut, cut_trace};
+use super::limit::{Excerpt, MAX_TEXT, cut};
 use crate::config::Config;
+use crate::engine::Ran;
 use crate::requirement::{Level, Requirement};
 use crate::revision::Revision;
 use crate::subject::{SubjectKind, Transport};
-use crate::trace::{Sender, Trace, TraceEvent};
+use crate::trace::TraceEvent;
 use crate::verdict::Verdict;
 
 /// The results of one run on one subject.
@@ -31,6 +33,10 @@ pub struct Report {
     pub seed: u64,
     /// The revisions of the run that the subject speaks.
     pub spoken: Vec<Revision>,
+    /// How many checks the run has, each in one revision.
+    pub planned: usize,
+    /// Whether the run was stopped before its end.
+    pub partial: bool,
     /// One result for each check in each revision.
     pub results: Vec<CheckResult>,
     /// The file of the command that stays where it is, as a relative URI.
@@ -73,7 +79,7 @@ pub struct CheckResult {
     subject: Option<String>,
     /// The conversation, if the check failed or found nothing out.
     #[serde(skip)]
-    pub trace: Vec<TraceEvent>,
+    pub trace: Arc<[TraceEvent]>,
     /// How many of its steps were too long to keep.
     #[serde(skip)]
     pub omitted: usize,
@@ -100,7 +106,8 @@ pub struct MutantResult {
 }
 
 impl Report {
-    pub(crate) fn new(config: &Config, spoken: Vec<Revision>, results: Vec<CheckResult>) -> Self {
+    pub(crate) fn new(config: &Config, ran: Ran) -> Self {
+        let Ran { spoken, results, planned, is_stopped } = ran;
         Self {
             kind: config.kind,
             target: config.target.to_string(),
@@ -109,6 +116,8 @@ impl Report {
             profile: config.profile.name.clone(),
             seed: config.seed,
             spoken,
+            planned,
+            partial: is_stopped,
             results,
             file: file_of(&config.target),
         }
@@ -155,12 +164,10 @@ impl CheckResult {
         revision: Revision,
         transport: Transport,
         verdict: Verdict,
-        trace: &Trace,
+        excerpt: &Excerpt,
         time: Duration,
     ) -> Self {
-        let secrets = trace.secrets();
         let keep = matches!(verdict, Verdict::Fail(_) | Verdict::Inconclusive { .. });
-        let (kept, left_out) = if keep { cut_trace(trace) } else { (Vec::new(), 0) };
         Self {
             requirement: requirement.name(),
             check,
@@ -171,13 +178,13 @@ impl CheckResult {
             url: requirement.url(revision),
             revision,
             transport,
-            verdict: verdict.map_texts(|text| cut(secrets.hide(text), MAX_TEXT)),
+            verdict: verdict.map_texts(|text| cut(excerpt.secrets.hide(text), MAX_TEXT)),
             known: None,
-            subject: subject_in(trace).map(|name| cut(secrets.hide(name), MAX_NAME)),
+            subject: excerpt.subject.clone(),
             time,
-            trace: kept,
-            omitted: trace.omitted(),
-            left_out,
+            trace: if keep { Arc::clone(&excerpt.steps) } else { Arc::default() },
+            omitted: excerpt.omitted,
+            left_out: if keep { excerpt.left_out } else { 0 },
         }
     }
 }
@@ -242,23 +249,6 @@ impl MutantResult {
 /// The first name and version that a subject gives itself.
 fn subject_of(results: &[CheckResult]) -> Option<String> {
     results.iter().find_map(|result| result.subject.clone())
-}
-
-/// The name and version of a subject in a conversation.
-fn subject_in(trace: &Trace) -> Option<String> {
-    const PLACES: &[&str] = &[
-        "/result/serverInfo",
-        "/result/_meta/io.modelcontextprotocol~1serverInfo",
-        "/result/agentInfo",
-        "/result/info",
-        "/params/clientInfo",
-        "/params/_meta/io.modelcontextprotocol~1clientInfo",
-        "/params/info",
-    ];
-    trace.messages(Sender::Subject).iter().find_map(|message| {
-        let info = PLACES.iter().find_map(|place| message.pointer(place))?;
-        Some(format!("{} {}", info["name"].as_str()?, info["version"].as_str().unwrap_or_default()))
-    })
 }
 
 fn as_milliseconds<S: serde::Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {

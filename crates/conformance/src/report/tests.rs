@@ -37,7 +37,7 @@ fn report() -> Report {
             revision,
             Transport::Http,
             verdict,
-            &trace,
+            &Excerpt::of(&trace),
             Duration::from_millis(5),
         )
     };

@@ -19,7 +19,7 @@ fn report_of(spoken: &[Revision], results: &[(&str, Revision, Outcome)]) -> Repo
             *revision,
             Transport::Http,
             verdict,
-            &trace,
+            &Excerpt::of(&trace),
             Duration::ZERO,
         )
     };
@@ -168,7 +168,7 @@ fn reports_keep_the_beginning_of_what_is_long() {
         NEW,
         Transport::Http,
         verdict,
-        &trace,
+        &Excerpt::of(&trace),
         Duration::ZERO,
     );
     assert!(result.trace.iter().all(|event| event.bytes.len() <= MAX_TEXT && event.cut > 0));
