@@ -61,9 +61,13 @@ impl Conversation {
     }
 
     /// A conversation with a program that is started for it. Its first message may take as long as `start`.
-    pub(crate) fn with_program(command: &CommandLine, setting: &Setting, start: Duration) -> Outcome<Self> {
+    pub(crate) async fn with_program(
+        command: &CommandLine,
+        setting: &Setting,
+        start: Duration,
+    ) -> Outcome<Self> {
         let (sender, received) = mpsc::channel(QUEUE);
-        let link = Link::start(command, setting, sender)?;
+        let link = Link::start(command, setting, sender).await?;
         let mut conversation = Self::new(link, received, setting.wait);
         if setting.faults.is_none() {
             conversation.allow_start(start);

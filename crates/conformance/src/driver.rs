@@ -170,7 +170,7 @@ impl Driver {
             let command = self
                 .command
                 .filled(&[("target", &self.target), ("revision", self.setting.revision.as_str())]);
-            let (process, lines) = Process::start_aside(&command, &self.setting.trace)?;
+            let (process, lines) = Process::start_aside(&command, (&self.setting.trace, &self.setting.processes)).await?;
             self.running = Some(process);
             self.replies = Some(lines);
         }
@@ -198,8 +198,9 @@ impl Driver {
         values.extend([("target", self.target.as_str()), ("revision", self.setting.revision.as_str())]);
         let command = command.filled(&values);
         let (done, outcome) = oneshot::channel();
+        let processes = self.setting.processes.clone();
         self.running_commands.spawn(async move {
-            let outcome = Process::output(&command).await.map(|(code, stdout, stderr)| match code {
+            let outcome = Process::output(&command, &processes).await.map(|(code, stdout, stderr)| match code {
                 Some(0) => {
                     json!({"result": serde_json::from_str::<Value>(&stdout).unwrap_or(Value::String(stdout))})
                 }

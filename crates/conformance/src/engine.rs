@@ -8,6 +8,7 @@ use futures_util::{StreamExt as _, stream};
 use crate::check::{Check, Run, Running};
 use crate::config::{Config, SuiteError};
 use crate::fault::{Faults, Mutant};
+use crate::link::processes::{EarlyEnds, Processes, STDERR_TIME};
 use crate::progress::Progress;
 use crate::protocol::Protocol;
 use crate::registry::Registry;
@@ -22,9 +23,6 @@ use crate::verdict::{Outcome, Stop, Verdict};
 
 /// How long a mutant may be silent before the suite says that a message is missing.
 const MUTANT_WAIT: Duration = Duration::from_secs(3);
-
-/// How long the last words of a program that has ended may take to arrive.
-const STDERR_TIME: Duration = Duration::from_millis(100);
 
 /// The checks for one kind of subject, and how a check reaches it.
 pub(crate) struct Kind<C: 'static> {
@@ -50,10 +48,12 @@ pub(crate) struct Engine {
     pub(crate) config: Config,
     profile: Arc<crate::profile::Profile>,
     secrets: Secrets,
+    pub(crate) processes: Processes,
     pub(crate) registry: Registry,
 }
 
 /// What a run has found.
+#[derive(Debug, Default)]
 pub(crate) struct Ran {
     /// The revisions that the subject speaks.
     pub(crate) spoken: Vec<Revision>,
@@ -62,6 +62,7 @@ pub(crate) struct Ran {
     pub(crate) planned: usize,
     /// Whether it was stopped before its end.
     pub(crate) is_stopped: bool,
+    pub(crate) early_ends: Option<EarlyEnds>,
 }
 
 /// What a run has found so far.
@@ -104,7 +105,7 @@ struct Planned<'p, C: 'static> {
 impl Engine {
     pub(crate) fn new(config: &Config, registry: Registry) -> Self {
         let (profile, secrets) = (Arc::new(config.profile.clone()), Secrets::of(config));
-        Self { config: config.clone(), profile, secrets, registry }
+        Self { config: config.clone(), profile, secrets, processes: Processes::new(config), registry }
     }
 
     /// Runs every check that applies, and every audit over all conversations of its revision, until `stop`.
@@ -137,7 +138,7 @@ impl Engine {
         }
         let Found { mut results, spoken, .. } = found;
         results.sort_by(|a, b| (a.revision, &a.requirement).cmp(&(b.revision, &b.requirement)));
-        Ok(Ran { spoken, results, planned, is_stopped })
+        Ok(Ran { spoken, results, planned, is_stopped, early_ends: self.processes.early_ends() })
     }
 
     /// Runs a plan. What is found is in `found` at any time.
@@ -309,6 +310,7 @@ impl Engine {
             revision,
             transport: self.config.transport,
             trace: Trace::new().hiding(&self.secrets),
+            processes: self.processes.clone(),
             faults: Faults::of(mutant),
             wait,
             profile: Arc::clone(&self.profile),

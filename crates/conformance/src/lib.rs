@@ -62,6 +62,7 @@ mod verdict;
 pub use baseline::{Baseline, BaselineError};
 pub use config::{Config, SuiteError};
 pub use coverage::{Coverage, coverage};
+pub use link::processes::EarlyEnds;
 pub use profile::{Profile, ProfileError};
 pub use progress::Progress;
 pub use protocol::Protocol;

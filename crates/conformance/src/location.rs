@@ -5,6 +5,7 @@ use std::time::Duration;
 use tokio::sync::OnceCell;
 
 use crate::link::process::Process;
+use crate::link::processes::Processes;
 use crate::subject::{CommandLine, Target};
 use crate::trace::Trace;
 use crate::verdict::{Outcome, Stop};
@@ -44,11 +45,11 @@ impl Location {
     }
 
     /// The address of a program that listens, which begins with one of some schemes such as `http://`.
-    pub(crate) async fn url(&self, schemes: &[&str]) -> Outcome<String> {
+    pub(crate) async fn url(&self, schemes: &[&str], processes: &Processes) -> Outcome<String> {
         match &self.target {
             Target::Url(url) => Ok(url.clone()),
             Target::Command(command) => {
-                let started = self.listening.get_or_init(|| start_listening(command, schemes)).await;
+                let started = self.listening.get_or_init(|| start_listening(command, schemes, processes)).await;
                 started.as_ref().map(|(_, url)| url.clone()).map_err(Clone::clone)
             }
         }
@@ -56,8 +57,12 @@ impl Location {
 }
 
 /// Starts a program that says on one of its outputs which URL it listens at.
-async fn start_listening(command: &CommandLine, schemes: &[&str]) -> Outcome<(Process, String)> {
-    let (process, mut lines) = Process::start_aside(command, &Trace::new())?;
+async fn start_listening(
+    command: &CommandLine,
+    schemes: &[&str],
+    processes: &Processes,
+) -> Outcome<(Process, String)> {
+    let (process, mut lines) = Process::start_aside(command, (&Trace::new(), processes)).await?;
     let mut last = String::new();
     let told = async {
         while let Some(line) = lines.recv().await {

@@ -64,7 +64,7 @@ impl Engine {
         let mut spoken: Vec<Revision> =
             results.iter().filter(is_judged).map(|result| result.revision).collect();
         spoken.dedup();
-        Ok(Ran { spoken, results, planned, is_stopped })
+        Ok(Ran { spoken, results, planned, is_stopped, early_ends: self.processes.early_ends() })
     }
 
     fn script_results(

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::fault::Faults;
+use crate::link::processes::Processes;
 use crate::profile::Profile;
 use crate::revision::Revision;
 use crate::subject::{SubjectKind, Transport};
@@ -19,12 +20,31 @@ pub(crate) struct Setting {
     pub(crate) revision: Revision,
     pub(crate) transport: Transport,
     pub(crate) trace: Trace,
+    pub(crate) processes: Processes,
     pub(crate) faults: Faults,
     /// How long a message may take.
     pub(crate) wait: Duration,
     pub(crate) profile: Arc<Profile>,
     /// Whether tools may be called that do not declare `readOnlyHint`.
     pub(crate) call_any: bool,
+}
+
+#[cfg(test)]
+impl Setting {
+    /// The setting of a test, with the time that a busy machine needs.
+    pub(crate) fn of_test(kind: SubjectKind, revision: Revision, transport: Transport) -> Self {
+        Self {
+            kind,
+            revision,
+            transport,
+            trace: Trace::new(),
+            processes: Processes::default(),
+            faults: Faults::default(),
+            wait: Duration::from_secs(20),
+            profile: Arc::default(),
+            call_any: false,
+        }
+    }
 }
 
 impl Setting {

@@ -88,7 +88,7 @@ impl Agent {
         let Setting { trace, faults, wait, .. } = &self.setting;
         let (sender, received) = mpsc::channel(QUEUE);
         let link = match self.setting.transport {
-            Transport::Stdio => return self.start_as(|command| command),
+            Transport::Stdio => return self.start_as(|command| command).await,
             Transport::Http => Link::AcpHttp(AcpHttp::new(self.endpoint().await?, sender)),
             Transport::Ws => {
                 let target = self.http1_endpoint().await?;
@@ -112,7 +112,7 @@ impl Agent {
     pub(crate) async fn http1_endpoint(&self) -> Outcome<HttpTarget> {
         let Setting { trace, faults, wait, .. } = &self.setting;
         let location = &self.findings.location;
-        let mut url = location.url(&["http://", "ws://"]).await?;
+        let mut url = location.url(&["http://", "ws://"], &self.setting.processes).await?;
         if let Some(rest) = url.strip_prefix("ws") {
             url = format!("http{rest}");
         }
@@ -133,9 +133,9 @@ impl Agent {
     }
 
     /// A running agent on stdio with a command that is changed.
-    pub(crate) fn start_as(&self, change: impl FnOnce(CommandLine) -> CommandLine) -> Outcome<Conversation> {
+    pub(crate) async fn start_as(&self, change: impl FnOnce(CommandLine) -> CommandLine) -> Outcome<Conversation> {
         let command = change(self.findings.location.command()?.clone());
-        let mut conversation = Conversation::with_program(&command, &self.setting, START_TIME)?;
+        let mut conversation = Conversation::with_program(&command, &self.setting, START_TIME).await?;
         conversation.answer_with(answers::answers());
         Ok(conversation)
     }

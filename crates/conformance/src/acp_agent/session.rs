@@ -97,14 +97,15 @@ async fn session_ids_are_unique(agent: Agent) -> Outcome {
 
 async fn the_working_directory_is_that_of_the_session(agent: Agent) -> Outcome {
     let text = agent.setting.text("roots")?.to_owned();
-    let mut conversation = agent.start_as(|command| match std::path::absolute(&command.program) {
+    let from_root = agent.start_as(|command| match std::path::absolute(&command.program) {
         // A name without a folder is searched for, wherever the program is started.
         Ok(program) if command.program.contains('/') => {
             crate::subject::CommandLine { program: program.to_string_lossy().into_owned(), ..command }
                 .folder("/")
         }
         _ => command.folder("/"),
-    })?;
+    });
+    let mut conversation = from_root.await?;
     let capabilities = super::capabilities(agent.revision());
     let opened = conversation.ok("initialize", agent.initialize(capabilities)).await;
     opened.map_err(Stop::while_preparing)?;

@@ -77,20 +77,16 @@ fn stdout_carries_messages_only(_: &Agent, trace: &Trace) -> Outcome {
 
 /// Nothing reads the log. A program that cannot write it goes on.
 async fn works_without_stderr(agent: Agent) -> Outcome {
-    let mut conversation = if cfg!(unix) {
-        agent.start_as(|command| {
-            let words = std::iter::once(&command.program).chain(&command.arguments).cloned();
-            let shell = ["sh", "-c", "exec \"$@\" 2>/dev/null", "sh"].map(str::to_owned);
-            let wrapped = CommandLine::new(shell.into_iter().chain(words));
-            CommandLine {
-                env: command.env.clone(),
-                folder: command.folder.clone(),
-                ..wrapped.unwrap_or(command)
-            }
-        })?
-    } else {
-        agent.start_as(|command| command)?
-    };
+    let silent = agent.start_as(|command| {
+        if !cfg!(unix) {
+            return command;
+        }
+        let words = std::iter::once(&command.program).chain(&command.arguments).cloned();
+        let shell = ["sh", "-c", "exec \"$@\" 2>/dev/null", "sh"].map(str::to_owned);
+        let wrapped = CommandLine::new(shell.into_iter().chain(words));
+        CommandLine { env: command.env.clone(), folder: command.folder.clone(), ..wrapped.unwrap_or(command) }
+    });
+    let mut conversation = silent.await?;
     let capabilities = super::capabilities(agent.revision());
     let response = conversation.request("initialize", agent.initialize(capabilities)).await?;
     ensure!(response.get("result").is_some(), "a result of initialize", "`{response}`");

@@ -41,7 +41,7 @@ impl Conductor {
         let proxy = proxies.command(&self.stand_in).to_string();
         let agent = agents.command(&self.stand_in).to_string();
         let command = self.command.filled(&[("proxy", &proxy), ("agent", &agent)]);
-        let mut client = Conversation::with_program(&command, &self.setting, START_TIME)?;
+        let mut client = Conversation::with_program(&command, &self.setting, START_TIME).await?;
         let params = initialize(self.revision(), capabilities(self.revision()));
         let initialize = client.start("initialize", params).await?;
         Ok(Components { client, initialize, proxies, agents, setting: self.setting.clone() })

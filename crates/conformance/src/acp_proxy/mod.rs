@@ -44,7 +44,7 @@ impl Proxy {
 
     /// Starts the proxy and sends `proxy/initialize`. The check does not apply to a program that does not know it.
     async fn begin(&self) -> Outcome<Initialization> {
-        let mut conversation = Conversation::with_program(&self.command, &self.setting, START_TIME)?;
+        let mut conversation = Conversation::with_program(&self.command, &self.setting, START_TIME).await?;
         let params = initialize(self.revision(), capabilities(self.revision()));
         let id = conversation.start("proxy/initialize", params).await?;
         let what = "`initialize` in `proxy/successor`";

@@ -6,9 +6,11 @@ pub(crate) mod events;
 pub(crate) mod http;
 pub(crate) mod http_sse;
 pub(crate) mod process;
+pub(crate) mod processes;
 pub(crate) mod received;
 pub(crate) mod streamable;
 pub(crate) mod tcp;
+pub(crate) mod watchdog;
 pub(crate) mod websocket;
 
 use std::time::Duration;
@@ -48,13 +50,13 @@ pub(crate) enum Link {
 
 impl Link {
     /// Starts a program, whose messages arrive at `received`.
-    pub(crate) fn start(
+    pub(crate) async fn start(
         command: &CommandLine,
         setting: &Setting,
         received: mpsc::Sender<Received>,
     ) -> Outcome<Self> {
         let Setting { trace, faults, .. } = setting;
-        let process = Process::start(command, trace, faults, received.clone())?;
+        let process = Process::start(command, setting, received.clone()).await?;
         Ok(Self::Stdio { process, trace: trace.clone(), faults: faults.clone(), injected: received })
     }
 

@@ -1,14 +1,18 @@
 //! A program that is spoken to over its standard input and output.
 
 use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::process::{Child, ChildStdin, Command};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::sync::mpsc;
 
+use super::processes::{Place, Processes};
 use super::received::{Received, deliver};
 use crate::fault::{Faults, Incoming};
+use crate::setting::Setting;
 use crate::subject::CommandLine;
 use crate::trace::{Part, Sender, Trace};
 use crate::verdict::{Outcome, Stop};
@@ -25,9 +29,13 @@ const LAST_OUTPUT: Duration = Duration::from_secs(1);
 /// A running program. Dropping it kills it and what it started, and so does its own end once it was waited for.
 #[derive(Debug)]
 pub(crate) struct Process {
-    child: Child,
+    /// `None` once it is dropped.
+    child: Option<Child>,
     stdin: Option<ChildStdin>,
     group: Group,
+    /// Whether the suite has ended the conversation.
+    is_left: Arc<AtomicBool>,
+    place: Option<Place>,
 }
 
 /// The process group that a program leads. `ProcessGroup` of `transport-stdio` ends groups for the runtimes. This crate judges those
@@ -40,39 +48,40 @@ struct Group {
 
 impl Process {
     /// Starts a program. What it writes arrives at `received`.
-    pub(crate) fn start(
+    pub(crate) async fn start(
         command: &CommandLine,
-        trace: &Trace,
-        faults: &Faults,
+        setting: &Setting,
         received: mpsc::Sender<Received>,
     ) -> Outcome<Self> {
-        let mut process = Self::spawn(command)?;
-        if let Some(stdout) = process.child.stdout.take() {
-            tokio::spawn(read_lines(stdout, trace.clone(), faults.clone(), received));
-        }
-        if let Some(stderr) = process.child.stderr.take() {
-            tokio::spawn(read_stderr(stderr, trace.clone(), None));
-        }
+        let Setting { trace, faults, processes, .. } = setting;
+        let (process, Outputs { stdout, stderr }) = Self::spawn(command, processes).await?;
+        processes.count();
+        let (trace, faults, processes) = (trace.clone(), faults.clone(), processes.clone());
+        tokio::spawn(read_text(stderr, trace.clone(), None));
+        let is_left = Arc::clone(&process.is_left);
+        tokio::spawn(async move {
+            read_lines(stdout, &trace, &faults, received).await;
+            if !is_left.load(Ordering::Relaxed) {
+                processes.count_end(&trace).await;
+            }
+        });
         Ok(process)
     }
 
     /// Starts a program that is spoken to by other means; returns the lines of its standard output and error as well.
-    pub(crate) fn start_aside(
+    pub(crate) async fn start_aside(
         command: &CommandLine,
-        trace: &Trace,
+        (trace, processes): (&Trace, &Processes),
     ) -> Outcome<(Self, mpsc::Receiver<String>)> {
-        let mut process = Self::spawn(command)?;
+        let (process, Outputs { stdout, stderr }) = Self::spawn(command, processes).await?;
         let (lines, received) = mpsc::channel(256);
-        if let Some(stdout) = process.child.stdout.take() {
-            tokio::spawn(read_stderr(stdout, trace.clone(), Some(lines.clone())));
-        }
-        if let Some(stderr) = process.child.stderr.take() {
-            tokio::spawn(read_stderr(stderr, trace.clone(), Some(lines)));
-        }
+        tokio::spawn(read_text(stdout, trace.clone(), Some(lines.clone())));
+        tokio::spawn(read_text(stderr, trace.clone(), Some(lines)));
         Ok((process, received))
     }
 
-    fn spawn(command: &CommandLine) -> Outcome<Self> {
+    async fn spawn(command: &CommandLine, processes: &Processes) -> Outcome<(Self, Outputs)> {
+        let permit = processes.permit().await?;
         let mut process = Command::new(&command.program);
         process.args(&command.arguments).envs(command.env.iter().map(|(name, value)| (name, value)));
         if let Some(folder) = &command.folder {
@@ -81,17 +90,30 @@ impl Process {
         process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         #[cfg(unix)]
         process.process_group(0);
-        let mut child = process
-            .spawn()
-            .map_err(|error| Stop::inconclusive(format!("`{command}` could not be started: {error}")))?;
-        Ok(Self { stdin: child.stdin.take(), group: Group::of(&child), child })
+        let failed = |why: &dyn std::fmt::Display| {
+            Stop::inconclusive(format!("`{command}` could not be started: {why}"))
+        };
+        let mut child = process.spawn().map_err(|error| failed(&error))?;
+        let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
+            return Err(failed(&"it has no pipes"));
+        };
+        let process = Self {
+            stdin: child.stdin.take(),
+            group: Group::of(&child),
+            is_left: Arc::default(),
+            place: Some(processes.place(permit, child.id())),
+            child: Some(child),
+        };
+        Ok((process, Outputs { stdout, stderr }))
     }
 
     /// Runs a command to its end, without standard input: its exit code, and what it printed on standard output and error.
-    pub(crate) async fn output(command: &CommandLine) -> Outcome<(Option<i32>, String, String)> {
-        let mut process = Self::spawn(command)?;
+    pub(crate) async fn output(
+        command: &CommandLine,
+        processes: &Processes,
+    ) -> Outcome<(Option<i32>, String, String)> {
+        let (mut process, Outputs { stdout, stderr }) = Self::spawn(command, processes).await?;
         process.close_stdin();
-        let (stdout, stderr) = (process.child.stdout.take(), process.child.stderr.take());
         let (mut printed, mut errors) = (Vec::new(), Vec::new());
         let code = {
             let reading =
@@ -135,6 +157,7 @@ impl Process {
 
     /// Closes its standard input.
     pub(crate) fn close_stdin(&mut self) {
+        self.is_left.store(true, Ordering::Relaxed);
         self.stdin = None;
     }
 
@@ -144,7 +167,7 @@ impl Process {
     }
 
     async fn ended(&mut self) -> Option<i32> {
-        let status = self.child.wait().await;
+        let status = self.child.as_mut()?.wait().await;
         // Its id is the group's as long as the group has a process, so nothing else may come between.
         self.group.kill();
         status.ok().and_then(|status| status.code())
@@ -153,8 +176,24 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
+        self.is_left.store(true, Ordering::Relaxed);
         self.group.kill();
+        let (Some(mut child), Some(mut place)) = (self.child.take(), self.place.take()) else { return };
+        place.leave();
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            // Its place is free when it has ended.
+            runtime.spawn(async move {
+                let _ended = child.wait().await;
+                drop(place);
+            });
+        }
     }
+}
+
+/// What a program writes to.
+struct Outputs {
+    stdout: ChildStdout,
+    stderr: ChildStderr,
 }
 
 #[cfg(unix)]
@@ -181,24 +220,22 @@ impl Group {
 }
 
 /// Reads all, and keeps the first [`MAX_OUTPUT`] bytes.
-async fn read_all(output: Option<impl AsyncRead + Unpin>, kept: &mut Vec<u8>) {
-    if let Some(mut output) = output {
-        // What was read before an error is all there is.
-        let _read = (&mut output).take(MAX_OUTPUT).read_to_end(kept).await;
-        // The rest is read and dropped, so that the program is not blocked.
-        let _rest = tokio::io::copy(&mut output, &mut tokio::io::sink()).await;
-    }
+async fn read_all(mut output: impl AsyncRead + Unpin, kept: &mut Vec<u8>) {
+    // What was read before an error is all there is.
+    let _read = (&mut output).take(MAX_OUTPUT).read_to_end(kept).await;
+    // The rest is read and dropped, so that the program is not blocked.
+    let _rest = tokio::io::copy(&mut output, &mut tokio::io::sink()).await;
 }
 
 /// Reads lines up to the end, and passes each through the fault to the trace and to the check, and the end as well.
 pub(crate) async fn read_lines(
     output: impl AsyncRead + Unpin,
-    trace: Trace,
-    faults: Faults,
+    trace: &Trace,
+    faults: &Faults,
     received: mpsc::Sender<Received>,
 ) {
-    if read_up_to_end(output, (&trace, &faults), &received, |_| {}).await {
-        end_lines((&trace, &faults), &received).await;
+    if read_up_to_end(output, (trace, faults), &received, |_| {}).await {
+        end_lines((trace, faults), &received).await;
     }
 }
 
@@ -236,7 +273,7 @@ fn without_end(mut line: Vec<u8>) -> Vec<u8> {
 }
 
 /// Reads text that is no protocol, so that the program is never blocked by it.
-async fn read_stderr(output: impl AsyncRead + Unpin, trace: Trace, lines: Option<mpsc::Sender<String>>) {
+async fn read_text(output: impl AsyncRead + Unpin, trace: Trace, lines: Option<mpsc::Sender<String>>) {
     let mut reader = BufReader::new(output);
     loop {
         let mut line = Vec::new();
@@ -258,9 +295,19 @@ mod tests {
     use std::time::Instant;
 
     use super::*;
+    use crate::revision::Revision;
+    use crate::subject::{SubjectKind, Transport};
 
     fn shell(script: &str) -> CommandLine {
         CommandLine::new(["sh", "-c", script]).unwrap()
+    }
+
+    fn setting() -> Setting {
+        Setting::of_test(SubjectKind::McpServer, Revision::Mcp20251125, Transport::Stdio)
+    }
+
+    async fn output_of(script: &str) -> (Option<i32>, String, String) {
+        Process::output(&shell(script), &Processes::default()).await.unwrap()
     }
 
     /// Waits until no process has this id.
@@ -279,7 +326,7 @@ mod tests {
     async fn a_command_that_leaves_a_helper_behind_has_ended() {
         let begun = Instant::now();
         let (code, stdout, stderr) =
-            Process::output(&shell("sleep 1000 & echo $!; echo no >&2; exit 3")).await.unwrap();
+            output_of("sleep 1000 & echo $!; echo no >&2; exit 3").await;
         assert!(begun.elapsed() < Duration::from_secs(60), "the helper has its output, and was waited for");
         assert_eq!((code, stderr.as_str()), (Some(3), "no\n"));
         gone(&stdout).await;
@@ -289,7 +336,7 @@ mod tests {
     async fn what_a_program_started_ends_with_it() {
         let (sender, mut received) = mpsc::channel(8);
         let command = shell("sleep 1000 >/dev/null 2>&1 & echo $!; read -r line");
-        let mut process = Process::start(&command, &Trace::new(), &Faults::default(), sender).unwrap();
+        let mut process = Process::start(&command, &setting(), sender).await.unwrap();
         let Some(Received::Message { message, .. }) = received.recv().await else {
             panic!("it prints an id")
         };

@@ -81,7 +81,7 @@ impl Server {
         let Setting { faults, wait, .. } = &self.setting;
         let (sender, received) = mpsc::channel(QUEUE);
         let link = match self.setting.transport {
-            Transport::Stdio => Link::start(self.command()?, &self.setting, sender)?,
+            Transport::Stdio => Link::start(self.command()?, &self.setting, sender).await?,
             Transport::Http => Link::Streamable(Streamable::new(self.http().await?, self.revision(), sender)),
             Transport::Sse => Link::HttpSse(HttpSse::open(&self.http().await?, sender).await?),
             Transport::Ws => return Err(Stop::not_applicable("MCP has no transport over WebSocket")),
@@ -177,7 +177,7 @@ impl Server {
     /// The endpoint over HTTP.
     pub(crate) async fn http(&self) -> Outcome<HttpTarget> {
         let location = &self.hosts.location;
-        let mut url = location.url(&["http://"]).await?;
+        let mut url = location.url(&["http://"], &self.setting.processes).await?;
         if location.is_started() && self.setting.transport == Transport::Sse {
             // A server that is started says one URL; the other transport is at the customary path beside it.
             url = url.replace("/mcp", "/sse");

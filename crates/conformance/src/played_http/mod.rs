@@ -217,23 +217,12 @@ pub(crate) fn requests_in(trace: &Trace) -> Vec<ClientRequest> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
-    use crate::profile::Profile;
     use crate::revision::Revision;
     use crate::subject::{SubjectKind, Transport};
 
     fn setting() -> Setting {
-        Setting {
-            kind: SubjectKind::McpClient,
-            revision: Revision::Mcp20251125,
-            transport: Transport::Http,
-            trace: Trace::new(),
-            faults: Faults::default(),
-            wait: Duration::from_secs(20),
-            profile: Arc::new(Profile::default()),
-        }
+        Setting::of_test(SubjectKind::McpClient, Revision::Mcp20251125, Transport::Http)
     }
 
     async fn status_of_post(address: SocketAddr, path: &str) -> String {

@@ -9,6 +9,7 @@ use super::file::file_of;
 use super::limit::{Excerpt, MAX_TEXT, cut};
 use crate::config::Config;
 use crate::engine::Ran;
+use crate::link::processes::EarlyEnds;
 use crate::requirement::{Level, Requirement};
 use crate::revision::Revision;
 use crate::subject::{SubjectKind, Transport};
@@ -37,6 +38,9 @@ pub struct Report {
     pub planned: usize,
     /// Whether the run was stopped before its end.
     pub partial: bool,
+    /// How often the program ended by itself while the suite still used it. `None` if it never did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub early_ends: Option<EarlyEnds>,
     /// One result for each check in each revision.
     pub results: Vec<CheckResult>,
     /// The file of the command that stays where it is, as a relative URI.
@@ -107,7 +111,7 @@ pub struct MutantResult {
 
 impl Report {
     pub(crate) fn new(config: &Config, ran: Ran) -> Self {
-        let Ran { spoken, results, planned, is_stopped } = ran;
+        let Ran { spoken, results, planned, is_stopped, early_ends } = ran;
         Self {
             kind: config.kind,
             target: config.target.to_string(),
@@ -118,6 +122,7 @@ impl Report {
             spoken,
             planned,
             partial: is_stopped,
+            early_ends,
             results,
             file: file_of(&config.target),
         }

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::*;
 use crate::config::Config;
+use crate::engine::Ran;
 use crate::protocol::Protocol;
 use crate::registry::Registry;
 use crate::requirement::{Level, Requirement};
@@ -44,8 +45,7 @@ fn report() -> Report {
     let results = vec![result(Revision::Mcp20250326, Verdict::Pass), result(Revision::Mcp20251125, failed)];
     Report::new(
         &Config::new(SubjectKind::McpServer, Target::Url("http://x/mcp".into())),
-        vec![Revision::Mcp20251125],
-        results,
+        Ran { spoken: vec![Revision::Mcp20251125], results, ..Ran::default() },
     )
 }
 

@@ -24,7 +24,8 @@ fn report_of(spoken: &[Revision], results: &[(&str, Revision, Outcome)]) -> Repo
         )
     };
     let config = Config::new(SubjectKind::McpServer, Target::Url("http://x/mcp".into()));
-    Report::new(&config, spoken.to_vec(), results.iter().map(result).collect())
+    let results = results.iter().map(result).collect();
+    Report::new(&config, Ran { spoken: spoken.to_vec(), results, ..Ran::default() })
 }
 
 const OLD: Revision = Revision::Mcp20250618;
@@ -173,7 +174,7 @@ fn reports_keep_the_beginning_of_what_is_long() {
     );
     assert!(result.trace.iter().all(|event| event.bytes.len() <= MAX_TEXT && event.cut > 0));
     let config = Config::new(SubjectKind::McpServer, Target::Url("http://x/mcp".into()));
-    let report = Report::new(&config, vec![NEW], vec![result]);
+    let report = Report::new(&config, Ran { spoken: vec![NEW], results: vec![result], ..Ran::default() });
     let rest = (2 << 20) - MAX_TEXT;
     assert!(finding_lines(&report.findings()[0]).contains(&format!("… ({rest} bytes more)")));
     let lines = finding_lines(&report.findings()[0]);
