@@ -1,5 +1,6 @@
 //! Known failures, each with a reason. What is known does not fail a run; what is listed and no longer fails does.
 
+use agentwire_jsonrpc::Printable;
 use serde::Deserialize;
 
 use crate::registry::{Registry, RegistryError};
@@ -27,6 +28,9 @@ struct KnownFailure {
     kind: Option<SubjectKind>,
     transport: Option<Transport>,
     revision: Option<Revision>,
+    /// Whether it also passes at times. It is never stale then.
+    #[serde(default)]
+    flaky: bool,
     /// Why the failure stays.
     reason: String,
 }
@@ -74,6 +78,42 @@ impl Baseline {
         }
     }
 
+    /// The file that makes every failure of the reports a known one. Entries of this baseline that still fail stay as they are, and
+    /// those that are flaky; a new entry has what was expected as its reason.
+    pub fn updated(&self, reports: &[Report]) -> String {
+        let mut stays: Vec<KnownFailure> = self.known.clone();
+        let mut copies = reports.to_vec();
+        stays.retain(|known| known.mark(&mut copies).1 || known.flaky);
+        for report in &copies {
+            for finding in report.findings() {
+                let result = finding.result;
+                let Verdict::Fail(failure) = &result.verdict else { continue };
+                if result.known.is_some() {
+                    continue;
+                }
+                let judged = report.results.iter().filter(|other| {
+                    other.requirement == result.requirement
+                        && matches!(other.verdict, Verdict::Pass | Verdict::Fail(_))
+                });
+                let is_everywhere = judged.count() == finding.revisions.len();
+                let revisions = if is_everywhere {
+                    vec![None]
+                } else {
+                    finding.revisions.iter().copied().map(Some).collect()
+                };
+                stays.extend(revisions.into_iter().map(|revision| KnownFailure {
+                    requirement: result.requirement.clone(),
+                    kind: Some(report.kind),
+                    transport: Some(result.transport),
+                    revision,
+                    flaky: false,
+                    reason: format!("Not looked at yet. Expected {}.", failure.expected),
+                }));
+            }
+        }
+        stays.iter().map(KnownFailure::text).collect::<Vec<_>>().join("\n")
+    }
+
     /// Marks the known failures in the reports. Returns the entries that are stale: something that they name was judged, and
     /// nothing that they name failed.
     pub fn apply(&self, reports: &mut [Report]) -> Vec<String> {
@@ -84,6 +124,12 @@ impl Baseline {
 impl KnownFailure {
     /// Whether the entry is stale.
     fn apply(&self, reports: &mut [Report]) -> bool {
+        let (judged, failed) = self.mark(reports);
+        judged && !failed && !self.flaky
+    }
+
+    /// Marks the failures that the entry names. Returns whether something was judged that it names, and whether that failed.
+    fn mark(&self, reports: &mut [Report]) -> (bool, bool) {
         let (mut judged, mut failed) = (false, false);
         for report in reports.iter_mut().filter(|report| self.kind.is_none_or(|kind| kind == report.kind)) {
             for result in &mut report.results {
@@ -100,7 +146,26 @@ impl KnownFailure {
                 }
             }
         }
-        judged && !failed
+        (judged, failed)
+    }
+
+    /// As an entry of a file.
+    fn text(&self) -> String {
+        let mut text = format!("[[known]]\nrequirement = \"{}\"\n", self.requirement);
+        let places = [
+            ("kind", self.kind.map(|kind| kind.to_string())),
+            ("transport", self.transport.map(|transport| transport.to_string())),
+            ("revision", self.revision.map(|revision| revision.to_string())),
+        ];
+        for (name, value) in places {
+            text.extend(value.map(|value| format!("{name} = \"{value}\"\n")));
+        }
+        if self.flaky {
+            text.push_str("flaky = true\n");
+        }
+        // A string of JSON without control characters is one of TOML.
+        let reason = serde_json::Value::String(Printable::new(&self.reason).to_string());
+        text + &format!("reason = {reason}\n")
     }
 
     fn name(&self) -> String {
@@ -121,6 +186,21 @@ impl KnownFailure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_entry_of_a_file_is_read_as_it_was_written() {
+        let known = KnownFailure {
+            requirement: "mcp/RPC-06".into(),
+            kind: Some(SubjectKind::McpServer),
+            transport: None,
+            revision: Some(Revision::Mcp20251125),
+            flaky: true,
+            reason: "Two \"words\"\nand a \\.".into(),
+        };
+        let read = &Baseline::parse(&known.text()).unwrap().known[0];
+        assert_eq!(read.text(), known.text());
+        assert_eq!((read.reason.as_str(), read.flaky), (known.reason.as_str(), true));
+    }
 
     #[test]
     fn a_mistyped_requirement_or_member_is_named() {

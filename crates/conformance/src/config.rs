@@ -113,4 +113,20 @@ impl Config {
             stand_in: None,
         }
     }
+
+    /// What a run makes the program do, in a sentence for its user. `None` if that is nothing beyond the protocol.
+    pub fn effects(&self) -> Option<&'static str> {
+        match self.kind {
+            SubjectKind::McpServer if self.call_any => {
+                Some("Calls any tool that needs no arguments, and the tools that the profile names.")
+            }
+            SubjectKind::McpServer => {
+                Some("Calls only tools that declare readOnlyHint, and those that the profile names.")
+            }
+            SubjectKind::AcpAgent => Some(
+                "Sends the prompts that the profile names, and greetings; begins sessions in a temporary folder.",
+            ),
+            _ => None,
+        }
+    }
 }

@@ -170,7 +170,8 @@ impl Driver {
             let command = self
                 .command
                 .filled(&[("target", &self.target), ("revision", self.setting.revision.as_str())]);
-            let (process, lines) = Process::start_aside(&command, (&self.setting.trace, &self.setting.processes)).await?;
+            let (process, lines) =
+                Process::start_aside(&command, (&self.setting.trace, &self.setting.processes)).await?;
             self.running = Some(process);
             self.replies = Some(lines);
         }

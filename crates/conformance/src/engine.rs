@@ -127,7 +127,11 @@ impl Engine {
         for Audit { planned, finding } in std::mem::take(&mut found.audits) {
             let (outcome, excerpt) = match finding {
                 // The conversations that are missing might have failed.
-                Some((Ok(()) | Err(Stop::NotApplicable(_) | Stop::Inconclusive(_)), _)) | None if is_stopped => continue,
+                Some((Ok(()) | Err(Stop::NotApplicable(_) | Stop::Inconclusive(_)), _)) | None
+                    if is_stopped =>
+                {
+                    continue;
+                }
                 Some(finding) => finding,
                 None => {
                     let why = "no conversation took place in this revision";
@@ -142,7 +146,12 @@ impl Engine {
     }
 
     /// Runs a plan. What is found is in `found` at any time.
-    async fn judge<'p, C: Clone>(&'p self, plan: Vec<Planned<'p, C>>, kind: &Kind<C>, found: &mut Found<'p, '_, C>) {
+    async fn judge<'p, C: Clone>(
+        &'p self,
+        plan: Vec<Planned<'p, C>>,
+        kind: &Kind<C>,
+        found: &mut Found<'p, '_, C>,
+    ) {
         let plan = self.spoken(plan, kind, found).await;
         found.spoken = revisions_of(&plan);
         let (audits, alone): (Vec<_>, Vec<_>) =

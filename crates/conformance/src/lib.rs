@@ -69,7 +69,7 @@ pub use protocol::Protocol;
 pub use registry::{Registry, RegistryError};
 pub use report::{
     CheckResult, Counts, Finding, Format, MutantResult, Report, broken_requirements, finding_lines,
-    result_lines, sums,
+    result_lines, sums, unclear_lines,
 };
 pub use requirement::{Level, Requirement, Role, Wire};
 pub use revision::{Revision, UnknownRevision};

@@ -49,7 +49,8 @@ impl Location {
         match &self.target {
             Target::Url(url) => Ok(url.clone()),
             Target::Command(command) => {
-                let started = self.listening.get_or_init(|| start_listening(command, schemes, processes)).await;
+                let started =
+                    self.listening.get_or_init(|| start_listening(command, schemes, processes)).await;
                 started.as_ref().map(|(_, url)| url.clone()).map_err(Clone::clone)
             }
         }

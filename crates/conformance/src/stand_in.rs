@@ -14,8 +14,8 @@ use tokio::task::JoinSet;
 
 use crate::fault::Faults;
 use crate::link::process::{end_lines, read_up_to_end};
-use crate::link::watchdog;
 use crate::link::received::{QUEUE, Received};
+use crate::link::watchdog;
 use crate::subject::CommandLine;
 use crate::trace::{Part, Sender, Trace};
 use crate::verdict::{Outcome, Stop};

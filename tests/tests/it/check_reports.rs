@@ -50,8 +50,7 @@ fn a_failure_in_two_revisions_is_one_finding() {
         ["FAIL mcp/RPC-12 (should, implied): mcp-server over stdio in 2025-06-18, 2025-11-25"],
         "{stdout}"
     );
-    let list =
-        "\nshould: RPC-12 (2 revisions) (--level must: these do not fail the run)\n0 passed, 2 failed,";
+    let list = "\nimplied: RPC-12 (2 revisions) (--level must: these do not fail the run)\n0 passed, 2 failed (2 implied),";
     assert!(stdout.contains(list), "{stdout}");
     let text = fs::read_to_string(markdown).expect("it is written");
     assert!(text.contains("`@everyone 1`"), "{text}");
@@ -63,7 +62,7 @@ fn a_level_that_counts_fails_the_run_without_a_note() {
     let folder = tempfile::tempdir().expect("a folder");
     let Ended { status, stdout, stderr, .. } = judge(folder.path(), &["--level", "should"]);
     assert_eq!(status.code(), Some(1), "{stdout}\n{stderr}");
-    assert!(stdout.contains("\nshould: RPC-12 (2 revisions)\n"), "{stdout}");
+    assert!(stdout.contains("\nimplied: RPC-12 (2 revisions)\n"), "{stdout}");
 }
 
 #[test]

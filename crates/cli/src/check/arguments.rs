@@ -56,7 +56,7 @@ pub(crate) struct Check {
     /// Judge this requirement alone, as in mcp/RPC-06; may be given again
     #[arg(long, value_name = "ID")]
     pub(crate) only: Vec<String>,
-    /// How many checks run at a time
+    /// How many checks run at a time; with 1, one process of the program runs at a time
     #[arg(long, value_name = "N", default_value = "4")]
     pub(crate) jobs: NonZeroUsize,
     /// How many seconds the program may take for a message
@@ -71,6 +71,9 @@ pub(crate) struct Check {
     /// A file of known failures, each with a reason; one that no longer fails is an error
     #[arg(long, value_name = "FILE")]
     pub(crate) baseline: Option<PathBuf>,
+    /// Write the failures of this run as a baseline, and exit with 0; entries of the file that still fail keep their reasons
+    #[arg(long, value_name = "FILE", conflicts_with = "mutants")]
+    pub(crate) write_baseline: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) headers: HeaderArguments,
     #[command(flatten)]
@@ -84,7 +87,7 @@ pub(crate) struct Check {
     /// The program and its arguments as one line, in place of -- CMD
     #[arg(long = "command", value_name = "LINE", conflicts_with_all = ["url", "command"])]
     pub(crate) line: Option<String>,
-    /// The program and its arguments
+    /// The program and its arguments; {tmp} in an argument is a new folder for each start
     #[arg(last = true, value_name = "CMD")]
     pub(crate) command: Vec<String>,
 }

@@ -1,6 +1,8 @@
 //! What `check` prints when it has ended.
 
-use agentwire_conformance::{Level, Report, Verdict, broken_requirements, finding_lines, result_lines, sums};
+use agentwire_conformance::{
+    Level, Report, Verdict, broken_requirements, finding_lines, result_lines, sums, unclear_lines,
+};
 use anyhow::Result;
 
 use crate::text;
@@ -13,12 +15,16 @@ pub(super) fn print_findings(reports: &[Report], level: Level, verbose: bool) ->
         for result in report.results.iter().filter(|result| verbose && is_quiet(&result.verdict)) {
             text::print_line(&format!("{} {}", report.kind, result_lines(result).trim_end()))?;
         }
+        for remark in report.remarks() {
+            text::print_line(&remark)?;
+        }
         for finding in report.findings() {
-            match &finding.result.verdict {
-                // A blank line ends what has several lines.
-                Verdict::Fail(_) => text::print(&finding_lines(&finding))?,
-                _ => text::print_line(finding_lines(&finding).trim_end())?,
-            }
+            // A blank line ends it.
+            text::print(&finding_lines(&finding))?;
+        }
+        let unclear = unclear_lines(report);
+        if !unclear.is_empty() {
+            text::print(unclear.trim_end())?;
         }
     }
     let broken = broken_requirements(reports, level);

@@ -50,31 +50,57 @@ async fn check_programs(check: Check, json: bool, verbose: bool) -> Result<()> {
     }
     let configs = configs(&check)?;
     let mut signals = Signals::listen()?;
-    tokio::select! {
-        judged = judge(&check, &configs, json, verbose) => judged,
-        // The programs that run lead process groups of their own. They are killed as the run is dropped.
-        interrupted = signals.interrupted() => Err(interrupted.into()),
+    // The programs that run lead process groups of their own. They are killed as the run is dropped.
+    if check.mutants {
+        return tokio::select! {
+            judged = judge_mutants(&configs, json) => judged,
+            interrupted = signals.interrupted() => Err(interrupted.into()),
+        };
     }
+    judge(&check, &configs, &mut signals, (json, verbose)).await
 }
 
-async fn judge(check: &Check, configs: &[Config], json: bool, verbose: bool) -> Result<()> {
-    if check.mutants {
-        return judge_mutants(configs, json).await;
-    }
-    let baseline = baseline(check)?;
-    let mut reports = Vec::new();
+async fn judge(
+    check: &Check,
+    configs: &[Config],
+    signals: &mut Signals,
+    (json, verbose): (bool, bool),
+) -> Result<()> {
+    let baseline = baseline(check.baseline.as_deref())?;
+    let previous = previous(check)?;
+    let (mut reports, mut interrupted) = (Vec::new(), None);
     for config in configs {
         let progress = TerminalProgress::new(config, verbose, json);
-        let report = config.run(&progress).await.map_err(|error| Usage(error.to_string()))?;
+        let stop = async { interrupted = Some(signals.interrupted().await) };
+        let report = config.run_until(&progress, stop).await.map_err(|error| Usage(error.to_string()))?;
         progress.end();
         reports.push(report);
+        if interrupted.is_some() {
+            break;
+        }
     }
     let stale = baseline.apply(&mut reports);
     reports::write(&check.reports, &reports)?;
     if !json {
         findings::print_findings(&reports, check.level.into(), verbose)?;
     }
+    if let Some(interrupted) = interrupted {
+        return Err(interrupted.into());
+    }
+    if let Some(path) = &check.write_baseline {
+        let written = previous.updated(&reports);
+        reports::write_file(path, &written)?;
+        let stale = Baseline::parse(&written)?.apply(&mut reports);
+        return verdict(&reports, &stale, check.level.into(), json);
+    }
     verdict(&reports, &stale, check.level.into(), json)
+}
+
+/// The baseline that is written again, if there is one.
+fn previous(check: &Check) -> Result<Baseline> {
+    let path = check.write_baseline.as_deref();
+    let path = path.filter(|path| path.exists()).or(check.baseline.as_deref());
+    baseline(path)
 }
 
 /// Runs the hidden `stand-in`, which a client under test starts as its server or agent.
@@ -97,7 +123,8 @@ fn verdict(reports: &[Report], stale: &[String], level: Level, json: bool) -> Re
         parts.push("no check is for this transport and these revisions".into());
     }
     if failed > 0 {
-        parts.push(format!("{failed} failures of the level {level} or above"));
+        let s = if failed == 1 { "" } else { "s" };
+        parts.push(format!("{failed} failure{s} of the level {level} or above"));
     }
     if !stale.is_empty() {
         parts.push(format!("the baseline is stale: {} passes now", stale.join(", ")));
@@ -190,8 +217,8 @@ fn profile(name: &str) -> Result<Profile> {
     Ok(Profile::parse(&text).map_err(|error| Usage(format!("{name}: {error}")))?)
 }
 
-fn baseline(check: &Check) -> Result<Baseline> {
-    let Some(path) = &check.baseline else {
+fn baseline(path: Option<&Path>) -> Result<Baseline> {
+    let Some(path) = path else {
         return Ok(Baseline::default());
     };
     let named = |why: &dyn Display| Usage(format!("{}: {why}", path.display()));

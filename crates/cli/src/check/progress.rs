@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use agentwire_conformance::{CheckResult, Config, Progress, Verdict};
+use agentwire_conformance::{CheckResult, Config, Counts, Progress};
 
 use crate::output::print_json;
 use crate::text;
@@ -22,7 +22,7 @@ pub(super) struct TerminalProgress {
     json: bool,
     planned: AtomicUsize,
     finished: AtomicUsize,
-    failed: AtomicUsize,
+    counts: Mutex<Counts>,
 }
 
 impl TerminalProgress {
@@ -33,6 +33,9 @@ impl TerminalProgress {
         if !json && !counted {
             eprintln!("{title}");
         }
+        if let Some(effects) = config.effects().filter(|_| !json) {
+            eprintln!("{effects}");
+        }
         Self {
             title,
             counted,
@@ -40,7 +43,7 @@ impl TerminalProgress {
             json,
             planned: AtomicUsize::new(0),
             finished: AtomicUsize::new(0),
-            failed: AtomicUsize::new(0),
+            counts: Mutex::default(),
         }
     }
 
@@ -59,8 +62,11 @@ impl Progress for TerminalProgress {
 
     fn finished(&self, result: &CheckResult) {
         let finished = self.finished.fetch_add(1, Ordering::Relaxed) + 1;
-        let failed = usize::from(matches!(result.verdict, Verdict::Fail(_)));
-        let failed = self.failed.fetch_add(failed, Ordering::Relaxed) + failed;
+        let failed = {
+            let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+            counts.add(result);
+            counts.failed_text()
+        };
         if self.json {
             // A closed stdout shows when the run ends.
             let _printed = print_json(result);
@@ -68,7 +74,7 @@ impl Progress for TerminalProgress {
         let planned = self.planned.load(Ordering::Relaxed);
         let counts = || {
             let title: String = self.title.chars().take(40).collect();
-            format!("{title}: {finished} of {planned}, {failed} failed")
+            format!("{title}: {finished} of {planned}, {failed}")
         };
         if self.counted {
             eprint!("\r\x1b[K{}", counts());

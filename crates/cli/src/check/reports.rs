@@ -25,7 +25,7 @@ pub(super) fn write(files: &ReportFiles, reports: &[Report]) -> Result<()> {
     Ok(())
 }
 
-fn write_file(path: &Path, text: &str) -> Result<()> {
+pub(super) fn write_file(path: &Path, text: &str) -> Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     }

@@ -133,7 +133,10 @@ impl Agent {
     }
 
     /// A running agent on stdio with a command that is changed.
-    pub(crate) async fn start_as(&self, change: impl FnOnce(CommandLine) -> CommandLine) -> Outcome<Conversation> {
+    pub(crate) async fn start_as(
+        &self,
+        change: impl FnOnce(CommandLine) -> CommandLine,
+    ) -> Outcome<Conversation> {
         let command = change(self.findings.location.command()?.clone());
         let mut conversation = Conversation::with_program(&command, &self.setting, START_TIME).await?;
         conversation.answer_with(answers::answers());

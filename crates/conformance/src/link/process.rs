@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::sync::mpsc;
@@ -82,6 +83,13 @@ impl Process {
 
     async fn spawn(command: &CommandLine, processes: &Processes) -> Outcome<(Self, Outputs)> {
         let permit = processes.permit().await?;
+        let failed = |why: &dyn std::fmt::Display| {
+            Stop::inconclusive(format!("`{command}` could not be started: {why}"))
+        };
+        let folder = temporary_folder(command).map_err(|error| failed(&error))?;
+        let path = folder.as_ref().map(|folder| folder.path().to_string_lossy().into_owned());
+        let filled = path.as_ref().map(|path| command.filled(&[(TEMPORARY, path)]));
+        let command = filled.as_ref().unwrap_or(command);
         let mut process = Command::new(&command.program);
         process.args(&command.arguments).envs(command.env.iter().map(|(name, value)| (name, value)));
         if let Some(folder) = &command.folder {
@@ -90,9 +98,6 @@ impl Process {
         process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         #[cfg(unix)]
         process.process_group(0);
-        let failed = |why: &dyn std::fmt::Display| {
-            Stop::inconclusive(format!("`{command}` could not be started: {why}"))
-        };
         let mut child = process.spawn().map_err(|error| failed(&error))?;
         let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
             return Err(failed(&"it has no pipes"));
@@ -101,7 +106,7 @@ impl Process {
             stdin: child.stdin.take(),
             group: Group::of(&child),
             is_left: Arc::default(),
-            place: Some(processes.place(permit, child.id())),
+            place: Some(processes.place(permit, child.id(), folder)),
             child: Some(child),
         };
         Ok((process, Outputs { stdout, stderr }))
@@ -188,6 +193,16 @@ impl Drop for Process {
             });
         }
     }
+}
+
+/// The placeholder for a folder that each start of the program has for itself.
+const TEMPORARY: &str = "tmp";
+
+/// A new folder, if the command names one. It is removed when the program has ended.
+fn temporary_folder(command: &CommandLine) -> std::io::Result<Option<TempDir>> {
+    let named = |word: &String| word.contains("{tmp}");
+    let is_named = command.arguments.iter().any(named);
+    if is_named { tempfile::Builder::new().prefix("agentwire-check-").tempdir().map(Some) } else { Ok(None) }
 }
 
 /// What a program writes to.
@@ -325,8 +340,7 @@ mod tests {
     #[tokio::test]
     async fn a_command_that_leaves_a_helper_behind_has_ended() {
         let begun = Instant::now();
-        let (code, stdout, stderr) =
-            output_of("sleep 1000 & echo $!; echo no >&2; exit 3").await;
+        let (code, stdout, stderr) = output_of("sleep 1000 & echo $!; echo no >&2; exit 3").await;
         assert!(begun.elapsed() < Duration::from_secs(60), "the helper has its output, and was waited for");
         assert_eq!((code, stderr.as_str()), (Some(3), "no\n"));
         gone(&stdout).await;

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::Serialize;
+use tempfile::TempDir;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::watchdog::Watchdog;
@@ -56,6 +57,8 @@ pub(super) struct Place {
     processes: Processes,
     _permit: Option<OwnedSemaphorePermit>,
     group: i32,
+    /// The program's own, which is removed with its place.
+    _folder: Option<TempDir>,
 }
 
 impl Processes {
@@ -81,13 +84,18 @@ impl Processes {
     }
 
     /// The place of a program that has started and leads a process group.
-    pub(super) fn place(&self, permit: Option<OwnedSemaphorePermit>, group: Option<u32>) -> Place {
+    pub(super) fn place(
+        &self,
+        permit: Option<OwnedSemaphorePermit>,
+        group: Option<u32>,
+        folder: Option<TempDir>,
+    ) -> Place {
         self.0.used.fetch_add(1, Ordering::Relaxed);
         let group = group.and_then(|group| i32::try_from(group).ok()).unwrap_or_default();
         if let Some(watchdog) = &self.0.watchdog {
             watchdog.add(group);
         }
-        Place { processes: self.clone(), _permit: permit, group }
+        Place { processes: self.clone(), _permit: permit, group, _folder: folder }
     }
 
     /// Counts a program that was started for a conversation.

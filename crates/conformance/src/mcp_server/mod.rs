@@ -215,7 +215,8 @@ impl Server {
         conversation: &mut Conversation,
         accept: impl Fn(&Value) -> bool,
     ) -> Outcome<Value> {
-        let listed = features::entries(conversation, features::List::TOOLS).await.map_err(Stop::while_preparing)?;
+        let listed =
+            features::entries(conversation, features::List::TOOLS).await.map_err(Stop::while_preparing)?;
         let is_simple = |tool: &&Value| {
             let required = tool.pointer("/inputSchema/required").and_then(Value::as_array);
             required.is_none_or(Vec::is_empty) && accept(tool)
@@ -236,7 +237,9 @@ impl Server {
 
 /// A check needs to call a tool, and none may be called.
 pub(crate) fn uncallable() -> Stop {
-    Stop::not_applicable("no suitable tool declares `readOnlyHint` or has a role in the profile (--call-any calls others too)")
+    Stop::not_applicable(
+        "no suitable tool declares `readOnlyHint` or has a role in the profile (--call-any calls others too)",
+    )
 }
 
 /// The capabilities of a client that can do everything.

@@ -2,6 +2,8 @@
 
 use agentwire_jsonrpc::Printable;
 
+use super::limit::beginning;
+
 /// Text escaped for XML and HTML, also within quotation marks. Characters that control a terminal or reorder text are shown as
 /// [`Printable`] shows them; those that XML cannot have are left out.
 pub(super) fn escape(text: &str) -> String {
@@ -26,17 +28,12 @@ pub(super) fn without_links(text: &str) -> String {
     text.replace("](", "] (").replace("://", ": //").replace("www.", "www .").replace('@', "@ ")
 }
 
-/// How many characters of a subject's text a cell of a Markdown table shows.
-const MAX_CELL: usize = 300;
-
 /// Text within a cell of a Markdown table: one line, not too long, without markup, links and mentions. Text that may be one of
 /// these is a code span.
 pub(super) fn cell(text: &str) -> String {
-    let shown = Printable::one_line(text).to_string();
-    let end = shown.char_indices().nth(MAX_CELL).map(|(end, _)| end);
-    let (kept, mark) = end.map_or((shown.as_str(), ""), |end| (&shown[..end], "…"));
-    let kept = kept.trim();
-    if is_prose(kept) { format!("{kept}{mark}") } else { format!("{}{mark}", code_span(kept)) }
+    let shown = beginning(text);
+    let kept = shown.trim();
+    if is_prose(kept) { kept.to_owned() } else { code_span(kept) }
 }
 
 /// Whether a text has letters, digits and a sentence's punctuation alone, and so no markup and no address.

@@ -9,7 +9,7 @@ use crate::revision::Revision;
 use crate::subject::SubjectKind;
 use crate::verdict::Verdict;
 
-/// A failure, or a check that found nothing out, in the revisions in which its verdict and its expectation are the same.
+/// A failure in the revisions in which its verdict and its expectation are the same.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Finding<'r> {
@@ -30,7 +30,7 @@ impl Finding<'_> {
 }
 
 impl Report {
-    /// The failures, then the known failures, then the checks that found nothing out; the stronger requirements first.
+    /// The failures, then the known failures; the stronger requirements first.
     pub fn findings(&self) -> Vec<Finding<'_>> {
         let mut findings: Vec<Finding<'_>> = Vec::new();
         for result in self.results.iter().filter(|result| rank(result).is_some()) {
@@ -49,7 +49,7 @@ impl Report {
         }
         findings.sort_by_key(|finding| {
             let result = finding.result;
-            (rank(result), Reverse(result.level), result.requirement.as_str(), finding.revisions[0])
+            (rank(result), strength(result), result.requirement.as_str(), finding.revisions[0])
         });
         findings
     }
@@ -60,8 +60,7 @@ fn rank(result: &CheckResult) -> Option<u8> {
     match (&result.verdict, &result.known) {
         (Verdict::Fail(_), None) => Some(0),
         (Verdict::Fail(_), Some(_)) => Some(1),
-        (Verdict::Inconclusive { .. }, _) => Some(2),
-        (Verdict::Pass | Verdict::NotApplicable { .. }, _) => None,
+        _ => None,
     }
 }
 
@@ -74,12 +73,19 @@ fn is_same(one: &CheckResult, other: &CheckResult) -> bool {
     is_equal && one.requirement == other.requirement && one.check == other.check && one.known == other.known
 }
 
-/// The requirements that are broken and not known to be, by level, the strongest first; each with its revisions, in any report.
-pub(super) fn broken(reports: &[Report]) -> BTreeMap<Reverse<Level>, BTreeMap<&str, Vec<Revision>>> {
+/// How strongly the requirement of a result is demanded; the strongest is the least.
+pub(super) type Strength = (Reverse<Level>, bool);
+
+fn strength(result: &CheckResult) -> Strength {
+    (Reverse(result.level), result.implied)
+}
+
+/// The requirements that are broken and not known to be, the strongest first; each with its revisions, in any report.
+pub(super) fn broken(reports: &[Report]) -> BTreeMap<Strength, BTreeMap<&str, Vec<Revision>>> {
     let mut levels: BTreeMap<_, BTreeMap<&str, Vec<Revision>>> = BTreeMap::new();
     for result in reports.iter().flat_map(|report| report.failures(Level::May)) {
-        let of_level = levels.entry(Reverse(result.level)).or_default();
-        let revisions = of_level.entry(result.requirement.as_str()).or_default();
+        let revisions =
+            levels.entry(strength(result)).or_default().entry(result.requirement.as_str()).or_default();
         if !revisions.contains(&result.revision) {
             revisions.push(result.revision);
         }

@@ -6,7 +6,10 @@ use std::fmt::Write as _;
 use super::conversation::steps;
 use super::escape::escape;
 use super::findings::Finding;
+use super::limit::beginning;
+use super::reasons::Reason;
 use super::results::{CheckResult, Counts, Report};
+use crate::requirement::Level;
 use crate::verdict::Verdict;
 
 const STYLE: &str = include_str!("page.css");
@@ -14,11 +17,19 @@ const STYLE: &str = include_str!("page.css");
 /// What a verdict is called on the page, and the class of its colour.
 const LEGEND: &[(&str, &str)] = &[
     ("pass", "passed"),
-    ("fail", "failed"),
+    ("fail", "failed: must"),
+    ("should", "failed: should"),
+    ("implied", "failed: implied or may"),
     ("known", "known failure"),
     ("na", "not applicable"),
     ("unclear", "inconclusive"),
 ];
+
+/// The counts in the order of [`LEGEND`].
+fn by_class(counts: &Counts) -> [usize; 7] {
+    let Counts { passed, must, should, implied, may, known, not_applicable, inconclusive, .. } = *counts;
+    [passed, must, should, implied + may, known, not_applicable, inconclusive]
+}
 
 /// The whole page.
 pub(super) fn render(reports: &[Report]) -> String {
@@ -30,8 +41,7 @@ pub(super) fn render(reports: &[Report]) -> String {
          <p class=\"lead\">What each program does of what ACP and MCP demand. Each square is one requirement in one revision.</p>\n"
     );
     page.push_str("<div class=\"cards\">");
-    let cards = [counts.passed, counts.failed, counts.known, counts.not_applicable, counts.inconclusive];
-    for ((_, label), count) in LEGEND.iter().zip(cards) {
+    for ((_, label), count) in LEGEND.iter().zip(by_class(&counts)) {
         let _ = write!(page, "<div class=\"card\"><b>{count}</b><span>{label}</span></div>");
     }
     page.push_str("</div>\n<p class=\"legend\">");
@@ -55,6 +65,9 @@ fn section(page: &mut String, report: &Report) {
     if let Some(unjudged) = report.unjudged("Nothing") {
         let _ = write!(page, "<p class=\"unjudged\">{}</p>", escape(&unjudged));
     }
+    for remark in report.remarks() {
+        let _ = write!(page, "<p class=\"unjudged\">{}</p>", escape(&remark));
+    }
     bar(page, report);
     let mut areas: BTreeMap<&str, Vec<&CheckResult>> = BTreeMap::new();
     for result in &report.results {
@@ -69,6 +82,7 @@ fn section(page: &mut String, report: &Report) {
         page.push_str("</div></div>\n");
     }
     report.findings().iter().for_each(|found| finding(page, found));
+    report.unclear().iter().for_each(|reason| unclear(page, reason));
     absences(page, report);
     page.push_str("</section>\n");
 }
@@ -97,10 +111,8 @@ fn absences(page: &mut String, report: &Report) {
 }
 
 fn bar(page: &mut String, report: &Report) {
-    let counts = Counts::of(&report.results);
-    let parts = [counts.passed, counts.failed, counts.known, counts.not_applicable, counts.inconclusive];
     page.push_str("<div class=\"bar\">");
-    for ((class, _), count) in LEGEND.iter().zip(parts) {
+    for ((class, _), count) in LEGEND.iter().zip(by_class(&Counts::of(&report.results))) {
         let _ = write!(page, "<i class=\"{class}\" style=\"flex:{count}\"></i>");
     }
     page.push_str("</div>\n");
@@ -121,13 +133,12 @@ fn finding(page: &mut String, finding: &Finding<'_>) {
     let mut row = |name: &str, value: &str| {
         let _ = write!(page, "<dt>{name}</dt><dd>{}</dd>", escape(value));
     };
-    match &result.verdict {
-        Verdict::Fail(failure) => {
-            row("expected", &failure.expected);
-            row("seen", &failure.seen);
-        }
-        Verdict::Inconclusive { why } | Verdict::NotApplicable { why, .. } => row("why", why),
-        Verdict::Pass => {}
+    if let Some(quote) = &result.quote {
+        row("quote", &format!("“{quote}”"));
+    }
+    if let Verdict::Fail(failure) = &result.verdict {
+        row("expected", &failure.expected);
+        row("seen", &failure.seen);
     }
     if let Some(reason) = &result.known {
         row("known", reason);
@@ -135,6 +146,20 @@ fn finding(page: &mut String, finding: &Finding<'_>) {
     let url = escape(&result.url);
     let _ = write!(page, "<dt>page</dt><dd><a href=\"{url}\" rel=\"noreferrer\">{url}</a></dd></dl>");
     conversation(page, result);
+    page.push_str("</details>\n");
+}
+
+/// A cause for which checks found nothing out, with the conversation of one of them.
+fn unclear(page: &mut String, reason: &Reason<'_>) {
+    let _ = write!(
+        page,
+        "<details><summary><span class=\"tag unclear\">inconclusive</span><b>{}</b><span>{}</span></summary>",
+        escape(&reason.count_text()),
+        escape(&beginning(reason.why))
+    );
+    if let Some(result) = reason.results.last() {
+        conversation(page, result);
+    }
     page.push_str("</details>\n");
 }
 
@@ -155,7 +180,9 @@ fn conversation(page: &mut String, result: &CheckResult) {
 fn class(result: &CheckResult) -> &'static str {
     match (&result.verdict, &result.known) {
         (Verdict::Pass, _) => "pass",
-        (Verdict::Fail(_), None) => "fail",
+        (Verdict::Fail(_), None) if result.level == Level::Must => "fail",
+        (Verdict::Fail(_), None) if result.level == Level::Should && !result.implied => "should",
+        (Verdict::Fail(_), None) => "implied",
         (Verdict::Fail(_), Some(_)) => "known",
         (Verdict::NotApplicable { .. }, _) => "na",
         (Verdict::Inconclusive { .. }, _) => "unclear",

@@ -16,7 +16,7 @@ pub(super) fn render(reports: &[Report]) -> String {
         let _ = writeln!(
             xml,
             "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" skipped=\"{}\" time=\"{seconds:.3}\">",
-            escape(&report.title()),
+            escape(&std::iter::once(report.title()).chain(report.remarks()).collect::<Vec<_>>().join(". ")),
             report.results.len(),
             counts.failed,
             report.results.len() - counts.passed - counts.failed,
@@ -61,7 +61,8 @@ fn case(xml: &mut String, report: &Report, result: &CheckResult) {
 
 /// The requirement, its page and the conversation.
 fn body(result: &CheckResult) -> String {
-    let mut text = format!("{}\n{}\n", result.text, result.url);
+    let quote = result.quote.as_ref().map(|quote| format!("“{quote}”\n")).unwrap_or_default();
+    let mut text = format!("{}\n{quote}{}\n", result.text, result.url);
     for step in steps(result) {
         let _ = writeln!(text, "{} ms {} {} {}", step.at, step.arrow, step.kind, step.text);
     }

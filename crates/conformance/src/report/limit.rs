@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use agentwire_jsonrpc::Printable;
+
 use crate::secrets::Secrets;
 use crate::trace::{Sender, Trace, TraceEvent};
 
@@ -23,6 +25,18 @@ pub(super) fn cut(mut text: String, limit: usize) -> String {
         text.push_str(&rest);
     }
     text
+}
+
+/// How many characters of a subject's text a line of a terminal and a cell of a table show. The other reports have more.
+const MAX_LINE: usize = 300;
+
+/// The beginning of a text on one line.
+pub(super) fn beginning(text: &str) -> String {
+    let shown = Printable::one_line(text).to_string();
+    match shown.char_indices().nth(MAX_LINE) {
+        Some((end, _)) => format!("{}…", &shown[..end]),
+        None => shown,
+    }
 }
 
 /// The mark for what is cut.

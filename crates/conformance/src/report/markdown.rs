@@ -10,16 +10,17 @@ use crate::verdict::Verdict;
 /// A table of all reports, and below it the failures of each.
 pub(super) fn render(reports: &[Report]) -> String {
     let mut text = String::from(
-        "| subject | version | transport | passed | failed | known | not applicable | inconclusive |\n\
-         |---|---|---|--:|--:|--:|--:|--:|\n",
+        "| subject | version | transport | passed | failed: must | should | implied | may | known | not applicable | inconclusive |\n\
+         |---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|\n",
     );
     for report in reports {
-        let Counts { passed, failed, known, not_applicable, inconclusive } = Counts::of(&report.results);
+        let counts = Counts::of(&report.results);
+        let Counts { passed, must, should, implied, may, known, not_applicable, inconclusive, .. } = counts;
         let subject = format!("{} {}", report.kind, cell(&report.target));
         let version = cell(report.subject.as_deref().unwrap_or("unknown"));
         let _ = writeln!(
             text,
-            "| {subject} | {version} | {} | {passed} | {failed} | {known} | {not_applicable} | {inconclusive} |",
+            "| {subject} | {version} | {} | {passed} | {must} | {should} | {implied} | {may} | {known} | {not_applicable} | {inconclusive} |",
             report.transport
         );
     }
@@ -29,9 +30,10 @@ pub(super) fn render(reports: &[Report]) -> String {
 
 /// What is to be said about one report: why nothing was judged, or its failures and what did not apply.
 fn section(text: &mut String, report: &Report) {
-    let failures: Vec<Finding<'_>> = report.findings().into_iter().filter(is_failure).collect();
+    let (failures, unclear, remarks) = (report.findings(), report.unclear(), report.remarks());
     let (reasons, unjudged) = (report.reasons(), report.unjudged("Nothing"));
-    if failures.is_empty() && reasons.is_empty() && unjudged.is_none() {
+    let is_empty = failures.is_empty() && unclear.is_empty() && remarks.is_empty() && reasons.is_empty();
+    if is_empty && unjudged.is_none() {
         return;
     }
     let _ = writeln!(text, "\n### {} over {}: {}", report.kind, report.transport, cell(report.name()));
@@ -41,9 +43,20 @@ fn section(text: &mut String, report: &Report) {
             return;
         }
     }
+    for remark in remarks {
+        let _ = writeln!(text, "\n{}", cell(&remark));
+    }
     if !failures.is_empty() {
-        text.push_str("\n| requirement | level | revision | expected | seen |\n|---|---|---|---|---|\n");
+        text.push_str(
+            "\n| requirement | level | quote | revision | expected | seen |\n|---|---|---|---|---|---|\n",
+        );
         failures.iter().for_each(|finding| row(text, finding));
+    }
+    if !unclear.is_empty() {
+        text.push_str("\n| inconclusive, because | results |\n|---|---|\n");
+        for reason in unclear {
+            let _ = writeln!(text, "| {} | {} |", cell(reason.why), reason.count_text());
+        }
     }
     if !reasons.is_empty() {
         text.push_str("\n| not applicable, because | results |\n|---|--:|\n");
@@ -56,20 +69,17 @@ fn section(text: &mut String, report: &Report) {
     }
 }
 
-fn is_failure(finding: &Finding<'_>) -> bool {
-    matches!(finding.result.verdict, Verdict::Fail(_))
-}
-
 fn row(text: &mut String, finding: &Finding<'_>) {
     let result = finding.result;
     let Verdict::Fail(failure) = &result.verdict else { return };
     let known = if result.known.is_some() { " (known)" } else { "" };
     let _ = writeln!(
         text,
-        "| [{}]({}){known} | {} | {} | {} | {} |",
+        "| [{}]({}){known} | {} | {} | {} | {} | {} |",
         result.requirement,
         result.url,
         result.level_text(),
+        cell(result.quote.as_deref().unwrap_or_default()),
         finding.revisions_text(),
         cell(&failure.expected),
         cell(&failure.seen)

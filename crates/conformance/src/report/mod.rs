@@ -1,6 +1,5 @@
 //! What a run found, and the forms in which it is written.
 
-mod absences;
 mod conversation;
 mod escape;
 mod file;
@@ -9,6 +8,7 @@ mod html;
 mod junit;
 mod limit;
 mod markdown;
+mod reasons;
 mod results;
 mod sarif;
 #[cfg(test)]
@@ -20,7 +20,7 @@ use agentwire_jsonrpc::Printable;
 pub use self::findings::Finding;
 pub(crate) use self::limit::Excerpt;
 pub use self::results::{CheckResult, Counts, MutantResult, Report};
-pub use self::text::{broken_requirements, finding_lines, result_lines, sums};
+pub use self::text::{broken_requirements, finding_lines, result_lines, sums, unclear_lines};
 
 /// A form of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

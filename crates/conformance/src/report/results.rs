@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::file::file_of;
-use super::limit::{Excerpt, MAX_TEXT, cut};
+use super::limit::{Excerpt, MAX_TEXT, beginning, cut};
 use crate::config::Config;
 use crate::engine::Ran;
 use crate::link::processes::EarlyEnds;
@@ -64,6 +64,9 @@ pub struct CheckResult {
     pub implied: bool,
     /// What it demands.
     pub text: String,
+    /// The words of the specification that demand it. `None` if it is implied.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quote: Option<String>,
     /// Where the specification says so.
     pub url: String,
     /// The revision.
@@ -146,9 +149,24 @@ impl Report {
 
     /// The failures of requirements that are at least so strong, without those that are known.
     pub fn failures(&self, level: Level) -> impl Iterator<Item = &CheckResult> {
-        let failed =
-            |result: &&CheckResult| matches!(result.verdict, Verdict::Fail(_)) && result.known.is_none();
-        self.results.iter().filter(move |result| result.level >= level).filter(failed)
+        self.results.iter().filter(move |result| result.level >= level && result.is_broken())
+    }
+
+    /// What a reader has to know before the results: that the run was stopped, and that the program ended by itself.
+    pub fn remarks(&self) -> Vec<String> {
+        let mut remarks = Vec::new();
+        if self.partial {
+            let (judged, planned) = (self.results.len(), self.planned);
+            remarks.push(format!("Partial: the run was stopped after {judged} of {planned} results."));
+        }
+        if let Some(EarlyEnds { conversations, ended, last_words }) = &self.early_ends {
+            let words = last_words.as_ref().map(|words| format!("; its last words: {}", beginning(words)));
+            let words = words.unwrap_or_default();
+            remarks.push(format!(
+                "The program ended by itself in {ended} of {conversations} conversations{words}"
+            ));
+        }
+        remarks
     }
 
     /// The subject's own name, or else its command or URL.
@@ -180,6 +198,7 @@ impl CheckResult {
             level: requirement.level,
             implied: requirement.implied,
             text: requirement.text.clone(),
+            quote: requirement.quote.clone(),
             url: requirement.url(revision),
             revision,
             transport,
@@ -195,6 +214,11 @@ impl CheckResult {
 }
 
 impl CheckResult {
+    /// Whether it is a failure that is not known.
+    pub(crate) fn is_broken(&self) -> bool {
+        matches!(self.verdict, Verdict::Fail(_)) && self.known.is_none()
+    }
+
     /// The level in words.
     pub(super) fn level_text(&self) -> String {
         if self.implied { format!("{}, implied", self.level) } else { self.level.to_string() }
@@ -207,8 +231,16 @@ impl CheckResult {
 pub struct Counts {
     /// The requirements that are fulfilled.
     pub passed: usize,
-    /// Those that are not.
+    /// Those that are not: the sum of the next four.
     pub failed: usize,
+    /// Those of the level *must* that are not.
+    pub must: usize,
+    /// Those of the level *should* that are not, and that the specification demands in words.
+    pub should: usize,
+    /// Those that the specification implies and that are not.
+    pub implied: usize,
+    /// Those of the level *may* that are not.
+    pub may: usize,
     /// Those that are not, as a baseline says.
     pub known: usize,
     /// Those about what the subject does not offer.
@@ -221,16 +253,43 @@ impl Counts {
     /// Counts results.
     pub fn of<'r>(results: impl IntoIterator<Item = &'r CheckResult>) -> Self {
         let mut counts = Self::default();
-        for result in results {
-            *match (&result.verdict, &result.known) {
-                (Verdict::Pass, _) => &mut counts.passed,
-                (Verdict::Fail(_), None) => &mut counts.failed,
-                (Verdict::Fail(_), Some(_)) => &mut counts.known,
-                (Verdict::NotApplicable { .. }, _) => &mut counts.not_applicable,
-                (Verdict::Inconclusive { .. }, _) => &mut counts.inconclusive,
+        results.into_iter().for_each(|result| counts.add(result));
+        counts
+    }
+
+    /// Counts one more result.
+    pub fn add(&mut self, result: &CheckResult) {
+        if result.is_broken() {
+            *match (result.level, result.implied) {
+                (_, true) => &mut self.implied,
+                (Level::Must, _) => &mut self.must,
+                (Level::Should, _) => &mut self.should,
+                (Level::May, _) => &mut self.may,
             } += 1;
         }
-        counts
+        *match (&result.verdict, &result.known) {
+            (Verdict::Pass, _) => &mut self.passed,
+            (Verdict::Fail(_), None) => &mut self.failed,
+            (Verdict::Fail(_), Some(_)) => &mut self.known,
+            (Verdict::NotApplicable { .. }, _) => &mut self.not_applicable,
+            (Verdict::Inconclusive { .. }, _) => &mut self.inconclusive,
+        } += 1;
+    }
+
+    /// The failures with their levels, such as "28 failed (1 must, 27 implied)".
+    pub fn failed_text(&self) -> String {
+        let Self { failed, must, should, implied, may, .. } = self;
+        let levels = [(must, "must"), (should, "should"), (implied, "implied"), (may, "may")];
+        let parts: Vec<String> = levels
+            .iter()
+            .filter(|(count, _)| **count > 0)
+            .map(|(count, level)| format!("{count} {level}"))
+            .collect();
+        if parts.is_empty() {
+            "0 failed".to_owned()
+        } else {
+            format!("{failed} failed ({})", parts.join(", "))
+        }
     }
 }
 

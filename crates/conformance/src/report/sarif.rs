@@ -26,18 +26,21 @@ pub(super) fn render(reports: &[Report]) -> Value {
                 "informationUri": env!("CARGO_PKG_REPOSITORY"),
                 "rules": rules.into_values().collect::<Vec<_>>(),
             }},
+            "invocations": [{"executionSuccessful": reports.iter().all(|report| !report.partial)}],
             "results": found,
         }],
     })
 }
 
 fn rule(result: &CheckResult) -> Value {
+    let quote = result.quote.as_ref().map(|quote| format!(" “{quote}”")).unwrap_or_default();
     json!({
         "id": result.requirement,
         "name": result.check,
         "shortDescription": {"text": result.text},
+        "fullDescription": {"text": format!("{}{quote}", result.text)},
         "helpUri": result.url,
-        "defaultConfiguration": {"level": level(result.level)},
+        "defaultConfiguration": {"level": level(result)},
     })
 }
 
@@ -45,7 +48,7 @@ fn finding(report: &Report, result: &CheckResult) -> Option<Value> {
     let (kind, level, text) = match &result.verdict {
         Verdict::Pass | Verdict::NotApplicable { .. } => return None,
         Verdict::Fail(failure) => {
-            ("fail", level(result.level), format!("expected {}; seen {}", failure.expected, failure.seen))
+            ("fail", level(result), format!("expected {}; seen {}", failure.expected, failure.seen))
         }
         Verdict::Inconclusive { why } => ("review", "none", why.clone()),
     };
@@ -68,10 +71,10 @@ fn finding(report: &Report, result: &CheckResult) -> Option<Value> {
     Some(found)
 }
 
-fn level(level: Level) -> &'static str {
-    match level {
+fn level(result: &CheckResult) -> &'static str {
+    match result.level {
         Level::Must => "error",
-        Level::Should => "warning",
-        Level::May => "note",
+        Level::Should if !result.implied => "warning",
+        Level::Should | Level::May => "note",
     }
 }

@@ -1,16 +1,19 @@
 //! The report for a terminal. Text of a subject is escaped.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use agentwire_jsonrpc::Printable;
-
 use super::conversation::steps;
 use super::findings::{Finding, broken};
+use super::limit::beginning;
 use super::results::{CheckResult, Counts, Report};
 use crate::requirement::Level;
 use crate::verdict::Verdict;
+
+/// How many characters of a step a terminal shows.
+const MAX_STEP: usize = 400;
 
 /// A result as lines: one for a pass, more where something is to be said.
 pub fn result_lines(result: &CheckResult) -> String {
@@ -32,27 +35,52 @@ pub fn finding_lines(finding: &Finding<'_>) -> String {
 /// A first line, and below it what is to be said about a result.
 fn lines(head: &str, result: &CheckResult) -> String {
     let mut text = head.to_owned();
-    let one_line = |text: &str| Printable::one_line(text).to_string();
     let failure = match &result.verdict {
         Verdict::Pass => return text + "\n",
         Verdict::NotApplicable { why, .. } | Verdict::Inconclusive { why } => {
-            let _ = writeln!(text, ": {}", one_line(why));
+            let _ = writeln!(text, ": {}", beginning(why));
             return text;
         }
         Verdict::Fail(failure) => failure,
     };
     let _ = writeln!(text, "\n    {}", result.text);
-    let _ = writeln!(text, "    expected: {}", one_line(&failure.expected));
-    let _ = writeln!(text, "    seen:     {}", one_line(&failure.seen));
+    let _ = writeln!(text, "    expected: {}", beginning(&failure.expected));
+    let _ = writeln!(text, "    seen:     {}", beginning(&failure.seen));
+    if let Some(quote) = &result.quote {
+        let _ = writeln!(text, "    quote:    “{quote}”");
+    }
     let _ = writeln!(text, "    page:     {}", result.url);
     if let Some(reason) = &result.known {
-        let _ = writeln!(text, "    known:    {}", one_line(reason));
+        let _ = writeln!(text, "    known:    {}", beginning(reason));
     }
     for step in steps(result) {
         // A mark begins each further line, so that none can be read as a command of a build service's log.
-        let indented = step.text.replace('\n', "\n                  | ");
+        let indented = short(&step.text).replace('\n', "\n                  | ");
         let shown = [step.kind, &indented].join(" ");
         let _ = writeln!(text, "    {:>7} ms {} {}", step.at, step.arrow, shown.trim_start());
+    }
+    text
+}
+
+/// The beginning of a step. The reports in files have more of it.
+fn short(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(MAX_STEP) {
+        Some((end, _)) => format!("{}…", &text[..end]).into(),
+        None => text.into(),
+    }
+}
+
+/// The checks that found nothing out, a line for each cause.
+pub fn unclear_lines(report: &Report) -> String {
+    let mut text = String::new();
+    for reason in report.unclear() {
+        let (kind, transport) = (report.kind, report.transport);
+        let _ = writeln!(
+            text,
+            "unclear: {kind} over {transport}: {}: {}",
+            reason.count_text(),
+            beginning(reason.why)
+        );
     }
     text
 }
@@ -61,7 +89,7 @@ fn lines(head: &str, result: &CheckResult) -> String {
 pub fn broken_requirements(reports: &[Report], level: Level) -> String {
     let protocols: BTreeSet<_> = reports.iter().map(|report| report.kind.protocol()).collect();
     let mut text = String::new();
-    for (Reverse(of_level), requirements) in broken(reports) {
+    for ((Reverse(of_level), implied), requirements) in broken(reports) {
         let names = requirements.iter().map(|(name, revisions)| {
             // Where one protocol is judged, its name says nothing.
             let short = name.split_once('/').map_or(*name, |(_, id)| id);
@@ -77,6 +105,7 @@ pub fn broken_requirements(reports: &[Report], level: Level) -> String {
         } else {
             String::new()
         };
+        let of_level = if implied { "implied".to_owned() } else { of_level.to_string() };
         let _ = writeln!(text, "{of_level}: {names}{passes}");
     }
     text
@@ -85,9 +114,11 @@ pub fn broken_requirements(reports: &[Report], level: Level) -> String {
 /// The line that ends a report.
 pub fn sums(reports: &[Report]) -> String {
     let counts = Counts::of(reports.iter().flat_map(|report| &report.results));
-    let Counts { passed, failed, known, not_applicable, inconclusive } = counts;
+    let Counts { passed, known, not_applicable, inconclusive, .. } = counts;
+    let failed = counts.failed_text();
+    let s = if known == 1 { "" } else { "s" };
     format!(
-        "{passed} passed, {failed} failed, {known} known failures, {not_applicable} not applicable, {inconclusive} inconclusive"
+        "{passed} passed, {failed}, {known} known failure{s}, {not_applicable} not applicable, {inconclusive} inconclusive"
     )
 }
 

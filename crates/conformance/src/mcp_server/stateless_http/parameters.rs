@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use super::{HEADER_MISMATCH, accepts, ask, posted, refuses, request};
 use crate::check::{Check, HTTP, check};
 use crate::link::http::HttpRequest;
-use crate::mcp_server::{Server, uncallable};
 use crate::mcp_server::features::{List, entries, other_code};
+use crate::mcp_server::{Server, uncallable};
 use crate::verdict::{Outcome, Stop};
 
 pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[

@@ -6,9 +6,7 @@ use super::{abandon, about, as_task, needs_tasks, start};
 use crate::check::{ANY, Check, check};
 use crate::faults;
 use crate::mcp_server::Server;
-use crate::mcp_server::features::{
-    METHOD_NOT_FOUND, acceptance, expect_code, other_code, readings,
-};
+use crate::mcp_server::features::{METHOD_NOT_FOUND, acceptance, expect_code, other_code, readings};
 use crate::verdict::{Outcome, Stop, ensure};
 
 pub(in crate::mcp_server) const CHECKS: &[Check<Server>] = &[
@@ -128,7 +126,9 @@ async fn task_is_required(server: Server) -> Outcome {
     let mut conversation = server.open().await?;
     let tool = match server.tool("task_only") {
         Ok(tool) => tool,
-        Err(_) => server.tool_without_arguments(&mut conversation, |tool| support(tool) == "required").await?,
+        Err(_) => {
+            server.tool_without_arguments(&mut conversation, |tool| support(tool) == "required").await?
+        }
     };
     let response = conversation.request("tools/call", tool).await?;
     expect_code(&response, METHOD_NOT_FOUND, "a call without a task of a tool that requires one")

@@ -23,7 +23,8 @@ fn report_of(spoken: &[Revision], results: &[(&str, Revision, Outcome)]) -> Repo
             Duration::ZERO,
         )
     };
-    let config = Config::new(SubjectKind::McpServer, Target::Url("http://x/mcp".into()));
+    let mut config = Config::new(SubjectKind::McpServer, Target::Url("http://x/mcp".into()));
+    config.transport = Transport::Http;
     let results = results.iter().map(result).collect();
     Report::new(&config, Ran { spoken: spoken.to_vec(), results, ..Ran::default() })
 }
@@ -41,7 +42,7 @@ fn ids() -> [String; 3] {
     [Level::May, Level::Should, Level::Must].map(|level| {
         let holds = |revision| move |known: &&Requirement| known.holds_in(revision);
         let mut known = registry.all().iter().filter(holds(OLD)).filter(holds(NEW));
-        known.find(|known| known.level == level).unwrap().id.clone()
+        known.find(|known| known.level == level && !known.implied).unwrap().id.clone()
     })
 }
 
@@ -143,6 +144,75 @@ fn pages_say_why_checks_did_not_apply_and_which_roles_would_change_that() {
 }
 
 #[test]
+fn checks_without_a_finding_are_one_line_for_each_cause() {
+    let [may, should, must] = ids();
+    let silent = || Err(Stop::inconclusive("it does not start"));
+    let other = Err(Stop::inconclusive("no port"));
+    let results =
+        [(&*may, OLD, other), (&*should, OLD, silent()), (&*should, NEW, silent()), (&*must, NEW, silent())];
+    let report = report_of(&[OLD, NEW], &results);
+    let mut names = [format!("mcp/{should}"), format!("mcp/{must}")];
+    names.sort();
+    let expected = format!(
+        "unclear: mcp-server over http: 3 results ({}): it does not start\n\
+         unclear: mcp-server over http: 1 result (mcp/{may}): no port\n",
+        names.join(", ")
+    );
+    assert_eq!(unclear_lines(&report), expected);
+    for format in [Format::Html, Format::Markdown] {
+        let text = format.render(std::slice::from_ref(&report));
+        assert_eq!(text.matches("it does not start").count(), 1, "{format:?}: {text}");
+    }
+    assert!(report.findings().is_empty());
+}
+
+#[test]
+fn sums_name_the_levels_of_failures() {
+    let mut report = mixed();
+    assert_eq!(
+        sums(std::slice::from_ref(&report)),
+        "0 passed, 5 failed (2 must, 2 should, 1 may), 0 known failures, 0 not applicable, 0 inconclusive"
+    );
+    report.results[0].known = Some("old".into());
+    assert!(sums(&[report]).contains("(2 must, 2 should), 1 known failure, "));
+}
+
+#[test]
+fn a_stopped_run_and_early_ends_are_told_before_the_findings() {
+    let mut report = mixed();
+    (report.partial, report.planned) = (true, 9);
+    let last_words = Some("locked\u{1b}".to_owned());
+    report.early_ends = Some(crate::EarlyEnds { conversations: 104, ended: 51, last_words });
+    let expected = [
+        "Partial: the run was stopped after 5 of 9 results.",
+        "The program ended by itself in 51 of 104 conversations; its last words: locked^[",
+    ];
+    assert_eq!(report.remarks(), expected);
+    for format in [Format::Html, Format::Markdown, Format::Junit] {
+        let text = format.render(std::slice::from_ref(&report));
+        assert!(text.contains("51 of 104 conversations"), "{format:?}: {text}");
+        assert!(text.contains("stopped after 5 of 9 results"), "{format:?}: {text}");
+    }
+    let sarif: Value = serde_json::from_str(&Format::Sarif.render(&[report])).unwrap();
+    assert_eq!(sarif.pointer("/runs/0/invocations/0/executionSuccessful"), Some(&false.into()));
+}
+
+#[test]
+fn a_baseline_of_a_report_makes_its_failures_known() {
+    let mut reports = [mixed()];
+    let [may, ..] = ids();
+    let old = format!("[[known]]\nrequirement = \"mcp/{may}\"\nreason = \"ours\"\n");
+    let flaky = "[[known]]\nrequirement = \"mcp/CAN-07\"\nflaky = true\nreason = \"at random\"\n";
+    let written = Baseline::parse(&(old.clone() + flaky)).unwrap().updated(&reports);
+    assert!(written.starts_with(&format!("{old}\n{flaky}")), "{written}");
+    let baseline = Baseline::parse(&written).unwrap();
+    assert_eq!(baseline.apply(&mut reports), [""; 0]);
+    assert_eq!(reports[0].failures(Level::May).count(), 0, "{written}");
+    // Once more, nothing is new.
+    assert_eq!(baseline.updated(&[mixed()]), written);
+}
+
+#[test]
 fn a_run_without_a_judgement_begins_with_the_reason() {
     let [_, _, must] = ids();
     let report = report_of(&[], &[(&must, NEW, Err(Stop::inconclusive("it does not start")))]);
@@ -175,10 +245,10 @@ fn reports_keep_the_beginning_of_what_is_long() {
     assert!(result.trace.iter().all(|event| event.bytes.len() <= MAX_TEXT && event.cut > 0));
     let config = Config::new(SubjectKind::McpServer, Target::Url("http://x/mcp".into()));
     let report = Report::new(&config, Ran { spoken: vec![NEW], results: vec![result], ..Ran::default() });
-    let rest = (2 << 20) - MAX_TEXT;
-    assert!(finding_lines(&report.findings()[0]).contains(&format!("… ({rest} bytes more)")));
     let lines = finding_lines(&report.findings()[0]);
-    assert!(lines.contains("(5904 bytes more)") && lines.contains("(40 steps left out)"), "{}", lines.len());
+    assert!(lines.len() < 100_000 && lines.contains("(40 steps left out)"), "{}", lines.len());
+    let (page, rest) = (Format::Html.render(std::slice::from_ref(&report)), (2 << 20) - MAX_TEXT);
+    assert!(page.contains("(5904 bytes more)") && page.contains(&format!("({rest} bytes more)")));
     for format in [Format::Json, Format::Junit, Format::Sarif, Format::Markdown, Format::Html] {
         let text = format.render(std::slice::from_ref(&report));
         assert!(text.len() < 400_000, "{format:?} has {} bytes", text.len());
